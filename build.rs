@@ -1,12 +1,16 @@
-//! GLSL to SPIR-V, or the proof that it is not needed.
+//! Compiles GLSL to SPIR-V, or proves that the committed SPIR-V is current.
 //!
-//! Without the feature `shaderc`, the committed SPIR-V in `shaders/spv` is held against the hashes
-//! of its sources, on std alone: whoever depends on throng needs no C++ compiler. With it, the
-//! shaders are compiled afresh. Either way they reach the library as `$OUT_DIR/spirv.rs`.
+//! - Without the feature `shaderc`, the committed SPIR-V in `shaders/spv` is checked against the
+//!   hashes of its sources. This needs only std, so crates that depend on throng need no C++
+//!   compiler.
+//! - With the feature, the shaders are compiled again.
 //!
-//! Nothing is written outside `OUT_DIR`, except when `THRONG_SPIRV=write` says so, which is what
-//! `scripts/compile-shaders` sets. `THRONG_SPIRV=check` compares instead. Both need
-//! `THRONG_SHADERC`, the name and version of the compiler, as shaderc itself cannot tell them.
+//! Either way, the library gets them as `$OUT_DIR/spirv.rs`.
+//!
+//! Nothing is written outside `OUT_DIR`, unless `THRONG_SPIRV=write` is set, as
+//! `scripts/compile-shaders` does. `THRONG_SPIRV=check` compares instead. Both need
+//! `THRONG_SHADERC`, the name and version of the compiler, because shaderc itself does not report
+//! them.
 
 use std::env;
 use std::fs;

@@ -1,12 +1,13 @@
-//! What it costs to pose a crowd: from clips and times to palettes, by plain staged code, by the
-//! functions for one pose and by `BatchPoser`,
-//! beside `memcpy` of the result. One thread; every character at a time of its own.
+//! The CPU cost of posing a crowd, from clips and times to palettes.
 //!
-//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to
-//! read them.
+//! Compares simple staged code, the functions for one pose, `BatchPoser`, and `memcpy` of the
+//! result. It uses one thread, and every character has its own time in the clip.
+//!
+//! All variants are timed in turn, so their ratios are reliable. `benches/README.md` explains how
+//! to read them.
 //!
 //! - `animate/load.rs`: the characters, clips and instances;
-//! - `animate/staged.rs`: plain glam code to compare with;
+//! - `animate/staged.rs`: simple glam code to compare with;
 //! - `animate/report.rs`: the tables.
 
 #[path = "animate/load.rs"]
@@ -34,7 +35,7 @@ const NAME: &str = "animate";
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Who, and how many instances.
+/// The kind of character and the number of instances of each load.
 const LOADS: [(Who, usize); 13] = [
     (Who::BuiltIn, 32),
     (Who::BuiltIn, 1000),
@@ -54,7 +55,7 @@ const LOADS: [(Who, usize); 13] = [
 fn measure() -> Outcome {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // `cargo bench` passes --bench; without it this is a test.
+    // `cargo bench` passes --bench. Without it, this runs as a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,
@@ -62,7 +63,7 @@ fn measure() -> Outcome {
         _ => 31,
     };
     let mut rows = Vec::new();
-    // `only=Rotations(24)`, or with `,1000` after it: these loads alone, to look at them closely.
+    // `only=Rotations(24)`, optionally followed by `,1000`, runs only these loads.
     let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
     for (who, instances) in LOADS {
         if only.is_some_and(|only| !format!("{who:?},{instances}").contains(only)) {

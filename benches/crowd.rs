@@ -1,9 +1,11 @@
-//! CPU cost of a crowd's frame, by stage, beside the batch kernel alone for the same poses.
+//! The CPU cost of a crowd's frame by stage, compared with the batch kernel alone.
 //!
-//! Both are timed in turn, frame by frame, and their ratio is what counts. `benches/README.md` says
+//! The batch kernel computes the same poses.
+//!
+//! Both are timed in turn, frame by frame, so their ratio is reliable. `benches/README.md` explains
 //! how to read the tables.
 //!
-//! - `crowd/load.rs`: the character, the crowd, and what its instances do;
+//! - `crowd/load.rs`: the character, the crowd, and the activities of its instances;
 //! - `crowd/frame.rs`: one frame of the crowd, and the batch alone;
 //! - `crowd/report.rs`: the tables.
 
@@ -25,7 +27,7 @@ use throng::standalone::{Context, ContextDesc, Validation};
 
 const NAME: &str = "crowd";
 const INSTANCES: [u32; 3] = [100, 1_000, 10_000];
-/// Frames before the first one that is timed.
+/// Number of frames before the first timed frame.
 const WARM_UP: usize = 4;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -33,9 +35,9 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 fn measure(context: &mut Context) -> Outcome<Vec<Row>> {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // `cargo bench` passes --bench; without it this is a test.
+    // `cargo bench` passes --bench. Without it, this runs as a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
-    // `only=1000`: these loads alone, to look at them closely.
+    // `only=1000` runs only these loads.
     let only = arguments.iter().find_map(|one| one.strip_prefix("only="));
     let mut rows = Vec::new();
     for instances in INSTANCES {

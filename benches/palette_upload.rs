@@ -1,7 +1,10 @@
-//! What one frame's palettes cost on the CPU: to evaluate, to write into the mapped ring, to copy
-//! to device memory. Each stands beside `memcpy` of the same bytes into the same memory.
+//! The CPU cost of one frame's palettes: evaluating, writing to the mapped ring, copying to the
+//! device.
 //!
-//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
+//! Each is compared with `memcpy` of the same bytes into the same memory.
+//!
+//! All variants are timed in turn, so their ratios are reliable. `benches/README.md` explains how
+//! to read them.
 
 mod common;
 #[path = "palette_upload/load.rs"]
@@ -27,7 +30,7 @@ const JOINTS: [usize; 3] = [24, 67, 128];
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// All figures in turn, for the ratios.
+/// Times all figures in turn, for their ratios.
 fn compare(
     rounds: usize,
     context: &mut Context,
@@ -46,11 +49,11 @@ fn compare(
 
 fn measure(context: &mut Context) -> Outcome {
     let (gpu, _) = context.parts();
-    // SAFETY: the handles are of one context, which outlives the device.
+    // SAFETY: the handles belong to one context, which outlives the device.
     let device = unsafe { Device::new(&gpu) }?;
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // `cargo bench` passes --bench; without it this is a test.
+    // `cargo bench` passes --bench. Without it, this runs as a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,

@@ -1,13 +1,16 @@
-//! What it costs to deform vertices: every method and number of influences, on the CPU by the plain
-//! code and by the `Skinner`, beside `memcpy` of the result; on one core and on all.
+//! The cost of deforming vertices, for every skinning method and number of influences.
 //!
-//! The times are taken in turn, and their ratios are what counts. `benches/README.md` says how to read them.
+//! On the CPU, it compares simple code, the `Skinner` and `memcpy` of the result, on one core and
+//! on all.
+//!
+//! All variants are timed in turn, so their ratios are reliable. `benches/README.md` explains how
+//! to read them.
 //!
 //! - `skin/load.rs`: the characters and palettes;
-//! - `skin/cpu.rs`: the CPU's figures, on one core and on all;
-//! - `skin/gpu.rs`: the GPU's, in the vertex shader and by the skin stage;
+//! - `skin/cpu.rs`: the CPU timings, on one core and on all;
+//! - `skin/gpu.rs`: the GPU timings, in the vertex shader and in the skin stage;
 //! - `skin/scalar.rs`: a scalar loop to compare with;
-//! - `skin/bytes.rs`: what a vertex takes in memory;
+//! - `skin/bytes.rs`: the memory per vertex;
 //! - `skin/report.rs`: the tables.
 
 #[path = "skin/bytes.rs"]
@@ -38,7 +41,7 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 fn measure() -> Outcome {
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // `cargo bench` passes --bench; without it this is a test.
+    // `cargo bench` passes --bench. Without it, this runs as a test.
     let test = asked("--test") || !std::env::args().any(|argument| argument == "--bench");
     let rounds = match (test, asked("--quick")) {
         (true, _) => 1,
@@ -55,7 +58,7 @@ fn measure() -> Outcome {
     report::print(rounds, &rows, &cpu::scaling(rounds)?)?;
     match gpu::compare(rounds) {
         Ok(table) => report::print_gpu(&table),
-        // A machine without a driver still has a CPU.
+        // A machine without a driver can still time the CPU.
         Err(error) => println!("\nNo figures of the GPU: {error}"),
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Shaders through shaderc: for the library, into the committed SPIR-V, or compared with it.
+//! Compiles shaders with shaderc: for the library, for the committed SPIR-V, or to compare with it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,15 +9,16 @@ use crate::shaders::{
     source_hash,
 };
 
-/// Stands before every name that the compiler sees, so that its messages name files as seen from
-/// the root of the repository.
+/// Prefix of every name that the compiler sees.
+///
+/// With it, the compiler's messages name files relative to the root of the repository.
 const FOLDER: &str = "shaders/";
 
-/// All shaders in `dir`, compiled.
+/// Compiles all shaders in `dir`.
 ///
 /// # Errors
 ///
-/// The compiler's messages for every shader that it rejects.
+/// Returns the compiler's messages for every shader that it rejects.
 pub(crate) fn compile(dir: &Path) -> Result<Vec<Built>, Vec<ShaderError>> {
     let names = find(dir).map_err(|error| vec![error])?;
     let compiler = shaderc::Compiler::new().map_err(|error| vec![rejected(&error)])?;
@@ -37,7 +38,7 @@ pub(crate) fn compile(dir: &Path) -> Result<Vec<Built>, Vec<ShaderError>> {
     }
 }
 
-/// The options that [`FLAGS`] says in words.
+/// The compiler options that the text of [`FLAGS`] describes.
 fn options(dir: &Path) -> shaderc::Result<shaderc::CompileOptions<'_>> {
     let mut options = shaderc::CompileOptions::new()?;
     options.set_source_language(shaderc::SourceLanguage::GLSL);
@@ -72,7 +73,8 @@ fn compile_one(
         Some((_, "frag")) => shaderc::ShaderKind::Fragment,
         _ => shaderc::ShaderKind::Compute,
     };
-    // The same walk over the includes as without a compiler: what it cannot find must not compile.
+    // Resolves the includes as the check without a compiler does. A shader with an include that
+    // this search cannot find must not compile.
     source_hash(dir, name)?;
     let text = read_text(dir, name)?;
     let file = format!("{FOLDER}{name}");
@@ -93,8 +95,9 @@ fn rejected(error: &shaderc::Error) -> ShaderError {
     ShaderError::Compile { messages }
 }
 
-/// Makes `shaders/spv` hold exactly `built` and its manifest. Files that are right already are not
-/// touched, so that a second run changes nothing.
+/// Makes `shaders/spv` hold exactly `built` and its manifest.
+///
+/// Files that are already correct are not touched, so a second run changes nothing.
 pub(crate) fn write(dir: &Path, built: &[Built], compiler: &str) -> Result<(), ShaderError> {
     let mut shaders = BTreeMap::new();
     for Built { name, words } in built {
@@ -117,7 +120,7 @@ pub(crate) fn write(dir: &Path, built: &[Built], compiler: &str) -> Result<(), S
     replace(dir, "spv/MANIFEST", manifest.to_string().as_bytes())
 }
 
-/// Writes a file of the shader folder where it holds something else.
+/// Writes a file of the shader folder if its content differs.
 fn replace(dir: &Path, file: &str, bytes: &[u8]) -> Result<(), ShaderError> {
     let path = dir.join(file);
     if fs::read(&path).is_ok_and(|old| old == bytes) {
@@ -131,8 +134,10 @@ fn replace(dir: &Path, file: &str, bytes: &[u8]) -> Result<(), ShaderError> {
     Ok(())
 }
 
-/// Compares `built` with the committed SPIR-V, which [`crate::shaders::check`] has found sound.
-/// Another compiler makes other words of the same text, so it is compared only with its own.
+/// Compares `built` with the committed SPIR-V, which has passed [`crate::shaders::check`].
+///
+/// Another compiler produces different words from the same text, so the output is compared only if
+/// the compiler is the same.
 pub(crate) fn compare(dir: &Path, built: &[Built], compiler: &str) -> Result<(), Vec<ShaderError>> {
     let manifest = Manifest::read(dir).map_err(|error| vec![error])?;
     if manifest.compiler != compiler {

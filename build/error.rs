@@ -1,57 +1,57 @@
-//! What can be wrong with shaders and their SPIR-V, as sentences.
+//! Errors about shaders and their SPIR-V, as sentences.
 
 use std::fmt;
 use std::io;
 
 use super::manifest::Hash;
 
-/// One thing that is wrong with the shaders or their SPIR-V, as a sentence.
+/// A problem with the shaders or their SPIR-V. Its text is a sentence.
 #[derive(Debug)]
 #[non_exhaustive]
 pub(crate) enum ShaderError {
     /// A file or folder could not be read or written.
     Io { path: String, source: io::Error },
-    /// A file name that cannot be made into the name of a Rust constant.
+    /// A file name cannot be converted to the name of a Rust constant.
     BadName { shader: String },
-    /// An include that is neither beside the file that asks for it nor in the shader folder.
+    /// An include is neither beside the file that names it nor in the shader folder.
     MissingInclude {
         file: String,
         line: usize,
         include: String,
     },
-    /// Includes nest too deeply, most likely in a circle.
+    /// Includes nest too deeply, most likely in a cycle.
     DeepInclude { file: String, depth: usize },
     /// There is no `MANIFEST`.
     NoManifest,
-    /// `MANIFEST` does not read as one.
+    /// `MANIFEST` cannot be parsed.
     Manifest { line: usize, why: &'static str },
-    /// The source, an include or the flags are not what the SPIR-V was made from.
+    /// The SPIR-V was built from another source, include or set of flags.
     Stale { shader: String },
-    /// There is a source and no line in `MANIFEST`.
+    /// A source has no line in `MANIFEST`.
     Unlisted { shader: String },
-    /// There is a line in `MANIFEST` and no SPIR-V.
+    /// A line in `MANIFEST` has no SPIR-V.
     Missing { shader: String },
-    /// The SPIR-V is not the one that `MANIFEST` records.
+    /// The SPIR-V differs from the one that `MANIFEST` records.
     Altered {
         shader: String,
         found: Hash,
         recorded: Hash,
     },
-    /// The file is no SPIR-V module.
+    /// The file is not a SPIR-V module.
     NotSpirv { shader: String, bytes: usize },
-    /// There is a SPIR-V file or a line in `MANIFEST`, and no source.
+    /// A SPIR-V file or a line in `MANIFEST` has no source.
     Orphan { what: String },
-    /// The compiler rejected the source; the text is its own.
+    /// The compiler rejected the source. The text is the compiler's.
     #[cfg(feature = "shaderc")]
     Compile { messages: String },
     /// A comparison with the committed output failed.
     #[cfg(feature = "shaderc")]
     Differs { shader: String, compiler: String },
-    /// The environment asks for something that cannot be done.
+    /// The environment requests something impossible.
     Setting { why: &'static str },
 }
 
-/// What to do about most errors here.
+/// Advice for most errors of this module.
 const REMEDY: &str = "run scripts/compile-shaders";
 
 impl fmt::Display for ShaderError {
@@ -140,7 +140,7 @@ impl std::error::Error for ShaderError {
     }
 }
 
-/// Names the file, relative to the shader folder, in an error of the file system.
+/// Adds the file, relative to the shader folder, to an error of the file system.
 pub(crate) fn io_error(file: &str) -> impl FnOnce(io::Error) -> ShaderError {
     move |source| ShaderError::Io {
         path: format!("shaders/{file}"),

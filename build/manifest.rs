@@ -1,4 +1,4 @@
-//! The record of which text became which SPIR-V.
+//! The manifest, which records the sources that each SPIR-V file was built from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,17 +7,18 @@ use std::path::Path;
 use super::FLAGS;
 use super::error::ShaderError;
 
-/// FNV-1a of 128 bits, <http://www.isthe.com/chongo/tech/comp/fnv/>. It finds accidents, not
-/// attacks, and is short enough to live in a build script that has std alone.
+/// FNV-1a of 128 bits, <http://www.isthe.com/chongo/tech/comp/fnv/>.
+///
+/// It detects accidents, not attacks, and is short enough for a build script that uses only std.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u128);
 
 impl Hash {
-    /// The hash of no bytes.
+    /// The hash of zero bytes.
     pub(crate) const EMPTY: Self = Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-    /// The hash of what was hashed so far, followed by `bytes`.
+    /// Continues the hash with `bytes`.
     #[must_use]
     pub(crate) fn and(self, bytes: &[u8]) -> Self {
         let step = |hash: u128, &byte: &u8| (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME);
@@ -37,12 +38,14 @@ impl fmt::Display for Hash {
     }
 }
 
-/// The text of `shaders/spv/MANIFEST`: which compiler made the SPIR-V, and for each shader the
-/// hash of what went in and of what came out.
+/// The content of `shaders/spv/MANIFEST`.
+///
+/// It names the compiler that produced the SPIR-V, and for each shader the hashes of the input and
+/// of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) compiler: String,
-    /// By name: the source hash, then the output hash.
+    /// By shader name: the source hash, then the output hash.
     pub(crate) shaders: BTreeMap<String, (Hash, Hash)>,
 }
 

@@ -1,9 +1,8 @@
-//! What the build script knows about shaders: which there are, what each is made of, and whether
-//! the committed SPIR-V was made from exactly that.
+//! Finds the shaders and proves that the committed SPIR-V was built from exactly their sources.
 //!
-//! A module of its own, on std alone, so that `tests/gpu/shaders.rs` can hold it against planted
-//! faults. Names are paths relative to the shader folder with `/` between parts
-//! (`test/skin_probe.comp`); `spv/NAME.spv` holds the output of each.
+//! This is a separate module that uses only std, so that `tests/gpu/compiled_shaders.rs` can test
+//! it with planted faults. Names are paths relative to the shader folder, with `/` between parts
+//! (`test/skin_probe.comp`). The SPIR-V of each shader is in `spv/NAME.spv`.
 
 use std::fs;
 use std::io;
@@ -15,26 +14,31 @@ mod manifest;
 pub(crate) use error::{ShaderError, io_error};
 pub(crate) use manifest::{Hash, Manifest};
 
-/// How shaders are compiled, in words. Part of every source hash, so that a change of flags
-/// makes all of the SPIR-V stale.
+/// The compiler flags, as text.
 ///
-/// `O0`: drivers optimise for themselves. The optimiser would save a third of the bytes,
-/// but shaderc's drops every name, and any drops the bindings and members that a shader declares
-/// and does not use. The layout tests read them, and so does whoever opens a capture in a frame
-/// debugger.
+/// They are part of every source hash, so a change of flags makes all of the SPIR-V stale.
+///
+/// `O0` has two reasons:
+///
+/// - Drivers optimise for themselves. The optimiser would save a third of the bytes.
+/// - shaderc's optimiser drops every name, and any optimiser drops the bindings and members that a
+///   shader declares and does not use. The layout tests read them, and so does everyone who opens a
+///   capture in a frame debugger.
 pub(crate) const FLAGS: &str = "vulkan1.3 spirv1.6 O0";
 
-/// What the words of every SPIR-V module begin with.
+/// The first word of every SPIR-V module.
 const SPIRV_MAGIC: u32 = 0x0723_0203;
 
-/// The folders that hold shaders, relative to the shader folder. Those of `example` and `test` are
-/// compiled and checked like the others, and left out of the library.
+/// The folders that hold shaders, relative to the shader folder.
+///
+/// Shaders in `example` and `test` are compiled and checked like the others, but are not part of
+/// the library.
 const FOLDERS: [&str; 3] = ["", "example/", "test/"];
 
-/// The file endings of shaders. Others in the same folders are left alone.
+/// The file extensions of shaders. Other files in these folders are ignored.
 const STAGES: [&str; 3] = ["vert", "frag", "comp"];
 
-/// How deep includes may nest: a file that includes itself without a guard ends here.
+/// Maximum include depth. It stops a file that includes itself without a guard.
 const MAX_INCLUDE_DEPTH: usize = 16;
 
 /// A shader with its SPIR-V.
@@ -69,7 +73,7 @@ pub(crate) fn find(dir: &Path) -> Result<Vec<String>, ShaderError> {
     Ok(names)
 }
 
-/// The hash of the flags, the source and all that it includes.
+/// The hash of the flags, the source and all of its includes.
 pub(crate) fn source_hash(dir: &Path, shader: &str) -> Result<Hash, ShaderError> {
     let mut files = Vec::new();
     gather(dir, shader, 0, &mut files)?;
@@ -82,7 +86,7 @@ pub(crate) fn source_hash(dir: &Path, shader: &str) -> Result<Hash, ShaderError>
     }))
 }
 
-/// Adds `file` and, after it, what it includes to `files`, each file once.
+/// Adds `file` and then its includes to `files`, each file once.
 fn gather(
     dir: &Path,
     file: &str,
@@ -114,7 +118,7 @@ fn gather(
     Ok(())
 }
 
-/// What a line includes, if it is an `#include`.
+/// The name in an `#include` line, if the line is one.
 fn included(line: &str) -> Option<&str> {
     let rest = line
         .trim_start()
@@ -130,8 +134,10 @@ fn included(line: &str) -> Option<&str> {
     rest[1..].split_once(close).map(|(path, _)| path)
 }
 
-/// The name of the file that `#include "include"` in `file` means: the one beside `file` or else
-/// the one in the shader folder, as with `glslc -I shaders`.
+/// Resolves `#include "include"` in `file` to the name of a file.
+///
+/// It is the file beside `file`, otherwise the one in the shader folder, as with `glslc -I
+/// shaders`.
 pub(crate) fn resolve(dir: &Path, file: &str, include: &str) -> Option<String> {
     let beside = file
         .rsplit_once('/')
@@ -142,7 +148,7 @@ pub(crate) fn resolve(dir: &Path, file: &str, include: &str) -> Option<String> {
         .find(|name| dir.join(name).is_file())
 }
 
-/// `name` without `.` and `..`; nothing where it leaves the shader folder.
+/// `name` without `.` and `..`, or `None` if it leaves the shader folder.
 fn plain_name(name: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in name.split('/') {
@@ -155,11 +161,11 @@ fn plain_name(name: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Proves that the committed SPIR-V in `dir` was made from the sources in `dir`, and returns it.
+/// Returns the committed SPIR-V in `dir`, if it was built from the sources in `dir`.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, not only the first.
+/// Returns everything that is wrong, not only the first problem.
 pub(crate) fn check(dir: &Path) -> Result<Vec<Built>, Vec<ShaderError>> {
     let manifest = Manifest::read(dir).map_err(|error| vec![error])?;
     let names = find(dir).map_err(|error| vec![error])?;
@@ -210,7 +216,7 @@ fn check_one(dir: &Path, name: &str, manifest: &Manifest) -> Result<Vec<u32>, Sh
     })
 }
 
-/// SPIR-V files and lines in the manifest that belong to none of `names`.
+/// SPIR-V files and manifest lines that belong to none of `names`.
 fn orphans(
     dir: &Path,
     names: &[String],
@@ -253,8 +259,9 @@ fn words(bytes: &[u8]) -> Option<Vec<u32>> {
     (rest.is_empty() && words.first() == Some(&SPIRV_MAGIC)).then_some(words)
 }
 
-/// Rust text with one constant for each shader that is not for tests: `crowd.vert` is
-/// `CROWD_VERT`. Literals, so that the words are aligned and in the host's order.
+/// Rust source with one constant per shader of the library: `crowd.vert` is `CROWD_VERT`.
+///
+/// The constants are literals, so that the words are aligned and in the byte order of the host.
 pub(crate) fn rust_source(shaders: &[Built]) -> String {
     let mut text = String::new();
     for Built { name, words } in shaders.iter().filter(|shader| !shader.name.contains('/')) {
@@ -268,7 +275,7 @@ pub(crate) fn rust_source(shaders: &[Built]) -> String {
     text
 }
 
-/// The names of the files in a folder of `dir`, sorted; none where there is no such folder.
+/// The names of the files in a folder of `dir`, sorted. Empty if the folder does not exist.
 fn list(dir: &Path, folder: &str) -> Result<Vec<String>, ShaderError> {
     let entries = match fs::read_dir(dir.join(folder)) {
         Ok(entries) => entries,
@@ -286,8 +293,7 @@ fn list(dir: &Path, folder: &str) -> Result<Vec<String>, ShaderError> {
     Ok(names)
 }
 
-/// A text file of the shader folder, with the line endings of Unix whatever the checkout made
-/// of them.
+/// Reads a text file of the shader folder, with Unix line endings whatever the checkout uses.
 pub(crate) fn read_text(dir: &Path, file: &str) -> Result<String, ShaderError> {
     let text = fs::read_to_string(dir.join(file)).map_err(io_error(file))?;
     Ok(text.replace("\r\n", "\n"))

@@ -1,6 +1,10 @@
-//! Inverse kinematics, sockets and attachments: three characters on uneven ground. The first is as
-//! animated, the second stands with its feet on the ground, the third also looks at a ball, reaches
-//! for it and wears a hat. Writes `ik.png`.
+//! Inverse kinematics, sockets and attachments: three characters on uneven ground.
+//!
+//! - The first plays its animation unchanged.
+//! - The second stands with its feet on the ground.
+//! - The third also looks at a ball, reaches for it and wears a hat.
+//!
+//! Writes `ik.png`.
 
 #[path = "common/draw.rs"]
 mod draw;
@@ -22,20 +26,20 @@ use throng::ik::{
 use throng::skeleton::Skeleton;
 use throng::{CharacterId, Crowd, IkReport, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn};
 
-/// Where the ball is, from the character that reaches for it.
+/// Position of the ball, relative to the character that reaches for it.
 const BALL: Vec3 = vec3(0.48, 1.34, 0.56);
 const BALL_RADIUS_M: f32 = 0.11;
-/// Where its shoulder is, about.
+/// Approximate position of its shoulder.
 const SHOULDER: Vec3 = vec3(0.2, 1.4, 0.0);
-/// From the wrist to the tips of the fingers.
+/// Distance from the wrist to the fingertips.
 const HAND_M: f32 = 0.17;
-/// How high the ground is under the left and the right foot, and how it slopes towards x and z.
+/// Height of the ground under the left and the right foot, and its slope towards x and z.
 const GROUND: [(f32, f32, f32); 2] = [(0.0, 0.0, 0.25), (0.24, 0.3, -0.1)];
 const SLAB: [f32; 4] = [0.34, 0.36, 0.42, 1.0];
-/// Where the hat is on the head.
+/// Position of the hat relative to the head.
 const HAT: Vec3 = vec3(0.0, 0.158, 0.004);
 const FEET: [&str; 2] = ["LeftFoot", "RightFoot"];
-/// How high the ankles are over the soles.
+/// Height of the ankles above the soles.
 const ANKLE_M: f32 = 0.08;
 const TINTS: [[f32; 4]; 3] = [
     [0.9, 0.45, 0.3, 1.0],
@@ -61,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     draw::to_file(&shot, populate, report)
 }
 
-/// What the characters can be told to reach for. They work in this order.
+/// The solvers of the characters, in the order in which they run.
 struct Solvers {
     feet: SolverId,
     look: SolverId,
@@ -111,7 +115,7 @@ impl Solvers {
     }
 }
 
-/// What is under each ankle of an instance, from where it stands.
+/// The ground below each ankle of an instance, relative to the instance.
 fn ground(crowd: &Crowd, id: InstanceId) -> throng::Result<[GroundHit; 2]> {
     let mut hits = [GroundHit::level(Vec3::ZERO); 2];
     for ((hit, foot), (height, x, z)) in hits.iter_mut().zip(FEET).zip(GROUND) {
@@ -169,7 +173,7 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
                 Affine3A::from_rotation_translation(turn, place + BALL),
             )?;
             let hat = put(crowd, hat, Affine3A::IDENTITY)?;
-            // It follows the head, whatever moves that.
+            // The hat follows the head, no matter what moves the head.
             let tilt = Quat::from_rotation_x(-0.12);
             let head_from_hat = Affine3A::from_rotation_translation(tilt, HAT);
             crowd.attach(hat, id, "head", &head_from_hat)?;
@@ -178,11 +182,11 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
     Ok((solvers, people))
 }
 
-/// Lets an instance look at the ball and reach for it.
+/// Makes an instance look at the ball and reach for it.
 fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<()> {
     let look = AimTarget::at(BALL);
     crowd.set_target(id, solvers.look, IkTarget::Aim(look), 0.0)?;
-    // The solver places the wrist: the fingers touch the ball and do not go through it.
+    // The solver places the wrist, so that the fingers touch the ball and do not go through it.
     let wrist = BALL - (BALL_RADIUS_M + HAND_M) * (BALL - SHOULDER).normalize();
     let hand = TwoBoneTarget {
         pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
@@ -191,7 +195,7 @@ fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Re
     crowd.set_target(id, solvers.reach, IkTarget::TwoBone(hand), 0.0)
 }
 
-/// Prints how near each came.
+/// Prints how close each character came to its target.
 fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>> {
     say!("            pelvis   left ankle off   right ankle off   eyes off   hand off");
     for (number, id) in people.into_iter().enumerate() {

@@ -1,5 +1,6 @@
-//! The integration in the fewest honest lines: an instance and a device of one's own, throng on
-//! top, one picture with a shadow map in `minimal.png`.
+//! The smallest complete integration: your own instance and device, with throng on top.
+//!
+//! Draws one picture with a shadow map and writes it to `minimal.png`.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -26,20 +27,22 @@ const SHADOW_EXTENT: vk::Extent2D = vk::Extent2D {
     width: SHADOW_EDGE,
     height: SHADOW_EDGE,
 };
-/// Four samples smooth the edges; every Vulkan device has them.
+/// Four samples smooth the edges. Every Vulkan device supports four.
 const SAMPLES: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // SAFETY: one thread, one device, everything destroyed in reverse order at the end.
+    // SAFETY: there is one thread and one device, and everything is destroyed in reverse order at
+    // the end.
     unsafe { run() }
 }
 
 unsafe fn run() -> Result<(), Box<dyn Error>> {
-    // SAFETY: the caller's word.
+    // SAFETY: all handles belong to the device created here, on one thread, and are destroyed in
+    // reverse order at the end.
     unsafe {
-        // What an engine has anyway: instance, device, queue, allocator, command buffer,
+        // The part that an engine already has: instance, device, queue, allocator, command buffer,
         // attachments.
         let entry = ash::Entry::load()?;
         let application = vk::ApplicationInfo::default().api_version(gpu::required().api_version);
@@ -110,7 +113,8 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         })?;
         device.bind_buffer_memory(readback, memory.memory(), memory.offset())?;
 
-        // throng: a crowd, a pass for the picture and one for its shadows, a ground, three people.
+        // The throng part: a crowd, a pass for the picture and one for its shadows, a ground, three
+        // people.
         let mannequin = builtin::mannequin()?;
         let gpu = Gpu {
             instance: &instance,
@@ -156,7 +160,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             )?;
         }
 
-        // One frame. An engine would have waited for the fence of frame in flight 0 before.
+        // One frame. An engine would first wait for the fence of frame in flight 0.
         let eye = glam::vec3(1.2, 1.5, 4.2);
         let view_from_world = rh::view::look_at_mat4(eye, glam::vec3(0.0, 0.9, 0.0), glam::Vec3::Y);
         let aspect = EXTENT.width as f32 / EXTENT.height as f32;
@@ -235,7 +239,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let mut picture = picture.write_header()?;
         picture.write_image_data(&pixels[..bytes as usize])?;
         picture.finish()?;
-        // Unlike println!, this does not panic if nobody reads it.
+        // Unlike println!, this does not panic if the pipe is closed.
         let _ = writeln!(std::io::stdout(), "wrote minimal.png");
 
         crowd.destroy(&mut allocator);
@@ -252,7 +256,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Towards the sun, and its view of a box of 8 m around the people.
+/// The direction towards the sun, and its view of a box of 8 m around the people.
 fn sun() -> (glam::Vec3, glam::Mat4) {
     let sun = glam::vec3(0.5, 0.8, 0.35).normalize();
     let view_from_world = rh::view::look_to_mat4(10.0 * sun, -sun, glam::Vec3::Y);
@@ -278,7 +282,8 @@ impl Attachment {
         samples: vk::SampleCountFlags,
         usage: vk::ImageUsageFlags,
     ) -> Result<Self, Box<dyn Error>> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes a live device and its allocator, and uses and frees them on one
+        // thread.
         unsafe {
             let info = vk::ImageCreateInfo::default()
                 .image_type(vk::ImageType::TYPE_2D)
@@ -299,7 +304,7 @@ impl Attachment {
             device.bind_image_memory(image, memory.memory(), memory.offset())?;
             let info = vk::ImageViewCreateInfo::default()
                 .image(image)
-                // A shadow map has layers.
+                // A shadow map has layers, so it needs an array view.
                 .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
                 .format(format)
                 .subresource_range(range(format));
@@ -318,7 +323,7 @@ impl Attachment {
         device: &ash::Device,
         allocator: &mut Allocator,
     ) -> Result<(), Box<dyn Error>> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has waited for the device, so nothing uses the image any more.
         unsafe {
             device.destroy_image_view(self.view, None);
             device.destroy_image(self.image, None);
@@ -339,7 +344,7 @@ fn range(format: vk::Format) -> vk::ImageSubresourceRange {
         .layer_count(1)
 }
 
-/// The picture with four samples, cleared, and where they are resolved to.
+/// The multisampled picture, cleared at the start, and the image that it is resolved into.
 fn colors(smooth: &Attachment, color: &Attachment) -> vk::RenderingAttachmentInfo<'static> {
     let sky = vk::ClearColorValue {
         float32: [0.55, 0.65, 0.8, 1.0],
@@ -355,7 +360,7 @@ fn colors(smooth: &Attachment, color: &Attachment) -> vk::RenderingAttachmentInf
         .resolve_image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
 }
 
-/// Opens the rendering and clears.
+/// Begins rendering and clears the attachments.
 unsafe fn begin_rendering(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
@@ -381,7 +386,7 @@ unsafe fn begin_rendering(
     unsafe { device.cmd_begin_rendering(cmd, &rendering) };
 }
 
-/// Copies the picture to where the CPU can read it.
+/// Copies the picture to a buffer that the CPU can read.
 unsafe fn copy_out(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
@@ -408,8 +413,9 @@ unsafe fn copy_out(
     }
 }
 
-/// Takes an image to a layout, after everything before and before everything after. An engine names
-/// the stages.
+/// Transitions an image to a layout, with a full barrier.
+///
+/// The barrier is between all earlier and all later work. An engine names the stages instead.
 unsafe fn barrier(
     device: &ash::Device,
     cmd: vk::CommandBuffer,

@@ -1,6 +1,10 @@
-//! A renderer of one's own over throng's parts, without `Crowd`: the vertex shader includes
-//! `throng.glsl`, the palettes are posed here and go through a `PaletteRing`, set 0 is filled by
-//! hand. One picture in `own_pipeline.png`.
+//! Your own renderer over throng's parts, without `Crowd`.
+//!
+//! - The vertex shader includes `throng.glsl`.
+//! - This program poses the palettes and passes them through a `PaletteRing`.
+//! - It writes the descriptors of set 0 by hand.
+//!
+//! Draws one picture and writes it to `own_pipeline.png`.
 
 #[path = "common/picture.rs"]
 mod picture;
@@ -35,14 +39,14 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 };
 static VERTEX: &[u8] = include_bytes!("../shaders/spv/example/own.vert.spv");
 static FRAGMENT: &[u8] = include_bytes!("../shaders/spv/example/own.frag.spv");
-/// Frames in flight. This program draws one frame, in frame in flight 0.
+/// Number of frames in flight. This program draws one frame, with frame index 0.
 const FRAMES_IN_FLIGHT: u32 = 2;
-const SLOT: u32 = 0;
-/// How many dance in the ring.
+const FRAME_INDEX: u32 = 0;
+/// Number of dancers in the ring.
 const COUNT: u32 = 12;
-/// After the dancers in the table of instances: the ground.
+/// Index of the ground in the table of instances, after the dancers.
 const GROUND: u32 = COUNT;
-/// Towards the light of the fragment shader.
+/// Direction towards the light of the fragment shader.
 const LIGHT: Vec3 = vec3(0.5, 0.7, 0.5);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -65,7 +69,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc)?;
-    // SAFETY: one thread; everything is destroyed in the end, when the device is idle.
+    // SAFETY: there is one thread, and everything is destroyed at the end, when the device is idle.
     unsafe { run(&mut context, &target)? };
     let rgba = target.read_rgba(&mut context)?;
     picture::write_rgba("own_pipeline.png", &rgba, EXTENT.width, EXTENT.height)?;
@@ -82,12 +86,13 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
 unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
     let entries = mannequin.palette().len() as u32;
-    // SAFETY: the caller's word.
+    // SAFETY: all handles belong to this context's device, on one thread, and are destroyed when it
+    // is idle.
     unsafe {
-        // throng's parts: the device as they know it, the layout of set 0, a mesh, a ring of
-        // palettes.
+        // throng's parts: the device in the form that they take, the layout of set 0, a mesh, a
+        // palette ring.
         let (gpu, allocator) = context.parts();
-        // Without descriptor indexing: this shader has no textures.
+        // No descriptor indexing, because this shader has no textures.
         let gpu = Gpu {
             enabled: &gpu::Enabled::NONE,
             ..gpu
@@ -108,7 +113,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let mut ground = SkinnedMesh::new(&device, allocator, &mut upload, &ground, method)?;
         let mut ring = PaletteRing::new(&device, allocator, &ring)?;
 
-        // The engine's: the instances, a set, a pipeline.
+        // The engine's parts: the instances, a descriptor set, a pipeline.
         let instances = instances(context, entries)?;
         let (pool, sets) = own_sets(&context.device, &set_layout)?;
         for (set, mesh) in sets.into_iter().zip([&mesh, &ground]) {
@@ -118,11 +123,11 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
                 instances: Some(whole(&instances)),
                 geometry: Some(mesh.geometry()),
                 primitives: Some(mesh.primitives()),
-                // Never read, because no instance has morph weights or deformed vertices, but the
-                // shader names them.
+                // The shader declares this buffer but never reads it, because no instance has morph
+                // weights or deformed vertices.
                 morphs: Some(whole(&instances)),
                 skinned: Some(whole(&instances)),
-                // Not even named, but Mesa 22's lavapipe looks at them.
+                // The shader does not even declare these, but Mesa 22's lavapipe looks at them.
                 textures: Some(&mesh.textures(0)),
                 ..SetBuffers::default()
             };
@@ -130,12 +135,13 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         }
         let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
 
-        // Every frame, when the frame's last work has ended: poses, straight into mapped memory.
+        // Done every frame, after the frame's last work has finished: write poses straight into
+        // mapped memory.
         pose(&mannequin, &mut ring)?;
-        let offsets = [0, ring.dynamic_offset(SLOT), 0, 0];
+        let offsets = [0, ring.dynamic_offset(FRAME_INDEX), 0, 0];
         context.submit_and_wait(|raw, cmd| {
             upload.record(&device, cmd);
-            if ring.record_upload(&device, cmd, SLOT, entries * COUNT) {
+            if ring.record_upload(&device, cmd, FRAME_INDEX, entries * COUNT) {
                 palettes_copied(raw, cmd);
             }
             let begin = Begin {
@@ -144,7 +150,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             };
             target.begin(raw, cmd, &begin);
             let camera = clip_from_world();
-            // The shadows only mark pixels; the ground is drawn darker where they are.
+            // The shadows only mark pixels. The ground is drawn darker at the marked pixels.
             let draws = [
                 (&mesh, sets[0], camera * onto_ground(), 0..COUNT),
                 (&ground, sets[1], camera, GROUND..GROUND + 1),
@@ -172,8 +178,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// A ring of dancers that look outwards, each with a palette of its own; and the
-/// ground.
+/// A ring of dancers that look outwards, each with its own palette, and the ground.
 fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Error>> {
     let instance = |at: u32| {
         let turn = at as f32 / COUNT as f32 * std::f32::consts::TAU;
@@ -183,7 +188,7 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
         GpuInstance {
             world_from_model: Mat3x4::from_affine(&place),
             tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
-            // In rows of 16 bytes: an entry of the linear method has 3.
+            // In rows of 16 bytes. An entry of the linear method has 3 rows.
             palette_base: at * entries * 3,
             source: SOURCE_RING,
             character: 0,
@@ -225,10 +230,10 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
     }
 }
 
-/// Writes everyone's palette: the same clip, each a twelfth of it later.
+/// Writes the palette of every dancer: the same clip, each a twelfth of it later than the last.
 ///
 /// # Safety
-/// The frame in flight's last work has ended.
+/// The last work of this frame in flight has finished.
 unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<dyn Error>> {
     let run = character.clip("Run")?;
     let duration_s = character.clips()[run.index()].duration_s();
@@ -238,15 +243,15 @@ unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<
         let offset_s = duration_s * f64::from(at) / f64::from(COUNT);
         runners.push(animator.add(Play::new(run).offset_s(offset_s))?);
     }
-    // In every frame from here on, with the time: `animator.update(time_s)?`.
+    // A real program does this every frame, with the time: `animator.update(time_s)?`.
     let entries = character.palette().len() as u32;
-    // SAFETY: the caller's word.
-    let out = unsafe { ring.writer(SLOT, 0, COUNT * entries)? };
+    // SAFETY: the caller guarantees that the last work of this frame in flight has finished.
+    let out = unsafe { ring.writer(FRAME_INDEX, 0, COUNT * entries)? };
     animator.palettes(&runners, out)?;
     Ok(())
 }
 
-/// A set for the dancers, and one for the ground.
+/// Allocates and writes one set for the dancers and one for the ground.
 unsafe fn own_sets(
     device: &ash::Device,
     layout: &SetLayout,
@@ -256,7 +261,8 @@ unsafe fn own_sets(
         .max_sets(2)
         .pool_sizes(&sizes);
     let layouts = [layout.handle(); 2];
-    // SAFETY: the caller's word.
+    // SAFETY: the buffers and the layout belong to this live device, and the sets are not in use
+    // yet.
     unsafe {
         let pool = device.create_descriptor_pool(&info, None)?;
         let info = vk::DescriptorSetAllocateInfo::default()
@@ -267,7 +273,7 @@ unsafe fn own_sets(
     }
 }
 
-/// Where the ring is staged: what was copied is read by the vertex shader.
+/// Makes staged palettes visible to the vertex shader, if the ring is staged.
 unsafe fn palettes_copied(device: &ash::Device, cmd: vk::CommandBuffer) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::COPY)
@@ -275,7 +281,7 @@ unsafe fn palettes_copied(device: &ash::Device, cmd: vk::CommandBuffer) {
         .dst_stage_mask(vk::PipelineStageFlags2::VERTEX_SHADER)
         .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ)];
     let info = vk::DependencyInfo::default().memory_barriers(&barriers);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller's command buffer is recording, outside of rendering.
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
@@ -286,7 +292,7 @@ fn clip_from_world() -> Mat4 {
     rh::proj::vulkan::perspective_infinite_reverse(0.75, aspect, 0.1) * view_from_world
 }
 
-/// Flattens everything onto the ground, along the light: the simplest of all shadows.
+/// Projects everything onto the ground along the light. This is the simplest kind of shadow.
 fn onto_ground() -> Mat4 {
     let along = LIGHT / LIGHT.y;
     Mat4::from_cols(
@@ -304,11 +310,16 @@ struct Pipeline {
     handles: [vk::Pipeline; 3],
 }
 
-/// How much light the ground keeps in a shadow.
+/// The fraction of light that the ground keeps in a shadow.
 const SHADE: f32 = 0.4;
 
-/// Shadows write [`SHADE`] into alpha, which was cleared to 1, and nothing else; the ground is
-/// multiplied by that; the dancers cover everything. So overlapping shadows do not add up.
+/// Blend states of the shadows, the ground and the dancers.
+///
+/// - Shadows write only [`SHADE`] into alpha, which was cleared to 1.
+/// - The ground is multiplied by that alpha.
+/// - The dancers cover everything.
+///
+/// Overlapping shadows therefore do not add up.
 fn blends() -> [vk::PipelineColorBlendAttachmentState; 3] {
     let rgba = vk::ColorComponentFlags::RGBA;
     let opaque = vk::PipelineColorBlendAttachmentState::default().color_write_mask(rgba);
@@ -323,7 +334,7 @@ fn blends() -> [vk::PipelineColorBlendAttachmentState; 3] {
     [shadow, ground, opaque]
 }
 
-/// `Draw` in the vertex shader: a matrix and the primitive's index.
+/// Size of `Draw` in the vertex shader: a matrix and the primitive's index.
 const PUSH_BYTES: u32 = 68;
 
 impl Pipeline {
@@ -342,16 +353,16 @@ impl Pipeline {
         let module = |spirv: &[u8]| -> Result<vk::ShaderModule, Box<dyn Error>> {
             let words = ash::util::read_spv(&mut std::io::Cursor::new(spirv))?;
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            // SAFETY: the caller's word.
+            // SAFETY: the caller passes a live device, and the code is valid SPIR-V from the build.
             Ok(unsafe { device.create_shader_module(&info, None)? })
         };
-        // SAFETY: the caller's word.
+        // SAFETY: the device, the layout and both shader modules are alive during the calls.
         unsafe {
             let layout = device.create_pipeline_layout(&info, None)?;
             let modules = [module(VERTEX)?, module(FRAGMENT)?];
             let mut handles = [vk::Pipeline::null(); 3];
             for ((kind, handle), blend) in handles.iter_mut().enumerate().zip(blends()) {
-                // The shadows are flat on the ground, and must not hide it.
+                // The shadows lie flat on the ground and must not hide it.
                 let has_depth = kind != 0;
                 *handle = graphics_pipeline(device, layout, modules, (target, blend, has_depth))?;
             }
@@ -362,6 +373,8 @@ impl Pipeline {
         }
     }
 
+    /// Binds a pipeline and its set, pushes the matrix, and sets viewport and scissor.
+    ///
     /// # Safety
     /// `cmd` is recording, inside the target's rendering.
     unsafe fn bind(
@@ -379,7 +392,7 @@ impl Pipeline {
             .height(height)
             .max_depth(1.0);
         let point = vk::PipelineBindPoint::GRAPHICS;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is recording, inside the target's rendering.
         unsafe {
             device.cmd_set_viewport(cmd, 0, &[viewport]);
             device.cmd_set_scissor(cmd, 0, &[EXTENT.into()]);
@@ -391,11 +404,13 @@ impl Pipeline {
         }
     }
 
-    /// These instances of a primitive. (Characters with joints that mirror have draws with a `flip`,
-    /// which this program leaves to `Crowd`.)
+    /// Draws these instances of a primitive.
+    ///
+    /// Characters with mirrored joints need draws with a `flip` as well, which this program leaves
+    /// to `Crowd`.
     ///
     /// # Safety
-    /// As [`Self::bind`], which came before, as did the index buffer.
+    /// As [`Self::bind`]. It and the index buffer must have been bound before.
     unsafe fn draw(
         &self,
         device: &ash::Device,
@@ -406,7 +421,8 @@ impl Pipeline {
         let (first, count) = (instances.start, instances.len() as u32);
         let stages = vk::ShaderStageFlags::VERTEX;
         let primitive = draw.primitive.to_ne_bytes();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is recording, inside rendering, with everything
+        // bound.
         unsafe {
             device.cmd_push_constants(cmd, self.layout, stages, 64, &primitive);
             device.cmd_draw_indexed(cmd, draw.index_count, count, draw.first_index, 0, first);
@@ -414,7 +430,7 @@ impl Pipeline {
     }
 
     unsafe fn destroy(self, device: &ash::Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the device is idle, so nothing uses these handles any more.
         unsafe {
             for handle in self.handles {
                 device.destroy_pipeline(handle, None);
@@ -440,7 +456,7 @@ unsafe fn graphics_pipeline(
         stage(vk::ShaderStageFlags::VERTEX, vertex),
         stage(vk::ShaderStageFlags::FRAGMENT, fragment),
     ];
-    // throng reads vertices from storage buffers: there is no vertex input.
+    // throng's shaders read vertices from storage buffers, so there is no vertex input.
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
         .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
@@ -480,7 +496,7 @@ unsafe fn graphics_pipeline(
         .dynamic_state(&dynamic)
         .layout(layout)
         .push_next(&mut rendering)];
-    // SAFETY: the caller's word.
+    // SAFETY: everything that `info` points to lives until the call returns.
     let made = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None) };
     made.map(|pipelines| pipelines[0])
         .map_err(|(_, error)| error)

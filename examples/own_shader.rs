@@ -1,8 +1,9 @@
-//! Shading of one's own: throng deforms and draws, a fragment shader of the engine's says how it
-//! looks. Bands of light and a bright rim, in `own_shader.png`.
+//! Your own shading: throng deforms and draws, the engine's fragment shader computes the colour.
 //!
-//! The shader is `shaders/example/toon.frag`, compiled to SPIR-V by any compiler that finds
-//! `shaders/` for its includes: `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o
+//! Draws bands of light and a bright rim, and writes them to `own_shader.png`.
+//!
+//! The shader is `shaders/example/toon.frag`. Any compiler that finds `shaders/` for its includes
+//! can compile it to SPIR-V: `glslc --target-env=vulkan1.3 -I shaders shaders/example/toon.frag -o
 //! toon.spv`.
 
 #[path = "common/picture.rs"]
@@ -35,10 +36,10 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
     height: 480,
 };
 static TOON: &[u8] = include_bytes!("../shaders/spv/example/toon.frag.spv");
-/// Bits of the view masks: the people have the shader of this example, the ground the built-in one.
+/// Bits of the view masks. The people use this example's shader, the ground the built-in one.
 const PEOPLE: u32 = 1;
 const GROUND: u32 = 2;
-/// `Toon` in the shader: four bands of light (rgb, and from which brightness on), and the rim.
+/// `Toon` in the shader: four bands of light (rgb and the lowest brightness), and the rim.
 const LIGHT: [[f32; 4]; 5] = [
     [0.16, 0.17, 0.30, -1.0],
     [0.45, 0.42, 0.50, 0.38],
@@ -68,8 +69,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     };
     let target = Target::new(&mut context, &desc)?;
     let (gpu, allocator) = context.parts();
-    // A device that indexes descriptors has all textures of a character in one array: enable that,
-    // and the shader has to be compiled with -DTHRONG_BINDLESS.
+    // On a device with descriptor indexing, all textures of a character can be in one array. To use
+    // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
     let gpu = Gpu {
         enabled: &Enabled::NONE,
         ..gpu
@@ -77,7 +78,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
 
-    // What the engine has anyway: a set of its own with what its shader reads, here a uniform
+    // The part that an engine already has: its own set for its shader's inputs, here a uniform
     // buffer.
     let mut light = Buffer::new(
         &mut context,
@@ -94,10 +95,10 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         .flat_map(|v| v.to_le_bytes())
         .collect();
     light.write(0, &bytes)?;
-    // SAFETY: one thread; what is made is destroyed at the end, when the device is idle.
+    // SAFETY: there is one thread, and everything is destroyed at the end, when the device is idle.
     let own = unsafe { OwnSet::new(&context.device, light.handle())? };
 
-    // throng: a pass with that shader and the layout of set 1.
+    // The throng part: a pass with that shader and the layout of set 1.
     let spirv = ash::util::read_spv(&mut std::io::Cursor::new(TOON))?;
     let color_formats = [target.formats().color];
     let ground = PassDesc {
@@ -150,14 +151,14 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     Err(messages.report().into())
 }
 
-/// What is drawn: depth for the shadows, then two kinds of shading.
+/// The passes: depth for the shadows, then two kinds of shading.
 struct Passes {
     people: PassId,
     ground: PassId,
     shadow: PassId,
 }
 
-/// Three of them, in colours, on a ground.
+/// Adds three people in different colours, on a ground.
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
     let character = crowd.add_character(&mut context.allocator, &mannequin)?;
@@ -186,7 +187,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// One frame.
+/// Draws one frame.
 fn draw(
     context: &mut Context,
     crowd: &mut Crowd,
@@ -215,7 +216,7 @@ fn draw(
     let mut frames = Frames::new(context, 1)?;
     let frame_index = frames.begin(context)?;
     let (device, cmd) = (context.device.clone(), frame_index.cmd);
-    // SAFETY: the frame in flight was just begun, the recording is submitted below.
+    // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[people, ground, shadow.view()])?;
@@ -223,7 +224,7 @@ fn draw(
         frame.record_draw(cmd, views[2], passes.shadow)?;
         shadow.end(&device, cmd);
         target.begin(&device, cmd, &begin);
-        // The engine's sets, with the pass's layout. throng leaves them alone.
+        // Binds the engine's sets with the pass's layout. throng does not touch them.
         let point = vk::PipelineBindPoint::GRAPHICS;
         device.cmd_bind_descriptor_sets(cmd, point, layout, 1, &[own.set], &[]);
         frame.record_draw(cmd, views[0], passes.people)?;
@@ -259,7 +260,7 @@ impl OwnSet {
             offset: 0,
             range: vk::WHOLE_SIZE,
         }];
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes a live device and a live uniform buffer of that device.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let layout = device.create_descriptor_set_layout(&info, None)?;
@@ -282,7 +283,7 @@ impl OwnSet {
     }
 
     unsafe fn destroy(self, device: &ash::Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the device is idle, so nothing uses these handles any more.
         unsafe {
             device.destroy_descriptor_pool(self.pool, None);
             device.destroy_descriptor_set_layout(self.layout, None);

@@ -1,13 +1,19 @@
-//! A walk whose way was taken out of its clip and given back to the actor, seen from above.
+//! Extracts the root motion of a walk and draws the actor's path from above.
 //!
 //! `cargo run --example root_motion -- path.png`
 //!
-//! The built-in character walks on the spot. Here its hips are first sent along an arc, as an
-//! animator's clip would; then the arc is taken out, and moves the actor of an [`Animator`], over
-//! ten passes and frames of uneven length. The picture shows the path of the actor (blue), with a line
-//! ahead of it every 20 frames, the paths of both ankles (grey), and where the clip's events say
-//! that a foot comes down (red: left, green: right). If a foot stands, its points lie close
-//! together; the ankle still moves a little, because the heel lifts.
+//! The built-in character walks on the spot. This example first sends its hips along an arc, as an
+//! animator's clip would. It then extracts the arc, which moves the actor of an [`Animator`] for
+//! ten cycles with frames of uneven length.
+//!
+//! The picture shows:
+//!
+//! - the path of the actor (blue), with a line ahead of it every 20 frames,
+//! - the paths of both ankles (grey),
+//! - the positions where the clip's events report a footfall (red: left, green: right).
+//!
+//! If a foot stands, its points lie close together. The ankle still moves a little, because the
+//! heel lifts.
 
 #[path = "common/picture.rs"]
 mod picture;
@@ -26,14 +32,14 @@ use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
 use throng::import::ImportOptions;
 
-/// The clip that is made here.
+/// The name of the clip that this example creates.
 const WALK: &str = "Walk an arc";
-/// How far the walk turns in a pass, in radians.
+/// Turn of the walk per cycle, in radians.
 const TURN_RAD: f32 = 0.45;
 const PASSES: f64 = 10.0;
 const PIXELS: u32 = 900;
 const PIXELS_PER_M: f64 = 112.0;
-/// X of what is in the middle of the picture: of the circle that ten passes nearly close.
+/// X of the middle of the picture, which is the middle of the circle that ten cycles nearly close.
 const MIDDLE_M: f64 = 2.9;
 /// Metres from the middle to the ends of the axes.
 const AXES_M: f64 = 3.4;
@@ -104,8 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The built-in character with a walk along an arc, whose root motion is taken out, and with its
-/// footfalls.
+/// The built-in character with a walk along an arc, with extracted root motion and footfall events.
 fn character() -> throng::Result<Character> {
     let character = builtin::mannequin_with(&ImportOptions::with_curves())?.character;
     let walk = &character.curves()[character.clip("Walk")?.index()];
@@ -118,7 +123,7 @@ fn character() -> throng::Result<Character> {
         clips: vec![ClipDesc {
             name: WALK.into(),
             root_motion: Some(RootMotionDesc::default()),
-            // The left foot comes down where the clip starts over, the right one in the middle.
+            // The left foot comes down when the clip starts over, the right one at half time.
             events: vec![
                 event("LeftFoot", 0.0),
                 event("RightFoot", 0.5 * arc.duration_s()),
@@ -130,7 +135,7 @@ fn character() -> throng::Result<Character> {
     character.with_clips(vec![arc])?.with_animation(&desc)
 }
 
-/// The walk with its hips going along an arc at the walk's own speed.
+/// The walk with its hips moved along an arc at the walk's own speed.
 fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<CurveClip> {
     let end_s = walk.duration_s();
     let radius_m = builtin::WALK_SPEED_M_S * end_s / TURN_RAD;
@@ -167,7 +172,7 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Where a joint is in the world at a time near that of the frame.
+    /// World position of a joint at a time near that of the frame.
     fn joint(&self, time_s: f64, name: &str) -> throng::Result<Vec3> {
         let joint = self.character.skeleton().joint(name)?;
         let model = self.animator.joint_model(self.walker, joint, time_s)?;
@@ -213,7 +218,7 @@ impl Picture {
         Self(vec![255; 4 * (PIXELS * PIXELS) as usize])
     }
 
-    /// Red, green and blue of a pixel.
+    /// The red, green and blue bytes of a pixel.
     fn pixel(&mut self, x: u32, y: u32) -> &mut [u8] {
         let start = 4 * (y * PIXELS + x) as usize;
         &mut self.0[start..start + 3]
@@ -224,7 +229,9 @@ impl Picture {
     }
 }
 
-/// Column and row: +Z of the world is up in the picture, and +X to the left, as seen from above.
+/// Column and row of a world position.
+///
+/// Up in the picture is +Z of the world, and left is +X, as seen from above.
 fn pixel(x_m: f64, z_m: f64) -> [f64; 2] {
     let half_way = 0.5 * f64::from(PIXELS);
     [
@@ -233,7 +240,7 @@ fn pixel(x_m: f64, z_m: f64) -> [f64; 2] {
     ]
 }
 
-/// A disc with a smooth edge.
+/// Draws a disc with a smooth edge.
 fn disc(picture: &mut Picture, [column, row]: [f64; 2], radius: f64, color: [u8; 3]) {
     let range = |middle: f64| {
         let (from, to) = ((middle - radius).floor(), (middle + radius).ceil());
@@ -249,7 +256,7 @@ fn disc(picture: &mut Picture, [column, row]: [f64; 2], radius: f64, color: [u8;
     }
 }
 
-/// A line of text, whose upper left corner is here.
+/// Draws a line of text with its upper left corner at this pixel.
 fn write(picture: &mut Picture, [column, row]: [u32; 2], scale: u32, line: &str) {
     text::draw(line, |x, y| {
         for (dx, dy) in (0..scale).flat_map(|dx| (0..scale).map(move |dy| (dx, dy))) {
@@ -261,7 +268,7 @@ fn write(picture: &mut Picture, [column, row]: [u32; 2], scale: u32, line: &str)
     });
 }
 
-/// Title, axes and legend.
+/// Draws the title, axes and legend.
 fn diagram() -> Picture {
     let mut picture = Picture::white();
     let [left, top] = pixel(MIDDLE_M + AXES_M, AXES_M).map(|at| at as u32);

@@ -1,11 +1,12 @@
-//! Numbers, lists and names as bytes, and back.
+//! Conversion of numbers, lists and names to bytes and back.
 
 use crate::error::{Error, Result, SavedFault};
 use crate::ids::JointId;
 use glam::{Affine2, Affine3A, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A, Vec4};
 use std::ops::Range;
 
-/// What can be written and read back. What is read may hold any numbers: it is checked afterwards.
+/// Values that can be written and read back. Loaded numbers may have any value and are checked
+/// later.
 pub(crate) trait Save: Sized {
     fn save(&self, to: &mut Vec<u8>);
 
@@ -15,9 +16,9 @@ pub(crate) trait Save: Sized {
         list.iter().for_each(|one| one.save(to));
     }
 
-    /// Reads `count` of them.
+    /// Reads `count` values.
     fn load_list(count: usize, from: &mut Reader<'_>) -> Result<Vec<Self>> {
-        // Memory grows with what was read, not with what `count` promises.
+        // Memory grows with the data that was read, not with the stated `count`.
         let mut list = Vec::with_capacity(count.min(64));
         for _ in 0..count {
             list.push(Self::load(from)?);
@@ -26,7 +27,7 @@ pub(crate) trait Save: Sized {
     }
 }
 
-/// Bytes that are yet to be read.
+/// The bytes that remain to be read.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -53,14 +54,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The error for a part that makes no sense.
+/// The error for a part that is invalid.
 pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Error {
     Error::Saved {
         why: SavedFault::Invalid { what, why },
     }
 }
 
-/// Lists that are copied as they lie.
+/// Lists whose memory is copied directly.
 macro_rules! plain_lists {
     () => {
         #[cfg(target_endian = "little")]
@@ -75,7 +76,7 @@ macro_rules! plain_lists {
     };
 }
 
-/// Plain numbers, whose lists are copied as they lie.
+/// Plain numbers, whose lists are copied directly.
 macro_rules! numbers {
     ($($type:ty)*) => {$(
         impl Save for $type {
@@ -96,7 +97,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 i16 i32 f32 f64);
 
-/// Vectors of numbers, likewise.
+/// Vectors of numbers, whose lists are copied directly.
 macro_rules! vectors {
     ($($type:ty, $part:ty, $count:literal;)*) => {$(
         impl Save for $type {
@@ -123,7 +124,7 @@ vectors! {
 
 #[cfg(target_endian = "little")]
 fn load_plain<T: bytemuck::Pod>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>> {
-    // What does not fit is longer than any bytes.
+    // If the product overflows, it is larger than any number of bytes.
     let bytes = from.take(count.saturating_mul(size_of::<T>()))?;
     Ok(bytemuck::pod_collect_to_vec(bytes))
 }
@@ -135,7 +136,7 @@ impl<T: Save, const N: usize> Save for [T; N] {
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
         let list = T::load_list(N, from)?;
-        // As many as were asked for.
+        // The list has the requested length.
         list.try_into().map_err(|_| invalid("list", "is cut"))
     }
 }
@@ -306,7 +307,7 @@ impl Save for Box<str> {
     }
 }
 
-/// Structs field by field.
+/// Saves structs field by field.
 macro_rules! save_structs {
     ($($type:ty { $($field:ident),* $(,)? })*) => {$(
         impl $crate::bytes::Save for $type {
@@ -325,7 +326,7 @@ macro_rules! save_structs {
     )*};
 }
 
-/// Enums of plain variants by their numbers in these lists.
+/// Saves enums without fields, as indices into these lists.
 macro_rules! save_enums {
     ($($type:ty, $what:literal: $($number:literal => $variant:ident),*;)*) => {$(
         impl $crate::bytes::Save for $type {

@@ -1,19 +1,19 @@
-//! Indices with types: one for each kind of thing that a character has.
+//! Typed indices: one type for each kind of thing that a character has.
 
 use crate::error::{Error, Result, listed};
 
-/// What the ids have in common.
+/// Behaviour that all ids have in common.
 pub(crate) trait Id: Copy {
-    /// What errors call the thing.
+    /// The word for it in error messages.
     const WHAT: &'static str;
 
     fn from_index(index: u16) -> Self;
 }
 
-/// The first of `names` that is exactly `name`.
+/// Finds the first of `names` that is exactly `name`.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names that there are.
+/// [`Error::UnknownName`] with the names that exist.
 pub(crate) fn find<'a, I: Id>(
     mut names: impl Iterator<Item = &'a str> + Clone,
     name: &str,
@@ -26,7 +26,7 @@ pub(crate) fn find<'a, I: Id>(
         .ok_or_else(|| unknown(I::WHAT, name, known))
 }
 
-/// The error for a name that nothing bears.
+/// The error for a name that does not exist.
 pub(crate) fn unknown<'a>(
     what: &'static str,
     name: &str,

@@ -11,30 +11,34 @@
 //! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw   every frame
 //! ```
 //!
-//! - [`import`] reads files into a [`character::Character`], which is checked once and immutable;
-//!   [`builtin`] makes one by code.
-//! - [`animator`] animates many instances of a character, without Vulkan. Below it are its parts:
+//! - [`import`] reads files into a [`character::Character`], which is checked once and then
+//!   immutable. [`builtin`] generates one in code.
+//! - [`animator`] animates many instances of a character, without Vulkan. It is built from
 //!   [`skeleton`], [`mesh`], [`clip`], [`motion`], [`state_machine`], [`animate`], [`palette`],
-//!   [`ik`], [`retarget`] and [`skin`].
-//! - [`gpu`] has the parts for engines with their own pipelines: meshes, palette ring, set layout.
-//! - [`Crowd`] is the façade over all of it.
-//! - `standalone` (a feature) makes instance, device and swapchain for programs without an engine.
+//!   [`ik`], [`retarget`] and [`skin`], which can be used on their own.
+//! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
+//! - [`Crowd`] is the façade over all of them.
+//! - `standalone` (a feature) creates instance, device and swapchain for programs without an
+//!   engine.
 //!
 //! # Conventions
-//! Right-handed, +Y up, metres, seconds, radians, as in glTF. Column vectors; matrices are named
+//! Right-handed, +Y up, metres, seconds, radians, as in glTF. Column vectors. Matrices are named
 //! `to_from`, as in `world_from_model`. Quaternions are xyzw and of unit length. Joints are stored
-//! parent first, breadth first. A vertex's weights sum to exactly 1.
+//! in breadth-first order, every parent before its children. The weights of a vertex sum to exactly
+//! 1.
 //!
-//! Spaces: *mesh* (as modelled, where vertices are bound) → *character* (the asset's scene, where
-//! palettes lead) → *world* (the engine's, by the instance's transform).
+//! Spaces:
+//! - *mesh*: as modelled. Vertices are bound in it.
+//! - *character*: the asset's scene. Skinning matrices map mesh space to character space.
+//! - *world*: the engine's. The instance's transform maps character space to world space.
 //!
 //! # Errors
-//! Everything that can fail returns [`Error`], which carries names and numbers. Nothing panics on
-//! bad input.
+//! Every function that can fail returns [`Error`], which carries names and numbers. Nothing panics
+//! on bad input.
 //!
 //! # Safety
-//! `unsafe` marks what the type system can't see: that Vulkan handles are valid and belong
-//! together, that a frame's earlier work has ended, and in which state a command buffer is.
+//! `unsafe` marks what the type system cannot check: that Vulkan handles are valid and belong
+//! together, that a frame's earlier work has finished, and which state a command buffer is in.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -52,6 +56,7 @@
 pub mod error;
 
 mod bytes;
+mod hash;
 pub mod ids;
 pub mod simd;
 mod text;
@@ -126,7 +131,7 @@ pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, Pa
 pub use pass::skin::SkinStage;
 pub use threads::Threads;
 
-/// So that the crate's own tests share code with those in `tests`.
+/// Lets the crate's own tests share code with those in `tests`.
 #[cfg(test)]
 extern crate self as throng;
 
@@ -135,13 +140,13 @@ extern crate self as throng;
 #[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
 mod rng;
 
-/// Where tests look for it.
+/// The path at which shared test code expects these modules.
 #[cfg(test)]
 mod reference {
     pub(crate) use crate::rng;
 }
 
-/// The README's integration, compiled.
+/// Compiles the integration example of the README.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

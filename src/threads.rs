@@ -1,10 +1,10 @@
-//! Where work on many instances runs.
+//! The threads on which work on many instances runs.
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The threads that work on many instances.
+/// The threads that process many instances.
 ///
 /// Results have the same bits on any number of threads.
 ///
@@ -20,18 +20,20 @@ use std::sync::Arc;
 #[non_exhaustive]
 #[doc(alias = "parallel")]
 pub enum Threads {
-    /// The calling thread alone.
+    /// Only the calling thread.
     #[default]
     One,
-    /// The threads of rayon's current pool: the global one, unless the call comes from a thread of
-    /// another pool or from inside its `install`.
+    /// The threads of rayon's current pool.
+    ///
+    /// This is the global pool, unless the call comes from a thread of another pool or from inside
+    /// its `install`.
     Rayon,
     /// The threads of this pool. The calling thread waits for them.
     Pool(Arc<ThreadPool>),
 }
 
 impl Threads {
-    /// Runs `each` for all numbers below `count`. Each thread makes a state of its own first.
+    /// Runs `each` for all numbers below `count`. Each thread first creates its own state.
     pub(crate) fn for_each_init<T>(
         &self,
         count: usize,
@@ -52,7 +54,7 @@ impl Threads {
         }
     }
 
-    /// How many threads there are at most.
+    /// The largest number of threads.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::One => 1,
@@ -61,7 +63,7 @@ impl Threads {
         }
     }
 
-    /// The results of `each` for all numbers below `count`, put together by `merge`, which is
+    /// Combines the results of `each` for all numbers below `count` with `merge`, which must be
     /// associative. Starts from `identity`.
     pub(crate) fn reduce<T: Send>(
         &self,

@@ -20,22 +20,25 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 
-/// Keys a second of the clips, as most exporters bake them.
+/// Keys per second of the clips, as most exporters bake them.
 pub(crate) const KEYS_HZ: usize = 30;
-/// What a clip lasts.
+/// Duration of a clip in seconds.
 const SECONDS: usize = 2;
-/// How far a joint turns to either side, in radians.
+/// Amplitude of a joint's rotation to either side, in radians.
 const SWING: f32 = 0.6;
 
-/// What is posed.
+/// The kind of character that is posed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     /// The built-in character with its own clips.
     BuiltIn,
-    /// So many joints; every joint's rotation and the root's translation move, as in most clips of
-    /// characters.
+    /// A character with this many joints.
+    ///
+    /// Every joint's rotation and the root's translation move, as in most character clips.
     Rotations(usize),
-    /// So many joints; every property of every joint moves, so that nothing can be folded.
+    /// A character with this many joints.
+    ///
+    /// Every property of every joint moves, so that nothing can be folded.
     All(usize),
 }
 
@@ -59,24 +62,24 @@ impl Who {
     }
 }
 
-/// What is timed.
+/// The variant that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Plain glam code in stages, on raw keys.
+    /// Simple glam code in stages, on raw keys.
     Staged,
-    /// The plain functions for one pose, on the file's curves; of a single clip only.
+    /// The functions for one pose, on the file's curves. For a single clip only.
     OneByOne,
     /// [`BatchPoser`] on packed clips, with the best code that the CPU has.
     Batch,
-    /// The same on clips that are not packed.
+    /// [`BatchPoser`] on clips that are not packed.
     Unpacked,
-    /// On packed clips again, with AVX2.
+    /// [`BatchPoser`] on packed clips, with AVX2.
     Avx2,
-    /// With what every CPU of x86-64 has.
+    /// [`BatchPoser`] on packed clips, with the instructions that every x86-64 CPU has.
     Sse2,
-    /// In plain code.
+    /// [`BatchPoser`] on packed clips, in portable code.
     Portable,
-    /// A copy of what the others write.
+    /// A copy of the output of the others.
     Memcpy,
 }
 
@@ -105,7 +108,7 @@ impl Figure {
         }
     }
 
-    /// Which code of the batch it is, if the CPU has it.
+    /// The SIMD level of a batch variant, if the CPU supports it.
     fn code(self) -> Option<SimdLevel> {
         let code = match self {
             Self::Batch | Self::Unpacked => return SimdLevel::available().next(),
@@ -134,8 +137,9 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// `blended` clips an instance, each at a time of its own; neighbours start with different
-    /// ones.
+    /// Creates a load with `blended` clips per instance, each at its own time.
+    ///
+    /// Neighbouring instances start with different clips.
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
         let character = who.character()?;
         let made = |packing| {
@@ -176,7 +180,7 @@ impl Load {
         })
     }
 
-    /// Whether the figure can be had.
+    /// Returns true if the figure can be measured.
     pub(crate) fn has(&self, figure: Figure) -> bool {
         match figure {
             Figure::Staged | Figure::Memcpy => true,
@@ -185,7 +189,7 @@ impl Load {
         }
     }
 
-    /// Which code runs if none is asked for.
+    /// The SIMD level that runs by default.
     pub(crate) fn code(&self) -> SimdLevel {
         self.posers[0].simd_level()
     }
@@ -310,7 +314,7 @@ fn channel(node: usize, values: RawKeys) -> RawChannel {
     }
 }
 
-/// A linear congruential generator; numbers in 0..1.
+/// A linear congruential generator of numbers from 0 to 1.
 struct Random(u64);
 
 impl Random {

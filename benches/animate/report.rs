@@ -1,11 +1,11 @@
-//! The tables.
+//! The tables of the `animate` bench.
 
 use crate::load::{Figure, Load};
 use crate::timing::Time;
 use crate::{NAME, machine};
 use throng::simd::SimdLevel;
 
-/// What was measured of one load.
+/// The timings of one load.
 pub(crate) struct Row {
     head: String,
     joints: f64,

@@ -1,5 +1,4 @@
-//! What one would write by hand: glam, raw keys at even times, one stage after the other over all
-//! joints.
+//! Simple hand-written code: glam, raw keys at even times, one stage after another over all joints.
 
 use crate::Outcome;
 use crate::load::KEYS_HZ;
@@ -65,7 +64,7 @@ impl Staged {
         }
     }
 
-    /// Overwrites the local pose by a clip's, or adds it.
+    /// Overwrites the local pose with that of a clip, or adds to it.
     fn sample(&mut self, sample: &ClipSample, weight: f32, first: bool) {
         let (joints, keys) = (self.local.len(), &self.clips[sample.clip.index()]);
         let at = sample.time_s as f32 * KEYS_HZ as f32;

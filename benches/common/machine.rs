@@ -1,6 +1,6 @@
-//! What a figure has to name: where and how it was measured.
+//! The machine and command of a measurement, to print beside its figures.
 
-/// The processor's model.
+/// The model of the CPU.
 pub(crate) fn cpu() -> String {
     std::fs::read_to_string("/proc/cpuinfo")
         .ok()
@@ -11,7 +11,7 @@ pub(crate) fn cpu() -> String {
         .unwrap_or_else(|| format!("unknown ({})", std::env::consts::ARCH))
 }
 
-/// The widest vector instructions that the compiler was allowed to use.
+/// The widest vector instructions that the compiler may use.
 pub(crate) fn vectors() -> &'static str {
     if cfg!(target_feature = "avx512f") {
         "AVX-512"
@@ -26,7 +26,7 @@ pub(crate) fn vectors() -> &'static str {
     }
 }
 
-/// The arguments after `--`, as they were given.
+/// The arguments after `--`, unchanged.
 pub(crate) fn arguments() -> Vec<String> {
     std::env::args()
         .skip(1)
@@ -34,7 +34,7 @@ pub(crate) fn arguments() -> Vec<String> {
         .collect()
 }
 
-/// The command that runs `bench` as it is running.
+/// The command that reproduces this run of `bench`.
 pub(crate) fn command(bench: &str) -> String {
     let arguments = arguments();
     let dashes = if arguments.is_empty() { "" } else { " -- " };

@@ -1,5 +1,4 @@
-//! What the benches share: characters of a given number of joints, made by code; times taken in
-//! turn; what the machine is.
+//! Code shared by the benches: generated characters, interleaved timing, machine description.
 
 pub(crate) mod machine;
 mod skeleton;
@@ -15,16 +14,18 @@ use throng::import::{
 };
 use throng::skeleton::Transform;
 
-/// Keys a second of the clip, as most exporters bake them.
+/// Keys per second of the clip, as most exporters bake them.
 const KEYS_HZ: usize = 30;
-/// How far a joint turns to either side, in radians.
+/// Amplitude of a joint's rotation to either side, in radians.
 const SWING: f32 = 0.6;
 
-/// A character of `joints` joints, and as many palette entries. It has one clip, of one second:
-/// linear rotation keys at 30 Hz on every joint, and translation keys on the root.
+/// A character of `joints` joints, and as many palette entries.
+///
+/// It has one clip of one second, with linear rotation keys at 30 Hz on every joint, and
+/// translation keys on the root.
 ///
 /// # Errors
-/// None in practice: what goes in is right.
+/// None in practice, because the input is valid.
 pub(crate) fn character(joints: usize) -> throng::Result<Character> {
     let places = skeleton::joints(joints);
     let raw = RawCharacter {
@@ -58,7 +59,7 @@ fn skin(places: &[skeleton::Place]) -> RawSkin {
     }
 }
 
-/// A triangle around each joint that follows it alone, so that the palette has all of them.
+/// A triangle around each joint, bound to that joint only, so that the palette has all joints.
 fn triangles(places: &[skeleton::Place]) -> RawPrimitive {
     let corners = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * 0.02);
     let vertices = places.len() * corners.len();
@@ -89,7 +90,7 @@ fn animation(places: &[skeleton::Place]) -> RawAnimation {
     }
 }
 
-/// Every joint about an axis and with a phase of its own.
+/// Rotation keys for a joint, about its own axis and with its own phase.
 fn rotation_keys(joint: usize) -> RawKeys {
     let turn = joint as f32;
     let axis = Vec3::new(turn.sin(), (1.7 * turn).cos(), (0.6 * turn).cos() + 0.1).normalize();

@@ -2,18 +2,19 @@
 
 use throng::glam::Vec3;
 
-/// A joint at rest; all axes are the world's.
+/// A joint at rest. All axes are those of the world.
 pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
-    /// From the parent, metres.
+    /// Offset from the parent, in metres.
     pub(crate) offset: Vec3,
-    /// In character space, metres.
+    /// Position in character space, in metres.
     pub(crate) position: Vec3,
 }
 
-/// `len` joints in a row, each `offset` from the one before; the first from the joint `from`.
-/// What has a `side` is there twice, mirrored in x.
+/// A row of `len` joints, each `offset` from the one before.
+///
+/// The first is a child of the joint `from`. A chain with a `side` exists twice, mirrored in x.
 struct Chain {
     name: &'static str,
     from: &'static str,
@@ -50,7 +51,7 @@ const BODY: [Chain; 4] = [
     sides("leg", "spine 0", 4, [0.06, -0.25, 0.0]),
 ];
 
-/// 43 more, 14 deep: five fingers a hand with their metacarpals, eyes and a jaw.
+/// 43 more, 14 deep: five fingers per hand with their metacarpals, eyes and a jaw.
 const HANDS_AND_FACE: [Chain; 7] = [
     sides("thumb", "arm 3", 4, [0.02, -0.01, 0.02]),
     sides("index", "arm 3", 4, [0.03, 0.0, 0.01]),
@@ -95,8 +96,12 @@ const HAIR_COAT_FACE: [Chain; 14] = [
     sides("lip fold", "lip 0", 16, [0.002, 0.001, 0.001]),
 ];
 
-/// The first `count` of 368 joints, parents first. 24 are a body, 67 have fingers, 128 a
-/// face, twist joints and a skirt besides, 368 hair and a coat.
+/// The first `count` of 368 joints, parents first.
+///
+/// - 24 joints are a body.
+/// - 67 add fingers.
+/// - 128 add a face, twist joints and a skirt.
+/// - 368 add hair and a coat.
 pub(crate) fn joints(count: usize) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     let more = TWISTS_FACE_SKIRT.iter().chain(&HAIR_COAT_FACE);
@@ -119,7 +124,7 @@ fn add(places: &mut Vec<Place>, chain: &Chain, sign: f32) {
         (true, true) => "left ",
         (true, false) => "right ",
     };
-    // The same side's, or the one in the middle.
+    // The joint of the same side, or the one in the middle.
     let named = |name: &str| places.iter().position(|place| place.name == name);
     let mut parent = named(&format!("{side}{}", chain.from)).or_else(|| named(chain.from));
     for number in 0..chain.len {

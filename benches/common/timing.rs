@@ -1,18 +1,18 @@
-//! Times taken in turn, so that what disturbs the machine disturbs all of them alike.
+//! Interleaved timing, so that disturbances of the machine affect all figures equally.
 
 use std::time::{Duration, Instant};
 
-/// A round runs each figure for about this long, in as many goes as that takes.
+/// Approximate duration of a figure in one round, in as many runs as that takes.
 const ROUND: Duration = Duration::from_micros(500);
 
-/// How long one go of a figure took, in nanoseconds.
+/// The duration of one run of a figure, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time {
     pub(crate) min_ns: f64,
     pub(crate) median_ns: f64,
 }
 
-/// How many times one time is of another.
+/// The ratio of two times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratio {
     pub(crate) of_medians: f64,
@@ -36,11 +36,13 @@ impl Time {
     }
 }
 
-/// Times `N` figures in `rounds` rounds, each round all of them in an order of its own. Before a
-/// figure is timed it runs once, so that it finds the caches as it leaves them itself.
+/// Times `N` figures in `rounds` rounds.
+///
+/// Each round times all figures in a different order. Each figure runs once before it is timed, so
+/// that it finds the caches as it leaves them itself.
 ///
 /// # Errors
-/// The first that `run` returns.
+/// Returns the first error of `run`.
 pub(crate) fn in_turn<const N: usize, E>(
     rounds: usize,
     mut run: impl FnMut(usize) -> Result<(), E>,
@@ -64,7 +66,7 @@ pub(crate) fn in_turn<const N: usize, E>(
     Ok(all.map(Time::of))
 }
 
-/// Nanoseconds a go.
+/// Nanoseconds per run.
 fn time<E>(goes: u32, mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let start = Instant::now();
     for _ in 0..goes {

@@ -1,4 +1,4 @@
-//! One frame of the crowd, and the batch kernel alone for the same poses.
+//! Times one frame of the crowd, and the batch kernel alone for the same poses.
 
 use crate::Outcome;
 use crate::load::{Kind, Load};
@@ -14,20 +14,20 @@ use throng::{CpuTimes, View};
 
 const FRAME_S: f64 = 1.0 / 60.0;
 
-/// Milliseconds of one frame.
+/// The times of one frame, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     /// `Crowd::begin_frame`.
     pub(crate) begin: f64,
     /// `Frame::record_prepare`.
     pub(crate) prepare: f64,
-    /// The same by stage, as the crowd says.
+    /// The time of `record_prepare` by stage, as the crowd reports it.
     pub(crate) stages: CpuTimes,
     /// The batch kernel alone.
     pub(crate) batch: f64,
 }
 
-/// A crowd, and what the batch kernel needs for the same poses.
+/// A crowd, and the inputs of the batch kernel for the same poses.
 pub(crate) struct Bench {
     load: Load,
     poser: BatchPoser,
@@ -57,7 +57,7 @@ impl Bench {
         Ok(())
     }
 
-    /// `frames` frames, after those that warm up. The batch goes first in every other frame.
+    /// Times `frames` frames after the warm-up. The batch runs first in every other frame.
     pub(crate) fn run(
         &mut self,
         context: &mut Context,
@@ -92,7 +92,7 @@ impl Bench {
             },
         );
         let start = Instant::now();
-        // SAFETY: what was submitted before was waited for.
+        // SAFETY: all work submitted before was waited for.
         let mut frame = unsafe {
             let allocator = &mut context.allocator;
             self.load.crowd.begin_frame(allocator, 0, now_s)?
@@ -118,7 +118,7 @@ impl Bench {
         })
     }
 
-    /// Milliseconds that the batch kernel takes for what the instances play.
+    /// Milliseconds that the batch kernel takes for the clips that the instances play.
     fn batch(&mut self) -> Outcome<f64> {
         self.list.clear();
         for id in &self.load.instances {
@@ -132,7 +132,7 @@ impl Bench {
         if rests {
             return Ok(0.0);
         }
-        // What the caches hold afterwards is what a frame leaves.
+        // The caches afterwards hold the same data as after a frame.
         let (clips, out) = (self.load.character.clips(), &mut self.out);
         let start = Instant::now();
         self.poser

@@ -1,4 +1,4 @@
-//! The character, the crowd, and what its instances do.
+//! The character, the crowd, and the activities of its instances.
 
 use crate::Outcome;
 use throng::character::{AnimationText, Character};
@@ -11,25 +11,25 @@ use throng::{
     InstanceId, Play, SkinningStage, Spawn,
 };
 
-/// How long the cross-fade of [`Kind::Fade`] takes, in seconds: longer than any run.
+/// Duration of the cross-fade of [`Kind::Fade`] in seconds, longer than any run.
 const FADE_S: f32 = 3600.0;
-/// One of so many instances gets a new speed in each frame.
+/// One of this many instances gets a new speed in each frame.
 const CHANGE: usize = 100;
-/// One of so many instances reaches for something.
+/// One of this many instances reaches for something.
 const REACH: usize = 100;
 
-/// What the instances do.
+/// The activity of the instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A clip each.
+    /// Each plays a clip.
     Clip,
-    /// A cross-fade of two clips each.
+    /// Each cross-fades two clips.
     Fade,
-    /// A state machine each; one instance of [`CHANGE`] gets a new speed in each frame.
+    /// Each has a state machine. One instance of [`CHANGE`] gets a new speed in each frame.
     StateMachine,
-    /// The same, and a two-bone target for one instance of [`REACH`].
+    /// As [`Kind::StateMachine`], with a two-bone target for one instance of [`REACH`].
     Reach,
-    /// Nothing.
+    /// Each stays in the rest pose.
     Rest,
 }
 
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// A crowd that does one thing.
+/// A crowd with one kind of activity.
 pub(crate) struct Load {
     pub(crate) character: Character,
     pub(crate) crowd: Crowd,
@@ -153,7 +153,7 @@ impl Load {
         Ok(())
     }
 
-    /// What the engine's own code says before frame number `frame`.
+    /// Applies the inputs of the engine before frame number `frame`.
     pub(crate) fn change(&mut self, frame: usize) -> Outcome {
         if !self.kind.is_driven() {
             return Ok(());

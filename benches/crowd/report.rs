@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of the `crowd` bench.
 
 use crate::frame::Times;
 use crate::load::Kind;
@@ -23,7 +23,7 @@ impl Spread {
         }
     }
 
-    /// The ratio of medians, and that of minima in brackets.
+    /// The ratio of the medians, with the ratio of the minima in brackets.
     fn over(self, other: Self) -> String {
         if other.min <= 0.0 {
             return "–".into();
@@ -37,7 +37,7 @@ impl Spread {
     }
 }
 
-/// What one load cost.
+/// The cost of one load.
 pub(crate) struct Row {
     kind: Kind,
     instances: u32,

@@ -1,4 +1,4 @@
-//! A crowd's palettes, and everything that is done with them.
+//! A crowd's palettes, and the operations that are timed on them.
 
 use crate::Outcome;
 use crate::poser::Poser;
@@ -10,28 +10,29 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc, Context};
 
-/// The only slot: nothing here is in flight when the CPU writes.
-const SLOT: u32 = 0;
+/// The only frame index in use. Nothing is in flight when the CPU writes.
+const FRAME_INDEX: u32 = 0;
 
-/// What is timed: one frame of it.
+/// The operation that is timed, for one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Poses to palettes, in ordinary memory.
+    /// Converts poses to palettes in ordinary memory.
     Evaluate,
-    /// Poses to palettes, straight in the mapped ring.
+    /// Converts poses to palettes directly in the mapped ring.
     EvaluateIntoRing,
-    /// Finished palettes into the ring, by one [`PaletteRing::write`] an instance.
+    /// Writes finished palettes to the ring, with one [`PaletteRing::write`] per instance.
     WriteEach,
-    /// The same by one [`PaletteRing::write`] in all.
+    /// Writes finished palettes to the ring with a single [`PaletteRing::write`].
     Write,
-    /// The same by one plain copy.
+    /// Copies finished palettes to the ring with a single `memcpy`.
     Memcpy,
-    /// The same by one plain copy an instance.
+    /// Copies finished palettes to the ring with one `memcpy` per instance.
     MemcpyEach,
-    /// A staged ring's [`PaletteRing::record_upload`], submitted and waited for.
+    /// Runs a staged ring's [`PaletteRing::record_upload`], submitted and waited for.
     StagingCopy,
-    /// The driver's own `vkCmdCopyBuffer` of as many bytes to the same buffer, submitted and
-    /// waited for.
+    /// Runs the driver's `vkCmdCopyBuffer` for as many bytes to the same buffer.
+    ///
+    /// It is submitted and waited for.
     DriverCopy,
 }
 
@@ -61,7 +62,7 @@ impl Figure {
     }
 }
 
-/// A crowd, and everywhere that its palettes go.
+/// A crowd, and all destinations of its palettes.
 pub(crate) struct Load<'a> {
     pub(crate) character: &'a Character,
     pub(crate) instances: usize,
@@ -69,7 +70,7 @@ pub(crate) struct Load<'a> {
     finished: Vec<Mat3x4>,
     ring: PaletteRing,
     staged: PaletteRing,
-    /// In host memory on every device, as the staged ring's is.
+    /// In host memory on every device, like the staged ring's buffer.
     host: Buffer,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Load<'a> {
                 ..PaletteRingDesc::default()
             };
             let (_, allocator) = context.parts();
-            // SAFETY: allocator and device are of one context.
+            // SAFETY: the allocator and the device belong to one context.
             unsafe { PaletteRing::new(device, allocator, &desc) }
         };
         let mut load = Self {
@@ -114,11 +115,11 @@ impl<'a> Load<'a> {
         Ok(load)
     }
 
-    /// Touches every page, and puts palettes wherever they are copied from.
+    /// Touches every page, and fills the sources of the copies with palettes.
     fn fill(&mut self, context: &mut Context) -> Outcome {
         self.evaluate()?;
-        // SAFETY: nothing was submitted yet.
-        unsafe { self.staged.write(SLOT, 0, &self.finished) }?;
+        // SAFETY: nothing has been submitted yet.
+        unsafe { self.staged.write(FRAME_INDEX, 0, &self.finished) }?;
         self.host.write(0, bytemuck::cast_slice(&self.finished))?;
         context.wait_idle()?;
         Ok(())
@@ -127,7 +128,7 @@ impl<'a> Load<'a> {
     pub(crate) fn destroy(mut self, context: &mut Context, device: &Device) {
         self.host.destroy(context);
         let (_, allocator) = context.parts();
-        // SAFETY: all that was submitted was waited for.
+        // SAFETY: all submitted work was waited for.
         unsafe {
             self.ring.destroy(device, allocator);
             self.staged.destroy(device, allocator);
@@ -138,12 +139,12 @@ impl<'a> Load<'a> {
         size_of_val(self.finished.as_slice()) as u64
     }
 
-    /// Whether the ring that the CPU writes is host memory, for want of better.
+    /// Returns true if the mapped ring is in host memory, because no better memory exists.
     pub(crate) fn is_staged(&self) -> bool {
         self.ring.is_staged()
     }
 
-    /// One frame of `figure`.
+    /// Runs one frame of `figure`.
     pub(crate) fn run(
         &mut self,
         context: &mut Context,
@@ -179,7 +180,7 @@ impl<'a> Load<'a> {
         for instance in 0..self.instances {
             let first = instance as u32 * entries;
             // SAFETY: no work was submitted with this ring.
-            let part = unsafe { self.ring.writer(SLOT, first, entries) }?;
+            let part = unsafe { self.ring.writer(FRAME_INDEX, first, entries) }?;
             let clip = Some((0, time_s(instance)));
             self.poser.palette(self.character, clip, part)?;
         }
@@ -192,27 +193,28 @@ impl<'a> Load<'a> {
         for (instance, part) in parts {
             let first = (instance * entries) as u32;
             // SAFETY: no work was submitted with this ring.
-            unsafe { self.ring.write(SLOT, first, part) }?;
+            unsafe { self.ring.write(FRAME_INDEX, first, part) }?;
         }
         Ok(())
     }
 
     fn write(&mut self) -> Outcome {
         // SAFETY: no work was submitted with this ring.
-        unsafe { self.ring.write(SLOT, 0, black_box(&self.finished)) }?;
+        unsafe { self.ring.write(FRAME_INDEX, 0, black_box(&self.finished)) }?;
         Ok(())
     }
 
-    /// In parts of `entries`.
+    /// Copies in parts of `entries`.
     fn memcpy(&mut self, entries: usize) -> Outcome {
         let to = self
             .ring
-            .mapped_start(SLOT)
-            .ok_or("the ring has no frame_index")?;
+            .mapped_start(FRAME_INDEX)
+            .ok_or("the ring has no frame in flight")?;
         let to = to.cast::<Mat3x4>();
         let parts = black_box(&self.finished).chunks_exact(entries).enumerate();
         for (number, part) in parts {
-            // SAFETY: the slot holds as many entries, aligned for them, and the GPU does nothing.
+            // SAFETY: the range of this frame index holds as many entries, aligned for them, and
+            // the GPU is idle.
             unsafe {
                 let to = to.add(number * entries).as_ptr();
                 std::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
@@ -223,9 +225,10 @@ impl<'a> Load<'a> {
 
     fn staging_copy(&mut self, context: &mut Context, device: &Device) -> Outcome {
         let (ring, entries) = (&self.staged, self.finished.len() as u32);
-        // SAFETY: recording, and the slot was written before.
-        let recorded = context
-            .submit_and_wait(|_, cmd| unsafe { ring.record_upload(device, cmd, SLOT, entries) })?;
+        // SAFETY: the command buffer is recording, and the range was written before.
+        let recorded = context.submit_and_wait(|_, cmd| unsafe {
+            ring.record_upload(device, cmd, FRAME_INDEX, entries)
+        })?;
         if recorded {
             Ok(())
         } else {
@@ -236,7 +239,7 @@ impl<'a> Load<'a> {
     fn driver_copy(&mut self, context: &mut Context) -> Outcome {
         let (from, to) = (self.host.handle(), self.staged.descriptor().buffer);
         let region = vk::BufferCopy::default().size(self.bytes());
-        // SAFETY: recording, and both buffers hold as many bytes.
+        // SAFETY: the command buffer is recording, and both buffers hold as many bytes.
         context.submit_and_wait(|device, cmd| unsafe {
             device.cmd_copy_buffer(cmd, from, to, &[region]);
         })?;
@@ -244,8 +247,9 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Each instance is at its own time of the clip, which lasts a second; the times are spread
-/// evenly, neighbours far apart.
+/// The time of each instance in the clip, which lasts one second.
+///
+/// The times are spread evenly, with neighbouring instances far apart.
 fn time_s(instance: usize) -> f64 {
     (instance as f64 * 0.618_033_988_749_895).fract()
 }

@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of the `palette_upload` bench.
 
 use crate::NAME;
 use crate::common::machine;
@@ -6,7 +6,7 @@ use crate::common::timing::{Ratio, Time};
 use crate::load::Figure;
 use throng::standalone::Context;
 
-/// What was measured of one load.
+/// The timings of one load.
 pub(crate) struct Row {
     pub(crate) instances: usize,
     pub(crate) joints: usize,
@@ -23,7 +23,7 @@ impl Row {
         self.time(figure).median_ns / (self.instances * self.joints) as f64
     }
 
-    /// Bytes a nanosecond.
+    /// Bytes per nanosecond.
     fn gb_s(&self, figure: Figure) -> f64 {
         self.bytes as f64 / self.time(figure).median_ns
     }

@@ -1,4 +1,4 @@
-//! What a vertex takes in memory, stream by stream.
+//! The memory that a vertex needs, stream by stream.
 
 use crate::Outcome;
 use crate::load::{COUNTS, Load};
@@ -39,8 +39,7 @@ fn moved(directions: bool) -> usize {
         + size_of_val(&*one.tangents)
 }
 
-/// Joints and weights of a vertex by its influences: (influences, bytes of joints, bytes of
-/// weights).
+/// Bytes of joints and weights per vertex: (influences, bytes of joints, bytes of weights).
 pub(crate) fn influences() -> Outcome<Vec<(usize, usize, usize)>> {
     let of = |count: usize| -> Outcome<_> {
         let load = Load::new(count)?;

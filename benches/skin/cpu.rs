@@ -1,4 +1,4 @@
-//! The CPU's figures: one instance on one core, many on all.
+//! Times the CPU: one instance on one core, many instances on all cores.
 
 use crate::Outcome;
 use crate::load::{Format, Load, Palettes};
@@ -8,7 +8,7 @@ use std::hint::black_box;
 use throng::palette::{PaletteRef, WriteOnly};
 use throng::skin::{SkinJob, skin, skin_many};
 
-/// What is timed: one instance's positions and normals.
+/// The operation that is timed, for one instance's positions and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
     /// [`skin`], vertex by vertex.
@@ -17,11 +17,11 @@ pub(crate) enum Figure {
     Loop,
     /// [`Skinner::skin`](throng::skin::Skinner::skin), with the best code that the CPU has.
     Skinner,
-    /// The same in plain code.
+    /// The same in portable code.
     Portable,
-    /// [`Skinner::bounds`](throng::skin::Skinner::bounds): the positions, written nowhere.
+    /// [`Skinner::bounds`](throng::skin::Skinner::bounds): the positions, without storing them.
     Bounds,
-    /// A copy of what the others write.
+    /// A copy of the output of the others.
     Memcpy,
 }
 
@@ -86,7 +86,7 @@ impl Load {
     }
 }
 
-/// What was measured of one load and format.
+/// The timings of one load and format.
 pub(crate) struct Row {
     pub(crate) influences: usize,
     pub(crate) format: Format,
@@ -101,7 +101,7 @@ impl Row {
     }
 }
 
-/// All figures in turn, for the ratios.
+/// Times all figures in turn, for their ratios.
 pub(crate) fn compare(rounds: usize, load: &mut Load, format: Format) -> Outcome<Row> {
     Ok(Row {
         influences: load.influences,
@@ -112,19 +112,19 @@ pub(crate) fn compare(rounds: usize, load: &mut Load, format: Format) -> Outcome
     })
 }
 
-/// Instances of the crowd that is deformed on several threads.
+/// Number of instances of the crowd that is deformed on several threads.
 pub(crate) const INSTANCES: usize = 64;
-/// Influences a vertex of it.
+/// Influences per vertex of that crowd.
 pub(crate) const INFLUENCES: usize = 4;
 
-/// What `skin_many` takes on one thread and on more.
+/// The times of `skin_many` on one thread and on more.
 pub(crate) struct Scaling {
     pub(crate) threads: [usize; 4],
     pub(crate) vertices: usize,
     pub(crate) times: [Time; 4],
 }
 
-/// On one thread, on a quarter, a half and all of what the machine has.
+/// Times one thread, and a quarter, a half and all of the machine's threads.
 pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
     let load = Load::new(INFLUENCES)?;
     let all = std::thread::available_parallelism()?.get();

@@ -1,5 +1,5 @@
-//! The GPU's figures: vertices deformed by the vertex shader of a depth pass, and by the skin stage
-//! before it.
+//! Times the GPU: deformation in the vertex shader of a depth pass, and in the skin stage before
+//! it.
 
 use crate::Outcome;
 use crate::load::Load;
@@ -14,7 +14,7 @@ use throng::{
     Spawn, View,
 };
 
-/// Influences a vertex.
+/// Influences per vertex.
 const COUNTS: [usize; 3] = [1, 4, 8];
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -23,26 +23,26 @@ const METHODS: [SkinningMethod; 3] = [
 ];
 const INSTANCES: u32 = 24;
 
-/// One method and number of influences.
+/// The times of one method and number of influences.
 pub(crate) struct Row {
     pub(crate) method: &'static str,
     pub(crate) influences: usize,
-    /// Nanoseconds a vertex of a whole submission, median: skinned as it is drawn, and by the skin
-    /// stage, then drawn.
+    /// Median nanoseconds per vertex of a whole submission.
+    ///
+    /// With the vertices skinned during drawing, and with the skin stage followed by drawing.
     pub(crate) vertex_ns: f64,
     pub(crate) compute_ns: f64,
-    /// The driver's own timestamps of the second, in the same unit: the skin stage, and the draw
-    /// after it.
+    /// The driver's timestamps for the skin stage and the draw after it, in the same unit.
     pub(crate) stages_ns: [f64; 2],
 }
 
-/// All of them, and what they were measured on.
+/// All rows, and the device that they were measured on.
 pub(crate) struct Table {
     pub(crate) device: String,
     pub(crate) rows: Vec<Row>,
 }
 
-/// A crowd in one of the modes.
+/// A crowd that uses one skinning stage.
 struct Scene {
     crowd: Crowd,
     pass: PassId,
@@ -83,13 +83,13 @@ fn row(
     for round in 0..rounds.min(9) + 2 {
         for (scene, times) in scenes.iter_mut().zip(&mut times) {
             let time = frame(context, target, scene)?;
-            // The first rounds warm up.
+            // The first rounds are warm-up.
             if round >= 2 {
                 times.push(time / vertices);
             }
         }
         if let Some(scene) = scenes.last_mut().filter(|_| round >= 2) {
-            // SAFETY: the slot's work was waited for.
+            // SAFETY: the work of this frame in flight was waited for.
             let next = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
                 let of_name = next
@@ -151,7 +151,7 @@ fn scene(
         samples: formats.samples,
         ..PassDesc::default()
     };
-    // SAFETY: the target is made of these formats.
+    // SAFETY: the target was created with these formats.
     let pass = unsafe { crowd.create_pass(&pass)? };
     let method = CharacterDesc {
         method,
@@ -175,10 +175,10 @@ fn scene(
     Ok(Scene { crowd, pass })
 }
 
-/// Nanoseconds from the submission of a frame to its end.
+/// Nanoseconds from the submission of a frame until it has finished.
 fn frame(context: &mut Context, target: &Target, scene: &mut Scene) -> Outcome<f64> {
     let view = View::new(Mat4::IDENTITY, Vec3::Z, target.extent());
-    // SAFETY: the slot's work was waited for.
+    // SAFETY: the work of this frame in flight was waited for.
     let mut frame = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
     let mut recorded = Instant::now();
     let pass = scene.pass;

@@ -1,4 +1,4 @@
-//! A character of as many influences as wanted, and a palette of every format for it.
+//! A character with a given number of influences, and a palette in every format for it.
 
 use crate::Outcome;
 use throng::character::Character;
@@ -13,13 +13,13 @@ use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::{PosedVertices, Skinner};
 
-/// Influences a vertex.
+/// Influences per vertex.
 pub(crate) const COUNTS: [usize; 5] = [1, 2, 4, 8, 16];
-/// About what a character of a game has.
+/// Number of vertices, about that of a game character.
 const VERTICES: usize = 10_000;
 const JOINTS: usize = 64;
 
-/// A format of a palette: a method, with or without stretch.
+/// A palette format: a method, with or without stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Mat3x4,
@@ -79,7 +79,7 @@ impl Palettes {
     }
 }
 
-/// A character, its palettes, and where its vertices go.
+/// A character, its palettes, and the output buffers for its vertices.
 pub(crate) struct Load {
     pub(crate) influences: usize,
     pub(crate) character: Character,
@@ -92,7 +92,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Every vertex follows as many joints as are asked for, of a few neighbouring ones.
+    /// Creates a load in which every vertex follows as many neighbouring joints as asked for.
     pub(crate) fn new(influences: usize) -> Outcome<Self> {
         let character = raw(influences).build(&ImportOptions::default())?.character;
         let skinner = Skinner::new(&character)?;
@@ -123,7 +123,7 @@ fn raw(influences: usize) -> RawCharacter {
     };
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for vertex in 0..VERTICES {
-        // A mesh goes from joint to joint.
+        // The vertices progress along the mesh from joint to joint.
         let near = vertex * JOINTS / VERTICES + (random.unit() * 4.0) as usize;
         for number in 0..influences {
             joints.push(((near + number) % JOINTS) as u32);
@@ -151,7 +151,7 @@ fn raw(influences: usize) -> RawCharacter {
     }
 }
 
-/// Every joint turns about its own axis.
+/// A clip in which every joint rotates about its own axis.
 fn turning() -> RawAnimation {
     let mut random = Random(11);
     let mut channel = |node: usize| {
@@ -174,7 +174,7 @@ fn turning() -> RawAnimation {
 struct Random(u64);
 
 impl Random {
-    /// In 0..1.
+    /// A number from 0 to 1.
     fn unit(&mut self) -> f32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

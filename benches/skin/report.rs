@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of the `skin` bench.
 
 use crate::cpu::{Figure, INFLUENCES, INSTANCES, Row, Scaling};
 use crate::gpu;

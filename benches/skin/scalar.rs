@@ -1,10 +1,9 @@
-//! The same work as a loop that one would write down for speed, without vectors: blended matrices
-//! over flat lists.
+//! A hand-optimised scalar loop: blended matrices over flat lists, without vector instructions.
 
 use throng::mesh::{JointIndices, Primitive};
 use throng::palette::Mat3x4;
 
-/// Positions, then normals, three numbers each, into `out`.
+/// Writes positions, then normals, three numbers each, to `out`.
 pub(crate) fn skin(primitive: &Primitive, palette: &[Mat3x4], out: &mut [f32]) {
     match &primitive.influences.joints {
         JointIndices::U8(joints) => each(primitive, palette, joints, out),
@@ -55,7 +54,7 @@ fn blend<J: Copy + Into<usize>>(
     sum
 }
 
-/// By the cofactors and the determinant's sign.
+/// Transforms a normal with the cofactors and the sign of the determinant.
 fn normal([x, y, z]: [[f32; 4]; 3], n: [f32; 3]) -> [f32; 3] {
     let cross = |a: [f32; 4], b: [f32; 4]| {
         [

@@ -1,4 +1,4 @@
-//! What the character can do, and what each in the picture is told.
+//! The abilities of the character, and the instructions to each instance in the picture.
 
 use throng::character::{AnimationText, Character};
 use throng::glam::{Vec3, vec3};
@@ -10,12 +10,12 @@ use throng::{CharacterId, Crowd, IkSolver, IkTarget, InstanceId, Play, Result, S
 
 use super::Act;
 
-/// Where the ball is, seen from who looks at it.
+/// Position of the ball, relative to the character that looks at it.
 pub(crate) const BALL: Vec3 = vec3(-0.45, 1.42, 0.5);
 /// Heights of the steps under the left and the right foot.
 pub(crate) const STEPS_M: [f32; 2] = [0.0, 0.22];
 
-/// The import of a character with a mask, an additive clip and a state machine.
+/// Import options that add a mask, an additive clip and a state machine.
 pub(crate) fn options() -> Result<ImportOptions> {
     let text = AnimationText::parse("animation.toml", include_str!("animation.toml"))?;
     Ok(ImportOptions {
@@ -24,7 +24,7 @@ pub(crate) fn options() -> Result<ImportOptions> {
     })
 }
 
-/// What the character can be told to reach for.
+/// The inverse kinematics solvers of the character.
 pub(crate) struct Solvers {
     pub(crate) look: SolverId,
     pub(crate) arm: SolverId,
@@ -76,7 +76,7 @@ impl Solvers {
 pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solvers) -> Result<()> {
     let walks = matches!(act, Act::Walk | Act::Wave | Act::HalfWave);
     crowd.play(id, if walks { "Walk" } else { "Idle" })?;
-    // The clips stand still, with the hand up.
+    // The clips are paused, with the hand raised.
     let raised = |clip| Play::new(clip).layer(1).offset_s(1.0).speed(0.0);
     match act {
         Act::Walk => Ok(()),
@@ -91,7 +91,7 @@ pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solv
         Act::Look => look(crowd, id, solvers),
         Act::LookAndReach => {
             look(crowd, id, solvers)?;
-            // The wrist stays short of the ball, by its radius and the length of the hand.
+            // The wrist stays short of the ball, by the ball's radius and the length of the hand.
             let wrist = BALL - 0.22 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
             let target = IkTarget::TwoBone(TwoBoneTarget::at(wrist));
             crowd.set_target(id, solvers.arm, target, 0.0)

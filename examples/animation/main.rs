@@ -1,5 +1,9 @@
-//! What a character can be told to do, side by side in `animation.png`: a blend space in a state
-//! machine, a layer with a mask, an additive clip, inverse kinematics of eyes, hand and feet.
+//! The ways to animate a character, side by side in `animation.png`.
+//!
+//! - a blend space in a state machine,
+//! - a layer with a mask,
+//! - an additive clip,
+//! - inverse kinematics of eyes, hand and feet.
 
 mod body;
 #[path = "../common/draw.rs"]
@@ -17,7 +21,7 @@ pub(crate) use say::say;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::{Crowd, IkReport, InstanceId, Spawn, builtin};
 
-/// Metres between two of them.
+/// Distance between two characters in metres.
 const APART_M: f32 = 1.15;
 const HUES: [[f32; 3]; 4] = [
     [0.9, 0.45, 0.3],
@@ -26,7 +30,7 @@ const HUES: [[f32; 3]; 4] = [
     [0.85, 0.75, 0.35],
 ];
 
-/// What one of those in the picture does.
+/// The activity of one of the characters in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Walk,
@@ -97,7 +101,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// What inverse kinematics made of an instance's targets.
+/// The results of inverse kinematics for an instance's targets.
 fn said(crowd: &Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<String> {
     let mut said = Vec::new();
     for solver in [solvers.look, solvers.arm, solvers.feet] {

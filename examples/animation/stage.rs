@@ -1,5 +1,6 @@
-//! What stands around: a slab under each, a ball, steps. Boxes and a ball, as a character that does
-//! not move.
+//! The props: a slab under each character, a ball, steps.
+//!
+//! They are boxes and a ball, as a character that does not move.
 
 use throng::builtin;
 use throng::character::Character;
@@ -9,8 +10,10 @@ use super::Act;
 use super::body::{BALL, STEPS_M};
 use super::shapes::{cuboid, prop};
 
+/// Builds the props of one activity.
+///
 /// # Errors
-/// None in practice; what [`RawCharacter::build`] says.
+/// None in practice. Returns the errors of [`RawCharacter::build`].
 pub(crate) fn props(act: Act) -> throng::Result<Character> {
     let mut meshes = vec![cuboid(
         vec3(-0.5, -0.06, -0.6),
@@ -23,7 +26,7 @@ pub(crate) fn props(act: Act) -> throng::Result<Character> {
             meshes.push(ball.colored([0.9, 0.2, 0.15, 1.0]));
         }
         Act::Stand => {
-            // The left foot stands where x is positive.
+            // The left foot stands at positive x.
             for (height, [from, to]) in STEPS_M.into_iter().zip([[0.0, 0.4], [-0.4, 0.0]]) {
                 if height > 0.0 {
                     meshes.push(cuboid(

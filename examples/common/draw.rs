@@ -1,5 +1,6 @@
-//! One frame of a crowd, on a ground and with shadows, into a file: for examples that are about what
-//! is drawn and not about drawing.
+//! Draws one frame of a crowd, on a ground and with shadows, into a file.
+//!
+//! For examples that are about the content of a frame and not about drawing it.
 
 #[path = "shadow.rs"]
 mod shadow;
@@ -19,33 +20,35 @@ use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
 use self::shadow::ShadowImage;
 use super::{say, shapes};
 
-/// Texels on an edge of the shadow map.
+/// Width and height of the shadow map in texels.
 const SHADOW_TEXELS: u32 = 2048;
-/// Nothing in these pictures is higher.
+/// Maximum height of everything in these pictures.
 const HEIGHT_M: f32 = 2.0;
 const BACKGROUND: [f32; 4] = [0.72, 0.80, 0.88, 1.0];
 
-/// A picture to be taken.
+/// Settings for one picture.
 pub(crate) struct Shot {
-    /// Where it goes.
+    /// Path of the file to write.
     pub(crate) path: &'static str,
-    /// In pixels.
+    /// Width and height in pixels.
     pub(crate) size: [u32; 2],
-    /// Where the camera is and what it looks at, in metres.
+    /// Positions of the camera and of the point that it looks at, in metres.
     pub(crate) eye: Vec3,
     pub(crate) centre: Vec3,
-    /// From top to bottom, in radians.
+    /// Vertical field of view in radians.
     pub(crate) fov_y_rad: f32,
-    /// Height of the ground.
+    /// Height of the ground in metres.
     pub(crate) ground_m: f32,
-    /// Radius around the origin in which shadows fall.
+    /// Radius around the origin in which shadows are drawn, in metres.
     pub(crate) reach_m: f32,
-    /// The crowd was populated at 0.
+    /// Time of the frame in seconds. The crowd is populated at 0.
     pub(crate) time_s: f64,
 }
 
-/// Draws what `populate` puts into the crowd; `tell` is given what it returned once the frame is
-/// prepared. An error, too, if the validation layer has said anything.
+/// Draws the crowd that `populate` fills, and writes it to a file.
+///
+/// `tell` gets the value that `populate` returned, once the frame is prepared. Any message of the
+/// validation layer is an error.
 pub(crate) fn to_file<T>(
     shot: &Shot,
     populate: impl FnOnce(&mut Allocator, &mut Crowd) -> Result<T, Box<dyn Error>>,
@@ -123,7 +126,7 @@ fn shadow_image(context: &mut Context, shot: &Shot) -> Result<ShadowImage, Box<d
     ShadowImage::new(context, SHADOW_TEXELS, (&rim, HEIGHT_M), &lighting())
 }
 
-/// What a frame is made of.
+/// The inputs of a frame.
 struct Drawn<'a> {
     shot: &'a Shot,
     shadow: &'a ShadowImage,
@@ -156,7 +159,7 @@ fn frame(
     let mut frames = Frames::new(context, 1)?;
     let frame_index = frames.begin(context)?;
     let (device, cmd) = (context.device.clone(), frame_index.cmd);
-    // SAFETY: the frame in flight was just begun, the recording is submitted below.
+    // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
         let mut frame = crowd.begin_frame(&mut context.allocator, 0, shot.time_s)?;
         let views = frame.record_prepare(cmd, &[view, shadow.view()])?;

@@ -1,10 +1,10 @@
-//! Pictures as PNG files.
+//! Writes pictures as PNG files.
 
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// Writes 8-bit RGBA, row by row from the top, as a PNG.
+/// Writes 8-bit RGBA, row by row from the top, as a PNG file.
 pub(crate) fn write_rgba(
     path: impl AsRef<Path>,
     rgba: &[u8],

@@ -1,6 +1,6 @@
-//! Printing that ends quietly if nobody reads any more, as in `cargo run … | head`.
+//! Printing that ends quietly if the pipe is closed, as in `cargo run … | head`.
 
-/// Prints a line like `println!`, which panics if the pipe is closed. This ends the program.
+/// Prints a line like `println!`, but ends the program instead of panicking on a closed pipe.
 macro_rules! say {
     ($($text:tt)*) => {{
         let line = format!($($text)*);

@@ -1,4 +1,4 @@
-//! A shadow map: a depth image that is drawn from the sun before the picture is drawn.
+//! A shadow map: a depth image that is drawn from the sun before the picture.
 
 use std::error::Error;
 
@@ -13,11 +13,11 @@ use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View, Viewport};
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const FORMAT: vk::Format = vk::Format::D32_SFLOAT;
-/// How the picture's shaders see it.
+/// The layout in which the picture's shaders sample the map.
 const SAMPLED: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
 const WRITTEN: vk::ImageLayout = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
 
-/// An image with one layer, and how the sun looks at the crowd.
+/// A depth image with one layer, and the sun's view of the crowd.
 pub(crate) struct ShadowImage {
     image: vk::Image,
     view: vk::ImageView,
@@ -28,8 +28,9 @@ pub(crate) struct ShadowImage {
 }
 
 impl ShadowImage {
-    /// One of `edge` × `edge` texels that covers everything between the ground, within `rim`, and
-    /// `height_m` above.
+    /// Creates a map of `edge` × `edge` texels.
+    ///
+    /// It covers everything between the ground, within `rim`, and `height_m` above it.
     pub(crate) fn new(
         context: &mut Context,
         edge: u32,
@@ -42,7 +43,7 @@ impl ShadowImage {
                 format!("a shadow map of {edge} texels: the device has at most {most}").into(),
             );
         }
-        // SAFETY: the physical device is of this instance.
+        // SAFETY: the physical device belongs to this instance.
         let properties = unsafe {
             context
                 .instance
@@ -76,7 +77,8 @@ impl ShadowImage {
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(usage);
-        // SAFETY: every device can do this format in these ways, and the edge is within its limit.
+        // SAFETY: every device supports this format with this usage, and the edge is within the
+        // device's limit.
         unsafe {
             self.image = context.device.create_image(&info, None)?;
             let memory = context.allocator.allocate(&AllocationCreateDesc {
@@ -108,7 +110,7 @@ impl ShadowImage {
         }
     }
 
-    /// The pass that draws into it.
+    /// The pass that draws into the map.
     pub(crate) fn pass_desc() -> PassDesc<'static> {
         PassDesc {
             kind: PassKind::Shadow,
@@ -117,7 +119,7 @@ impl ShadowImage {
         }
     }
 
-    /// For the crowds whose passes look the light up in it.
+    /// The map in the form that crowds sample it.
     pub(crate) fn map(&self) -> ShadowMap {
         ShadowMap {
             view: self.view,
@@ -128,13 +130,13 @@ impl ShadowImage {
         }
     }
 
-    /// What the sun sees.
+    /// The view of the sun.
     pub(crate) fn view(&self) -> View {
         let viewport = Viewport::from(self.extent());
         View::new(self.clip_from_world, Vec3::ZERO, viewport)
     }
 
-    /// How a camera's view finds its way in it.
+    /// The mapping from the world to the shadow map, for a camera's view.
     pub(crate) fn shadow(&self) -> Shadow {
         let mut shadow = Shadow {
             layers: 1,
@@ -144,10 +146,10 @@ impl ShadowImage {
         shadow
     }
 
-    /// Clears it, and opens the rendering.
+    /// Clears the map and begins rendering.
     ///
     /// # Safety
-    /// `cmd` is recording, outside of rendering; [`Self::end`] follows.
+    /// `cmd` is recording outside of rendering, and [`Self::end`] follows.
     pub(crate) unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         let depth = vk::RenderingAttachmentInfo::default()
             .image_view(self.view)
@@ -164,8 +166,8 @@ impl ShadowImage {
             .render_area(self.extent().into())
             .layer_count(1)
             .depth_attachment(&depth);
-        // SAFETY: the caller's word. What it held before is not wanted, only that nobody reads it
-        // any more.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering. The old
+        // contents are discarded, and the barrier waits for their last readers.
         unsafe {
             let layouts = (vk::ImageLayout::UNDEFINED, WRITTEN);
             self.barrier(device, cmd, layouts, SAMPLING, TESTS);
@@ -173,18 +175,20 @@ impl ShadowImage {
         }
     }
 
-    /// Closes the rendering, and makes it visible to the picture's shaders.
+    /// Ends rendering and makes the map visible to the picture's shaders.
     ///
     /// # Safety
-    /// As [`Self::begin`], which came before.
+    /// As [`Self::begin`], which must have been called before.
     pub(crate) unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering that `begin` began.
         unsafe {
             device.cmd_end_rendering(cmd);
             self.barrier(device, cmd, (WRITTEN, SAMPLED), TESTS, SAMPLING);
         }
     }
 
+    /// Records a layout transition.
+    ///
     /// # Safety
     /// `cmd` is recording, outside of rendering.
     unsafe fn barrier(
@@ -205,13 +209,13 @@ impl ShadowImage {
             .dst_access_mask(after.1)
             .subresource_range(DEPTH_LAYER)];
         let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
     }
 
-    /// Frees it. The device is idle.
+    /// Destroys the map. The device must be idle.
     pub(crate) fn destroy(mut self, context: &mut Context) {
-        // SAFETY: nothing uses them; null handles are left alone.
+        // SAFETY: nothing uses these handles any more. Null handles are ignored.
         unsafe {
             context.device.destroy_image_view(self.view, None);
             context.device.destroy_image(self.image, None);
@@ -248,8 +252,7 @@ const DEPTH_LAYER: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
-/// The tightest box along the light around all points, and so much of the ground behind them as
-/// their shadows reach.
+/// The tightest box along the light around all points and their shadows on the ground.
 fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
     let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun_direction.normalize(), Vec3::Y);
     let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
@@ -260,9 +263,10 @@ fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
     }
     let margin = 0.02 * (high - low).max_element();
     let (low, high) = (low - margin, high + margin);
-    // It looks along -Z. Beyond the crowd there is ground, as deep as the box is wide.
+    // The box looks along -Z. Beyond the crowd it includes ground, as deep as the box is wide.
     let (near, far) = (-high.z, (high.y - low.y) - low.z);
-    // Moved to the middle by itself: glam 0.34 forgets to flip the offset of boxes that are off it.
+    // The offset is a separate translation, because glam 0.34 forgets to flip the offset of boxes
+    // that are not centred.
     let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
     let centered = Mat4::from_translation(-middle.with_z(0.0));
     rh::proj::vulkan::orthographic(-half.x, half.x, -half.y, half.y, near, far)
@@ -274,7 +278,7 @@ fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
 mod tests {
     use super::*;
 
-    /// What stands, and where its shadow falls, is in the map.
+    /// Everything that stands on the ground, and its shadow, is in the map.
     #[test]
     fn everything_is_covered() {
         let rim: Vec<_> = [(-9.0, 2.0), (7.0, 11.0), (3.0, -8.0)]

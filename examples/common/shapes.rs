@@ -9,13 +9,14 @@ use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
 
-/// Corners of what is round.
+/// Number of corners of round shapes.
 const CORNERS: usize = 48;
 const GROUND: [f32; 3] = [0.50, 0.49, 0.46];
 const GROUND_M: f32 = 40.0;
 
-/// A character that does not move, of meshes with vertex colours. A mesh that names material 1 is
-/// blended.
+/// A static character made of meshes with vertex colours.
+///
+/// A mesh that names material 1 is blended.
 pub(crate) fn prop(meshes: Vec<RawPrimitive>) -> throng::Result<Character> {
     let opaque = Material {
         metallic: 0.0,
@@ -65,7 +66,9 @@ pub(crate) fn striped_ball(radius_m: f32) -> RawPrimitive {
     ball
 }
 
-/// A hat with a brim and a band, for a head of the built-in character. Its brim is at the origin.
+/// A hat with a brim and a band, for the head of the built-in character.
+///
+/// Its brim is at the origin.
 pub(crate) fn hat() -> RawPrimitive {
     let (felt, band) = ([0.10, 0.06, 0.04, 1.0], [0.55, 0.10, 0.06, 1.0]);
     lathe(&[
@@ -82,8 +85,10 @@ pub(crate) fn hat() -> RawPrimitive {
     ])
 }
 
-/// A surface of revolution around +Y: radii and heights in metres, and colours, of its outline, so
-/// that the outside is on the right: upwards for a wall, inwards for a ground.
+/// A surface of revolution around +Y.
+///
+/// The outline lists radii and heights in metres, and colours. Its direction puts the outside on
+/// the right: upwards for a wall, inwards for a ground.
 fn lathe(outline: &[((f32, f32), [f32; 4])]) -> RawPrimitive {
     let mut mesh = RawPrimitive::default();
     for segment in outline.windows(2) {

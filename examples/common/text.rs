@@ -3,8 +3,9 @@
 /// Pixels from one letter to the next, before scaling.
 pub(crate) const ADVANCE: u32 = 6;
 
-/// Calls `pixel` with column and row of each pixel of a line of text. Letters that are missing here
-/// are left out.
+/// Calls `pixel` with the column and row of each pixel of a line of text.
+///
+/// Letters that the table lacks are skipped.
 pub(crate) fn draw(text: &str, mut pixel: impl FnMut(u32, u32)) {
     for (place, letter) in (0..).zip(text.chars()) {
         let Some((_, columns)) = LETTERS.iter().find(|(of, _)| *of == letter) else {
@@ -18,7 +19,7 @@ pub(crate) fn draw(text: &str, mut pixel: impl FnMut(u32, u32)) {
     }
 }
 
-/// Columns from the left; the lowest bit is the top row.
+/// Columns from the left. The lowest bit is the top row.
 const LETTERS: [(char, [u8; 5]); 43] = [
     ('A', [0x7E, 0x11, 0x11, 0x11, 0x7E]),
     ('a', [0x20, 0x54, 0x54, 0x54, 0x78]),

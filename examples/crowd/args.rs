@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line arguments.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,21 +8,22 @@ use throng::SkinningStage;
 use throng::ash::vk;
 use throng::palette::SkinningMethod;
 
-/// The keys of the window: printed at its start and at the end of `--help`.
+/// The keys of the window, printed when it opens and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
     close.";
-/// Characters if nobody says how many.
+/// Default number of characters.
 const INSTANCES: u32 = 500;
 
-/// Draws a crowd of animated characters: in a window where there is a display, else into a picture.
+/// Draws a crowd of animated characters, in a window if there is a display, else into a picture.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "crowd", after_help = KEYS)]
 pub(crate) struct Args {
-    /// A glTF file (.glb or .gltf), or `builtin`. Several of them mix. [default: builtin]
+    /// A glTF file (.glb or .gltf), or `builtin`. Repeat the option to mix models. [default:
+    /// builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Number of characters. [default: 500; a window on a slow driver shows fewer of them]
+    /// Number of characters. [default: 500; a window on a slow driver shows fewer]
     #[arg(long, visible_alias = "count", value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=800_000))]
     pub(crate) instances: Option<u32>,
@@ -31,54 +32,54 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     pub(crate) size: Size,
 
-    /// No window, even where there is a display.
+    /// Renders without a window, even if there is a display.
     #[arg(long)]
     pub(crate) headless: bool,
 
-    /// Ends after so many frames, at least 1. [default: without a window 30, fewer where they take
-    /// more than 20 seconds; else never]
+    /// Stops after this many frames, at least 1. [default: without a window 30, or fewer if they
+    /// take more than 20 seconds; in a window no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
 
-    /// Seconds from one frame to the next. [default: 1/60 without a window, else real time]
+    /// Fixed time step between frames, in seconds. [default: 1/60 without a window, else real time]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) fixed_dt: Option<f64>,
 
-    /// Samples of each pixel, for smooth edges: 1, 2, 4 or 8.
+    /// Samples per pixel for antialiasing: 1, 2, 4 or 8.
     #[arg(long, value_name = "N", default_value = "4", value_parser = samples)]
     pub(crate) samples: vk::SampleCountFlags,
 
-    /// Another seed, another crowd. The same seed and fixed dt give the same picture.
+    /// Random seed of the crowd. The same seed and fixed dt give the same picture.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Where the last frame's picture goes. [default: crowd.png without a window, else none]
+    /// Writes the last frame to this file. [default: crowd.png without a window, else none]
     #[arg(long, value_name = "FILE.png")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Writes all frames as a moving picture (APNG), without a window. `--fixed-dt` sets its
+    /// Writes all frames as an animated picture (APNG), without a window. `--fixed-dt` sets its
     /// frame rate.
     #[arg(long, value_name = "FILE.png")]
     pub(crate) apng: Option<PathBuf>,
 
-    /// Where the figures go.
+    /// Writes the timings to this file.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) stats: Option<PathBuf>,
 
-    /// Edge of the sun's shadow map in texels, at least 1, or `off`.
+    /// Width and height of the sun's shadow map in texels, at least 1, or `off`.
     #[arg(long, value_name = "TEXELS", default_value = "2048")]
     pub(crate) shadows: Shadows,
 
-    /// Where vertices are deformed: in the vertex shader, by the skin stage on the GPU, or on the
-    /// CPU. The picture is the same.
+    /// Where to skin vertices: in the vertex shader, in the skin stage on the GPU, or on the CPU.
+    /// The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub(crate) skin: Skin,
 
-    /// How vertices follow several joints.
+    /// The skinning method, which blends the joints that move a vertex.
     #[arg(long, value_enum, default_value = "linear")]
     pub(crate) method: MethodArg,
 
-    /// Turns the validation layer on, synchronization included. Any message of it makes the exit
+    /// Enables the validation layer, synchronization included. Any message of it makes the exit
     /// status 1.
     #[arg(long)]
     pub(crate) validate: bool,
@@ -90,20 +91,20 @@ impl Args {
         self.instances.unwrap_or(INSTANCES)
     }
 
-    /// Whether to render without a window, even if there is a display.
+    /// Returns true if no window is wanted, even if there is a display.
     pub(crate) fn is_headless(&self) -> bool {
         self.headless || self.apng.is_some()
     }
 }
 
-/// Where vertices are deformed.
+/// The stage that skins vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Skin {
     /// In the vertex shader of every pass.
     Vertex,
-    /// Once a frame by the skin stage on the GPU.
+    /// Once per frame in the skin stage on the GPU.
     Compute,
-    /// Once a frame on the CPU.
+    /// Once per frame on the CPU.
     Cpu,
 }
 
@@ -158,7 +159,7 @@ impl FromStr for Size {
     }
 }
 
-/// Edge of the shadow map; `None`: there are no shadows.
+/// Width and height of the shadow map. `None` means no shadows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shadows(pub(crate) Option<u32>);
 

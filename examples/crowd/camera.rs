@@ -1,38 +1,38 @@
-//! A camera that sees the whole crowd, and that orbits and zooms.
+//! A camera that sees the whole crowd, orbits and zooms.
 
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::{Lighting, View};
 
-/// Vertical field of view, radians.
+/// Vertical field of view in radians.
 const FOV: f32 = 0.80;
-/// Sum of the crowd's upper and lower edges, in half pictures.
+/// Target sum of the crowd's upper and lower edges, in half heights of the picture.
 const BALANCE: f32 = -0.2;
-/// From where it looks at first: about +Y from +Z.
+/// The initial angle, in radians about +Y from +Z.
 pub(crate) const YAW_RAD: f32 = 0.5;
-/// How much of the picture the crowd fills.
+/// Fraction of the picture that the crowd fills.
 const FILL: f32 = 0.96;
 
-/// Looks at the middle of the crowd from outside.
+/// A camera that looks at the middle of the crowd from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Camera {
-    /// Around the crowd, radians.
+    /// Angle around the crowd, in radians.
     yaw: f32,
-    /// Above the horizon, radians.
+    /// Angle above the horizon, in radians.
     pitch: f32,
-    /// Distances are multiplied by this.
+    /// Factor for the distance.
     zoom: f32,
     /// The middle of the crowd, on the ground.
     center: Vec3,
-    /// What has to be seen.
+    /// Points that must be visible.
     points: Vec<Vec3>,
-    /// For an aspect ratio: the distance, and how far beyond the middle it looks, metres.
+    /// The fit for an aspect ratio: the distance, and how far beyond the middle to look, in metres.
     fitted: Option<(f32, (f32, f32))>,
 }
 
 impl Camera {
-    /// A camera that sees all of these points.
+    /// Creates a camera that sees all of these points.
     pub(crate) fn new(points: &[Vec3]) -> Self {
         let low = points.iter().copied().reduce(Vec3::min).unwrap_or_default();
         let high = points.iter().copied().reduce(Vec3::max).unwrap_or_default();
@@ -44,23 +44,23 @@ impl Camera {
             points: points.to_vec(),
             fitted: None,
         };
-        // A few people are seen from about their eyes' height, many from above.
+        // A few people are seen from about eye height, many from above.
         camera.pitch = (0.16 + 0.012 * camera.reach_m()).min(0.33);
         camera
     }
 
-    /// Orbits by a part of a turn.
+    /// Orbits by a fraction of a turn.
     pub(crate) fn orbit(&mut self, right: f32, up: f32) {
         self.yaw -= right;
         self.pitch = (self.pitch + up).clamp(0.03, 1.55);
     }
 
-    /// Comes nearer; negative goes away.
+    /// Moves closer. Negative steps move away.
     pub(crate) fn approach(&mut self, steps: f32) {
         self.zoom = (self.zoom * (-0.12 * steps).exp()).clamp(0.02, 5.0);
     }
 
-    /// How far the points are from the middle, at most.
+    /// The largest distance of a point from the middle, in metres.
     pub(crate) fn reach_m(&self) -> f32 {
         self.points
             .iter()
@@ -79,7 +79,7 @@ impl Camera {
             + self.towards() * (forward * self.zoom)
             + Vec3::Y * (0.9 * (1.0 - self.zoom).max(0.0));
         let eye = target - self.direction() * (distance * self.zoom);
-        // Not into the ground.
+        // Stays above the ground.
         let eye = eye.with_y(eye.y.max(0.1));
         let near = (0.02 * distance * self.zoom).clamp(0.02, 0.5);
         let clip_from_view = rh::proj::vulkan::perspective_infinite_reverse(FOV, aspect, near);
@@ -90,19 +90,21 @@ impl Camera {
         }
     }
 
-    /// Where it looks.
+    /// The viewing direction.
     fn direction(&self) -> Vec3 {
         let (sin, cos) = self.pitch.sin_cos();
         self.towards() * cos - Vec3::Y * sin
     }
 
-    /// The same, along the ground.
+    /// The viewing direction along the ground.
     fn towards(&self) -> Vec3 {
         -Vec3::new(self.yaw.sin(), 0.0, self.yaw.cos())
     }
 
-    /// The least distance from which everything is seen, and where on the ground to look then,
-    /// metres beyond the middle.
+    /// Fits the crowd into the picture.
+    ///
+    /// Returns the shortest distance from which everything is visible, and the point on the ground
+    /// to look at then, in metres beyond the middle.
     fn fit(&self, aspect: f32) -> (f32, f32) {
         let (mut near, mut far) = (0.0, 100.0 * self.reach_m());
         for _ in 0..40 {
@@ -116,7 +118,7 @@ impl Camera {
         (far, self.level(aspect, far))
     }
 
-    /// Where to look so that there is somewhat more room above than below.
+    /// The point to look at that leaves somewhat more space above than below.
     fn level(&self, aspect: f32, distance: f32) -> f32 {
         let (mut near, mut far) = (-0.99 * distance, self.reach_m());
         for _ in 0..24 {
@@ -136,7 +138,7 @@ impl Camera {
         low.iter().all(|v| *v > -FILL) && high.iter().all(|v| *v < FILL)
     }
 
-    /// The least and the greatest coordinates in the picture, -1 to 1, y upwards.
+    /// The minimum and maximum coordinates in the picture, from -1 to 1, with y upwards.
     fn span(&self, aspect: f32, distance: f32, forward: f32) -> ([f32; 2], [f32; 2]) {
         let target = self.center + self.towards() * forward;
         let eye = target - self.direction() * distance;
@@ -145,7 +147,7 @@ impl Camera {
         let (mut low, mut high) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2]);
         for point in &self.points {
             let seen = Mat4::transform_point3(&view, *point);
-            // What is behind is far outside.
+            // Points behind the camera count as far outside.
             let depth = (-seen.z).max(1e-3);
             for (axis, value) in [seen.x / (tangent * aspect), seen.y / tangent]
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What people do as time goes on: they walk, stop, stand, wave and walk on, each at its own time.
+//! Directs the people over time: they walk, stop, stand and wave, each at their own time.
 
 use throng::animator::{AnimationEventKind, PlayRecord};
 use throng::ids::ClipId;
@@ -12,28 +12,28 @@ use super::model::Model;
 use super::rng::Rng;
 use super::roles::{Fades, PACE, SPEED, UPPER_BODY, WAVE_LAYER};
 
-/// How long people go until they stop, stand until they go on, and do not wave, from and to, in
-/// seconds.
+/// Ranges of durations in seconds: walking until a stop, standing until the next walk, and the
+/// pause between waves.
 const GOES_S: [f32; 2] = [5.0, 18.0];
 const STANDS_S: [f32; 2] = [2.5, 6.0];
 const STILL_S: [f32; 2] = [4.0, 22.0];
 
-/// What one of the crowd is up to.
+/// The intentions of one person.
 pub(crate) struct Mind {
     pub(crate) instance: InstanceId,
     rng: Rng,
-    /// On its lane; none for those who stay where they are.
+    /// Progress along the lane. `None` for people who stay at their place.
     way: Option<Way>,
-    /// When it waves next.
+    /// Time of the next wave.
     waves_s: f64,
     waving: bool,
 }
 
-/// How someone gets on.
+/// The movement of one person along a lane.
 struct Way {
-    /// As fast as its gait at its speed, metres a second.
+    /// Speed in metres per second, which matches the gait at `speed`.
     pace_m_s: f32,
-    /// What it tells the state machine, to go.
+    /// Value of the state machine's speed parameter while walking.
     speed: f32,
     fade_s: f32,
     aim: Aim,
@@ -49,17 +49,17 @@ enum Aim {
     Stands {
         until_s: f64,
     },
-    /// Somebody is in the way.
+    /// Somebody blocks the way.
     Queues,
 }
 
-/// Tells everyone what to do.
+/// Directs all people.
 pub(crate) struct Director {
-    /// By person; those who are not there yet have none.
+    /// One entry per person. `None` for people who have not entered yet.
     minds: Vec<Option<Mind>>,
-    /// How far each has come on its lane, metres.
+    /// Distance that each person has covered on its lane, in metres.
     ways_m: Vec<f64>,
-    /// Waves that have ended.
+    /// Instances whose wave has ended.
     waved: Vec<InstanceId>,
     fades: Fades,
     now_s: f64,
@@ -90,7 +90,7 @@ impl Director {
         self.minds.get(person)?.as_ref()
     }
 
-    /// Someone is there, and begins.
+    /// Adds a person who has just entered.
     pub(crate) fn enter(
         &mut self,
         crowd: &mut Crowd,
@@ -123,12 +123,12 @@ impl Director {
         Ok(())
     }
 
-    /// How far someone has come on its lane, metres.
+    /// The distance that a person has covered on its lane, in metres.
     pub(crate) fn way_m(&self, person: usize) -> f64 {
         self.ways_m[person]
     }
 
-    /// Keeps in mind whose wave has ended.
+    /// Records whose wave has ended.
     pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
         let ended = |event: &InstanceEvent| {
             matches!(event.event.kind, AnimationEventKind::Finished { .. })
@@ -137,7 +137,7 @@ impl Director {
         self.waved.extend(events.filter(ended).map(|e| e.instance));
     }
 
-    /// Takes everyone to this time.
+    /// Advances everyone to this time.
     pub(crate) fn direct(
         &mut self,
         crowd: &mut Crowd,
@@ -174,7 +174,7 @@ impl Director {
         Ok(())
     }
 
-    /// How far it is to whom someone follows, from edge to edge.
+    /// The gap to the person ahead, from edge to edge, in metres.
     pub(crate) fn gap_m(&self, layout: &Layout, index: usize) -> f32 {
         let half_m = |index: usize| match layout.persons[index].motion {
             Motion::Travels { half_m, .. } => half_m,
@@ -192,20 +192,20 @@ impl Director {
 }
 
 impl Mind {
-    /// Whether it waves.
+    /// Returns true if the person waves.
     #[cfg(test)]
     pub(crate) fn is_waving(&self) -> bool {
         self.waving
     }
 
-    /// Whether it is on its way; `None` for those who have none.
+    /// Returns true if the person walks. `None` for people who have no lane.
     #[cfg(test)]
     pub(crate) fn is_going(&self) -> Option<bool> {
         let way = self.way.as_ref()?;
         Some(matches!(way.aim, Aim::Strides | Aim::Goes { .. }))
     }
 
-    /// Goes on, or stops, with so much room ahead. Returns whether it stands by its own choice.
+    /// Continues or stops, depending on the gap ahead. Returns true if the person stands by choice.
     fn go(&mut self, crowd: &mut Crowd, gap_m: f32, times_s: (f64, f64)) -> Result<bool> {
         let Some(way) = &mut self.way else {
             return Ok(true);
@@ -255,10 +255,10 @@ impl Way {
         }
     }
 
-    /// What it is up to from `time_s` on, with so much room ahead.
+    /// The intention from `time_s` on, given the gap ahead.
     fn decide(&self, gap_m: f32, (time_s, step_s): (f64, f64), rng: &mut Rng) -> Aim {
         let mut until = |[from_s, to_s]: [f32; 2]| time_s + f64::from(rng.range(from_s, to_s));
-        // It stops a step later at the soonest.
+        // A stop takes effect one step later at the earliest.
         let step_m = 2.0 * self.pace_m_s * step_s as f32;
         let stop_m = stopping_m(self.pace_m_s, self.fade_s) + step_m + MARGIN_M;
         let is_free = gap_m > stop_m + START_M;
@@ -278,8 +278,9 @@ impl Way {
     }
 }
 
-/// How fast the ground passes under what plays at a time, and where the lowest point of it is, in
-/// the model's units: as its clips say, by their weights.
+/// The ground speed and the lowest point of the clips that play at a time, in the model's units.
+///
+/// Both are averages over the clips, by their weights.
 pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32, f32) {
     let (mut speed, mut floor, mut weights) = (0.0, 0.0, 0.0);
     for record in records.iter().filter(|record| record.layer == 0) {

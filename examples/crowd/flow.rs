@@ -1,5 +1,6 @@
-//! Those who go somewhere: sorted by pace into lanes, each of which leads around the crowd. In a
-//! lane nobody passes anybody.
+//! Walking people, sorted by pace into lanes around the crowd.
+//!
+//! Nobody overtakes within a lane.
 
 use std::f32::consts::{PI, TAU};
 
@@ -9,15 +10,15 @@ use super::path::{Lane, Loop};
 use super::rng::Rng;
 use super::roles::Fades;
 
-/// Walkers whose natural paces differ by more than this do not go together.
+/// Largest ratio between the natural paces of people who share a lane.
 const PACES: f32 = 1.35;
-/// So many lanes side by side lead the same way.
+/// Number of adjacent lanes that lead the same way.
 const ABREAST: usize = 3;
-/// The least distance between two who have stopped, metres.
+/// The smallest gap between two people who have stopped, in metres.
 pub(crate) const MARGIN_M: f32 = 0.15;
-/// How much more than its way to a stop someone needs before it goes on, metres.
+/// The gap that a person needs to start walking, beyond its stopping distance, in metres.
 pub(crate) const START_M: f32 = 0.8;
-/// Room for everyone on top of that, so that lanes do not stand still, metres.
+/// Additional space per person, so that lanes do not come to a standstill, in metres.
 const SPARE_M: f32 = 0.9;
 
 /// All lanes, from the loop outwards.
@@ -27,17 +28,17 @@ pub(crate) struct Flows {
     pub(crate) lanes: Vec<Lane>,
 }
 
-/// How far someone goes while a fade to standing takes its pace away.
+/// The distance that a person covers during the fade to standing.
 pub(crate) fn stopping_m(pace_m_s: f32, fade_s: f32) -> f32 {
-    // The mean of the weights of a fade is one half.
+    // The mean weight during a fade is one half.
     0.5 * pace_m_s * fade_s
 }
 
-/// One who goes somewhere.
+/// A person who walks around.
 #[derive(Clone, Copy)]
 struct Walker {
     person: usize,
-    /// Half of what it takes of the ground along its way and across.
+    /// Half of its extent on the ground, along its way and across.
     along_m: f32,
     across_m: f32,
     natural_m_s: f32,
@@ -58,7 +59,7 @@ impl Walker {
         })
     }
 
-    /// The way that it takes of a lane.
+    /// The length that it needs on a lane.
     fn needs_m(&self) -> f32 {
         2.0 * self.along_m + self.gap_m() + SPARE_M
     }
@@ -70,7 +71,8 @@ impl Walker {
     }
 }
 
-/// Sends the travellers around, the slow ones further inside, and leaves `inside_m2` free within.
+/// Assigns the walkers to lanes, the slow ones further inside, and leaves `inside_m2` free in the
+/// middle.
 pub(crate) fn walk(
     models: &[Model],
     persons: &mut [Person],
@@ -93,7 +95,7 @@ pub(crate) fn walk(
         width_m: 0.0,
         lanes: Vec::new(),
     };
-    // Those who never stop would run into those who do.
+    // Separated, because people who never stop would run into those who do.
     let key = |walker: &Walker| (walker.stops, walker.natural_m_s);
     walkers.sort_by(|a, b| {
         let order = key(a).0.cmp(&key(b).0);
@@ -117,7 +119,9 @@ pub(crate) fn walk(
 }
 
 impl Flows {
-    /// Another lane outside of the others, for the first of these. Returns how many it has taken.
+    /// Adds a lane outside of the others and fills it with the first of these walkers.
+    ///
+    /// Returns the number of walkers that fit.
     fn add_lane(&mut self, walkers: &[Walker], persons: &mut [Person], rng: &mut Rng) -> usize {
         let across_m = walkers.iter().map(|walker| walker.across_m);
         let across_m = across_m.fold(0.0, f32::max);

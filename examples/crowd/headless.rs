@@ -1,4 +1,4 @@
-//! Without a window: frames into an image, the last one into a file, figures onto the screen.
+//! Rendering without a window: the last frame goes to a file, the timings to the screen.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,16 @@ use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show};
 use super::stats::{self, Log};
 use super::{Result, check_validation, say, scenery};
 
-/// Half a minute where a processor has to draw.
+/// Default number of frames: half a minute of drawing on a CPU.
 const FRAMES: u32 = 30;
-/// Where nobody said how many frames, those that are not begun by now are not drawn, but for the
-/// last: its picture is the same however many were drawn before.
+/// Time limit if no number of frames is given.
+///
+/// Frames that have not begun by then are skipped, except the last. Its picture does not depend on
+/// the number of frames before.
 const BUDGET: Duration = Duration::from_secs(20);
 const DT_S: f64 = 1.0 / 60.0;
 
-/// What came of it.
+/// The result of a rendering.
 pub(crate) struct Rendered {
     pub(crate) device: DeviceInfo,
     pub(crate) messages: Messages,
@@ -34,7 +36,7 @@ pub(crate) struct Rendered {
     pub(crate) rgba: Vec<u8>,
 }
 
-/// Renders, writes the picture and the figures, prints the table.
+/// Renders, writes the picture and the timings, and prints the table.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let out = args
         .out
@@ -57,12 +59,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     check_validation(&rendered.messages)
 }
 
-/// Renders all frames, and reads the last one back.
+/// Renders all frames and reads the last one back.
 pub(crate) fn render(args: &Args) -> Result<Rendered> {
     render_scene(args, show::scene(args)?)
 }
 
-/// The same with a scene that is there already.
+/// Renders an existing scene and reads the last frame back.
 pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     let mut context = Context::new(&show::context_desc(args))?;
     let messages = context.messages();
@@ -89,7 +91,7 @@ pub(crate) fn render_scene(args: &Args, scene: Scene) -> Result<Rendered> {
     })
 }
 
-/// Makes the show, runs it and frees it.
+/// Creates the show, runs it and destroys it.
 fn draw(
     args: &Args,
     context: &mut Context,
@@ -123,7 +125,7 @@ fn draw_frames(
     let moving = args.apng.as_deref();
     let moving = moving.map(|path| MovingPicture::new(path, target.extent(), count, dt_s));
     let mut moving = moving.transpose()?;
-    // The first frame uploads the models.
+    // The first frame is left out, because it uploads the models.
     let mut log = Log::new(1);
     let mut frames_in_flight = Vec::new();
     let mut ends = Ends::new();
@@ -137,10 +139,11 @@ fn draw_frames(
         }
         let canvas = Canvas::Picture(target);
         let time_s = f64::from(number) * dt_s;
-        // SAFETY: the frame was just begun, the target is the context's, and the submit follows.
+        // SAFETY: the frame was just begun, the target belongs to the context, and the submit
+        // follows.
         let mut entry = unsafe { show.record(context, &frame, &canvas, view, time_s)? };
         let recorded = Instant::now();
-        // SAFETY: `frame` is the one begun last, and what was recorded is complete.
+        // SAFETY: `frame` is the one begun last, and its recording is complete.
         unsafe { frames.submit(context, frame, None)? };
         entry.cpu.wait = show::ms(started, waited);
         entry.cpu.submit = show::ms(recorded, Instant::now());
@@ -167,7 +170,7 @@ fn draw_frames(
     ends.drain(context, frames)?;
     log.set_frame_ms(ends.times_ms);
     moving.map_or(Ok(()), MovingPicture::finish)?;
-    // Oldest first.
+    // The oldest first.
     let pending = &frames_in_flight[frames_in_flight
         .len()
         .saturating_sub(FRAMES_IN_FLIGHT as usize)..];
@@ -177,11 +180,11 @@ fn draw_frames(
     Ok(log)
 }
 
-/// Measures frames from end to end: a frame that was only submitted has taken no time yet.
+/// Measures frames from end to end, because a frame that was only submitted has taken no time yet.
 struct Ends {
-    /// The end of the last frame.
+    /// The end of the previous frame.
     from: Instant,
-    /// Frames that were submitted and have not ended.
+    /// Number of frames that were submitted and have not finished.
     pending: u32,
     times_ms: Vec<f64>,
 }
@@ -195,18 +198,19 @@ impl Ends {
         }
     }
 
-    /// The oldest frame has ended.
+    /// Records that the oldest frame has finished.
     fn ended(&mut self, now: Instant) {
         self.times_ms.push(show::ms(self.from, now));
         self.from = now;
         self.pending -= 1;
     }
 
-    /// Waits for each pending frame, by beginning (and submitting) an empty one in its place.
+    /// Waits for each pending frame, by beginning and submitting an empty frame with the same frame
+    /// index.
     fn drain(&mut self, context: &mut Context, frames: &mut Frames) -> Result<()> {
         for number in 0..FRAMES_IN_FLIGHT {
             let frame = frames.begin(context)?;
-            // With fewer frames than frames in flight, the first frames in flight were free.
+            // With fewer frames than frames in flight, the first frame indices were never used.
             if self.pending >= FRAMES_IN_FLIGHT - number {
                 self.ended(Instant::now());
             }
@@ -218,9 +222,9 @@ impl Ends {
     }
 }
 
-/// An error if the images cannot fit: a software driver would take more memory than there is.
+/// Fails if the images cannot fit, because a software driver would take more memory than there is.
 fn check_memory(context: &Context, desc: &TargetDesc<'_>) -> Result<()> {
-    // SAFETY: the physical device is of this instance.
+    // SAFETY: the physical device belongs to this instance.
     let memory = unsafe {
         context
             .instance
@@ -242,7 +246,7 @@ fn check_memory(context: &Context, desc: &TargetDesc<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An error if the file cannot be written: to be known before the work, not after.
+/// Fails before the work begins if the file cannot be written.
 pub(crate) fn check_writable(path: &Path) -> Result<()> {
     let existed = path.exists();
     let opened = OpenOptions::new().append(true).create(true).open(path);
@@ -253,7 +257,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes a PNG.
+/// Writes the picture as a PNG file.
 pub(crate) fn write_picture(path: &Path, rgba: &[u8], extent: vk::Extent2D) -> Result<()> {
     write_rgba(path, rgba, extent.width, extent.height)
         .map_err(|error| format!("{}: {error}", path.display()).into())

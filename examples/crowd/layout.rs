@@ -1,5 +1,4 @@
-//! Who is where: groups that stand and talk, lanes of those who walk around among them, and nobody
-//! in anybody's way.
+//! Positions of the people: groups that stand and talk, lanes of people who walk, no collisions.
 
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
@@ -11,11 +10,11 @@ use super::model::{Act, Model};
 use super::path::{Lane, Loop};
 use super::rng::Rng;
 
-/// No one takes more of the ground than this, metres: a clip that travels far would.
+/// Largest radius of a person on the ground, in metres. It limits clips that travel far.
 const MAX_RADIUS_M: f32 = 3.0;
-/// How much of the ground the groups cover.
+/// Fraction of the ground that the groups cover.
 const DENSITY: f32 = 0.62;
-/// Part of those standing who are inside of the loop.
+/// Fraction of the standing people who are inside of the loop.
 const INSIDE: f32 = 0.35;
 
 /// One character of the crowd.
@@ -25,19 +24,19 @@ pub(crate) struct Person {
     pub(crate) act: usize,
     /// Metres per unit of the model.
     pub(crate) scale: f32,
-    /// Metres around the middle of what it takes of the ground.
+    /// Radius of the ground that it occupies around its middle, in metres.
     pub(crate) radius_m: f32,
     pub(crate) tint: [f32; 4],
-    /// Where in its clip it is at time 0, if it has but one.
+    /// Time in its clip at time 0, if it has only one clip.
     pub(crate) phase_s: f64,
-    /// Clip seconds a second.
+    /// Playback speed: seconds of the clip per second.
     pub(crate) speed: f64,
-    /// Of the chance that it is given to.
+    /// Seed of its random numbers.
     pub(crate) seed: u64,
     pub(crate) motion: Motion,
 }
 
-/// Where a character is, and where it goes.
+/// The position of a character, and its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Motion {
     Stands {
@@ -46,32 +45,32 @@ pub(crate) enum Motion {
     },
     Travels {
         lane: usize,
-        /// Where it begins.
+        /// Starting position on the lane.
         start_m: f32,
-        /// Half of what it takes of the lane.
+        /// Half of the length that it occupies on the lane.
         half_m: f32,
-        /// Whom it follows; itself, if it is alone.
+        /// Index of the person that it follows, or its own index if it is alone.
         behind: usize,
     },
 }
 
-/// The whole crowd.
+/// The layout of the whole crowd.
 pub(crate) struct Layout {
     pub(crate) persons: Vec<Person>,
     pub(crate) lanes: Vec<Lane>,
 }
 
-/// Some who stand in a circle and face each other; or one alone.
+/// People who stand in a circle and face each other, or one person alone.
 struct Group {
     members: Vec<usize>,
-    /// Of the circle that they stand on, metres.
+    /// Radius of the circle that they stand on, in metres.
     ring_m: f32,
-    /// Of the ground that they take, metres.
+    /// Radius of the ground that they occupy, in metres.
     radius_m: f32,
 }
 
 impl Layout {
-    /// The same for the same seed.
+    /// Creates a layout. The same seed gives the same layout.
     pub(crate) fn new(models: &[Model], count: u32, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let mut persons: Vec<Person> = (0..count).filter_map(|_| cast(models, &mut rng)).collect();
@@ -102,7 +101,7 @@ impl Layout {
         }
     }
 
-    /// Points around the crowd: how far it reaches in several directions, on the ground.
+    /// Points on the ground at the crowd's outline, in several directions.
     pub(crate) fn rim(&self) -> Vec<Vec3> {
         const SECTORS: usize = 48;
         let mut reach = [0.0_f32; SECTORS];
@@ -132,7 +131,7 @@ pub(crate) fn act<'a>(models: &'a [Model], person: &Person) -> Option<&'a Act> {
     models.get(person.model)?.acts.get(person.act)
 }
 
-/// A character with a phase, a speed, a size and a tint of its own.
+/// A character with its own phase, speed, size and tint.
 fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
     let number = rng.below(models.len());
     let model = models.get(number)?;
@@ -157,7 +156,7 @@ fn cast(models: &[Model], rng: &mut Rng) -> Option<Person> {
     })
 }
 
-/// A light colour of any hue, linear, at most as saturated as `strength`.
+/// A light colour of any hue, linear, with a saturation of at most `strength`.
 fn tint(strength: f32, rng: &mut Rng) -> [f32; 4] {
     let (hue, saturation, value) = (
         rng.range(0.0, 6.0),
@@ -172,7 +171,7 @@ fn tint(strength: f32, rng: &mut Rng) -> [f32; 4] {
     [channel(0.0), channel(4.0), channel(2.0), 1.0]
 }
 
-/// Parts those who stand into groups of one to five.
+/// Divides the standing people into groups of one to five.
 fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Group> {
     rng.shuffle(&mut standers);
     let mut groups = Vec::new();
@@ -195,13 +194,14 @@ fn gather(persons: &[Person], mut standers: Vec<usize>, rng: &mut Rng) -> Vec<Gr
             radius_m: ring_m + widest + rng.range(0.0, 0.25),
         });
     }
-    // The large ones first, while there is room.
+    // The large groups first, while there is free space.
     groups.sort_by(|a, b| b.radius_m.total_cmp(&a.radius_m));
     groups
 }
 
-/// Throws the groups onto the ground, beside the loop and beside each other; the ground grows where
-/// there is no room left.
+/// Places the groups at random, apart from the loop and from each other.
+///
+/// If no space is left, the ground grows.
 fn stand(
     persons: &mut [Person],
     groups: Vec<Group>,

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Opens a window where there is a display, else renders without one.
+/// Opens a window if there is a display, otherwise renders without one.
 fn run(args: &Args) -> Result<()> {
     if !args.is_headless() && window::has_display() {
         match window::run(args)? {
@@ -66,7 +66,7 @@ fn run(args: &Args) -> Result<()> {
     headless::run(args)
 }
 
-/// An error if the validation layer has said anything.
+/// Fails if there is any message of the validation layer.
 fn check_validation(messages: &Messages) -> Result<()> {
     let count = messages.all().len();
     if count == 0 {
@@ -76,7 +76,7 @@ fn check_validation(messages: &Messages) -> Result<()> {
     Err(format!("{count} messages of the validation layer").into())
 }
 
-/// The error and what caused it, on one line, and what helps against it.
+/// The error and its causes on one line, with advice if there is any.
 fn describe(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -103,12 +103,12 @@ fn describe(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Prints a line for people; that nobody reads it (any more) is no fault.
+/// Prints a line. It is no error if nobody reads the output any more.
 fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// The same on the error stream.
+/// Prints a line to the error stream. It is no error if nobody reads it.
 fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! How much room a model's clips take: its vertices at several times of each.
+//! Measures the space that a model's clips need, from vertices at several times of each clip.
 
 use std::f32::consts::FRAC_PI_2;
 
@@ -13,9 +13,9 @@ use throng::palette::{Mat3x4, WriteOnly};
 use super::Result;
 use super::model::Act;
 
-/// Times of a clip that are looked at.
+/// Number of times per clip.
 const SAMPLES: usize = 25;
-/// Vertices that are looked at, all clips together.
+/// Number of vertices to look at, for all clips together.
 const VERTICES: usize = 60_000;
 
 /// Poses a character at several times and looks at some of its vertices.
@@ -23,12 +23,12 @@ pub(crate) struct Measure<'a> {
     character: &'a Character,
     animator: Animator,
     palettes: Vec<Mat3x4>,
-    /// Primitive and vertex.
+    /// Indices of primitive and vertex.
     vertices: Vec<(usize, usize)>,
 }
 
 impl<'a> Measure<'a> {
-    /// For so many clips.
+    /// Prepares to measure this number of clips.
     pub(crate) fn new(character: &'a Character, clips: usize) -> Result<Self> {
         let wanted = (VERTICES / clips.max(1)).clamp(200, 4000);
         let stride = character.vertex_count().div_ceil(wanted).max(1);
@@ -75,8 +75,9 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// Where the vertices are at times from the start of a clip to its end; those that are nowhere
-    /// are left out.
+    /// Vertex positions at times from the start of a clip to its end.
+    ///
+    /// Positions that are not finite are left out.
     fn poses(&mut self, clip: Option<ClipId>, duration_s: f64) -> Result<Vec<Vec<Vec3>>> {
         let count = if duration_s > 0.0 { SAMPLES } else { 1 };
         let mut actors = Vec::new();
@@ -113,7 +114,7 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// What all but a few of them do not exceed.
+/// The reach that all but a few of them do not exceed.
 fn usual(mut reaches: Vec<f32>) -> f32 {
     let last = reaches.len() * 24 / 25;
     if last >= reaches.len() {

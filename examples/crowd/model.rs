@@ -1,6 +1,7 @@
-//! Models: loaded, given a state machine, and measured, so that any of them fits into a crowd: how
-//! large it is, and how much ground each of its clips takes. How fast they walk is known to their
-//! characters.
+//! Models: loaded, given a state machine, and measured to fit into a crowd.
+//!
+//! The measurement gives the size of a model and the ground that each of its clips needs. The
+//! walking speed is already known to the character.
 
 use std::path::Path;
 
@@ -14,47 +15,47 @@ use super::measure::Measure;
 use super::roles::{Fades, Roles};
 use super::{Result, complain};
 
-/// The largest extent of a model in the crowd, metres.
+/// The largest extent of a model in the crowd, in metres.
 const SIZE_M: f32 = 1.75;
 
-/// A model and what it can do.
+/// A model and its acts.
 pub(crate) struct Model {
     pub(crate) name: String,
     pub(crate) character: Character,
     pub(crate) roles: Roles,
     /// Metres per unit of the model.
     pub(crate) scale: f32,
-    /// How strongly it is tinted at most: one that has colours of its own less.
+    /// Maximum strength of the tint. It is lower for models that have their own colours.
     pub(crate) tint: f32,
-    /// At least one.
+    /// At least one act.
     pub(crate) acts: Vec<Act>,
 }
 
-/// What a person mostly does, and the room that it takes; in the model's units.
+/// A person's main activity and the space that it needs, in the model's units.
 #[derive(Clone, Debug)]
 pub(crate) struct Act {
-    /// `None`: the rest pose.
+    /// The clip. `None` means the rest pose.
     pub(crate) clip: Option<ClipId>,
     pub(crate) duration_s: f32,
-    /// Middle of what it covers of the ground: x and z.
+    /// Middle of the ground that it covers: x and z.
     pub(crate) center: Vec2,
-    /// Radius around `center` that it hardly ever leaves, but for a hand or a blade.
+    /// Radius around `center` that it almost never leaves, except with a hand or a blade.
     pub(crate) radius: f32,
-    /// The same, only along and across the way that it goes.
+    /// The same radius, measured only along and across its way.
     pub(crate) along: f32,
     pub(crate) across: f32,
     /// Height of its lowest point.
     pub(crate) floor: f32,
     pub(crate) height: f32,
-    /// The largest extent when it begins.
+    /// The largest extent at the start.
     pub(crate) size: f32,
     pub(crate) gait: Option<Gait>,
-    /// How often it is chosen.
+    /// Relative frequency.
     pub(crate) weight: f32,
 }
 
 impl Model {
-    /// Reads the file, or makes the built-in character for the name `builtin`.
+    /// Reads the file, or creates the built-in character if the name is `builtin`.
     pub(crate) fn load(path: &Path, fades: Fades) -> Result<Self> {
         if path.as_os_str() == "builtin" {
             let character = builtin::mannequin()?.character;
@@ -105,7 +106,7 @@ impl Model {
         })
     }
 
-    /// Where the lowest point of a clip is; it changes from clip to clip.
+    /// Height of the lowest point of a clip. It differs between clips.
     pub(crate) fn floor(&self, clip: ClipId) -> f32 {
         let act = self.acts.iter().find(|act| act.clip == Some(clip));
         act.map_or(0.0, |act| act.floor)

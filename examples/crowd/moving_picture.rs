@@ -1,4 +1,4 @@
-//! A moving picture: all frames in one PNG (APNG), which browsers play in a loop.
+//! An animated picture: all frames in one PNG (APNG), which browsers play in a loop.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -9,20 +9,20 @@ use throng::ash::vk;
 
 use super::Result;
 
-/// Changes of a channel up to this are left out: half of the file's size, and nobody sees it.
+/// Channel changes up to this are left out. This halves the file, and the difference is invisible.
 const TOLERANCE: u8 = 10;
-/// Moving pixels have channels that are coarser by this factor, for the same reason.
+/// Channels of moving pixels are quantised by this factor, for the same reason.
 const STEP: u8 = 8;
 
-/// Writes frames one by one. A frame stores only the pixels that differ from the frame before.
+/// Writes frames one by one. A frame stores only the pixels that differ from the previous frame.
 pub(crate) struct MovingPicture {
     writer: Writer<BufWriter<File>>,
-    /// What a viewer sees so far.
+    /// The picture that a viewer shows so far.
     shown: Vec<u8>,
 }
 
 impl MovingPicture {
-    /// A file for `frames` pictures, each of which is shown for `dt_s` seconds.
+    /// Creates a file for `frames` frames, each of which is shown for `dt_s` seconds.
     pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, dt_s: f64) -> Result<Self> {
         let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut encoder = Encoder::new(BufWriter::new(file), extent.width, extent.height);
@@ -54,7 +54,7 @@ impl MovingPicture {
         Ok(())
     }
 
-    /// The frame with transparent pixels where what is shown is near enough.
+    /// The frame, with transparent pixels if the shown pixel is close enough.
     fn changes(&mut self, mut rgba: Vec<u8>) -> Vec<u8> {
         let texels = rgba.chunks_exact_mut(4);
         for (texel, shown) in texels.zip(self.shown.chunks_exact_mut(4)) {
@@ -72,7 +72,7 @@ impl MovingPicture {
         rgba
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     pub(crate) fn finish(self) -> Result<()> {
         Ok(self.writer.finish()?)
     }

@@ -1,13 +1,13 @@
-//! Lanes: closed ways through the crowd, on which nobody turns back.
+//! Lanes: closed paths through the crowd, on which nobody turns back.
 
 use std::f32::consts::TAU;
 
 use throng::glam::Vec2;
 
-/// Points of a loop.
+/// Number of points of a loop.
 const STEPS: usize = 256;
 
-/// A loop around the middle: a circle, somewhat bent, so that nobody takes it for one.
+/// A loop around the middle: a circle, bent enough that it does not look like one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
     pub(crate) radius_m: f32,
@@ -27,15 +27,15 @@ impl Loop {
     }
 }
 
-/// A way beside a loop, all around.
+/// A path that runs beside a loop, all the way around.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     around: Loop,
-    /// From the loop.
+    /// Distance from the loop.
     offset_m: f32,
-    /// Metres along it to each of its points, and around.
+    /// Distance along the lane to each of its points, and the total length, in metres.
     arc_m: Vec<f32>,
-    /// 1, or -1: clockwise seen from above.
+    /// Direction: 1, or -1 for clockwise as seen from above.
     turn: f32,
 }
 
@@ -60,7 +60,7 @@ impl Lane {
         self.arc_m.last().copied().unwrap_or(0.0).max(1e-3)
     }
 
-    /// The place (x, z) and the direction of one who has come so far.
+    /// The position (x, z) and direction at this distance along the lane.
     pub(crate) fn at(&self, way_m: f64) -> (Vec2, Vec2) {
         let along = way_m * f64::from(self.turn);
         let along = along.rem_euclid(self.length_m().into()) as f32;
@@ -73,7 +73,7 @@ impl Lane {
         (at(angle), forward * self.turn)
     }
 
-    /// Points so far outside of it.
+    /// Points at this distance outside of the lane.
     pub(crate) fn edge(&self, beside_m: f32) -> impl Iterator<Item = Vec2> {
         (0..STEPS).map(move |step| self.around.at(angle(step as f32), self.offset_m + beside_m))
     }

@@ -1,10 +1,10 @@
-//! How far a rendering is, on the error stream, if that is a terminal.
+//! Progress of a rendering on the error stream, if that is a terminal.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::time::{Duration, Instant};
 
 const INTERVAL: Duration = Duration::from_millis(100);
-/// To the line's start, and all of it cleared.
+/// Returns to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
 pub(crate) struct Progress {

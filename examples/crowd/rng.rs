@@ -1,4 +1,4 @@
-//! Chance that is the same on every machine.
+//! Random numbers that are the same on every machine.
 
 /// The generator SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
@@ -17,22 +17,22 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// At least 0, less than 1.
+    /// A number from 0 to 1, 1 excluded.
     pub(crate) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1_u64 << 24) as f32
     }
 
-    /// At least `min`, less than `max`.
+    /// A number from `min` to `max`, `max` excluded.
     pub(crate) fn range(&mut self, min: f32, max: f32) -> f32 {
         min + (max - min) * self.unit()
     }
 
-    /// Less than `count`; 0 if that is 0.
+    /// An integer below `count`, or 0 if `count` is 0.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         (self.next() % count.max(1) as u64) as usize
     }
 
-    /// An index, as often as its weight says; 0 where there is no weight.
+    /// An index, chosen in proportion to its weight. 0 if there is no weight.
     pub(crate) fn weighted(&mut self, weights: impl Iterator<Item = f32> + Clone) -> usize {
         let mut left = self.unit() * weights.clone().sum::<f32>();
         let mut last = 0;

@@ -1,4 +1,4 @@
-//! What a model's clips are for, by their names, and the state machine that this makes.
+//! Assigns roles to a model's clips by their names, and builds a state machine from them.
 
 use throng::character::{AnimationDesc, Character, ClipDesc, Gait};
 use throng::ids::ClipId;
@@ -9,39 +9,39 @@ use throng::state_machine::{
 
 use super::Result;
 
-/// The mask of what waves.
+/// Name of the mask for the wave.
 pub(crate) const UPPER_BODY: &str = "upper body";
-/// The layer of the wave: the state machine has the one below.
+/// The layer of the wave. The state machine plays on the layer below.
 pub(crate) const WAVE_LAYER: u8 = 1;
-/// How fast the state machine goes, in the model's units a second; 0 stands.
+/// Parameter: speed in the model's units per second. 0 means standing.
 pub(crate) const SPEED: &str = "speed";
-/// Clip seconds a second.
+/// Parameter: playback speed, seconds of the clip per second.
 pub(crate) const PACE: &str = "pace";
 
-/// Words in the names of clips, the likeliest first.
+/// Words in the names of clips, the most likely first.
 const STAND: [&str; 3] = ["idle", "stand", "survey"];
 const WALK: [&str; 1] = ["walk"];
 const RUN: [&str; 2] = ["run", "jog"];
 const WAVE: [&str; 4] = ["wave", "waving", "cheer", "greet"];
-/// Clips with these words in their names are for something else.
+/// Clips with these words in their names have other purposes.
 const OTHERS: [&str; 13] = [
     "back", "strafe", "left", "right", "jump", "lie", "sit", "crouch", "ranged", "melee", "attack",
     "death", "pose",
 ];
-/// Words in the names of joints from which on a body is its upper half.
+/// Words in the name of the joint where the upper body begins.
 const SPINE: [&str; 3] = ["spine", "chest", "torso"];
 
-/// How fast those go whose gait cannot be measured, in their heights a second.
+/// Assumed walking speed if the gait cannot be measured, in body heights per second.
 const WALKS: f32 = 0.45;
 const RUNS: f32 = 1.5;
 
-/// How long fades take, in seconds.
+/// Durations of fades in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fades {
     /// Between standing and walking, and between standing and running.
     pub(crate) walk_s: f32,
     pub(crate) run_s: f32,
-    /// Into the wave and out of it.
+    /// Into and out of the wave.
     pub(crate) wave_s: f32,
 }
 
@@ -55,18 +55,18 @@ impl Default for Fades {
     }
 }
 
-/// Which clips are for what.
+/// The clips by role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roles {
     pub(crate) stand: Option<ClipId>,
     pub(crate) walk: Option<ClipId>,
     pub(crate) run: Option<ClipId>,
     pub(crate) wave: Option<ClipId>,
-    /// Where nothing else is known: the first clip, if it has no gait.
+    /// The fallback: the first clip, if it has no gait.
     pub(crate) first: Option<ClipId>,
-    /// The joint from which on a wave counts; none: it takes all of the body.
+    /// The joint where the wave's mask begins. `None` means that the wave moves the whole body.
     upper: Option<String>,
-    /// The gaits of those that go, where none could be measured.
+    /// Assumed gaits of walking clips, if none could be measured.
     guessed: Vec<(ClipId, Gait)>,
 }
 
@@ -105,18 +105,19 @@ impl Roles {
         roles
     }
 
-    /// Whether people who go can stand still, and those who stand can go: the state machine drives
-    /// them.
+    /// Returns true if a state machine drives the people.
+    ///
+    /// This is the case if walking people can stand still, or standing people can walk.
     pub(crate) fn has_machine(&self) -> bool {
         self.stand.is_some()
     }
 
-    /// Whether a wave leaves the legs alone.
+    /// Returns true if a wave leaves the legs alone.
     pub(crate) fn waves_above(&self) -> bool {
         self.upper.is_some()
     }
 
-    /// The character with its state machine and mask, if it has any use for them.
+    /// The character with its state machine and mask, if it needs them.
     pub(crate) fn apply(&self, character: Character, fades: Fades) -> Result<Character> {
         let clips = self.guessed.iter().map(|(clip, gait)| ClipDesc {
             name: character.clips()[clip.index()].name().into(),
@@ -144,7 +145,7 @@ impl Roles {
         }
     }
 
-    /// Stands while the speed is 0, walks below a certain speed, and runs above it.
+    /// A machine that stands at speed 0, walks below a certain speed, and runs above it.
     fn machine(&self, character: &Character, fades: Fades) -> Result<Option<StateMachineDesc>> {
         let Some(stand) = self.stand else {
             return Ok(None);
@@ -186,7 +187,7 @@ impl Roles {
         }))
     }
 
-    /// What was chosen, in words.
+    /// A description of the chosen clips.
     pub(crate) fn describe(&self, character: &Character) -> String {
         let title = |clip: ClipId| format!("\"{}\"", character.clips()[clip.index()].name());
         let goes = |clip: ClipId| {
@@ -213,13 +214,13 @@ impl Roles {
         }
     }
 
-    /// The wave of those who have a layer for it.
+    /// The wave, for characters that have a layer for it.
     pub(crate) fn can_wave(&self) -> Option<ClipId> {
         self.wave.filter(|_| self.has_machine())
     }
 }
 
-/// A state that goes, and the ways there from standing and back.
+/// Adds a state that walks or runs, with transitions from and to standing.
 fn add_gait(
     body: &mut LayerDesc,
     (state, clip): (&str, &str),
@@ -232,7 +233,7 @@ fn add_gait(
     });
     let fade = |from: &str, to| TransitionDesc {
         fade_s,
-        // The way may be free again, or blocked again, before the fade has ended.
+        // The way may become free or blocked again before the fade has ended.
         interruption: Interruption::SourceThenTarget,
         ..TransitionDesc::new(Origin::State(from.into()), to)
     };
@@ -257,7 +258,7 @@ fn contains(name: &str, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-/// The clip whose name comes nearest to one of the words.
+/// The clip whose name is closest to one of the words.
 fn find(character: &Character, words: &[&str], fits: impl Fn(ClipId) -> bool) -> Option<ClipId> {
     let clips = (0..).map(ClipId).zip(character.clips());
     let lasting = clips.filter(|(id, clip)| clip.duration_s() > 0.0 && fits(*id));

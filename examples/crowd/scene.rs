@@ -1,4 +1,4 @@
-//! The crowd as throng has it: spawned once, and moved where someone goes.
+//! The crowd in throng: spawned once, then moved as people walk.
 
 use std::f32::consts::TAU;
 
@@ -18,9 +18,9 @@ use super::rng::Rng;
 use super::roles::Fades;
 use super::{Result, scenery};
 
-/// How long people have been there before time 0, in seconds.
+/// Simulated time before time 0, in seconds.
 const LEAD_UP_S: f64 = 20.0;
-/// How many steps of all of them together that takes at most.
+/// Limit on the steps of that simulation, for all people together.
 const LEAD_UP_STEPS: usize = 3_000_000;
 
 /// Everything that is drawn.
@@ -28,24 +28,24 @@ pub(crate) struct Scene {
     models: Vec<Model>,
     layout: Layout,
     director: Director,
-    /// By model, as soon as they are loaded.
+    /// Character of each model, once they are loaded.
     characters: Vec<CharacterId>,
-    /// Who comes first, and how many have come.
+    /// The order of entry, and the number of people who have entered.
     order: Vec<usize>,
     spawned: usize,
-    /// Who is not shown.
+    /// People who are hidden.
     hidden: Vec<usize>,
-    /// Instances of each model.
+    /// Number of instances of each model.
     pub(crate) counts: Vec<u32>,
     skinning: Skinning,
 }
 
-/// How everyone is skinned.
+/// The skinning of all characters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Skinning {
-    /// Where.
+    /// The stage that skins.
     pub(crate) mode: SkinningStage,
-    /// By which method.
+    /// The skinning method.
     pub(crate) method: SkinningMethod,
 }
 
@@ -79,7 +79,7 @@ impl Scene {
         &self.models
     }
 
-    /// To move someone before the crowd is spawned.
+    /// Lets a test move someone before the crowd is spawned.
     #[cfg(test)]
     pub(crate) fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout
@@ -94,7 +94,7 @@ impl Scene {
         &self.layout
     }
 
-    /// Of the tallest, metres.
+    /// Height of the tallest person, in metres.
     pub(crate) fn height_m(&self) -> f32 {
         let height = |person: &Person| {
             layout::act(&self.models, person).map_or(0.0, |act| act.height * person.scale)
@@ -107,8 +107,7 @@ impl Scene {
             .min(10.0)
     }
 
-    /// What a picture has to show: points around everyone, on the ground and as high as the
-    /// tallest.
+    /// Points that a picture must show: around everyone, on the ground and as high as the tallest.
     pub(crate) fn outline(&self) -> Vec<Vec3> {
         const SECTORS: usize = 48;
         let mut is_shown = vec![true; self.layout.persons.len()];
@@ -139,7 +138,7 @@ impl Scene {
         points.collect()
     }
 
-    /// Room for all characters.
+    /// Capacity for all characters.
     pub(crate) fn capacity(&self) -> Result<Capacity> {
         let (mut words, mut weights) = (0_u64, 0_u64);
         for (model, count) in self.models.iter().zip(&self.counts) {
@@ -168,7 +167,7 @@ impl Scene {
         })
     }
 
-    /// Room for ground and sky.
+    /// Capacity for the ground and the sky.
     pub(crate) fn scenery_capacity(&self) -> Capacity {
         Capacity {
             instances: 1,
@@ -178,8 +177,9 @@ impl Scene {
         }
     }
 
-    /// Brings models and surroundings to the device. The people come as [`Self::direct`] takes them
-    /// through the first seconds.
+    /// Loads models and surroundings onto the device.
+    ///
+    /// The people enter while [`Self::direct`] simulates the time before 0.
     pub(crate) fn load(
         &mut self,
         crowd: &mut Crowd,
@@ -203,14 +203,14 @@ impl Scene {
         Ok(())
     }
 
-    /// The times that lead up to time 0, the first at which everybody is there and about something.
+    /// The times that lead up to time 0, when everybody is present and active.
     pub(crate) fn lead_up(&self) -> impl Iterator<Item = f64> + use<> {
         let steps = LEAD_UP_STEPS / self.layout.persons.len().max(1);
         let steps = steps.clamp(10, 400) as u32;
         (0..steps).map(move |step| LEAD_UP_S * (f64::from(step) / f64::from(steps) - 1.0))
     }
 
-    /// Someone comes into the world.
+    /// Spawns a person.
     fn spawn(&mut self, crowd: &mut Crowd, index: usize) -> Result<()> {
         let person = &self.layout.persons[index];
         let model = &self.models[person.model];
@@ -237,11 +237,11 @@ impl Scene {
         self.director.enter(crowd, known, index, instance)
     }
 
-    /// Takes everyone to this time: what they do, and where those are who go.
+    /// Advances everyone to this time: their activities, and the positions of walking people.
     pub(crate) fn direct(&mut self, crowd: &mut Crowd, time_s: f64) -> Result<()> {
         let known = (&self.models[..], &self.layout);
         self.director.direct(crowd, known, time_s)?;
-        // Not all at once, so that they are not in step.
+        // People enter one after another, so that they are not in step.
         let part = (time_s + LEAD_UP_S) / (0.4 * LEAD_UP_S);
         let persons = self.layout.persons.len();
         let there = (part.clamp(0.0, 1.0) * persons as f64).ceil() as usize;
@@ -261,7 +261,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Hides all but those `count` who are nearest to the middle.
+    /// Hides everyone except the `count` people nearest to the middle.
     pub(crate) fn show_only(&mut self, crowd: &mut Crowd, count: usize) -> Result<()> {
         let middle_m = |index: &usize| self.place(*index).0.length();
         let mut order: Vec<usize> = (0..self.layout.persons.len()).collect();
@@ -275,17 +275,17 @@ impl Scene {
         Ok(())
     }
 
-    /// How many people are not hidden.
+    /// Number of people who are visible.
     pub(crate) fn shown(&self) -> usize {
         self.layout.persons.len() - self.hidden.len()
     }
 
-    /// What happened to people in the frame that was begun.
+    /// Handles the events of the frame that was begun.
     pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
         self.director.hear(events);
     }
 
-    /// Where someone stands (x, z), and the angle about +Y from +Z to where it looks or goes.
+    /// Position (x, z) of a person, and the angle about +Y from +Z to its direction.
     fn place(&self, index: usize) -> (Vec2, f32) {
         match self.layout.persons[index].motion {
             Motion::Stands { at, yaw } => (at, yaw),
@@ -296,7 +296,8 @@ impl Scene {
         }
     }
 
-    /// The middle of what it covers where it is, and this height of the model on the ground.
+    /// Transform that puts the middle of the covered ground at the person's position, and the
+    /// height `floor` of the model on the ground.
     fn world_from_model(&self, index: usize, floor: f32) -> Affine {
         let (at, way) = self.place(index);
         let person = &self.layout.persons[index];

@@ -1,5 +1,6 @@
-//! What is around the crowd: a paved ground that takes its shadows, haze and sky. Made of a
-//! character, too, but in a crowd of its own, so that no figure counts it.
+//! The surroundings of the crowd: a paved ground that receives shadows, haze and sky.
+//!
+//! They are a character too, but in their own crowd, so that they are not part of any timing.
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
@@ -10,22 +11,22 @@ use throng::mesh::{AlphaMode, Image, Material, TextureRef};
 
 use super::rng::Rng;
 
-/// Linear colours as they are to be seen.
+/// Linear colours as they appear in the picture.
 const GROUND: Vec3 = Vec3::new(0.46, 0.43, 0.38);
 /// Height of the ground.
 const GROUND_M: f32 = -0.005;
-/// Width of the pattern on it.
+/// Width of the pattern on the ground.
 const PATTERN_M: f32 = 4.0;
 const HORIZON: Vec3 = Vec3::new(0.72, 0.80, 0.88);
 const ZENITH: Vec3 = Vec3::new(0.20, 0.38, 0.70);
-/// Corners of a ring.
+/// Number of corners of a ring.
 const CORNERS: usize = 64;
 
-/// The light that everything stands in.
+/// The lighting of the scene.
 pub(crate) fn lighting() -> Lighting {
     Lighting {
-        // From the right and a little from behind the camera's first place, so that shadows are
-        // seen.
+        // From the right and slightly from behind the camera's initial position, so that shadows
+        // are visible.
         sun_direction: Vec3::new(0.80, 0.70, 0.15),
         sun_color: Vec3::new(1.20, 1.10, 0.93),
         sky_color: Vec3::new(0.33, 0.41, 0.55),
@@ -33,7 +34,7 @@ pub(crate) fn lighting() -> Lighting {
     }
 }
 
-/// The horizon's colour, to clear with.
+/// The colour of the horizon, used to clear the picture.
 pub(crate) fn background() -> [f32; 4] {
     HORIZON.extend(1.0).to_array()
 }
@@ -41,12 +42,13 @@ pub(crate) fn background() -> [f32; 4] {
 /// Ground and sky for a crowd that reaches `reach_m` metres from the middle.
 ///
 /// # Errors
-/// None in practice; what [`RawCharacter::build`] says.
+/// None in practice. Returns the errors of [`RawCharacter::build`].
 pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
     let (near, far) = (1.3 * reach_m.max(4.0), 40.0 * reach_m.max(4.0));
     let radius = |part: f32| near * (far / near).powf(part);
     let part = |ring: usize| ring as f32 / 12.0;
-    // A little below the feet, and the haze, which hides where it ends, a little above it.
+    // The ground is slightly below the feet. The haze, which hides the end of the ground, is
+    // slightly above it.
     let plain = (0..=12).map(|ring| ((radius(part(ring)), GROUND_M), Vec3::ONE.extend(1.0)));
     let ground = [((0.0, GROUND_M), Vec3::ONE.extend(1.0))];
     let ground = Rings::new(0, ground.into_iter().chain(plain));
@@ -64,7 +66,7 @@ pub(crate) fn surroundings(reach_m: f32) -> throng::Result<Imported> {
     build([ground, haze, dome].map(|mesh| mesh.primitive))
 }
 
-/// Paved, hazy, and bright by itself.
+/// The materials: paved, hazy, and emissive.
 fn materials() -> Vec<Material> {
     let paved = Material {
         name: "ground".into(),
@@ -87,7 +89,7 @@ fn materials() -> Vec<Material> {
     vec![paved, haze, sky]
 }
 
-/// Slabs with joints between them, none quite as bright as its neighbours.
+/// Slabs with joints between them, each with a brightness different from its neighbours.
 fn slabs() -> Image {
     const EDGE: usize = 256;
     const SLABS: usize = 4;
@@ -96,7 +98,7 @@ fn slabs() -> Image {
     let shades: [f32; SLABS * SLABS] = std::array::from_fn(|_| rng.range(0.86, 1.0));
     let texel = |at: usize, rng: &mut Rng| {
         let (x, y) = (at % EDGE, at / EDGE);
-        // Every other row is moved by half a slab.
+        // Every other row is offset by half a slab.
         let x = (x + (y / SLAB % 2) * SLAB / 2) % EDGE;
         let joint = x % SLAB < 2 || y % SLAB < 2;
         let shade = shades[y / SLAB * SLABS + x / SLAB] * rng.range(0.96, 1.0);
@@ -121,14 +123,16 @@ fn build(parts: [RawPrimitive; 3]) -> throng::Result<Imported> {
     raw.build(&ImportOptions::default())
 }
 
-/// Rings around the vertical axis, joined to each other, with normals upwards.
+/// Concentric rings around the vertical axis, joined to each other, with normals upwards.
 struct Rings {
     primitive: RawPrimitive,
 }
 
 impl Rings {
-    /// Rings of these radii, heights and colours, from the middle outwards as seen from above, or
-    /// from the horizon upwards as seen from inside.
+    /// Creates rings of these radii, heights and colours.
+    ///
+    /// Their order is from the middle outwards as seen from above, or from the horizon upwards as
+    /// seen from inside.
     fn new(material: usize, rings: impl Iterator<Item = ((f32, f32), Vec4)>) -> Self {
         let mut mesh = RawPrimitive {
             material: Some(material),

@@ -1,4 +1,4 @@
-//! One frame of the crowd, recorded into whatever there is to draw into.
+//! Records one frame of the crowd into a window or an image.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,11 +19,11 @@ use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
 use super::{Result, say, scenery};
 
-/// Frames in flight.
+/// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
-/// What is drawn into.
+/// The images to draw into.
 pub(crate) enum Canvas<'a> {
     Picture(&'a Target),
     Window(&'a Swapchain, &'a SwapchainImage),
@@ -38,7 +38,7 @@ pub(crate) struct Show {
     passes: Option<Passes>,
 }
 
-/// What is drawn, in this order.
+/// The passes, in the order of drawing.
 #[derive(Clone, Copy)]
 struct Passes {
     shadow: Option<PassId>,
@@ -46,7 +46,7 @@ struct Passes {
     scenery: PassId,
 }
 
-/// The models of the command line, or the built-in one.
+/// Loads the models of the command line, or the built-in one.
 pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
     let builtin = [PathBuf::from("builtin")];
     let paths = match args.models.is_empty() {
@@ -62,12 +62,12 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
     paths.iter().map(load).collect()
 }
 
-/// Everyone in their places.
+/// Creates the scene, with everyone in position.
 pub(crate) fn scene(args: &Args) -> Result<Scene> {
     scene_with(args, Fades::default())
 }
 
-/// The same with other fades.
+/// Creates the scene with other fades.
 pub(crate) fn scene_with(args: &Args, fades: Fades) -> Result<Scene> {
     let models = load(args, fades)?;
     let layout = Layout::new(&models, args.instances(), args.seed);
@@ -90,7 +90,7 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     }
 }
 
-/// The samples that were asked for, if the device has them.
+/// The requested number of samples, if the device supports it.
 pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountFlags> {
     let limits = &context.properties.limits;
     let both = limits.framebuffer_color_sample_counts & limits.framebuffer_depth_sample_counts;
@@ -105,7 +105,7 @@ pub(crate) fn samples(context: &Context, args: &Args) -> Result<vk::SampleCountF
 }
 
 impl Show {
-    /// Brings the scene to the device, for attachments of these formats.
+    /// Uploads the scene to the device, for attachments of these formats.
     pub(crate) fn new(
         context: &mut Context,
         scene: Scene,
@@ -124,14 +124,14 @@ impl Show {
             ..desc.clone()
         };
         let (gpu, allocator) = context.parts();
-        // SAFETY: the handles are the context's, which outlives both crowds, and it has enabled
+        // SAFETY: the handles belong to the context, which outlives both crowds and has enabled
         // what throng requires.
         let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }?;
         // SAFETY: as above.
         let scenery = match unsafe { Crowd::new(&gpu, allocator, &scenery_desc) } {
             Ok(scenery) => scenery,
             Err(error) => {
-                // SAFETY: nothing was recorded with it.
+                // SAFETY: nothing was recorded with this crowd.
                 unsafe { crowd.destroy(allocator) };
                 return Err(error.into());
             }
@@ -159,7 +159,8 @@ impl Show {
             let shadow = ShadowImage::new(context, edge, (&rim, height_m), &lighting)?;
             let map = self.shadow.insert(shadow).map();
             for crowd in [&mut self.crowd, &mut self.scenery] {
-                // SAFETY: the image outlives both crowds' frames; it is drawn before it is sampled.
+                // SAFETY: the image outlives both crowds' frames, and is drawn before it is
+                // sampled.
                 unsafe { crowd.set_shadow_map(&map)? };
             }
         }
@@ -171,7 +172,7 @@ impl Show {
             shadow_map: self.shadow.is_some(),
             ..PassDesc::default()
         };
-        // SAFETY: images of these formats have been made on the same device.
+        // SAFETY: images of these formats have been created on the same device.
         self.passes = Some(unsafe {
             Passes {
                 shadow: match self.shadow {
@@ -185,13 +186,13 @@ impl Show {
         let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
         self.scene.load(crowd, scenery, &mut context.allocator)?;
         for time_s in self.scene.lead_up() {
-            // SAFETY: nothing was submitted yet.
+            // SAFETY: nothing has been submitted yet.
             unsafe { self.skip(context, time_s)? };
         }
         Ok(())
     }
 
-    /// Shows only so many of the people. The others are not animated, either.
+    /// Shows only this number of people. The others are not animated either.
     pub(crate) fn show_only(&mut self, count: usize) -> Result<()> {
         self.scene.show_only(&mut self.crowd, count)
     }
@@ -202,13 +203,14 @@ impl Show {
         &self.crowd
     }
 
-    /// Takes everyone to a time without drawing anything.
+    /// Advances everyone to a time without drawing anything.
     ///
     /// # Safety
-    /// All work that was submitted has ended.
+    /// All submitted work has finished.
     pub(crate) unsafe fn skip(&mut self, context: &mut Context, time_s: f64) -> Result<()> {
         self.scene.direct(&mut self.crowd, time_s)?;
-        // SAFETY: the caller's word; nothing is recorded in the frame.
+        // SAFETY: the caller guarantees that all submitted work has finished, and nothing is
+        // recorded in the frame.
         unsafe {
             let frame = self.crowd.begin_frame(&mut context.allocator, 0, time_s)?;
             self.scene.hear(frame.events());
@@ -217,12 +219,14 @@ impl Show {
         Ok(())
     }
 
-    /// Records everything of one frame. Returns what it took; the GPU's times are those of the
-    /// frame that the frame in flight had before.
+    /// Records one whole frame and returns its timings.
+    ///
+    /// The GPU times are those of the previous frame with the same frame index.
     ///
     /// # Safety
-    /// `frame` was begun and is submitted next, on the context's queue; the canvas was made with
-    /// the context and an image of a window was acquired with the frame.
+    /// - `frame` was begun and is submitted next, on the context's queue.
+    /// - The canvas was created with the context.
+    /// - If the canvas is a window, its image was acquired with the frame.
     pub(crate) unsafe fn record(
         &mut self,
         context: &mut Context,
@@ -248,7 +252,8 @@ impl Show {
         let (gpu, allocator) = context.parts();
         let (device, cmd) = (gpu.device, frame.cmd);
         let frame_index = frame.frame_index as u32;
-        // SAFETY: the frame in flight has ended since it was begun; the rest is the caller's word.
+        // SAFETY: this frame in flight finished before it was begun. The caller guarantees the
+        // rest.
         unsafe {
             let mut crowd = self.crowd.begin_frame(allocator, frame_index, time_s)?;
             self.scene.hear(crowd.events());
@@ -284,7 +289,7 @@ impl Show {
         }
     }
 
-    /// The GPU's times of the frames that were still under way. The device is idle.
+    /// The GPU times of the frames that were still in flight. The device must be idle.
     pub(crate) fn last_gpu_times(
         &mut self,
         context: &mut Context,
@@ -293,7 +298,7 @@ impl Show {
         context.wait_idle()?;
         let mut times = Vec::new();
         for frame_index in frames_in_flight {
-            // SAFETY: everything has ended, and nothing is recorded.
+            // SAFETY: all work has finished, and nothing is recorded.
             let frame = unsafe {
                 self.crowd
                     .begin_frame(&mut context.allocator, *frame_index, 0.0)?
@@ -303,7 +308,7 @@ impl Show {
         Ok(times)
     }
 
-    /// Waits for the device, and frees everything but the scene.
+    /// Waits for the device, and destroys everything except the scene.
     pub(crate) fn destroy(self, context: &mut Context) -> Result<Scene> {
         context.wait_idle()?;
         // SAFETY: the device is idle.
@@ -319,6 +324,8 @@ impl Show {
 }
 
 impl Canvas<'_> {
+    /// Begins rendering to the canvas.
+    ///
     /// # Safety
     /// `cmd` is recording, outside of rendering.
     unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
@@ -326,7 +333,7 @@ impl Canvas<'_> {
             color: scenery::background(),
             ..Begin::default()
         };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe {
             match self {
                 Self::Picture(target) => target.begin(device, cmd, &begin),
@@ -335,10 +342,12 @@ impl Canvas<'_> {
         }
     }
 
+    /// Ends rendering to the canvas.
+    ///
     /// # Safety
-    /// As [`Self::begin`], which came before.
+    /// As [`Self::begin`], which must have been called before.
     unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering that `begin` began.
         unsafe {
             match self {
                 Self::Picture(target) => target.end(device, cmd),
@@ -348,7 +357,7 @@ impl Canvas<'_> {
     }
 }
 
-/// Milliseconds.
+/// The time between two instants, in milliseconds.
 pub(crate) fn ms(from: Instant, to: Instant) -> f64 {
     (to - from).as_secs_f64() * 1e3
 }

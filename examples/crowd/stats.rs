@@ -1,4 +1,4 @@
-//! What was measured: a table for people, a file for programs.
+//! Timings of a run: a table to read, and a JSON file for programs.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use throng::standalone::DeviceInfo;
 use super::scene::Scene;
 use super::{Result, say};
 
-/// CPU milliseconds of the parts of a frame.
+/// CPU times of the parts of a frame, in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stages {
-    /// Waiting for the frame that had the frame in flight before.
+    /// Waiting for the previous frame with the same frame index.
     pub(crate) wait: f64,
-    /// Telling people what to do, and moving those who go.
+    /// Directing people, and moving those who walk.
     pub(crate) direct: f64,
-    /// Sampling clips; part of `prepare`.
+    /// Sampling clips. This is part of `prepare`.
     pub(crate) animate: f64,
-    /// Taking animators to the frame's time: events, state machines.
+    /// Advancing animators to the frame's time: events, state machines.
     pub(crate) update: f64,
     /// All of `record_prepare`.
     pub(crate) prepare: f64,
-    /// Recording the draws, and everything of the scenery.
+    /// Recording the draws, and all commands of the scenery.
     pub(crate) record: f64,
     /// Submitting.
     pub(crate) submit: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Everything but waiting, for the device or the display.
+    /// All times except waiting for the device or the display.
     pub(crate) fn busy(&self) -> f64 {
         self.direct + self.prepare + self.record + self.submit
     }
@@ -51,23 +51,23 @@ impl Stages {
     }
 }
 
-/// One frame.
+/// The timings of one frame.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameLog {
     pub(crate) cpu: Stages,
-    /// Of an earlier frame.
+    /// GPU times of an earlier frame.
     pub(crate) gpu: Vec<ScopeTime>,
     pub(crate) stats: Stats,
-    /// From the start of the last frame to the start of this one.
+    /// Time from the start of the previous frame to the start of this one.
     pub(crate) frame_ms: f64,
 }
 
-/// What is kept of a run: figures only, whatever its length.
+/// The timings of a run, at most [`KEPT`] frames whatever its length.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// Frames at the start that no figure counts, if there are more.
+    /// Number of frames at the start that are left out of the figures, if there are more.
     warm_up: usize,
-    /// All frames, also those that are not kept.
+    /// Number of all frames, including those that are not kept.
     frames: u64,
     frame_ms: Vec<f64>,
     cpu: Vec<Stages>,
@@ -76,11 +76,11 @@ pub(crate) struct Log {
     last: Stats,
 }
 
-/// Frames that a long run keeps.
+/// Maximum number of frames that a long run keeps.
 const KEPT: usize = 100_000;
 
 impl Log {
-    /// A log whose figures leave out this many frames at the start.
+    /// Creates a log whose figures leave out this many frames at the start.
     pub(crate) fn new(warm_up: usize) -> Self {
         Self {
             warm_up,
@@ -88,7 +88,7 @@ impl Log {
         }
     }
 
-    /// All frames but the first ones. The last frame is always there.
+    /// All frames except the first ones. The last frame is always included.
     fn steady<'a, T>(&self, frames: &'a [T]) -> &'a [T] {
         let from = self.warm_up.min(frames.len().saturating_sub(1));
         &frames[from..]
@@ -112,7 +112,7 @@ impl Log {
         }
     }
 
-    /// Frame times that were measured apart from the frames.
+    /// Replaces the frame times by ones that were measured separately.
     pub(crate) fn set_frame_ms(&mut self, frame_ms: Vec<f64>) {
         self.frame_ms = frame_ms;
     }
@@ -121,7 +121,7 @@ impl Log {
         self.frames
     }
 
-    /// Stages of the CPU with their times, in the order in which they happen.
+    /// CPU stages with their times, in order of execution.
     fn cpu_stages(&self) -> Vec<(&'static str, Vec<f64>)> {
         let names = Stages::default().named();
         let of = |stage: usize| {
@@ -137,7 +137,7 @@ impl Log {
             .collect()
     }
 
-    /// Scopes of the GPU with their times.
+    /// GPU scopes with their times.
     fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
         for time in self.steady(&self.gpu).iter().flatten() {
@@ -194,7 +194,7 @@ impl Log {
         }
     }
 
-    /// Everything, for a file.
+    /// All figures as JSON.
     pub(crate) fn to_json(&self, device: &DeviceInfo, scene: &Scene, extent: (u32, u32)) -> Value {
         let stats = &self.last;
         let models = scene
@@ -239,13 +239,13 @@ impl Log {
     }
 }
 
-/// Writes the figures.
+/// Writes the figures to a file.
 pub(crate) fn write(path: &Path, figures: &Value) -> Result<()> {
     let text = serde_json::to_string_pretty(figures)? + "\n";
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// A whole number where all characters have as many; else the mean.
+/// An integer if all characters have the same number of joints, otherwise the mean.
 fn joints_per_instance(scene: &Scene) -> Value {
     let joints = scene.models().iter().zip(&scene.counts);
     let joints: Vec<(u64, u64)> = joints
@@ -274,7 +274,7 @@ fn spread(times: &[f64]) -> Value {
     json!({ "p50": p50, "p95": p95, "p99": p99 })
 }
 
-/// The least values that half, 95 and 99 of a hundred do not exceed.
+/// The 50th, 95th and 99th percentiles.
 fn percentiles(times: &[f64]) -> [f64; 3] {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

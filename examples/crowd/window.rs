@@ -1,4 +1,4 @@
-//! In a window, with the keys of [`KEYS`].
+//! Drawing in a window, with the keys of [`KEYS`].
 
 use std::error::Error;
 use std::panic::catch_unwind;
@@ -26,27 +26,27 @@ use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show, ms};
 use super::stats::{self, Log, Stages};
 use super::{Result, check_validation, say, scenery};
 
-/// No frame follows the one before sooner than this: not every display slows a loop down.
+/// Minimum time between frames, because not every display limits the frame rate.
 const LEAST_FRAME: Duration = Duration::from_millis(4);
-/// How often a window that nobody sees is looked at.
+/// Interval at which an invisible window is checked.
 const ASLEEP: Duration = Duration::from_millis(100);
 const TITLE_EVERY: Duration = Duration::from_millis(500);
-/// A driver is slow if it needs longer for a frame.
+/// A driver is slow if a frame takes longer than this.
 const SLOW_MS: f64 = 200.0;
-/// A slow driver shows no fewer characters than this.
+/// Minimum number of characters on a slow driver.
 const FEWEST: usize = 12;
-/// Radians a pixel.
+/// Radians per pixel.
 const ORBIT: f32 = 0.006;
 
-/// How it ended.
+/// The outcome of a run in a window.
 pub(crate) enum Outcome {
-    /// The window was there, and was closed.
+    /// The window was opened, and was closed.
     Closed,
-    /// There was none to be had, and why.
+    /// No window could be opened, and the reason.
     NoWindow(String),
 }
 
-/// Whether there may be a display. Elsewhere than on a Unix desktop there always is.
+/// Returns true if there may be a display. Always true on systems other than a Unix desktop.
 pub(crate) fn has_display() -> bool {
     if !cfg!(all(unix, not(target_os = "macos"))) {
         return true;
@@ -59,7 +59,7 @@ pub(crate) fn has_display() -> bool {
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     args.out.as_deref().map_or(Ok(()), check_writable)?;
     args.stats.as_deref().map_or(Ok(()), check_writable)?;
-    // winit panics where one of the X libraries is missing.
+    // winit panics if one of the X libraries is missing.
     let event_loop = match catch_unwind(EventLoop::new) {
         Ok(Ok(event_loop)) => event_loop,
         Ok(Err(error)) => return Ok(Outcome::NoWindow(error.to_string())),
@@ -98,10 +98,10 @@ enum Ended {
 
 struct App<'a> {
     args: &'a Args,
-    /// Until there is a window.
+    /// The scene, until there is a window.
     scene: Option<Scene>,
     stage: Option<Stage>,
-    /// Why, if not because the window was closed.
+    /// The reason for the end, if it was not that the window was closed.
     ended: Option<Ended>,
 }
 
@@ -170,13 +170,13 @@ impl ApplicationHandler for App<'_> {
         }
     }
 
-    /// Asks for the next frame as soon as it is due.
+    /// Requests the next frame as soon as it is due.
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
         let Some(stage) = &mut self.stage else { return };
         let asleep = stage.is_asleep();
         let due = stage.started + if asleep { ASLEEP } else { LEAST_FRAME };
         if asleep {
-            // Nobody looks, and no time passes.
+            // Nobody watches, so no time passes.
             stage.started = stage.started.max(Instant::now() - ASLEEP);
         } else if due <= Instant::now() {
             stage.window.request_redraw();
@@ -187,7 +187,7 @@ impl ApplicationHandler for App<'_> {
     }
 }
 
-/// The crowd's time.
+/// The clock of the crowd.
 struct Clock {
     time_s: f64,
     fixed_dt_s: Option<f64>,
@@ -196,14 +196,14 @@ struct Clock {
 }
 
 impl Clock {
-    /// The time of the next frame.
+    /// Advances the clock and returns the time of the next frame.
     fn tick(&mut self) -> f64 {
         let now = Instant::now();
         let passed_s = (now - self.last).as_secs_f64();
         self.last = now;
         let time_s = self.time_s;
         if !self.paused {
-            // A frame that was long in coming does not make everyone jump.
+            // After a long delay, people must not jump.
             self.time_s += self.fixed_dt_s.unwrap_or(passed_s.min(0.25));
         }
         if self.fixed_dt_s.is_some() {
@@ -217,7 +217,7 @@ impl Clock {
 /// A window with a crowd in it.
 struct Stage {
     window: Arc<Window>,
-    /// Of the window, as its events say: asking a window that is gone ends in a panic.
+    /// Size of the window according to its events. Asking a closed window for its size panics.
     extent: vk::Extent2D,
     show: Show,
     frames: Frames,
@@ -226,14 +226,14 @@ struct Stage {
     clock: Clock,
     log: Log,
     title: Title,
-    /// When the last frame was begun.
+    /// The time when the last frame began.
     started: Instant,
-    /// Frames until the number of characters was last changed.
+    /// Number of frames drawn when the number of characters last changed.
     adapted_at: u64,
     hidden: bool,
     dragging: bool,
     at: Option<PhysicalPosition<f64>>,
-    // Last: everything else is destroyed with it.
+    // Declared last, because everything else is destroyed with it.
     context: Context,
 }
 
@@ -274,7 +274,7 @@ impl Stage {
                 paused: false,
                 last: now,
             },
-            // Until a frame waits for another one, the time between frames says nothing.
+            // Until a frame waits for another one, the time between frames is meaningless.
             log: Log::new(FRAMES_IN_FLIGHT as usize + 1),
             title: Title::new(now),
             started: now - LEAST_FRAME,
@@ -286,7 +286,7 @@ impl Stage {
         })
     }
 
-    /// Whether there is nothing to draw to, or nobody to see it.
+    /// Returns true if there is nothing to draw to, or nobody to see it.
     fn is_asleep(&mut self) -> bool {
         let nothing = self.extent.width == 0 || self.extent.height == 0;
         nothing || self.hidden || self.window.is_minimized() == Some(true)
@@ -302,13 +302,13 @@ impl Stage {
         }
     }
 
-    /// Draws one frame. Returns whether it was the last.
+    /// Draws one frame. Returns true if it was the last.
     fn frame(&mut self, args: &Args) -> Result<bool> {
         let started = Instant::now();
         let frame_ms = ms(self.started, started);
         self.started = started;
         let frame = self.frames.begin(&mut self.context)?;
-        // SAFETY: the frame was just begun; the image is submitted and presented below.
+        // SAFETY: the frame was just begun, and the image is submitted and presented below.
         let image = match unsafe {
             self.swapchain
                 .acquire(&mut self.context, &frame, self.extent)?
@@ -322,14 +322,14 @@ impl Stage {
             .view(self.swapchain.extent(), scenery::lighting());
         let time_s = self.clock.tick();
         let canvas = Canvas::Window(&self.swapchain, &image);
-        // SAFETY: the frame was begun and has acquired the image; the submit follows.
+        // SAFETY: the frame was begun and has acquired the image, and the submit follows.
         let mut entry = unsafe {
             self.show
                 .record(&mut self.context, &frame, &canvas, view, time_s)?
         };
         let recorded = Instant::now();
-        // SAFETY: `frame` is the one begun last, the recording is complete, and the image is its
-        // own.
+        // SAFETY: `frame` is the one begun last, its recording is complete, and it acquired the
+        // image.
         unsafe { self.frames.submit(&mut self.context, frame, Some(&image))? };
         let submitted = Instant::now();
         // SAFETY: the image was acquired last, and is submitted.
@@ -350,11 +350,12 @@ impl Stage {
             .is_some_and(|frames| self.log.frames() >= u64::from(frames)))
     }
 
-    /// Shows fewer characters if an earlier frame took the device too long, so that the window
-    /// stays usable.
+    /// Shows fewer characters if an earlier frame was too slow on the device.
+    ///
+    /// This keeps the window usable.
     fn adapt(&mut self, gpu_ms: f64) -> Result<()> {
         let shown = self.show.scene.shown();
-        // The figure is of the frame that had the frame in flight before.
+        // The time is that of the previous frame with the same frame index.
         let is_known = self.log.frames() > self.adapted_at + u64::from(FRAMES_IN_FLIGHT);
         if !is_known || gpu_ms < SLOW_MS || shown <= FEWEST {
             return Ok(());
@@ -371,7 +372,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Writes what was asked for, and frees everything.
+    /// Writes the requested files and destroys everything.
     fn close(mut self, args: &Args) -> Result<()> {
         let written = self.write(args);
         self.frames.destroy(&mut self.context);
@@ -397,7 +398,7 @@ impl Stage {
         }
     }
 
-    /// What the window shows, drawn once more into an image.
+    /// Draws the content of the window once more, into an image.
     fn picture(&mut self, path: &Path, extent: vk::Extent2D) -> Result<()> {
         let Formats {
             color,
@@ -442,7 +443,7 @@ fn sky(
     extent: vk::Extent2D,
 ) -> Result<()> {
     let frame = frames.begin(context)?;
-    // SAFETY: the frame was just begun; the image is submitted and presented below.
+    // SAFETY: the frame was just begun, and the image is submitted and presented below.
     let Acquire::Image(image) = (unsafe { swapchain.acquire(context, &frame, extent)? }) else {
         return Ok(());
     };
@@ -460,7 +461,7 @@ fn sky(
     Ok(())
 }
 
-/// Whether the window was destroyed by somebody else.
+/// Returns true if the window was destroyed from outside.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
     let result = match error.downcast_ref() {
         Some(StandaloneError::Vulkan { result, .. }) => *result,
@@ -469,7 +470,7 @@ fn is_gone(error: &(dyn Error + 'static)) -> bool {
     result == vk::Result::ERROR_SURFACE_LOST_KHR
 }
 
-/// The means of a while, for the window's title.
+/// Averages over a period, for the window's title.
 struct Title {
     since: Instant,
     frames: u32,

@@ -1,5 +1,6 @@
-//! A character that walks, runs, jumps and waves under a script of inputs: prints what its state
-//! machine plays. No Vulkan.
+//! A character that walks, runs, jumps and waves, driven by a script of inputs.
+//!
+//! Prints what its state machine plays. Needs no Vulkan.
 //!
 //! `cargo run --example machine`
 
@@ -16,7 +17,7 @@ use throng::state_machine::StateMachineText;
 const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;
 
-/// What the player does, and when.
+/// The player's inputs and their times.
 const SCRIPT: [(f64, Input); 9] = [
     (0.5, Input::Speed(1.4)),
     (1.5, Input::Wave),
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is set counts from the update before.
+/// Applies an input. Values that are set take effect in the next update.
 fn apply(animator: &mut Animator, hero: ActorId, input: Input) -> throng::Result<()> {
     let name = match input {
         Input::Speed(_) => "speed",

@@ -1,4 +1,4 @@
-//! Clips of one model on another.
+//! Adds the clips of one model to another.
 
 use super::{Failure, load, note, plural};
 use std::io::Write;
@@ -8,7 +8,7 @@ use throng::character::Character;
 use throng::import::{self, AddedClips, ImportOptions};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
-/// The model with the clips of a file.
+/// Returns the model with the clips of a file added.
 pub(super) fn with_clips(
     model: &Character,
     path: &Path,
@@ -31,7 +31,7 @@ pub(super) fn with_clips(
     }
 }
 
-/// What of the file did not fit.
+/// Reports the parts of the file that did not fit.
 fn tell(added: &AddedClips, notes: &mut impl Write) {
     let report = &added.report;
     let clips = plural(added.clips.len(), "clip");

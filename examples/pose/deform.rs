@@ -1,4 +1,4 @@
-//! The deformed mesh, by the CPU.
+//! Deforms the mesh on the CPU.
 
 use super::{Failure, Moment};
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
@@ -12,7 +12,7 @@ use throng::palette::{
 use throng::skeleton::Affine;
 use throng::skin::{PosedVertices, flipped_triangles, skin};
 
-/// What holds a model at a moment: the clip stands still there.
+/// A play that holds a model at a moment: the clip does not advance.
 pub(super) fn play(moment: Moment) -> Play<'static> {
     moment.map_or(Play::REST, |(clip, time_s)| Play {
         offset_s: time_s,
@@ -22,7 +22,7 @@ pub(super) fn play(moment: Moment) -> Play<'static> {
     })
 }
 
-/// Every primitive's vertices, in the file's world space.
+/// The vertices of every primitive, in the file's world space.
 pub(super) fn on_cpu(
     model: &Character,
     moment: Moment,
@@ -58,7 +58,7 @@ fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVer
     posed.collect()
 }
 
-/// For every primitive, which triangles the pose has turned over: they are wound the other way.
+/// For every primitive, the triangles that the pose flips, which reverses their winding.
 pub(super) fn turned(
     model: &Character,
     moment: Moment,
@@ -66,7 +66,7 @@ pub(super) fn turned(
 ) -> Result<Vec<Vec<bool>>, Failure> {
     let parts = model.primitives();
     if method != SkinningMethod::Linear {
-        // The other methods hold no mirror.
+        // The other methods cannot represent mirrored joints.
         let none = parts.iter().map(|part| vec![false; part.indices.len() / 3]);
         return Ok(none.collect());
     }

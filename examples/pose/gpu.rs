@@ -1,4 +1,4 @@
-//! The same pose on the GPU: its deformed mesh read back, and its picture.
+//! The same pose on the GPU: reads back the deformed mesh, and draws the picture.
 
 use super::deform::play;
 use super::picture::write_rgba;
@@ -30,7 +30,7 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
     height: 720,
 };
 
-/// What is posed, and how.
+/// The model, its pose and the skinning method.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) model: &'a Character,
@@ -38,18 +38,18 @@ pub(super) struct Subject<'a> {
     pub(super) method: SkinningMethod,
 }
 
-/// Every primitive's vertices, in the file's world space, from the buffer of the skin stage.
+/// The vertices of every primitive, in the file's world space, from the skin stage's buffer.
 pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failure> {
     if subject.model.primitives().is_empty() {
         return Ok(Vec::new());
     }
     with_crowd(subject, SkinningStage::Compute, |context, crowd, id| {
-        // SAFETY: nothing was submitted with the frame in flight before.
+        // SAFETY: nothing was submitted with this frame index before.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
         context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &[]) })??;
         let skinned = frame.skinned(id)?;
-        // SAFETY: the range is the instance's, and the buffer can be copied from.
+        // SAFETY: the range belongs to the instance, and the buffer allows copying from it.
         let bytes = unsafe { read_buffer(context, skinned.buffer, skinned.offset, skinned.size)? };
         let read = |stream: SkinnedStream, count: u32| {
             let start = (stream.offset - skinned.offset) as usize;
@@ -72,7 +72,7 @@ pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failu
     })
 }
 
-/// Vectors of as many numbers as the stride has room for, of four at most; the others are 0.
+/// Vectors of at most four numbers, as many as the stride can hold. The others are 0.
 fn vectors(bytes: &[u8], stride: usize, count: usize) -> impl Iterator<Item = Vec4> {
     bytes.chunks_exact(stride).take(count).map(|bytes| {
         let mut vector = Vec4::ZERO;
@@ -83,7 +83,7 @@ fn vectors(bytes: &[u8], stride: usize, count: usize) -> impl Iterator<Item = Ve
     })
 }
 
-/// Draws the model as it is posed, `bounds` being the box around it, and writes the picture.
+/// Draws the posed model and writes the picture. `bounds` is the box around the model.
 pub(super) fn picture(
     subject: Subject<'_>,
     skin: SkinningStage,
@@ -118,13 +118,13 @@ fn shoot(
         samples: formats.samples,
         ..PassDesc::default()
     };
-    // SAFETY: the target was made of these formats.
+    // SAFETY: the target was created with these formats.
     let pass = unsafe { crowd.create_pass(&pass)? };
     let begin = Begin {
         color: [0.62, 0.66, 0.70, 1.0],
         ..Begin::default()
     };
-    // SAFETY: nothing was submitted with the frame in flight before.
+    // SAFETY: nothing was submitted with this frame index before.
     let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
     context.submit_and_wait(|device, cmd| {
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
@@ -148,7 +148,7 @@ fn shoot(
     Ok(target.read_rgba(context)?)
 }
 
-/// From the front, somewhat above and to the side.
+/// The camera: from the front, somewhat above and to the side.
 fn view(bounds: Aabb) -> View {
     let (center, reach) = (bounds.center(), 0.5 * bounds.size().length().max(1e-3));
     let direction = Vec3::new(0.45, 0.25, 1.0).normalize();
@@ -164,7 +164,7 @@ fn view(bounds: Aabb) -> View {
     )
 }
 
-/// Makes a device, and a crowd of the one model in its pose.
+/// Creates a device, and a crowd with the one model in its pose.
 fn with_crowd<T>(
     subject: Subject<'_>,
     skin: SkinningStage,
@@ -190,7 +190,7 @@ fn with_crowd<T>(
         ..CrowdDesc::default()
     };
     let (gpu, allocator) = context.parts();
-    // SAFETY: the handles are the context's, which outlives the crowd.
+    // SAFETY: the handles belong to the context, which outlives the crowd.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
     let made = spawn(&mut context, &mut crowd, subject, skin)
         .and_then(|id| use_it(&mut context, &mut crowd, id));

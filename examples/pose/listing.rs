@@ -1,4 +1,4 @@
-//! What is in a model, as tables.
+//! The contents of a model, as tables.
 
 use super::{plural, title};
 use std::fmt::Write as _;
@@ -7,8 +7,9 @@ use throng::clip::CurveClip;
 use throng::import::Imported;
 use throng::mesh::{AlphaMode, Material, MorphWeight, Primitive, SkinInfo};
 
-/// Rows of cells, each column as wide as its widest cell; columns of numbers are set to the right,
-/// with their unit close by in the next.
+/// Formats rows of cells, each column as wide as its widest cell.
+///
+/// Columns of numbers are right-aligned, with their unit close by in the next column.
 fn table(heading: &str, rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let layout = |column: usize| {
@@ -23,7 +24,7 @@ fn table(heading: &str, rows: &[Vec<String>]) -> String {
         for (column, (cell, (width, number))) in row.iter().zip(&layouts).enumerate() {
             let unit = column > 1 && layouts[column - 1].1;
             let gap = if unit { "" } else { " " };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = if *number {
                 write!(line, "{gap}{cell:>width$} ")
             } else {
@@ -42,7 +43,7 @@ fn counted(count: usize, one: &str) -> [String; 2] {
     [count.to_string(), unit]
 }
 
-/// Skins, joints, clips, primitives, morph weights, materials and repairs.
+/// The tables of skins, joints, clips, primitives, morph weights, materials and repairs.
 pub(super) fn listing(model: &Imported) -> String {
     let size = model.rest_bounds().size();
     let mut text = format!(
@@ -83,7 +84,7 @@ fn skins(model: &Character) -> Vec<Vec<String>> {
     model.skins().iter().enumerate().map(row).collect()
 }
 
-/// The hierarchy by number and by indentation; in the skeleton's order, breadth first.
+/// The hierarchy, by number and by indentation, in the skeleton's breadth-first order.
 fn joints(model: &Character) -> Vec<Vec<String>> {
     let all = model.skeleton().joints();
     let mut depths = vec![0; all.len()];
@@ -96,7 +97,7 @@ fn joints(model: &Character) -> Vec<Vec<String>> {
                 format!("in {}", parent.0)
             }
         };
-        // Hundreds deep, the indentation would say no more.
+        // For hierarchies of hundreds of levels, more indentation would not help.
         let indent = "  ".repeat(depths[index].min(20));
         rows.push(vec![
             index.to_string(),
@@ -147,7 +148,7 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
     model.primitives().iter().enumerate().map(row).collect()
 }
 
-/// What the vertices have besides positions and influences.
+/// The vertex data besides positions and influences.
 fn streams(part: &Primitive) -> String {
     let normals = if part.normals.is_empty() {
         "no normals"
@@ -168,7 +169,7 @@ fn streams(part: &Primitive) -> String {
     names.join(", ")
 }
 
-/// Factors that say little at a glance are left to the file.
+/// The materials, without factors that say little at a glance.
 fn materials(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, material): (usize, &Material)| {
         let alpha = match material.alpha {
@@ -194,7 +195,7 @@ fn materials(model: &Character) -> Vec<Vec<String>> {
     model.materials().iter().enumerate().map(row).collect()
 }
 
-/// What the textures are for, with the numbers of their images.
+/// The purposes of the textures, with the numbers of their images.
 fn textures(material: &Material) -> String {
     let uses = [
         "base colour",
@@ -213,7 +214,7 @@ fn textures(material: &Material) -> String {
     }
 }
 
-/// What each drives: a target of every primitive of its owner's mesh.
+/// The targets that each weight drives: one in every primitive of its owner's mesh.
 fn morph_weights(model: &Character) -> Vec<Vec<String>> {
     let row = |(index, weight): (usize, &MorphWeight)| {
         let moved = |part: &Primitive| {

@@ -1,6 +1,7 @@
-//! Poses a model file at a time of one of its clips: lists what is in the file, writes the posed
-//! mesh as Wavefront OBJ, deformed by the CPU or the GPU, and draws it. Without `--on gpu` and
-//! `--picture` it needs no Vulkan.
+//! Poses a model file at a time of one of its clips.
+//!
+//! It lists the contents of the file, writes the posed mesh as Wavefront OBJ, deformed on the CPU
+//! or the GPU, and draws it. It needs Vulkan only for `--on gpu` and `--picture`.
 
 mod borrow;
 mod deform;
@@ -41,54 +42,54 @@ pub struct Args {
     /// A .glb or .gltf file, or `builtin` for the built-in character.
     #[arg(value_name = "FILE", default_value = "builtin")]
     pub file: PathBuf,
-    /// Another file whose clips the model takes: by the names of its joints or, where they have
-    /// none in common, as one humanoid follows another. They come after the model's own.
+    /// Another file whose clips are added to the model, after its own. Joints are matched by name
+    /// or, if no names match, by retargeting from one humanoid to another.
     #[arg(long, value_name = "FILE")]
     pub clips_of: Option<PathBuf>,
-    /// The clip, by its exact name or else by its number in the list; without it, the rest pose.
+    /// The clip, by exact name or else by number in the list. Without it, the rest pose is used.
     #[arg(long, value_name = "NAME|INDEX")]
     pub clip: Option<String>,
-    /// Seconds from the clip's time 0, held to the clip's start and end; of the first clip if
-    /// --clip names none. 0 if absent.
+    /// Time in the clip in seconds, clamped to the clip's start and end. Applies to the first clip
+    /// if --clip names none. 0 if absent.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub time: Option<f64>,
-    /// Write the posed mesh here, `-` for the standard output: positions and normals in the
+    /// Write the posed mesh to this file, `-` for the standard output: positions and normals in the
     /// file's world space, one object per primitive.
     #[arg(long, value_name = "OUT.obj")]
     pub obj: Option<PathBuf>,
-    /// Where the mesh of --obj is deformed.
+    /// The processor that deforms the mesh of --obj.
     #[arg(long, value_enum, default_value = "cpu")]
     pub on: On,
-    /// How vertices follow several joints.
+    /// The skinning method, which blends the joints that move a vertex.
     #[arg(long, value_enum, default_value = "linear")]
     pub method: MethodArg,
-    /// Draw the posed model and write the picture (PNG) here.
+    /// Draw the posed model and write the picture (PNG) to this file.
     #[arg(long, value_name = "OUT.png")]
     pub picture: Option<PathBuf>,
-    /// Where the vertices of --picture are deformed: in the vertex shader, by the skin stage, or by
-    /// its twin on the CPU. The picture is the same.
+    /// Where to skin the vertices of --picture: in the vertex shader, in the skin stage on the GPU,
+    /// or by the skin stage's CPU implementation. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex")]
     pub skin: Skin,
-    /// List what is in the file; the default unless --obj or --picture is given.
+    /// List the contents of the file. This is the default unless --obj or --picture is given.
     #[arg(long)]
     pub list: bool,
 }
 
-/// Where a mesh is deformed.
+/// The processor that deforms a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum On {
-    /// By the CPU, without Vulkan.
+    /// On the CPU, without Vulkan.
     Cpu,
-    /// By the skin stage on the GPU.
+    /// In the skin stage on the GPU.
     Gpu,
 }
 
-/// Where vertices are deformed for drawing.
+/// The stage that deforms vertices for drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Skin {
     /// In the vertex shader.
     Vertex,
-    /// By the skin stage.
+    /// In the skin stage on the GPU.
     Compute,
     /// On the CPU.
     Cpu,
@@ -125,21 +126,21 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            // Where even this can't be written, the exit status is left to tell.
+            // If even this cannot be written, only the exit status reports the error.
             let _ = writeln!(io::stderr(), "error: {failure}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// The crate refused something.
+    /// An error of the crate.
     Throng(throng::Error),
-    /// The standard output can't be written.
+    /// The standard output cannot be written.
     Output(io::Error),
-    /// Anything else, in words.
+    /// Any other error, as text.
     Told(String),
 }
 
@@ -165,12 +166,14 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What `main` does, with its outputs given: `out` for results, `notes` for remarks on them.
+/// The body of `main`, with explicit outputs.
+///
+/// Results go to `out`, remarks about them to `notes`.
 ///
 /// # Errors
-/// [`Failure`], in the words that the user is told.
+/// [`Failure`], with the text that the user sees.
 pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<(), Failure> {
-    // With the file's own curves, for the list; clips are packed only where they are posed.
+    // Keeps the file's own curves for the list. Clips are packed only if a pose is needed.
     let poses = args.obj.is_some() || args.picture.is_some();
     let options = match poses {
         true => ImportOptions::with_curves(),
@@ -203,7 +206,7 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
         draw(args, subject, path)?;
     }
     if args.list || obj.is_none() && args.picture.is_none() {
-        // Not among the lines of an OBJ that goes to the same place.
+        // The list must not mix with an OBJ that goes to the same output.
         if args.obj.as_deref() == Some(Path::new("-")) {
             let _ = notes.write_all(listing(&model).as_bytes());
         } else {
@@ -222,7 +225,7 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
         None => {}
     }
     if let Some(path) = &args.picture {
-        // Not among the lines of an OBJ that goes to the same place.
+        // This line must not mix with an OBJ that goes to the same output.
         let words = format!("wrote {}: {}\n", path.display(), summary(&model, moment));
         if args.obj.as_deref() == Some(Path::new("-")) {
             let _ = notes.write_all(words.as_bytes());
@@ -234,7 +237,7 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
     Ok(())
 }
 
-/// The picture of the posed model.
+/// Draws the picture of the posed model.
 fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failure> {
     let skin = match args.skin {
         Skin::Vertex => SkinningStage::Vertex,
@@ -257,7 +260,7 @@ fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Failure> {
     Ok(import::gltf_file(path, options)?)
 }
 
-/// A clip's index and a time in it, in seconds.
+/// Index of a clip, and a time in it in seconds.
 type Moment = Option<(usize, f64)>;
 
 fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Moment, Failure> {
@@ -300,7 +303,7 @@ fn choose(args: &Args, model: &Character, notes: &mut impl Write) -> Result<Mome
     Ok(Some((index, time)))
 }
 
-/// By name first: a clip may be called `3`.
+/// Finds a clip by name, then by number, because a clip may be called `3`.
 fn find(model: &Character, name: &str) -> Result<usize, Failure> {
     let unnamed = match model.clip(name) {
         Ok(clip) => return Ok(clip.index()),
@@ -318,12 +321,12 @@ fn find(model: &Character, name: &str) -> Result<usize, Failure> {
     }
 }
 
-/// A note is a courtesy: where it can't be written, the rest goes on.
+/// Writes a note. Failure to write it is ignored, and the rest goes on.
 fn note(notes: &mut impl Write, words: &str) {
     let _ = writeln!(notes, "note: {words}");
 }
 
-/// In as few digits as tell it apart; a clip's own times are single precision.
+/// Formats a time with as few digits as identify it. The times of a clip have single precision.
 fn seconds(time_s: f64) -> String {
     let single = time_s as f32;
     if f64::from(single) == time_s {
@@ -373,7 +376,7 @@ fn save(path: &Path, source: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Whether something can be written there without losing the model.
+/// Fails if the file cannot be written, or if writing it would overwrite the model.
 fn check_output(path: &Path, source: &Path) -> Result<(), Failure> {
     let told = |why: String| Failure::Told(format!("cannot write {}: {why}", path.display()));
     let folder = match path.parent() {

@@ -1,4 +1,4 @@
-//! A posed model as Wavefront OBJ.
+//! Writes a posed model as Wavefront OBJ.
 
 use super::{Failure, Moment, summary, title};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use throng::glam::{DVec3, Vec3};
 use throng::mesh::Primitive;
 use throng::skin::PosedVertices;
 
-/// The posed mesh as OBJ text. Numbers have as many digits as it takes to read them back exactly.
+/// The posed mesh as OBJ text. Numbers have enough digits to be read back exactly.
 pub(super) fn obj(
     model: &Character,
     moment: Moment,
@@ -22,7 +22,7 @@ pub(super) fn obj(
     let (mut positions, mut normals) = (1, 1);
     let parts = model.primitives().iter().zip(deformed).zip(turned);
     for (index, ((part, mut posed), turned)) in parts.enumerate() {
-        // An OBJ knows fronts by winding alone.
+        // An OBJ file defines front faces by winding only.
         let faces = part.indices.as_chunks::<3>().0.iter().zip(turned);
         let faces =
             faces.map(|([a, b, c], turned)| if *turned { [*a, *c, *b] } else { [*a, *b, *c] });
@@ -69,7 +69,7 @@ fn object(text: &mut String, name: &str, posed: &PosedVertices) {
     }
 }
 
-/// One word, and its own for every primitive.
+/// An object name that is a single word and unique to the primitive.
 fn object_name(index: usize, part: &Primitive) -> String {
     let plain = |c: char| {
         if c.is_whitespace() || c.is_control() {
@@ -84,8 +84,9 @@ fn object_name(index: usize, part: &Primitive) -> String {
     )
 }
 
-/// Perpendicular to a triangle, on the side from which it runs counter-clockwise; +Y where it has
-/// no area.
+/// The normal of a triangle, on the side from which its corners are counter-clockwise.
+///
+/// It is +Y if the triangle has no area.
 fn face_normal(positions: &[Vec3], corners: &[u32; 3]) -> Vec3 {
     let [a, b, c] = corners.map(|corner| positions[corner as usize].as_dvec3());
     (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3()

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (mut steps, mut stops, started) = (0, 0, Instant::now());
     for tick in 1..=TICKS {
-        // Every tick a few of them start or stop.
+        // A few of them start or stop on every tick.
         for walker in walkers.iter().skip(tick as usize % 50).step_by(50) {
             let goes = (tick / 50) % 2 == 0;
             animator.set_float(*walker, speed, if goes { 1.4 } else { 0.0 })?;
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The built-in character, which walks on the spot, with a walk that goes somewhere.
+/// The built-in character, which walks on the spot, with root motion added to its walk.
 fn stroller() -> throng::Result<Character> {
     let options = ImportOptions::with_curves();
     let character = throng::builtin::mannequin_with(&options)?.character;

@@ -1,4 +1,4 @@
-//! Instances in the lanes: from local poses to model poses.
+//! Composes local poses into model poses, with instances in the lanes.
 
 use super::kernel::Scratch;
 use super::rig::Joint;
@@ -6,13 +6,15 @@ use super::sample::rests;
 use crate::clip::Property;
 use crate::simd::{WIDTH, Wide};
 
-/// The matrices of a block's joints in the instances from number `part` on: `model[parent] ×
-/// local`.
+/// Computes the matrices of a block's joints: `model[parent] × local`.
+///
+/// It does so for the instances of one register, from number `part` on.
 ///
 /// # Safety
-/// The CPU has what `W` needs; there are no more joints than in a block, of the rig that the
-/// scratch was made for, and their parents' matrices are there; rows are of `ROW` instances, which
-/// `part` and the unit's width lie in.
+/// - The CPU has the instructions that `W` needs.
+/// - `joints` has at most one block of joints. They belong to the rig that the scratch was made
+///   for, and the matrices of their parents have been computed.
+/// - Rows have `ROW` instances, and `part` plus the width of `W` is at most `ROW`.
 #[inline(always)]
 pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
     joints: &[Joint],
@@ -23,7 +25,8 @@ pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
     let locals: *const f32 = scratch.local.as_ptr().cast();
     let models: *mut f32 = scratch.model.as_mut_ptr().cast();
     for (lane, joint) in joints.iter().enumerate() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features, the joints' scratch, and `part` within
+        // `ROW`.
         unsafe {
             let from = Locals {
                 joint,
@@ -44,21 +47,21 @@ pub(super) unsafe fn compose_block<W: Wide, const ROW: usize>(
     }
 }
 
-/// Where the matrix in a slot starts, for the instances from number `part` on.
+/// Address of matrix number `slot` in the scratch, for the instances from number `part` on.
 ///
 /// # Safety
-/// There is such a slot.
+/// The scratch has such a matrix.
 #[inline(always)]
 pub(super) unsafe fn at<const ROW: usize>(
     models: *const f32,
     slot: u32,
     part: usize,
 ) -> *const f32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the matrix exists. It has 12 rows of `ROW` numbers.
     unsafe { models.add(slot as usize * 12 * ROW + part) }
 }
 
-/// A joint's local pose.
+/// The local pose of a joint in all instances.
 struct Locals<'a> {
     joint: &'a Joint,
     resting: u8,
@@ -66,13 +69,14 @@ struct Locals<'a> {
 }
 
 impl Locals<'_> {
-    /// A component: all instances', or that of the rest pose.
+    /// Loads a component of all instances, or copies that of the rest pose to all lanes.
     ///
     /// # Safety
-    /// As [`compose_block`].
+    /// As for [`compose_block`].
     #[inline(always)]
     unsafe fn value<W: Wide, const ROW: usize>(&self, rests: bool, component: usize) -> W {
-        // SAFETY: the caller's contract. Lines of a component follow those of the one before it.
+        // SAFETY: the caller guarantees `part` within `ROW`. The lines of each component follow
+        // those of the one before.
         unsafe {
             if rests {
                 W::splat(self.joint.rest[component])
@@ -82,13 +86,13 @@ impl Locals<'_> {
         }
     }
 
-    /// The matrix by rows.
+    /// Computes the matrix of the local pose, by rows.
     ///
     /// # Safety
-    /// As [`compose_block`].
+    /// As for [`compose_block`].
     #[inline(always)]
     unsafe fn matrix<W: Wide, const ROW: usize>(&self) -> [[W; 4]; 3] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller has the same contract as `value` and `turned`.
         unsafe {
             let turn = rests(self.resting, Property::Rotation);
             let q = [
@@ -121,17 +125,18 @@ impl Locals<'_> {
     }
 }
 
-/// How far apart two components of a local pose lie.
+/// Distance between two components of a local pose, counted in numbers.
 const LOCAL: usize = WIDTH * super::kernel::GROUP;
 
-/// The rotation matrix of a quaternion of any length but 0, by rows. With the length in the factor
-/// 2 / |q|², no square root is needed.
+/// Computes the rotation matrix of a quaternion of any length but 0, by rows.
+///
+/// The length is part of the factor 2 / |q|², so no square root is needed.
 ///
 /// # Safety
-/// The CPU has what `W` needs.
+/// The CPU has the instructions that `W` needs.
 #[inline(always)]
 unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let (one, two) = unsafe { (W::splat(1.0), W::splat(2.0)) };
     let square = x.mul_add(x, y.mul(y));
     let square = square.add(z.mul_add(z, w.mul(w)));
@@ -148,13 +153,13 @@ unsafe fn turned<W: Wide>([x, y, z, w]: [W; 4]) -> [[W; 3]; 3] {
     ]
 }
 
-/// A matrix by rows.
+/// Loads a matrix by rows.
 ///
 /// # Safety
-/// The CPU has what `W` needs; there are twelve rows of `ROW` instances.
+/// The CPU has the instructions that `W` needs, and there are twelve rows of `ROW` instances.
 #[inline(always)]
 pub(super) unsafe fn rows<W: Wide, const ROW: usize>(from: *const f32) -> [[W; 4]; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features and twelve rows, which contain rows 0 to 2.
     unsafe {
         [
             row::<W, ROW>(from, 0),
@@ -164,13 +169,13 @@ pub(super) unsafe fn rows<W: Wide, const ROW: usize>(from: *const f32) -> [[W; 4
     }
 }
 
-/// Row `number` of a matrix.
+/// Loads row `number` of a matrix.
 ///
 /// # Safety
-/// As [`rows`].
+/// As for [`rows`].
 #[inline(always)]
 pub(super) unsafe fn row<W: Wide, const ROW: usize>(from: *const f32, number: usize) -> [W; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees twelve rows of numbers, four of them per matrix row.
     unsafe {
         let from = from.add(number * 4 * ROW);
         [
@@ -182,7 +187,7 @@ pub(super) unsafe fn row<W: Wide, const ROW: usize>(from: *const f32, number: us
     }
 }
 
-/// `a × b`, both affine.
+/// Computes `a × b`, both affine.
 #[inline(always)]
 fn product<W: Wide>(a: [[W; 4]; 3], b: [[W; 4]; 3]) -> [[W; 4]; 3] {
     [

@@ -1,4 +1,4 @@
-//! Reading a block's joints from a clip, joints in the lanes.
+//! Reads a block of joints from a clip, with joints in the lanes.
 
 use super::kernel::Played;
 use crate::clip::{
@@ -7,14 +7,15 @@ use crate::clip::{
 use crate::simd::{Eight, Row, WIDTH};
 use crate::skeleton::Transform;
 
-/// The rotations of a block's joints in a clip, between two keys; at most a few percent shorter
-/// than 1.
+/// Reads the rotations of a block's joints, between two keys.
+///
+/// They may be a few percent shorter than 1.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`].
+/// As for [`super::sample::sample_block`].
 #[inline(always)]
 pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
         if info.flags & Block::KEPT != 0 && !info.rests(Property::Rotation) {
@@ -30,17 +31,17 @@ pub(super) unsafe fn fetch4<L: Eight>(played: &Played<'_>, block: usize) -> [L; 
     }
 }
 
-/// The translations or scales.
+/// Reads the translations or scales of a block's joints, between two keys.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`].
+/// As for [`super::sample::sample_block`].
 #[inline(always)]
 pub(super) unsafe fn fetch3<L: Eight>(
     played: &Played<'_>,
     block: usize,
     property: Property,
 ) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         let info = played.clip.blocks.get_unchecked(block);
         if info.flags & Block::KEPT != 0 && !info.rests(property) {
@@ -56,20 +57,20 @@ pub(super) unsafe fn fetch3<L: Eight>(
     }
 }
 
-/// The rotations without the tracks that are kept.
+/// Reads the rotations from the uniform keys, without the kept tracks.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`].
+/// As for [`super::sample::sample_block`].
 #[inline(always)]
 unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         if !info.moves(Property::Rotation) {
             return load4(still(played, info, block, Property::Rotation));
         }
         let [a, b]: [[L; 4]; 2] = ends(played, info, Property::Rotation);
         let slerp = &played.place.slerp;
-        // As `Slerp::part`.
+        // The same formula as in `Slerp::part`.
         let one = L::splat(1.0);
         let w = a[1].neg_mul_add(b[1], a[0].neg_mul_add(b[0], one));
         let w = a[3].neg_mul_add(b[3], a[2].neg_mul_add(b[2], w));
@@ -84,10 +85,10 @@ unsafe fn even4<L: Eight>(played: &Played<'_>, info: &Block, block: usize) -> [L
     }
 }
 
-/// The translations or scales without the tracks that are kept.
+/// Reads the translations or scales from the uniform keys, without the kept tracks.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`].
+/// As for [`super::sample::sample_block`].
 #[inline(always)]
 unsafe fn even3<L: Eight>(
     played: &Played<'_>,
@@ -95,7 +96,7 @@ unsafe fn even3<L: Eight>(
     block: usize,
     property: Property,
 ) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clip has this block.
     unsafe {
         if !info.moves(property) {
             return load3(still(played, info, block, property));
@@ -110,13 +111,13 @@ unsafe fn even3<L: Eight>(
     }
 }
 
-/// Where the rows of a property are that does not move.
+/// Returns the rows of a property that does not move.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`].
+/// As for [`super::sample::sample_block`].
 #[inline(always)]
 unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
-    // SAFETY: the caller's contract; a block has constants for what is not at rest.
+    // SAFETY: the caller guarantees that the block exists. It has constants unless it is at rest.
     unsafe {
         if info.rests(property) {
             let first = block * COMPONENTS + property.first();
@@ -128,10 +129,10 @@ unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Prope
     }
 }
 
-/// A property's keys before and after the time.
+/// Reads a property's keys before and after the time.
 ///
 /// # Safety
-/// As [`super::sample::sample_block`]; the property moves in the block, and has `N` components.
+/// As for [`super::sample::sample_block`]. The property moves in the block and has `N` components.
 #[inline(always)]
 unsafe fn ends<L: Eight, const N: usize>(
     played: &Played<'_>,
@@ -140,8 +141,8 @@ unsafe fn ends<L: Eight, const N: usize>(
 ) -> [[L; N]; 2] {
     let place = &played.place;
     let first = info.rows[property as usize] as usize;
-    // SAFETY: a block's rows lie in the clip's frames, of which both of the place's exist; packed
-    // frames have padding.
+    // SAFETY: the rows of a block lie in the clip's frames, both frames of the place exist, and
+    // packed frames have padding.
     unsafe {
         let zero = L::splat(0.0);
         let [mut a, mut b] = [[zero; N]; 2];
@@ -181,22 +182,26 @@ fn between<L: Eight>(a: L, b: L, u: L) -> L {
     b.sub(a).mul_add(u, a)
 }
 
+/// Loads four rows.
+///
 /// # Safety
-/// The CPU has what `L` needs; `from` is valid for reading four rows.
+/// The CPU has the instructions that `L` needs, and `from` is valid for reading four rows.
 #[inline(always)]
 unsafe fn load4<L: Eight>(from: *const Row) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features and four rows.
     unsafe {
         let [a, b, c] = load3(from);
         [a, b, c, L::load(from.add(3).cast())]
     }
 }
 
+/// Loads three rows.
+///
 /// # Safety
-/// The CPU has what `L` needs; `from` is valid for reading three rows.
+/// The CPU has the instructions that `L` needs, and `from` is valid for reading three rows.
 #[inline(always)]
 unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features and three rows.
     unsafe {
         [
             L::load(from.cast()),
@@ -206,7 +211,7 @@ unsafe fn load3<L: Eight>(from: *const Row) -> [L; 3] {
     }
 }
 
-/// Overwrites what tracks drive that are kept as the file has them.
+/// Overwrites the values that kept tracks drive with the values of their curves.
 #[cold]
 #[inline(never)]
 fn patch(played: &Played<'_>, block: usize, property: Property, rows: &mut [Row]) {

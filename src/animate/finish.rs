@@ -1,4 +1,4 @@
-//! Palettes from model poses, entries in the lanes.
+//! Computes palettes from model poses, with palette entries in the lanes.
 
 use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
@@ -15,12 +15,13 @@ use crate::simd::Neon;
 use crate::simd::{Avx2, Sse2};
 
 impl BatchPoser {
-    /// The palettes of model poses, one instance after the other. Each is written in ascending
-    /// order, and never read. They have the bits that [`Self::run_planned`] gives for the same
-    /// model poses.
+    /// Computes the palettes of model poses, one instance after the other.
+    ///
+    /// Each palette is written in ascending order and never read. The result has the same bits as
+    /// that of [`Self::run_planned`] for the same model poses.
     ///
     /// # Safety
-    /// There is a start for each instance; it is aligned to 16 bytes, and valid for writing a
+    /// There is a start for each instance. It is aligned to 16 bytes and valid for writing a
     /// palette of the format during the call, by any thread. The palettes do not overlap.
     pub(crate) unsafe fn finish_to(
         &self,
@@ -33,7 +34,8 @@ impl BatchPoser {
         let instances = models.len() / joints;
         let one = |index: usize| {
             let model = &models[index * joints..][..joints];
-            // SAFETY: the unit was detected; entries' joints are the rig's; the caller's contract.
+            // SAFETY: the unit was detected, the joints of the entries belong to the rig, and the
+            // caller guarantees the starts.
             unsafe {
                 palette(
                     self.unit,
@@ -48,8 +50,10 @@ impl BatchPoser {
     }
 }
 
+/// Computes the palette of an instance on a given unit.
+///
 /// # Safety
-/// As [`write_palette`]; the CPU has `unit`.
+/// As for [`write_palette`], and the CPU has `unit`.
 unsafe fn palette(
     unit: Unit,
     list: &[Entry],
@@ -57,7 +61,7 @@ unsafe fn palette(
     format: PaletteFormat,
     to: *mut u8,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees `unit` and the contract of `write_palette`.
     unsafe {
         match unit.level() {
             #[cfg(target_arch = "x86_64")]
@@ -71,20 +75,23 @@ unsafe fn palette(
     }
 }
 
+/// Computes the palette of an instance with AVX2.
+///
 /// # Safety
-/// As [`write_palette`]; the CPU has AVX2 and FMA.
+/// As for [`write_palette`], and the CPU has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, to: *mut u8) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2, FMA and the contract of `write_palette`.
     unsafe { write_palette::<Avx2>(list, model, format, to) }
 }
 
-/// The palette of an instance.
+/// Computes the palette of an instance.
 ///
 /// # Safety
-/// The CPU has what `W` needs. Every entry's joint is one of `model`; `to` is valid for writing all
-/// entries, and aligned to 16 bytes.
+/// - The CPU has the instructions that `W` needs.
+/// - `model` has the joint of every entry.
+/// - `to` is valid for writing all entries and aligned to 16 bytes.
 #[inline(always)]
 unsafe fn write_palette<W: Wide>(
     list: &[Entry],
@@ -92,7 +99,7 @@ unsafe fn write_palette<W: Wide>(
     format: PaletteFormat,
     to: *mut u8,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `write_as` has the same contract.
     unsafe {
         match format {
             PaletteFormat::Mat3x4 => write_as::<W, Mat3x4>(list, model, to),
@@ -103,21 +110,23 @@ unsafe fn write_palette<W: Wide>(
     }
 }
 
-/// Room for the entries of lanes that there are not.
+/// Memory that lanes without an entry write to.
 #[repr(C, align(16))]
 struct Aside([u8; size_of::<Mat3x4>()]);
 
-/// Entries of as many lanes as `W` has, or fewer.
+/// A batch of entries: one for each lane of `W`, or fewer.
 struct Lot {
-    /// The first eight numbers of a model matrix and of an inverse bind matrix, by rows; one row an
-    /// entry.
+    /// The first eight numbers of a model matrix or an inverse bind matrix, by rows. There is one
+    /// row per entry.
     low: [Row; WIDTH],
-    /// The last four.
+    /// The last four numbers.
     high: [Row; WIDTH],
 }
 
+/// Computes the palette of an instance in one format.
+///
 /// # Safety
-/// As [`write_palette`].
+/// As for [`write_palette`].
 #[inline(always)]
 unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine], to: *mut u8) {
     let mut aside = Aside([0; size_of::<Mat3x4>()]);
@@ -125,12 +134,12 @@ unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine], to:
     let mut binds = Lot::EMPTY;
     for (lot, list) in list.chunks(W::WIDTH).enumerate() {
         for (lane, entry) in list.iter().enumerate() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that `model` has the joint of every entry.
             let model = unsafe { model.get_unchecked(usize::from(entry.joint)) };
             models.set(lane, &Mat3x4::from_affine(model));
             binds.set(lane, &entry.inverse_bind);
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features and the output. Other lanes write aside.
         unsafe {
             let (model, bind): (Rows<W>, Rows<W>) = (models.rows(), binds.rows());
             let matrix = [
@@ -165,11 +174,14 @@ impl Lot {
         self.high[lane].0[..4].copy_from_slice(&c);
     }
 
+    /// Loads the matrices by rows.
+    ///
     /// # Safety
-    /// The CPU has what `W` needs, which has at most eight lanes.
+    /// The CPU has the instructions that `W` needs, and `W` has at most eight lanes.
     #[inline(always)]
     unsafe fn rows<W: Wide>(&self) -> Rows<W> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features and at most eight lanes, so there are
+        // enough rows.
         unsafe {
             let [a, b, c, d, e, f, g, h] = W::columns(self.low.as_ptr());
             let [i, j, k, l, ..] = W::columns(self.high.as_ptr());

@@ -1,4 +1,4 @@
-//! A group of instances together: what they are, and the loop over the blocks.
+//! A group of instances, and the loop over its blocks of joints.
 
 use super::compose::compose_block;
 use super::plan::Distinct;
@@ -15,10 +15,10 @@ use crate::simd::{Avx2, Avx512, Pair, Sse2};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{Neon, Pair};
 
-/// How many instances are evaluated together, at most: two registers of AVX2, one of AVX-512.
+/// Most instances that are evaluated together: two AVX2 registers or one AVX-512 register.
 pub(crate) const GROUP: usize = 16;
 
-/// A clip of an instance, at its time.
+/// A clip that an instance plays, at its time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Played<'a> {
     pub(crate) clip: &'a Clip,
@@ -29,58 +29,60 @@ pub(crate) struct Played<'a> {
     pub(crate) level: u8,
 }
 
-/// What an instance plays: a range of the group's, not empty.
+/// The range of the group's played clips that belongs to an instance. It is not empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Instance {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// With masks, levels or additive clips; else the weights sum to 1.
+    /// True with masks, levels or additive clips. Otherwise the weights sum to 1.
     pub(crate) layered: bool,
 }
 
-/// What is made of the poses.
+/// The kind of output that is computed from the poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Product {
-    /// `Transform`s, one a joint.
+    /// Local poses: one `Transform` per joint.
     Local,
-    /// `Affine`s, one a joint.
+    /// Model poses: one `Affine` per joint.
     Model,
-    /// Entries of this format, one a palette entry.
+    /// Palettes in this format: one element per palette entry.
     Palette(PaletteFormat),
 }
 
-/// Up to [`GROUP`] instances, and where what is made of them goes.
+/// Up to [`GROUP`] instances, and the addresses of their output.
 pub(crate) struct Group<'a> {
     pub(crate) played: &'a [Played<'a>],
     pub(crate) clips: Distinct<'a>,
     pub(crate) instances: [Instance; GROUP],
-    /// How many there are.
+    /// Number of instances.
     pub(crate) count: usize,
-    /// `[mask][block]`, joints in the lanes.
+    /// Masks `[mask][block]`, joints in the lanes.
     pub(crate) masks: &'a [Vec<Row>],
     pub(crate) threshold: f32,
     pub(crate) product: Product,
-    /// Aligned to 16 bytes. Those from number `count` on are the scratch's spill.
+    /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
+    /// spill memory.
     pub(crate) out: [*mut u8; GROUP],
-    /// How far into a line of 64 bytes each of them points, if all point equally far.
+    /// Offset of all outputs into a line of 64 bytes, if it is the same for all.
     pub(crate) phase: Option<usize>,
 }
 
 impl<'a> Group<'a> {
-    /// What an instance plays.
+    /// Returns the clips that an instance plays.
     ///
     /// # Safety
-    /// It is one of the group's.
+    /// The instance belongs to the group.
     #[inline(always)]
     pub(crate) unsafe fn played_by(&self, instance: &Instance) -> &'a [Played<'a>] {
         let range = instance.start as usize..instance.end as usize;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that the instance belongs to the group, so its range is
+        // valid.
         unsafe { self.played.get_unchecked(range) }
     }
 }
 
 impl Product {
-    /// Bytes that an instance of a rig takes.
+    /// Output size of one instance of a rig, in bytes.
     pub(super) fn bytes(self, rig: &Rig) -> usize {
         match self {
             Self::Local => rig.joints.len() * size_of::<Transform>(),
@@ -99,20 +101,21 @@ impl Line {
     pub(crate) const ZERO: Self = Self([0.0; GROUP]);
 }
 
-/// What the kernel needs besides: made for one rig, kept from call to call. The rows of `local` and
-/// `model` are as long as the unit takes them.
+/// Working memory of the kernel for one rig, kept from call to call.
+///
+/// Rows of `local` and `model` have the length that the unit needs.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// `[component][instance]`, joints in the lanes.
+    /// Samples `[component][instance]`, joints in the lanes.
     pub(crate) sampled: [[Row; GROUP]; COMPONENTS],
-    /// `[component][joint]`, instances in the lanes.
+    /// Local poses `[component][joint]`, instances in the lanes.
     pub(crate) local: [[Line; WIDTH]; COMPONENTS],
-    /// For each slot a matrix by rows, instances in the lanes.
+    /// Model matrices by rows, instances in the lanes. Joints share this memory, see `Joint::slot`.
     pub(crate) model: Vec<[Line; 12]>,
-    /// Where lanes without an instance write: as much as one instance takes of any product, and a
+    /// Output memory for lanes without an instance: the size of one instance of any product, and a
     /// line.
     pub(crate) spill: Vec<Line>,
-    /// Of the group at hand.
+    /// The clips played by the current group.
     pub(crate) played: Vec<Played<'static>>,
 }
 
@@ -130,7 +133,7 @@ impl Scratch {
     }
 }
 
-/// How many instances a group has on this unit.
+/// Number of instances in a group on this unit.
 pub(crate) const fn group_size(unit: Unit) -> usize {
     match unit.level() {
         SimdLevel::Avx512 => GROUP,
@@ -138,15 +141,17 @@ pub(crate) const fn group_size(unit: Unit) -> usize {
     }
 }
 
-/// Evaluates a group and writes what is made of it, each instance's in ascending order.
+/// Evaluates a group and writes its output, each instance's in ascending order.
 ///
 /// # Safety
-/// The CPU has `unit`. The group has no more instances than [`group_size`] says. The clips were
-/// made for the rig's skeleton, and so was the scratch for the rig. Each pointer is valid for
-/// writing as many of the product as there are joints or entries, and aligned to 16 bytes (for
-/// local poses, to their elements).
+/// - The CPU has `unit`.
+/// - The group has no more instances than [`group_size`] returns.
+/// - The clips were made for the rig's skeleton, and the scratch for the rig.
+/// - Each output pointer is valid for writing one element of the product per joint or palette
+///   entry, and aligned to 16 bytes (for local poses, to their elements).
 pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller's contract. No part is wider than the group's rows.
+    // SAFETY: the caller guarantees `unit` and the group. No register is wider than the group's
+    // rows.
     unsafe {
         match unit.level() {
             #[cfg(target_arch = "x86_64")]
@@ -154,22 +159,24 @@ pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => run_avx2(rig, group, scratch),
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Sse2 => run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch),
+            SimdLevel::Sse2 => run_sse2(rig, group, scratch),
             #[cfg(target_arch = "aarch64")]
             SimdLevel::Neon => run_either::<Pair<Neon>, Neon, 8>(rig, group, scratch),
-            _ => run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch),
+            _ => run_portable(rig, group, scratch),
         }
     }
 }
 
-/// A group that is not full takes narrower registers, so that few instances cost little.
+/// Evaluates a group with AVX-512.
+///
+/// A group that is not full uses narrower registers, so that few instances cost little.
 ///
 /// # Safety
-/// As [`run`]; the CPU has what [`SimdLevel::Avx512`] says.
+/// As for [`run`], and the CPU has everything that [`SimdLevel::Avx512`] lists.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
 unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX-512 and all of AVX2, and the contract of `run`.
     unsafe {
         match group.count {
             _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
@@ -180,12 +187,14 @@ unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     }
 }
 
+/// Evaluates a group with AVX2.
+///
 /// # Safety
-/// As [`run`]; the CPU has AVX2 and FMA.
+/// As for [`run`], and the CPU has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2, FMA and the contract of `run`.
     unsafe {
         match group.count {
             _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
@@ -195,15 +204,36 @@ unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     }
 }
 
+// A function of its own for each, so that the optimiser sees one kernel at a time.
+
 /// # Safety
-/// As [`run_blocks`].
+/// As [`run`].
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+unsafe fn run_sse2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    // SAFETY: the caller's contract; every x86-64 CPU has SSE2.
+    unsafe { run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch) }
+}
+
+/// # Safety
+/// As [`run`].
+#[inline(never)]
+unsafe fn run_portable(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+    // SAFETY: the caller's contract.
+    unsafe { run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch) }
+}
+
+/// Evaluates a group for its kind of product.
+///
+/// # Safety
+/// As for [`run_blocks`].
 #[inline(always)]
 unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
     group: &Group<'_>,
     scratch: &mut Scratch,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the functions called have the same contract.
     unsafe {
         match group.product {
             Product::Local => local_blocks::<L>(rig, group, scratch),
@@ -212,12 +242,14 @@ unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
     }
 }
 
-/// Samples with joints in the lanes of `L`, and composes with instances in those of `W`, in rows of
-/// `ROW` instances.
+/// Evaluates a group block by block.
+///
+/// Samples with joints in the lanes of `L`, and composes with instances in the lanes of `W`, in
+/// rows of `ROW` instances.
 ///
 /// # Safety
-/// As [`run`]; the CPU has what `L` and `W` need; `W` is no wider than `ROW`, and the group no
-/// larger.
+/// As for [`run`]. Also, the CPU has the instructions that `L` and `W` need, `W` is no wider than
+/// `ROW`, and the group has at most `ROW` instances.
 #[inline(always)]
 unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
@@ -227,8 +259,8 @@ unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
     let mut written = 0;
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let end = (first + WIDTH).min(rig.joints.len());
-        // SAFETY: the caller's contract. Every clip has as many blocks as the rig; parents come
-        // before children.
+        // SAFETY: the caller guarantees the group and the scratch. Every clip has as many
+        // blocks as the rig, and parents come before their children.
         unsafe {
             let resting = sample_block::<L, W, ROW>(rig, group, first / WIDTH, scratch);
             let joints = rig.joints.get_unchecked(first..end);

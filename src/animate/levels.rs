@@ -1,5 +1,6 @@
-//! Instances with masks, levels or additive clips, joints in the lanes: the rule that
-//! [`ClipSample`](crate::motion::ClipSample) words, step by step.
+//! Blends instances with masks, levels or additive clips, with joints in the lanes.
+//!
+//! It follows the rule documented at [`ClipSample`](crate::motion::ClipSample) step by step.
 
 use super::fetch::{fetch3, fetch4};
 use super::kernel::Played;
@@ -7,38 +8,38 @@ use super::sample::{dot, inverse_length, rests};
 use crate::clip::{COMPONENTS, Property};
 use crate::simd::{Eight, Row};
 
-/// What an instance plays, sorted by level, and the block that is asked for.
+/// The clips that an instance plays, sorted by level, and the current block.
 pub(super) struct Levels<'a> {
     pub(super) played: &'a [Played<'a>],
     pub(super) masks: &'a [Vec<Row>],
-    /// `[block][component][lane]`.
+    /// The rest pose `[block][component][lane]`.
     pub(super) rest: &'a [Row],
-    /// Of the first level; of those above it is 1.
+    /// Threshold of the first level. For higher levels it is 1.
     pub(super) threshold: f32,
     pub(super) block: usize,
 }
 
-/// How a level's clips and what lies below it are weighed.
+/// The weights of a level's clips and of the pose below it.
 struct Weighing<L> {
-    /// Whether there is a clip that is not additive.
+    /// True if the level has a clip that is not additive.
     covers: bool,
     below: L,
-    /// What the sum is divided by.
+    /// Divisor of the sum.
     divisor: L,
 }
 
 impl Levels<'_> {
-    /// Whether no sample moves the property away from the rest pose.
+    /// Returns true if no sample moves the property away from the rest pose.
     fn rests(&self, property: Property) -> bool {
         self.played.iter().all(|one| self.rest_in(one, property))
     }
 
-    /// Whether a sample has the rest pose here; if it is additive, no difference.
+    /// Returns true if a sample has the rest pose here, or no difference if it is additive.
     fn rest_in(&self, played: &Played<'_>, property: Property) -> bool {
         rests(played.clip.blocks[self.block].flags, property)
     }
 
-    /// Whether a sample adds something here.
+    /// Returns true if a sample adds a difference here.
     fn adds(&self, played: &Played<'_>, property: Property) -> bool {
         played.clip.additive && !self.rest_in(played, property)
     }
@@ -48,13 +49,14 @@ impl Levels<'_> {
         self.rest[self.block * COMPONENTS + first..].as_ptr()
     }
 
-    /// A sample's weights for the block's joints.
+    /// Computes a sample's weights for the block's joints.
     ///
     /// # Safety
-    /// The CPU has what `L` needs; the mask exists.
+    /// The CPU has the instructions that `L` needs, and the mask exists.
     #[inline(always)]
     unsafe fn weight<L: Eight>(&self, played: &Played<'_>) -> L {
-        // SAFETY: the caller's contract. A mask has as many blocks as the rig.
+        // SAFETY: the caller guarantees the CPU features and the mask, which has as many blocks as
+        // the rig.
         unsafe {
             let weight = L::splat(played.weight);
             match played.mask {
@@ -67,11 +69,13 @@ impl Levels<'_> {
         }
     }
 
+    /// Computes the weights of a level.
+    ///
     /// # Safety
-    /// As [`Self::weight`].
+    /// As for [`Self::weight`].
     #[inline(always)]
     unsafe fn weighing<L: Eight>(&self, level: &[Played<'_>]) -> Weighing<L> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features and all masks of the level.
         unsafe {
             let first = level.first().is_none_or(|played| played.level == 0);
             let threshold = L::splat(if first { self.threshold } else { 1.0 });
@@ -91,20 +95,20 @@ impl Levels<'_> {
     }
 }
 
-/// The samples of the first level of those that are left.
+/// Splits the samples of the first level from the rest.
 fn first_level<'a, 'b>(played: &'b [Played<'a>]) -> (&'b [Played<'a>], &'b [Played<'a>]) {
     let level = played.first().map(|first| first.level);
     let count = played.iter().take_while(|one| Some(one.level) == level);
     played.split_at(count.count())
 }
 
-/// The rotations of a block's joints, at length 1.
+/// Computes the rotations of a block's joints, normalised.
 ///
 /// # Safety
-/// The CPU has what `L` needs; the clips and masks have such a block.
+/// The CPU has the instructions that `L` needs, and all clips and masks have this block.
 #[inline(always)]
 pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let rest = levels.rest(0);
         let mut now = [
@@ -134,13 +138,13 @@ pub(super) unsafe fn rotation<L: Eight>(levels: &Levels<'_>) -> [L; 4] {
     }
 }
 
-/// A level's clips that are not additive, over what lies below.
+/// Blends a level's clips that are not additive over the pose below.
 ///
 /// # Safety
-/// As [`rotation`].
+/// As for [`rotation`].
 #[inline(always)]
 unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let weighing = levels.weighing::<L>(level);
         if !weighing.covers {
@@ -158,7 +162,7 @@ unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [
                 *sum = component.mul_add(weight, *sum);
             }
         }
-        // So that squares of huge or tiny weights neither overflow nor vanish.
+        // Divided first, so that squares of huge or tiny weights neither overflow nor underflow.
         for component in &mut sum {
             *component = component.div(weighing.divisor);
         }
@@ -166,13 +170,13 @@ unsafe fn covered4<L: Eight>(levels: &Levels<'_>, level: &[Played<'_>], below: [
     }
 }
 
-/// At length 1.
+/// Normalises a quaternion.
 ///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU has the instructions that `L` needs.
 #[inline(always)]
 unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let inverse = unsafe { L::splat(1.0) }.div(dot(q, q).sqrt());
     for component in &mut q {
         *component = component.mul(inverse);
@@ -180,16 +184,18 @@ unsafe fn unit<L: Eight>(mut q: [L; 4]) -> [L; 4] {
     q
 }
 
-/// From none of a turn to all of it by `weight`, along the shorter arc, at length 1. The sum is
-/// that of 1 − w and w times the turn, over the larger of w and 1: so it does not overflow. Its
-/// real part is 1 + w times what the turn's lacks to 1, since w less w would leave nothing of no
-/// turn at all where w is large.
+/// Scales a rotation by `weight`: 0 gives no rotation, 1 all of it. The result is normalised.
+///
+/// The rotation takes the shorter arc. The sum is 1 − w plus w times the rotation, divided by the
+/// larger of w and 1, so it does not overflow. The real part is computed as 1 + w times the
+/// difference of the rotation's real part from 1. Otherwise, for large w, cancellation would lose
+/// the result of an identity rotation.
 ///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU has the instructions that `L` needs.
 #[inline(always)]
 unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     unsafe {
         let one = L::splat(1.0);
         let over = one.div(weight.max(one).min(L::splat(1e12)));
@@ -200,7 +206,7 @@ unsafe fn part<L: Eight>([x, y, z, w]: [L; 4], weight: L) -> [L; 4] {
     }
 }
 
-/// The turn `a`, of the turn `b` before it.
+/// The product of rotations: `b` is applied first, then `a`.
 #[inline(always)]
 fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4] {
     let x = ax.mul_add(bw, aw.mul(bx));
@@ -214,13 +220,13 @@ fn turned<L: Eight>([ax, ay, az, aw]: [L; 4], [bx, by, bz, bw]: [L; 4]) -> [L; 4
     [x, y, z, w]
 }
 
-/// The translations or scales of a block's joints.
+/// Computes the translations or scales of a block's joints.
 ///
 /// # Safety
-/// As [`rotation`].
+/// As for [`rotation`].
 #[inline(always)]
 pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let rest = levels.rest(property.first());
         let mut now = [
@@ -254,10 +260,10 @@ pub(super) unsafe fn vector<L: Eight>(levels: &Levels<'_>, property: Property) -
     }
 }
 
-/// A level's clips that are not additive, over what lies below.
+/// Blends a level's clips that are not additive over the pose below.
 ///
 /// # Safety
-/// As [`rotation`].
+/// As for [`rotation`].
 #[inline(always)]
 unsafe fn covered3<L: Eight>(
     levels: &Levels<'_>,
@@ -265,7 +271,7 @@ unsafe fn covered3<L: Eight>(
     property: Property,
     below: [L; 3],
 ) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that all clips and masks have this block.
     unsafe {
         let weighing = levels.weighing::<L>(level);
         if !weighing.covers {

@@ -1,13 +1,14 @@
-//! The animate stage: clips at times → local poses, model poses and palettes of many instances.
+//! The animate stage: from clips and times to local poses, model poses and palettes of instances.
 //!
-//! [`BatchPoser`] evaluates groups of instances with SIMD, one [`SampleList`](crate::motion::SampleList)
-//! entry per clip that an instance plays.
+//! [`BatchPoser`] evaluates groups of instances with SIMD. A
+//! [`SampleList`](crate::motion::SampleList) has one sample for each clip that an instance plays.
 //!
-//! - `plan`: from sample lists to what the kernel reads; `rig`: the character as the kernel needs it;
-//! - `kernel`: the loop over blocks of joints, one instance of it per vector unit;
-//! - `fetch`, `sample`, `levels`: keys are read and blended with joints in the lanes;
-//! - `compose`, `palette_lanes`, `write`: after a transpose, instances are in the lanes: local poses
-//!   become model poses and palettes;
+//! - `plan`: converts sample lists to the input of the kernel. `rig`: the character as the kernel
+//!   needs it.
+//! - `kernel`: the loop over blocks of joints, compiled once per vector unit.
+//! - `fetch`, `sample`, `levels`: read and blend keys, with joints in the lanes.
+//! - `compose`, `palette_lanes`, `write`: after a transpose, with instances in the lanes, turn
+//!   local poses into model poses and palettes.
 //! - `run`: the loop over groups, on one thread or on all.
 
 mod compose;

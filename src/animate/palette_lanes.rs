@@ -1,4 +1,4 @@
-//! Skinning matrices into palette entries of every format, one matrix in each lane.
+//! Converts skinning matrices to palette entries of every format, one matrix per lane.
 
 use super::compose::row;
 use super::kernel::Line;
@@ -6,25 +6,27 @@ use super::rig::Entry;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use crate::simd::Wide;
 
-/// An entry's rows of four numbers: two or three, the last one unused where there are two.
+/// Rows of four numbers of an entry: two or three. If two, the last row is unused.
 pub(super) type Rows<W> = [[W; 4]; 3];
 
 /// A format whose entries are computed in lanes.
 ///
 /// Entries agree with [`PaletteEntry::project`] up to the sign of the quaternion: the matrices that
-/// they stand for differ by at most 5e-6 of their largest number (1.6e-6 was measured). A lane's
-/// bits do not depend on the other lanes.
+/// they represent differ by at most 5e-6 of their largest number (1.6e-6 was measured). The bits of
+/// a lane do not depend on the other lanes.
 pub(super) trait LaneFormat: PaletteEntry {
-    /// Rows of an entry.
+    /// Number of rows of an entry.
     const ROWS: usize;
-    /// Whether the rows are those of the skinning matrix, so that each can be had alone.
+    /// True if the rows are those of the skinning matrix, so that each can be computed separately.
     const BY_ROWS: bool = false;
 
-    /// The entries of matrices given by their rows, and the lanes that must go through
-    /// [`PaletteEntry::project`] instead because their matrix is degenerate: one bit each.
+    /// Converts matrices, given by their rows, to entries.
+    ///
+    /// Also returns one bit per lane: a lane with its bit set has a degenerate matrix and must go
+    /// through [`PaletteEntry::project`] instead.
     ///
     /// # Safety
-    /// The CPU has what `W` needs.
+    /// The CPU has the instructions that `W` needs.
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32);
 }
 
@@ -43,7 +45,7 @@ impl LaneFormat for DualQuat {
 
     #[inline(always)]
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features.
         unsafe {
             let Split {
                 rotation,
@@ -62,7 +64,7 @@ impl LaneFormat for DualQuatStretch {
 
     #[inline(always)]
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features.
         unsafe {
             let Split {
                 rotation,
@@ -82,7 +84,7 @@ impl LaneFormat for QuatOffset {
 
     #[inline(always)]
     unsafe fn entries<W: Wide>(matrix: &Rows<W>) -> (Rows<W>, u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the CPU features.
         unsafe {
             let Split {
                 rotation,
@@ -98,31 +100,31 @@ impl LaneFormat for QuatOffset {
     }
 }
 
-/// Parts of matrices, as [`split`](crate::palette::split) has them.
+/// The parts of matrices, as in [`split`](crate::palette::split).
 struct Split<W> {
-    /// Of unit length.
+    /// Unit quaternions.
     rotation: [W; 4],
     translation: [W; 3],
-    /// The squared lengths of the columns.
+    /// Squared lengths of the columns.
     squares: [W; 3],
-    /// The lanes whose other parts are not valid.
+    /// The lanes whose other parts are invalid.
     degenerate: u32,
 }
 
-/// Squared lengths of columns that are not degenerate lie between these, so that a column is never
-/// shorter than 1e-6 of another one, where the scalar code sees no direction.
+/// Limits of the squared lengths of columns that are not degenerate. They ensure that no column is
+/// shorter than 1e-6 of another one, at which the scalar code sees no direction.
 const LEAST: f32 = 1e-6;
 const MOST: f32 = 1e6;
-/// The part of the second column's square that must be left across the first one.
+/// The least part of the second column's square that must remain perpendicular to the first.
 const ACROSS: f32 = 0.01;
 
-/// Gram and Schmidt's orthonormalisation, see [`split`](crate::palette::split).
+/// Decomposes matrices by Gram–Schmidt orthonormalisation, see [`split`](crate::palette::split).
 ///
 /// # Safety
-/// The CPU has what `W` needs.
+/// The CPU has the instructions that `W` needs.
 #[inline(always)]
 unsafe fn split<W: Wide>([i, j, k]: &Rows<W>) -> Split<W> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     unsafe {
         let (zero, one) = (W::splat(0.0), W::splat(1.0));
         let [a, b, c] = [[i[0], j[0], k[0]], [i[1], j[1], k[1]], [i[2], j[2], k[2]]];
@@ -142,7 +144,7 @@ unsafe fn split<W: Wide>([i, j, k]: &Rows<W>) -> Split<W> {
             x[0].neg_mul_add(y[2], x[2].mul(y[0])),
             x[1].neg_mul_add(y[0], x[0].mul(y[1])),
         ];
-        // Not a number in any part is one in the sum, and is below nothing.
+        // NaN in any part makes the sum NaN, which compares less than nothing.
         let far = dot(translation, translation).mul(W::splat(1e-30));
         let sum = squares[0].add(squares[1]).add(squares[2]).add(far);
         let least = W::splat(LEAST);
@@ -158,17 +160,18 @@ unsafe fn split<W: Wide>([i, j, k]: &Rows<W>) -> Split<W> {
     }
 }
 
-/// The quaternion of a rotation matrix given by its columns, at length 1: of its four components
-/// the one is found first that is at least a half (Mike Day, "Converting a Rotation Matrix to a
-/// Quaternion", as glam does).
+/// Converts a rotation matrix, given by its columns, to a unit quaternion.
+///
+/// First, it finds one of the four components that is at least a half (Mike Day, "Converting a
+/// Rotation Matrix to a Quaternion", as in glam).
 ///
 /// # Safety
-/// The CPU has what `W` needs.
+/// The CPU has the instructions that `W` needs.
 #[inline(always)]
 unsafe fn quaternion<W: Wide>([x, y, z]: [[W; 3]; 3]) -> [W; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let (zero, one) = unsafe { (W::splat(0.0), W::splat(1.0)) };
-    // Which pair has the largest component, zw or xy, and then which of them.
+    // Select the pair that has the largest component, zw or xy, and then one of the pair.
     let upper = zero.sub(z[2]);
     let (sum, difference) = (y[1].add(x[0]), y[1].sub(x[0]));
     let inner = upper.choose(sum, difference);
@@ -195,13 +198,14 @@ unsafe fn quaternion<W: Wide>([x, y, z]: [[W; 3]; 3]) -> [W; 4] {
     ]
 }
 
-/// Half of a pure quaternion times another: the dual part of a translation after a rotation.
+/// Half the product of a pure quaternion and another: the dual part of a translation after a
+/// rotation.
 ///
 /// # Safety
-/// The CPU has what `W` needs.
+/// The CPU has the instructions that `W` needs.
 #[inline(always)]
 unsafe fn half_product<W: Wide>(t: [W; 3], [x, y, z, w]: [W; 4]) -> [W; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let (zero, half) = unsafe { (W::splat(0.0), W::splat(0.5)) };
     let [a, b, c] = scaled(t, half);
     [
@@ -222,14 +226,16 @@ fn scaled<W: Wide>([x, y, z]: [W; 3], by: W) -> [W; 3] {
     [x.mul(by), y.mul(by), z.mul(by)]
 }
 
-/// The entries of matrices, and of degenerate ones what [`PaletteEntry::project`] makes of them.
+/// Converts matrices to entries, with [`PaletteEntry::project`] for degenerate ones.
+///
 /// Only lanes in `live` count.
 ///
 /// # Safety
-/// The CPU has what `W` needs, which is at most as wide as a [`Line`].
+/// The CPU has the instructions that `W` needs, and `W` is at most as wide as a [`Line`].
 #[inline(always)]
 pub(super) unsafe fn entries<W: Wide, E: LaneFormat>(matrix: Rows<W>, live: u32) -> Rows<W> {
-    // SAFETY: the caller's contract; a line is aligned to any unit's registers.
+    // SAFETY: the caller guarantees the CPU features and the width. A line has the alignment of
+    // every unit's registers.
     unsafe {
         let (mut found, degenerate) = E::entries(&matrix);
         if degenerate & live != 0 {
@@ -251,7 +257,8 @@ pub(super) unsafe fn entries<W: Wide, E: LaneFormat>(matrix: Rows<W>, live: u32)
     }
 }
 
-/// Overwrites the second lines' `lanes` by the entries of the first ones' matrices.
+/// Replaces the entries of `lanes`, in the second array, by the projections of the matrices in the
+/// first.
 #[cold]
 #[inline(never)]
 fn repair<E: LaneFormat>([matrices, found]: &mut [[Line; 12]; 2], lanes: u32) {
@@ -268,16 +275,19 @@ fn repair<E: LaneFormat>([matrices, found]: &mut [[Line; 12]; 2], lanes: u32) {
     }
 }
 
-/// The skinning matrices of an entry, from the model matrices of its joint: `model × inverse bind`.
+/// Computes the skinning matrices of an entry from the model matrices of its joint.
+///
+/// They are `model × inverse bind`.
 ///
 /// # Safety
-/// The CPU has what `W` needs; `from` points to twelve rows of `ROW` instances.
+/// The CPU has the instructions that `W` needs, and `from` points to twelve rows of `ROW`
+/// instances.
 #[inline(always)]
 pub(super) unsafe fn skinning<W: Wide, const ROW: usize>(
     from: *const f32,
     entry: &Entry,
 ) -> Rows<W> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `skinning_row` has the same contract.
     unsafe {
         [
             skinning_row::<W, ROW>(from, entry, 0),
@@ -287,17 +297,17 @@ pub(super) unsafe fn skinning<W: Wide, const ROW: usize>(
     }
 }
 
-/// Row `number` of [`skinning`].
+/// Computes row `number` of [`skinning`].
 ///
 /// # Safety
-/// As [`skinning`].
+/// As for [`skinning`].
 #[inline(always)]
 pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
     from: *const f32,
     entry: &Entry,
     number: usize,
 ) -> [W; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features and twelve rows.
     unsafe {
         let mut bind = [[W::splat(0.0); 4]; 3];
         for (row, numbers) in bind.iter_mut().zip(&entry.inverse_bind.rows) {
@@ -309,7 +319,7 @@ pub(super) unsafe fn skinning_row<W: Wide, const ROW: usize>(
     }
 }
 
-/// A row of an affine matrix times another one.
+/// Multiplies a row of an affine matrix by another matrix.
 #[inline(always)]
 pub(super) fn product_row<W: Wide>([x, y, z, t]: [W; 4], [a, b, c]: &Rows<W>) -> [W; 4] {
     let mut out = [t; 4];

@@ -1,4 +1,4 @@
-//! What a group of instances plays: from the play list to what the kernel reads.
+//! Converts the clips that a group of instances plays to the input of the kernel.
 
 use super::kernel::{Instance, Played};
 use super::rig::Rig;
@@ -6,21 +6,21 @@ use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::{ClipSample, SampleList};
 
-/// What the samples of a list are looked up in.
+/// The rig, clips and masks that samples refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Library<'a> {
     pub(super) rig: &'a Rig,
     pub(crate) clips: &'a [Clip],
-    /// How many masks there are.
+    /// Number of masks.
     pub(crate) masks: usize,
 }
 
-/// Weights that sum to more than this within a level are scaled down to it, so that no sum of
+/// Largest sum of the weights in a level. Larger sums are scaled down to it, so that no sum of
 /// products overflows.
 const MOST: f64 = 1e18;
 
 impl Library<'_> {
-    /// Whether every sample of an instance that takes part can be had.
+    /// Checks that the clips and masks of one instance exist and its weights and levels are valid.
     pub(crate) fn check(&self, samples: &[ClipSample]) -> Result<()> {
         let mut level = 0;
         for sample in samples {
@@ -66,7 +66,7 @@ impl Library<'_> {
         Ok(())
     }
 
-    /// The same of `count` instances from number `first` on; how many samples they have.
+    /// Checks `count` instances from number `first` on and returns their total number of samples.
     pub(crate) fn check_all(&self, list: &SampleList, first: usize, count: usize) -> Result<usize> {
         let mut samples = 0;
         for index in first..first + count {
@@ -82,7 +82,7 @@ impl Library<'_> {
     }
 }
 
-/// A list of samples, and what its indices are of. All of it was checked.
+/// A checked list of samples, with the library that its indices refer to.
 pub(crate) struct Listed<'a> {
     pub(crate) library: Library<'a>,
     pub(crate) list: &'a SampleList,
@@ -106,24 +106,26 @@ impl PlanSource for Listed<'_> {
     }
 }
 
-/// Where a batch finds what its instances play. Whoever implements it has checked everything once:
-/// the kernel reads clips and masks without looking again.
+/// The source of the clips that the instances of a batch play.
+///
+/// Implementations must have checked everything: the kernel reads clips and masks without further
+/// checks.
 pub(crate) trait PlanSource: Sync {
-    /// How many instances there are.
+    /// The number of instances.
     fn len(&self) -> usize;
 
-    /// Pushes what instance `index` plays.
+    /// Pushes the clips that instance `index` plays.
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>);
 }
 
-/// Takes what one instance plays, sample by sample, ascending in level.
+/// Collects the clips that one instance plays, one by one, in ascending order of level.
 pub(crate) struct Planner<'p, 'a> {
     rig: &'a Rig,
-    /// Of the first level.
+    /// Threshold of the first level.
     threshold: f32,
     played: &'p mut Vec<Played<'a>>,
     start: usize,
-    /// In `f64`, so that no sum overflows.
+    /// Sum of the weights, in `f64` so that it does not overflow.
     sum: f64,
     layered: bool,
 }
@@ -141,8 +143,10 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// A clip of the rig's skeleton at a time, with a positive, finite weight, and a mask that the
-    /// batch has.
+    /// Adds a clip at a time.
+    ///
+    /// The clip belongs to the rig's skeleton, the weight is positive and finite, and the batch has
+    /// the mask.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -164,7 +168,7 @@ impl<'p, 'a> Planner<'p, 'a> {
         });
     }
 
-    /// What was pushed.
+    /// Finishes the instance and returns the range of its clips.
     #[inline(always)]
     pub(crate) fn finish(mut self) -> Instance {
         if self.layered {
@@ -179,13 +183,13 @@ impl<'p, 'a> Planner<'p, 'a> {
         }
     }
 
-    /// Brings weights of one level to a sum of 1, with the rest pose where they are less than the
-    /// threshold.
+    /// Normalises the weights of one level to a sum of 1. If they are less than the threshold, the
+    /// rest pose fills the difference.
     #[inline(always)]
     fn normalize(&mut self) {
         let threshold = f64::from(self.threshold);
         if self.sum >= threshold && self.played.len() == self.start + 1 {
-            // The weight of the only one makes no difference.
+            // The weight of a single clip makes no difference.
             return;
         }
         self.normalize_all(threshold);
@@ -211,7 +215,7 @@ impl<'p, 'a> Planner<'p, 'a> {
     }
 }
 
-/// Scales down the weights of levels where they sum to more than [`MOST`].
+/// Scales down the weights of levels whose sum exceeds [`MOST`].
 fn bound(played: &mut [Played<'_>]) {
     for level in played.chunk_by_mut(|a, b| a.level == b.level) {
         let own = level.iter().filter(|one| !one.clip.additive);
@@ -224,11 +228,11 @@ fn bound(played: &mut [Played<'_>]) {
     }
 }
 
-/// At most so many different clips of a group are told apart.
+/// Largest number of different clips per group that are tracked.
 const DISTINCT: usize = 12;
 
-/// The clips that a group plays, each once: their flags are asked for once a block. Where there are
-/// many, none.
+/// The different clips that a group plays, so that their flags are read once per block. Empty if
+/// there are too many.
 #[derive(Clone, Copy)]
 pub(crate) struct Distinct<'a> {
     clips: [&'a Clip; DISTINCT],
@@ -256,15 +260,15 @@ impl<'a> Distinct<'a> {
         distinct
     }
 
-    /// What the flags of a block have in common, and all that any of them has.
+    /// Returns the flags of a block that all clips have, and those that any clip has.
     ///
     /// # Safety
-    /// The clips have such a block.
+    /// The clips have this block.
     #[inline(always)]
     pub(crate) unsafe fn flags(&self, played: &[Played<'_>], block: usize) -> (u8, u8) {
         let (mut all, mut any) = (u8::MAX, 0);
         let mut add = |clip: &Clip| {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that the clips have this block.
             let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
             all &= flags;
             any |= flags;

@@ -1,4 +1,4 @@
-//! Animate and palette, fast: many instances of one skeleton together.
+//! Computes poses and palettes of many instances of one skeleton together.
 
 use super::plan::Library;
 use super::rig::Rig;
@@ -12,18 +12,22 @@ use crate::simd::{Row, SimdLevel, Unit, WIDTH};
 use crate::skeleton::{Affine, Mask, Transform};
 use crate::threads::Threads;
 
-/// Computes the poses and palettes of many instances of a character: made once for it, then used
-/// for any number of instances, from any number of threads at once.
+/// Computes the poses and palettes of many instances of a character.
 ///
-/// It keeps nothing from call to call: any time costs the same, forward or back, and instances may
-/// play whatever clips at whatever times, as [`ClipSample`](crate::motion::ClipSample) says. For one clip,
-/// the result is that of [`Clip::sample`], [`model_pose`](crate::skeleton::model_pose()) and
-/// [`palette`](crate::palette::palette()) but for rounding. The best [`SimdLevel`] of the CPU is used. With
-/// one level, an instance has the same bits whatever else is in the batch, and on any number of
-/// threads.
+/// Create one per character. It can be used for any number of instances, from any number of threads
+/// at once.
 ///
-/// After the first calls nothing is allocated: what a call needs besides its output is kept, once
-/// for each thread that was ever in a call at the same time.
+/// It keeps no state of instances between calls. Any time costs the same, forward or back, and
+/// instances may play any clips at any times, as documented at
+/// [`ClipSample`](crate::motion::ClipSample). For a single clip, the result is that of
+/// [`Clip::sample`], [`model_pose`](crate::skeleton::model_pose()) and
+/// [`palette`](crate::palette::palette()), apart from rounding.
+///
+/// The best [`SimdLevel`] of the CPU is used. At a given level, an instance has the same bits
+/// whatever else is in the batch, and on any number of threads.
+///
+/// After the first calls nothing is allocated: working memory is kept, once for each thread that
+/// was ever in a call at the same time.
 ///
 /// ```
 /// use throng::animate::BatchPoser;
@@ -39,18 +43,19 @@ use crate::threads::Threads;
 ///     crowd.push([ClipSample::new(walk, 0.01 * f64::from(instance))]);
 /// }
 /// let mut palettes = vec![Mat3x4::IDENTITY; crowd.len() * character.palette().len()];
-/// poser.palettes(character.clips(), &crowd, WriteOnly::div(&mut palettes))?;
+/// poser.palettes(character.clips(), &crowd, WriteOnly::over(&mut palettes))?;
 /// assert_ne!(palettes[0], palettes[character.palette().len()]);
 /// # Ok::<(), throng::Error>(())
 /// ```
 ///
-/// In between, poses can be changed: by inverse kinematics, say.
+/// To change poses before the palettes are computed, for example by inverse kinematics, use
+/// [`Self::model_poses`] and [`Self::finish`]:
 ///
 /// ```
 /// # use throng::animate::BatchPoser;
 /// # use throng::motion::{ClipSample, SampleList};
 /// # use throng::palette::{Mat3x4, WriteOnly};
-/// # use throng::{character::Affine, glam::Vec3A};
+/// # use throng::{glam::Vec3A, skeleton::Affine};
 /// # let character = throng::builtin::mannequin()?.character;
 /// # let poser = BatchPoser::new(&character)?;
 /// # let mut crowd = SampleList::new();
@@ -59,7 +64,7 @@ use crate::threads::Threads;
 /// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
 /// poser.model_poses(&[], &crowd, &mut models)?;
 /// models[0].translation += Vec3A::Y;
-/// poser.finish(&models, WriteOnly::div(&mut palettes))?;
+/// poser.finish(&models, WriteOnly::over(&mut palettes))?;
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug)]
@@ -73,10 +78,10 @@ pub struct BatchPoser {
 }
 
 impl BatchPoser {
-    /// For instances of `character`.
+    /// Creates a poser for instances of `character`.
     ///
     /// # Errors
-    /// None now; the rest pose goes the way of a clip, which can be refused.
+    /// None at present. The rest pose is converted to a clip, which can fail in general.
     pub fn new(character: &Character) -> Result<Self> {
         Ok(Self {
             rig: Rig::new(character)?,
@@ -88,10 +93,10 @@ impl BatchPoser {
         })
     }
 
-    /// The same with masks for [`ClipSample::mask`](crate::motion::ClipSample::mask).
+    /// Sets the masks that [`ClipSample::mask`](crate::motion::ClipSample::mask) refers to.
     ///
     /// # Errors
-    /// [`Error::At`] with the first mask that does not have one weight a joint.
+    /// [`Error::At`] with the first mask that does not have one weight per joint.
     pub fn with_masks(mut self, masks: &[Mask]) -> Result<Self> {
         self.masks.clear();
         for (index, mask) in masks.iter().enumerate() {
@@ -112,8 +117,10 @@ impl BatchPoser {
         Ok(self)
     }
 
-    /// The same with another threshold of the first level than 0.1: where the weights of an
-    /// instance's clips sum to less, the rest pose has what is missing.
+    /// Sets the weight threshold of the first level. The default is 0.1.
+    ///
+    /// If the weights of an instance's clips sum to less than the threshold, the rest pose fills
+    /// the difference.
     ///
     /// # Errors
     /// [`Error::Argument`] if it is not positive and finite.
@@ -127,7 +134,7 @@ impl BatchPoser {
         Ok(Self { threshold, ..self })
     }
 
-    /// The same with another SIMD level than the best: for tests and comparisons.
+    /// Sets another SIMD level than the best, for tests and comparisons.
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
@@ -136,89 +143,96 @@ impl BatchPoser {
         Ok(Self { unit, ..self })
     }
 
-    /// The SIMD level that runs.
+    /// The SIMD level in use.
     #[must_use]
     pub const fn simd_level(&self) -> SimdLevel {
         self.unit.level()
     }
 
-    /// The same on these threads; without this, on the calling one.
+    /// Sets the threads to use. The default is the calling thread alone.
     #[must_use]
     pub fn with_threads(self, threads: Threads) -> Self {
         Self { threads, ..self }
     }
 
-    /// Chooses the threads for later calls.
+    /// Sets the threads for later calls.
     pub fn set_threads(&mut self, threads: Threads) {
         self.threads = threads;
     }
 
-    /// The palettes of the instances of `list`, whose clips are of `clips`, one after the other in
-    /// `out`, in the format of its elements: what that cannot hold is left out, as
-    /// [`PaletteEntry::project`] says.
+    /// Computes the palettes of the instances of `list`, one after the other.
     ///
-    /// Up to sixteen palettes are written alongside each other, each in ascending order. Nothing is
+    /// `clips` are the clips that the samples refer to. The format is that of the elements of
+    /// `out`. Anything that it cannot represent is dropped as by [`PaletteEntry::project`].
+    ///
+    /// Up to sixteen palettes are written concurrently, each in ascending order. `out` is never
     /// read.
     ///
     /// # Errors
-    /// [`Error::At`] with the first instance that plays a clip or has a mask that does not exist
-    /// ([`Error::NotFound`]), or a clip of another skeleton, or has a weight that is negative or
-    /// not finite, or a level that descends ([`Error::Argument`]); [`Error::Argument`] if `out` is
-    /// not as long as all palettes. Nothing is written then.
+    /// - [`Error::At`] with the first instance that is invalid: it plays a clip or uses a mask that
+    ///   does not exist ([`Error::NotFound`]), it plays a clip of another skeleton, or it has a
+    ///   weight that is negative or not finite, or a descending level ([`Error::Argument`]).
+    /// - [`Error::Argument`] if the length of `out` is not that of all palettes.
+    ///
+    /// Nothing is written then.
     pub fn palettes<E: PaletteEntry>(
         &self,
         clips: &[Clip],
         list: &SampleList,
         out: WriteOnly<'_, E>,
     ) -> Result<()> {
-        // SAFETY: the output is borrowed for writing.
+        // SAFETY: `out` is exclusively borrowed, so it is valid for writing its length.
         unsafe { self.run(self.library(clips), list, Output::palettes(out)) }
     }
 
-    /// The local poses of the instances of `list`, one transform a joint, one instance after the
-    /// other.
+    /// Computes the local poses of the instances of `list`.
+    ///
+    /// They follow one after the other, with one transform per joint.
     ///
     /// # Errors
-    /// As [`Self::palettes`].
+    /// The errors of [`Self::palettes`].
     pub fn local_poses(
         &self,
         clips: &[Clip],
         list: &SampleList,
         out: &mut [Transform],
     ) -> Result<()> {
-        // SAFETY: the output is borrowed for writing.
+        // SAFETY: `out` is exclusively borrowed, so it is valid for writing its length.
         unsafe { self.run(self.library(clips), list, Output::local(out)) }
     }
 
-    /// The model poses of the instances of `list`, one matrix a joint, one instance after the
-    /// other: character space from each joint's.
+    /// Computes the model poses of the instances of `list`.
+    ///
+    /// They follow one after the other, with one matrix per joint. It maps the joint's space to
+    /// character space.
     ///
     /// # Errors
-    /// As [`Self::palettes`].
+    /// The errors of [`Self::palettes`].
     pub fn model_poses(&self, clips: &[Clip], list: &SampleList, out: &mut [Affine]) -> Result<()> {
-        // SAFETY: the output is borrowed for writing.
+        // SAFETY: `out` is exclusively borrowed, so it is valid for writing its length.
         unsafe { self.run(self.library(clips), list, Output::models(out)) }
     }
 
-    /// The palettes of model poses, one instance after the other: the last step of
-    /// [`Self::palettes`] alone, for poses that were changed. For poses that were not, the result
-    /// has the same bits.
+    /// Computes the palettes of model poses, one instance after the other.
+    ///
+    /// This is the last step of [`Self::palettes`] alone, for poses that were changed. For
+    /// unchanged poses, the result has the same bits.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `models` is not a whole number of instances long, or `out` is not as
-    /// long as their palettes.
+    /// [`Error::Argument`] if the length of `models` is not a multiple of the number of joints, or
+    /// if the length of `out` is not that of all palettes.
     pub fn finish<E: PaletteEntry>(
         &self,
         models: &[Affine],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         let (joints, entries) = (self.rig.joints.len(), self.rig.entries.len());
-        // Without joints there are no entries, and nothing says how many instances there are.
+        // Without joints there are no entries, and nothing defines the number of instances.
         let instances = models.len().checked_div(joints).unwrap_or(0);
         expect_len("model poses", models.len(), instances * joints)?;
         expect_len("palettes", out.len(), instances * entries)?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
-        // SAFETY: the output is borrowed for writing, and there is room for all instances.
+        // SAFETY: `out` is exclusively borrowed, and its length was checked against all instances.
         unsafe { self.finish_to(models, E::FORMAT, starts, &self.threads) };
         Ok(())
     }

@@ -10,13 +10,13 @@ use crate::skeleton::NO_PARENT;
 /// A joint of a rig.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Joint {
-    /// Where its model matrix is kept.
+    /// Index of its model matrix in the scratch.
     pub(super) slot: u32,
-    /// Where its parent's is, or [`Joint::ROOT`].
+    /// Index of its parent's model matrix, or [`Joint::ROOT`].
     pub(super) parent: u32,
-    /// Whether its rest scale is exactly 1 in all axes.
+    /// True if its rest scale is exactly 1 on all axes.
     pub(super) unit: bool,
-    /// Rotation, translation, scale.
+    /// The rest pose: rotation, translation, scale.
     pub(super) rest: [f32; COMPONENTS],
 }
 
@@ -28,7 +28,7 @@ impl Joint {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) joint: u16,
-    /// The joint's.
+    /// Index of the joint's model matrix in the scratch.
     pub(super) slot: u32,
     pub(super) inverse_bind: Mat3x4,
 }
@@ -37,11 +37,11 @@ pub(super) struct Entry {
 pub(super) struct Rig {
     pub(super) joints: Vec<Joint>,
     pub(super) entries: Vec<Entry>,
-    /// How many model matrices are kept at a time.
+    /// Number of model matrices in the scratch.
     pub(super) slots: usize,
-    /// What an instance plays that plays nothing.
+    /// The clip of instances that play nothing.
     pub(super) rest: Clip,
-    /// The rest pose: `[block][component][lane]`.
+    /// The rest pose `[block][component][lane]`.
     pub(super) rest_rows: Vec<Row>,
     pub(super) skeleton: u64,
 }
@@ -74,9 +74,10 @@ impl Rig {
     }
 }
 
-/// A place for each joint's model matrix, and how many there are: a place is free for others once
-/// the joint's children are composed and its entries written. So what is needed at a time stays in
-/// the nearest cache, whatever the skeleton's size.
+/// Assigns a matrix index to each joint, and returns the indices and their number.
+///
+/// An index is reused once the joint's children are composed and its entries written. So all live
+/// matrices stay in the nearest cache, whatever the size of the skeleton.
 fn slots(character: &Character) -> (Vec<u32>, usize) {
     let joints = character.skeleton().joints();
     // The last block that needs each joint's matrix.
@@ -87,7 +88,7 @@ fn slots(character: &Character) -> (Vec<u32>, usize) {
                 last[usize::from(joint.parent_index())].max(index / WIDTH);
         }
     }
-    // Entries are written in order: one waits for those before it.
+    // Entries are written in order, so each waits for those before it.
     let mut block = 0;
     for entry in character.palette() {
         let joint = usize::from(entry.joint);
@@ -116,7 +117,7 @@ fn slots(character: &Character) -> (Vec<u32>, usize) {
 mod tests {
     use super::*;
 
-    /// No joint's place is taken by another while it is needed.
+    /// No joint's matrix is overwritten while it is needed.
     #[test]
     fn places_are_free_when_they_are_taken() {
         let character = crate::builtin::mannequin().unwrap().character;

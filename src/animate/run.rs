@@ -1,4 +1,4 @@
-//! A whole list, group after group, on one thread or on all.
+//! Evaluates a whole list, group by group, on one thread or on all.
 
 use super::kernel;
 use super::kernel::{GROUP, Group, Instance, Played, Product, Scratch};
@@ -13,25 +13,26 @@ use crate::threads::Threads;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is made of a batch, and where it goes: one instance after the other.
+/// The output of a batch: its kind and its memory, one instance after the other.
 pub(crate) struct Output {
     pub(crate) product: Product,
     pub(crate) start: *mut u8,
-    /// How many elements there is room for.
+    /// Length of the output in elements.
     pub(crate) len: usize,
 }
 
-/// Where the parts of the instances start.
+/// The output addresses of the instances.
 #[derive(Clone, Copy)]
 pub(crate) enum Starts<'a> {
-    /// One after the other: where the first starts, and how many bytes each has.
+    /// Contiguous outputs: the address of the first, and the size of each in bytes.
     Even(*mut u8, usize),
-    /// Each somewhere.
+    /// A separate address for each instance.
     #[allow(dead_code, reason = "taken by the animator")]
     Each(&'a [*mut u8]),
 }
 
-// SAFETY: they are addresses; whoever writes to them says that no two threads write to one.
+// SAFETY: these are only addresses. The functions that write to them require that no two threads
+// write to the same output.
 unsafe impl Sync for Starts<'_> {}
 
 impl Starts<'_> {
@@ -70,10 +71,10 @@ impl Output {
     }
 }
 
-/// A line of memory, in bytes.
+/// Size of a cache line, in bytes.
 const LINE_BYTES: usize = 64;
 
-/// A batch in work.
+/// A batch that is being evaluated.
 struct Job<'a, S> {
     poser: &'a BatchPoser,
     source: &'a S,
@@ -90,15 +91,17 @@ impl<S: PlanSource> Job<'_, S> {
         self.source.len().div_ceil(kernel::group_size(self.unit()))
     }
 
-    /// How many instances a group has.
+    /// The number of instances in a group.
     fn count(&self, number: usize) -> usize {
         let size = kernel::group_size(self.unit());
         size.min(self.source.len() - number * size)
     }
 
-    /// Which instance stands in a lane of a group. Where instances lie side by side, and each
-    /// starts at another place of a line of 64 bytes, a group has every fourth: they start at the
-    /// same place, so that whole lines can be stored.
+    /// The instance in a lane of a group.
+    ///
+    /// If outputs are contiguous but their size is not a multiple of 64 bytes, they start at
+    /// different offsets into a line. A group then has every fourth instance: those start at the
+    /// same offset, so that whole lines can be stored.
     #[inline]
     fn instance(&self, number: usize, lane: usize) -> usize {
         let size = kernel::group_size(self.unit());
@@ -113,8 +116,8 @@ impl<S: PlanSource> Job<'_, S> {
         }
     }
 
-    /// Where the instances of a group go, and how far into a line of 64 bytes if all go equally
-    /// far. Lanes without an instance go to the spill.
+    /// The output addresses of a group, and their offset into a line of 64 bytes if all have the
+    /// same. Lanes without an instance write to the spill memory.
     fn out(&self, number: usize, scratch: &mut Scratch) -> ([*mut u8; GROUP], Option<usize>) {
         let count = self.count(number);
         let mut out = [std::ptr::null_mut(); GROUP];
@@ -128,9 +131,11 @@ impl<S: PlanSource> Job<'_, S> {
         (out, same.then_some(phase))
     }
 
+    /// Evaluates one group.
+    ///
     /// # Safety
-    /// The group exists, and was checked. The output has room for all instances, and no one else
-    /// writes to this group's.
+    /// The group exists and was checked. The output has enough memory for all instances, and
+    /// nothing else writes to this group's part.
     unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
         let count = self.count(number);
         let (out, phase) = self.out(number, scratch);
@@ -153,11 +158,11 @@ impl<S: PlanSource> Job<'_, S> {
             out,
             phase,
         };
-        // SAFETY: the unit was detected; all clips and masks were checked; the scratch was made for
-        // the rig; the caller's contract.
+        // SAFETY: the unit was detected, all clips and masks were checked, and the scratch was made
+        // for the rig. The caller guarantees the output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         played.clear();
-        // SAFETY: nothing of the shorter lifetime is in it any more.
+        // SAFETY: the vector was cleared, so it holds nothing of the shorter lifetime.
         scratch.played = unsafe { mem::transmute::<Vec<Played<'_>>, Vec<Played<'static>>>(played) };
     }
 }
@@ -188,19 +193,22 @@ impl BatchPoser {
         let samples = self.threads.reduce(groups, || Ok(0), check, most)?;
         let source = Listed { library, list };
         let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
-        // SAFETY: all groups were checked; there is room for all instances.
+        // SAFETY: all groups were checked, and so was the length of the output.
         unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
         Ok(())
     }
 
-    /// Evaluates what a source says, which was checked: groups have at most `samples` samples, or
-    /// memory is allocated. Each instance's part is written in ascending order, and never read.
+    /// Evaluates a checked source.
+    ///
+    /// If a group has more than `samples` samples in total, memory is allocated. Each instance's
+    /// output is written in ascending order and never read.
     ///
     /// # Safety
-    /// The clips were made for the rig's skeleton, the masks exist, levels ascend, weights are
-    /// positive and finite. There is a start for each instance; it is aligned to 16 bytes (for
-    /// local poses, to their elements), and valid for writing [`Product::bytes`] during the call,
-    /// by any thread. The parts do not overlap.
+    /// - The clips were made for the rig's skeleton, and the masks exist.
+    /// - Levels ascend, and weights are positive and finite.
+    /// - There is a start for each instance. It is aligned to 16 bytes (for local poses, to their
+    ///   elements) and valid for writing [`Product::bytes`] during the call, by any thread.
+    /// - The outputs do not overlap.
     pub(crate) unsafe fn run_planned<S: PlanSource>(
         &self,
         source: &S,
@@ -221,17 +229,19 @@ impl BatchPoser {
         threads.for_each_init(
             job.groups(),
             || self.lend(samples),
-            // SAFETY: the caller's contract; each group is taken once.
+            // SAFETY: the caller guarantees the source and the outputs. Each group is evaluated
+            // once, so no two threads write to the same output.
             |scratch, number| unsafe { scratch.run(&job, number) },
         );
     }
 
-    /// Allocates now what [`Self::run_planned`] would for instances with up to `samples` samples.
+    /// Allocates the memory that [`Self::run_planned`] needs for up to `samples` samples per
+    /// instance.
     pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
         self.spare.make_room(self, threads.count(), samples * GROUP);
     }
 
-    /// A scratch for groups of up to `samples` samples.
+    /// Takes a scratch for groups of up to `samples` samples.
     fn lend(&self, samples: usize) -> Borrowed<'_> {
         let spare = self.spare.lock().list.pop();
         let mut scratch = spare.unwrap_or_else(|| {
@@ -246,27 +256,27 @@ impl BatchPoser {
     }
 }
 
-/// The larger number; of faults the first.
+/// The larger number, or the first error.
 fn most(a: Result<usize>, b: Result<usize>) -> Result<usize> {
     Ok(a?.max(b?))
 }
 
 impl Scratch {
-    /// Makes room for a group's samples, each instance with the rest pose besides.
+    /// Reserves memory for a group's samples, plus the rest pose for each instance.
     fn reserve(&mut self, samples: usize) {
         self.played.clear();
         self.played.reserve(samples + GROUP);
     }
 }
 
-/// What is kept from call to call.
+/// The pool of scratch memory that is kept from call to call.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(Mutex<SparePool>);
 
 #[derive(Debug, Default)]
 struct SparePool {
     list: Vec<Box<Scratch>>,
-    /// How many there are, with those that are lent.
+    /// Number of scratches, including those in use.
     made: usize,
 }
 
@@ -275,8 +285,8 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes as many as there are threads, each with room for a group's samples: so that nothing is
-    /// allocated later, whichever threads are there then.
+    /// Creates one scratch per thread, with memory for a group's samples, so that nothing is
+    /// allocated later, whichever threads take part.
     fn make_room(&self, poser: &BatchPoser, threads: usize, samples: usize) {
         let mut kept = self.lock();
         while kept.made < threads {
@@ -291,18 +301,20 @@ impl Spare {
     }
 }
 
-/// A scratch that goes back when it is dropped.
+/// A scratch that returns to the pool when it is dropped.
 struct Borrowed<'a> {
     scratch: Option<Box<Scratch>>,
     spare: &'a Spare,
 }
 
 impl Borrowed<'_> {
+    /// Evaluates one group with this scratch.
+    ///
     /// # Safety
-    /// As [`Job::run`].
+    /// As for [`Job::run`].
     unsafe fn run<S: PlanSource>(&mut self, job: &Job<'_, S>, number: usize) {
         if let Some(scratch) = &mut self.scratch {
-            // SAFETY: the caller's contract.
+            // SAFETY: `Job::run` has the same contract.
             unsafe { job.run(number, scratch) };
         }
     }

@@ -1,4 +1,4 @@
-//! Local poses of a group's instances: read and blended with joints in the lanes, then transposed.
+//! Samples the local poses of a group: blends with joints in the lanes, then transposes.
 
 use super::fetch::{fetch3, fetch4};
 use super::kernel::{Group, Played, Scratch};
@@ -10,11 +10,13 @@ use crate::simd::{Eight, Lanes, WIDTH, Wide};
 use crate::skeleton::Transform;
 use glam::{Quat, Vec3};
 
-/// The local poses of a block's joints, instances in the lanes. What is at rest in all of them is
-/// left out; its flags are the result.
+/// Samples the local poses of a block's joints, with instances in the lanes.
+///
+/// Properties that are at rest in all instances are skipped. Returns the flags of those.
 ///
 /// # Safety
-/// As [`super::kernel::run`]; the CPU has what `L` and `W` need, and the clips have such a block.
+/// As for [`super::kernel::run`]. Also, the CPU has the instructions that `L` and `W` need, and the
+/// clips have this block.
 #[inline(always)]
 pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
@@ -22,7 +24,7 @@ pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
     block: usize,
     scratch: &mut Scratch,
 ) -> u8 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         let (resting, any) = group.clips.flags(group.played, block);
         if !rests(resting, Property::Rotation) {
@@ -46,10 +48,10 @@ pub(super) const fn rests(flags: u8, property: Property) -> bool {
     flags & (Block::REST << property as u8) != 0
 }
 
-/// What was sampled of a property, instances in the lanes.
+/// Transposes the samples of a property, so that instances are in the lanes.
 ///
 /// # Safety
-/// As [`sample_block`].
+/// As for [`sample_block`].
 #[inline(always)]
 unsafe fn transpose<W: Wide, const ROW: usize>(
     group: &Group<'_>,
@@ -58,7 +60,7 @@ unsafe fn transpose<W: Wide, const ROW: usize>(
 ) {
     for component in property.first()..property.first() + property.len() {
         for part in (0..group.count).step_by(W::WIDTH) {
-            // SAFETY: the caller's contract: rows have room for all parts.
+            // SAFETY: the caller guarantees the CPU features. The scratch has rows for all parts.
             unsafe {
                 let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
                 let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
@@ -70,11 +72,12 @@ unsafe fn transpose<W: Wide, const ROW: usize>(
     }
 }
 
-/// The rotations of all instances, joints in the lanes. The flags are all that any clip of the
-/// group has, and `all` those that all have.
+/// Samples the rotations of all instances, with joints in the lanes.
+///
+/// `any` has the flags that any clip of the group has, and `all` those that all clips have.
 ///
 /// # Safety
-/// As [`sample_block`].
+/// As for [`sample_block`].
 #[inline(always)]
 unsafe fn rotations<L: Eight>(
     rig: &Rig,
@@ -84,7 +87,7 @@ unsafe fn rotations<L: Eight>(
     scratch: &mut Scratch,
 ) {
     let all_near = all & Block::NEAR != 0;
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         for (number, instance) in group.instances.iter().enumerate().take(group.count) {
             let all = group.played_by(instance);
@@ -99,10 +102,10 @@ unsafe fn rotations<L: Eight>(
     }
 }
 
-/// The same of translations or scales.
+/// Samples the translations or scales of all instances, with joints in the lanes.
 ///
 /// # Safety
-/// As [`sample_block`].
+/// As for [`sample_block`].
 #[inline(always)]
 unsafe fn vectors<L: Eight>(
     rig: &Rig,
@@ -111,7 +114,7 @@ unsafe fn vectors<L: Eight>(
     property: Property,
     scratch: &mut Scratch,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         for (number, instance) in group.instances.iter().enumerate().take(group.count) {
             let all = group.played_by(instance);
@@ -125,7 +128,7 @@ unsafe fn vectors<L: Eight>(
     }
 }
 
-/// What an instance plays, with masks, levels or additive clips.
+/// The clips of an instance with masks, levels or additive clips.
 #[inline(always)]
 fn layers<'a>(
     rig: &'a Rig,
@@ -142,11 +145,13 @@ fn layers<'a>(
     }
 }
 
-/// All of them, or one where they all are in the rest pose: then the result has that one's bits,
-/// whatever other instances do. The flags are all that any clip of the group has.
+/// Returns the clips of an instance, or only one of them if all are in the rest pose.
+///
+/// If they all are, the result then has the bits of that one clip, whatever other instances do.
+/// `any` has the flags that any clip of the group has.
 ///
 /// # Safety
-/// The clips have such a block.
+/// The clips have this block.
 #[inline(always)]
 unsafe fn moving<'a, 'b>(
     all: &'b [Played<'a>],
@@ -157,7 +162,7 @@ unsafe fn moving<'a, 'b>(
         return all;
     }
     for played in all {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that the clips have this block.
         let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
         if !rests(flags, property) {
             return all;
@@ -175,19 +180,19 @@ fn put<L: Lanes, const N: usize>(
 ) {
     for (number, value) in values.iter().enumerate() {
         let to = &mut scratch.sampled[first + number][instance];
-        // SAFETY: a row has as many numbers as eight lanes, aligned to them.
+        // SAFETY: a row has as many numbers as eight lanes and is aligned to them.
         unsafe { value.store(to.0.as_mut_ptr()) };
     }
 }
 
-/// Whether the rotations of all clips of an instance are near, as [`Block::NEAR`] says.
+/// Returns true if the rotations of all clips of an instance are near, see [`Block::NEAR`].
 ///
 /// # Safety
-/// The clips have such a block.
+/// The clips have this block.
 #[inline(always)]
 unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
     for played in all {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that the clips have this block.
         let flags = unsafe { played.clip.blocks.get_unchecked(block) }.flags;
         if flags & Block::NEAR == 0 {
             return false;
@@ -196,14 +201,15 @@ unsafe fn is_near(all: &[Played<'_>], block: usize) -> bool {
     true
 }
 
-/// The blended rotations of a block's joints, at any length. Where all clips are near, all lie in
-/// one half space.
+/// Blends the rotations of a block's joints. The result is not normalised.
+///
+/// If all clips are near, all rotations lie in one half space.
 ///
 /// # Safety
-/// As [`super::kernel::run`].
+/// As for [`super::kernel::run`].
 #[inline(always)]
 unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         let first = all.get_unchecked(0);
         let one = fetch4::<L>(first, block);
@@ -231,13 +237,13 @@ unsafe fn rotation<L: Eight>(all: &[Played<'_>], block: usize, near: bool) -> [L
     }
 }
 
-/// What a clip's rotations count for, with what brings them to length 1.
+/// Computes the weight of a clip's rotations, divided by their length to normalise them.
 ///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU has the instructions that `L` needs.
 #[inline(always)]
 unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -> L {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     unsafe {
         let weight = L::splat(played.weight);
         if near {
@@ -248,14 +254,15 @@ unsafe fn weighed<L: Lanes>(played: &Played<'_>, rotation: [L; 4], near: bool) -
     }
 }
 
-/// One over the length of what lies between two keys that are near: a fit that is off by 1.7e-7 at
-/// most.
+/// Approximates the reciprocal length of a rotation between two keys that are near.
+///
+/// The fit is off by 1.7e-7 at most.
 ///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU has the instructions that `L` needs.
 #[inline(always)]
 unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let [one, a, b, c] = unsafe {
         [
             L::splat(1.0),
@@ -269,15 +276,17 @@ unsafe fn near_inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
     less.mul_add(less.mul_add(c, b), a)
 }
 
-/// One over the length of what lies between two neighbouring keys: a fit for lengths from that
-/// between keys a quarter of a turn apart, which is as far as they are unless no rate brings them
-/// closer, to a little over 1. Off by 1e-7.
+/// Approximates the reciprocal length of a rotation between two neighbouring keys.
+///
+/// The fit covers lengths from slightly more than 1 down to the length between keys a quarter of a
+/// turn apart. Keys are not further apart, unless no rate brings them closer. The fit is off by
+/// 1e-7.
 ///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU has the instructions that `L` needs.
 #[inline(always)]
 pub(super) unsafe fn inverse_length<L: Lanes>([x, y, z, w]: [L; 4]) -> L {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features.
     let [one, a, b, c, d] = unsafe {
         [
             L::splat(1.0),
@@ -300,13 +309,13 @@ pub(super) fn dot<L: Lanes>(a: [L; 4], b: [L; 4]) -> L {
     low.add(z.mul_add(b[2], w.mul(b[3])))
 }
 
-/// The blended translations or scales of a block's joints.
+/// Blends the translations or scales of a block's joints.
 ///
 /// # Safety
-/// As [`super::kernel::run`].
+/// As for [`super::kernel::run`].
 #[inline(always)]
 unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property) -> [L; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
         let first = all.get_unchecked(0);
         let mut sum = fetch3::<L>(first, block, property);
@@ -326,15 +335,16 @@ unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property)
     }
 }
 
-/// The local poses of a group, written as they are.
+/// Samples the local poses of a group and writes them as the output.
 ///
 /// # Safety
-/// As [`super::kernel::run`], for local poses; the CPU has what `L` needs.
+/// As for [`super::kernel::run`], for local poses. The CPU has the instructions that `L` needs.
 #[inline(always)]
 pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let count = WIDTH.min(rig.joints.len() - first);
-        // SAFETY: the caller's contract. Nothing is left out, as nothing is known to be at rest.
+        // SAFETY: the caller guarantees the group, whose clips have all blocks. No property is
+        // skipped, because the flags say nothing about properties at rest: any clip may have any.
         unsafe {
             let flags = (first / WIDTH, u8::MAX);
             rotations::<L>(rig, group, flags, 0, scratch);
@@ -342,7 +352,7 @@ pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratc
             vectors::<L>(rig, group, flags, Property::Scale, scratch);
         }
         for instance in 0..group.count {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees an output of one transform per joint.
             unsafe {
                 let to: *mut Transform = group.out[instance].cast();
                 for lane in 0..count {
@@ -354,7 +364,7 @@ pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratc
     }
 }
 
-/// What was sampled for a joint of an instance.
+/// Reads the sample of a joint of an instance.
 fn transform(scratch: &Scratch, instance: usize, lane: usize) -> Transform {
     let value = |component: usize| scratch.sampled[component][instance].0[lane];
     let rotation = Quat::from_array([value(0), value(1), value(2), value(3)]);

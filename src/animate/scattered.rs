@@ -1,4 +1,4 @@
-//! Tests: outputs anywhere in memory, with guards around each.
+//! Tests: outputs at arbitrary addresses, with guards around each.
 
 use super::kernel::Product;
 use super::plan::Listed;
@@ -13,7 +13,7 @@ use crate::simd::SimdLevel;
 use crate::skeleton::Affine;
 use crate::threads::Threads;
 
-/// Sixteen bytes: what outputs are aligned to.
+/// Sixteen bytes, the alignment of outputs.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Chunk([u8; 16]);
@@ -36,8 +36,8 @@ fn crowd(clips: &[Clip], count: usize) -> SampleList {
     list
 }
 
-/// Starts of instances in memory: backwards, with one chunk of guard between them, so that they are
-/// aligned to 16 bytes and to no more.
+/// Addresses of instances in descending order, with one guard chunk between them, so that they are
+/// aligned to 16 bytes but not more.
 fn starts(memory: &mut [Chunk], count: usize, chunks: usize) -> Vec<*mut u8> {
     let start: *mut Chunk = memory.as_mut_ptr();
     let at = |index: usize| 1 + (count - 1 - index) * (chunks + 1);
@@ -46,7 +46,7 @@ fn starts(memory: &mut [Chunk], count: usize, chunks: usize) -> Vec<*mut u8> {
         .collect()
 }
 
-/// The instances' parts, in order, without the guards, which are intact.
+/// Returns the outputs of the instances in order, and checks that the guards are intact.
 fn parts(memory: &[Chunk], count: usize, chunks: usize) -> Vec<Chunk> {
     assert_eq!(memory[0], GUARD);
     let mut parts = Vec::new();
@@ -79,7 +79,8 @@ fn scattered_outputs_equal_even_ones_and_nothing_else_is_written() {
             };
             let mut even = vec![Chunk([0; 16]); count * chunks];
             let all = Starts::Even(even.as_mut_ptr().cast(), chunks * 16);
-            // SAFETY: the list's clips are the character's; there is room for all instances.
+            // SAFETY: the list's clips are the character's, and the memory is large enough for all
+            // instances.
             unsafe { poser.run_planned(&source, 8, product, all, &Threads::One) };
             for threads in [Threads::One, Threads::Rayon] {
                 let mut memory = vec![GUARD; 1 + count * (chunks + 1)];
@@ -111,7 +112,7 @@ fn scattered_palettes_of_model_poses_equal_even_ones() {
             let all = Starts::Even(even.as_mut_ptr().cast(), chunks * 16);
             let mut memory = vec![GUARD; 1 + count * (chunks + 1)];
             let starts = starts(&mut memory, count, chunks);
-            // SAFETY: there is room for all instances.
+            // SAFETY: the memory is large enough for all instances.
             unsafe {
                 poser.finish_to(&models, format, all, &Threads::One);
                 poser.finish_to(&models, format, Starts::Each(&starts), &Threads::Rayon);

@@ -6,7 +6,7 @@ use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
 
 impl BatchPoser {
-    /// The rest pose as a clip of a single frame, whose pose [`Clip::set_single`] then changes.
+    /// Returns the rest pose as a clip of a single frame. [`Clip::set_single`] changes its pose.
     pub(crate) fn single_clip(&self) -> Clip {
         let mut clip = self.rig.rest.clone();
         for (block, first) in clip.blocks.iter_mut().zip((0..).step_by(COMPONENTS)) {
@@ -19,15 +19,14 @@ impl BatchPoser {
         clip
     }
 
-    /// How many entries a palette has.
+    /// The number of entries in a palette.
     pub(crate) fn entries(&self) -> usize {
         self.rig.entries.len()
     }
 }
 
 impl Clip {
-    /// Changes the pose of a clip that [`BatchPoser::single_clip`] made: one transform for each
-    /// joint.
+    /// Changes the pose of a clip made by [`BatchPoser::single_clip`]: one transform per joint.
     pub(crate) fn set_single(&mut self, local: &[Transform]) {
         let rows = self.constants.chunks_exact_mut(COMPONENTS);
         for (rows, joints) in rows.zip(local.chunks(WIDTH)) {
@@ -40,7 +39,7 @@ impl Clip {
         }
     }
 
-    /// Whether its pose changes with time.
+    /// Returns true if its pose changes with time.
     pub(crate) fn moves(&self) -> bool {
         self.timing.frames > 1 || !self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Out of the lanes: palettes and model poses, each instance's in ascending order.
+//! Writes palettes and model poses from the lanes, each instance's in ascending order.
 
 use super::compose::{at, rows};
 use super::kernel::{Group, Product, Scratch};
@@ -8,10 +8,10 @@ use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffse
 use crate::simd::Wide;
 use crate::skeleton::Affine;
 
-/// Writes entries of every instance's palette, of which the first is number `first`.
+/// Writes some entries of every instance's palette, starting with number `first`.
 ///
 /// # Safety
-/// As [`super::kernel::run`], for these entries, whose joints' matrices are there.
+/// As for [`super::kernel::run`], for these entries, whose joints' matrices have been computed.
 #[inline(always)]
 pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
     group: &Group<'_>,
@@ -22,7 +22,7 @@ pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
         return;
     };
     let list = (list, first);
-    // SAFETY: the caller's contract.
+    // SAFETY: `write_as` has the same contract.
     unsafe {
         match format {
             PaletteFormat::Mat3x4 => write_as::<W, Mat3x4, ROW>(group, list, scratch),
@@ -35,11 +35,10 @@ pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
     }
 }
 
-/// [`write_entries`] in one format: whole rows of 16 bytes in order, several of them in one store
-/// where the unit can.
+/// Writes entries in one format: rows of 16 bytes in order, several per store if the unit can.
 ///
 /// # Safety
-/// As [`write_entries`].
+/// As for [`write_entries`].
 #[inline(always)]
 unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
     group: &Group<'_>,
@@ -53,7 +52,7 @@ unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
             to: group.out.as_ptr().wrapping_add(part),
             live: live::<W>(group.count - part),
         };
-        // SAFETY: the caller's contract.
+        // SAFETY: the functions called have the same contract.
         unsafe {
             match (W::ROWS_AT_ONCE, group.phase) {
                 (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
@@ -70,46 +69,46 @@ unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
 const ROW_BYTES: usize = size_of::<[f32; 4]>();
 const LINE_BYTES: usize = 64;
 
-/// The instances of a group that stand in one register.
+/// The instances of a group that share one register.
 struct Part {
     models: *const f32,
-    /// The first of them.
+    /// Number of the first instance.
     part: usize,
-    /// A pointer for each.
+    /// One pointer per instance.
     to: *const *mut u8,
-    /// A bit for each that there is.
+    /// One bit per lane, set if the lane has an instance.
     live: u32,
 }
 
 impl Part {
-    /// Row `number` of an entry's skinning matrices.
+    /// Computes row `number` of an entry's skinning matrices.
     ///
     /// # Safety
-    /// As [`write_entries`], and so for all functions here.
+    /// As for [`write_entries`]. This holds for all functions of this type.
     #[inline(always)]
     unsafe fn row<W: Wide, const ROW: usize>(&self, entry: &Entry, number: usize) -> [W; 4] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
             let from = at::<ROW>(self.models, entry.slot, self.part);
             skinning_row::<W, ROW>(from, entry, number)
         }
     }
 
-    /// An entry of any format.
+    /// Computes an entry of any format.
     #[inline(always)]
     unsafe fn entry<W: Wide, E: LaneFormat, const ROW: usize>(&self, entry: &Entry) -> Rows<W> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that the matrix of the entry's joint has been computed.
         unsafe {
             let from = at::<ROW>(self.models, entry.slot, self.part);
             entries::<W, E>(skinning::<W, ROW>(from, entry), self.live)
         }
     }
 
-    /// Entry by entry, a row in each store.
+    /// Writes entry by entry, one row per store.
     #[inline(always)]
     unsafe fn each<W: Wide, E: LaneFormat, const ROW: usize>(&self, (list, first): List<'_>) {
         for (entry, index) in list.iter().zip(first..) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that the outputs have memory for these entries.
             unsafe {
                 let found = self.entry::<W, E, ROW>(entry);
                 for (number, row) in found.into_iter().take(E::ROWS).enumerate() {
@@ -119,15 +118,17 @@ impl Part {
         }
     }
 
-    /// Matrices, two rows in each store: no more of them fit into sixteen registers. No store
-    /// straddles two lines, if all start as far into a line as `phase` says.
+    /// Writes matrices, two rows per store: more do not fit into sixteen registers.
+    ///
+    /// If all outputs start at offset `phase` into a line, no store straddles two lines.
     #[inline(always)]
     unsafe fn pairs<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
         let start = first * size_of::<Mat3x4>();
         let (mut row, end) = (0, 3 * list.len());
         while row < end {
             let offset = start + row * ROW_BYTES;
-            // SAFETY: the caller's contract; rows before the end are those of entries.
+            // SAFETY: the caller guarantees the outputs. Rows below `end` belong to entries of the
+            // list.
             unsafe {
                 let one = self.row::<W, ROW>(list.get_unchecked(row / 3), row % 3);
                 if !(phase + offset).is_multiple_of(2 * ROW_BYTES) || row + 2 > end {
@@ -143,14 +144,15 @@ impl Part {
         }
     }
 
-    /// Matrices, four rows in each store: whole lines, except for the first and the last rows.
+    /// Writes matrices, four rows per store: whole lines, except for the first and the last rows.
     #[inline(always)]
     unsafe fn lines<W: Wide, const ROW: usize>(&self, (list, first): List<'_>, phase: usize) {
         let start = first * size_of::<Mat3x4>();
         let (mut row, end) = (0, 3 * list.len());
         while row < end {
             let offset = start + row * ROW_BYTES;
-            // SAFETY: the caller's contract; rows before the end are those of entries.
+            // SAFETY: the caller guarantees the outputs. Rows below `end` belong to entries of the
+            // list.
             unsafe {
                 let of = |row: usize| (list.get_unchecked(row / 3), row % 3);
                 let (entry, number) = of(row);
@@ -173,7 +175,7 @@ impl Part {
         }
     }
 
-    /// Entries of any format, four at a time: whole lines, except for the first and the last
+    /// Writes entries of any format, four at a time: whole lines, except for the first and the last
     /// entries.
     #[inline(always)]
     unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
@@ -184,7 +186,7 @@ impl Part {
         while let Some((entry, rest)) = list.split_first() {
             let offset = index * size_of::<E>();
             let aligned = (phase + offset).is_multiple_of(LINE_BYTES);
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that the outputs have memory for these entries.
             unsafe {
                 if let Some((four, rest)) = list.split_first_chunk::<4>()
                     && aligned
@@ -213,7 +215,7 @@ impl Part {
 /// Entries, and the number of the first.
 type List<'a> = (&'a [Entry], usize);
 
-/// A bit for each of the first `count` lanes.
+/// One bit for each of the first `count` lanes.
 #[inline(always)]
 pub(super) const fn live<W: Wide>(count: usize) -> u32 {
     if count >= W::WIDTH {
@@ -226,7 +228,7 @@ pub(super) const fn live<W: Wide>(count: usize) -> u32 {
 /// Writes joint number `index` of every instance's model pose.
 ///
 /// # Safety
-/// As [`super::kernel::run`], for this joint, whose matrix is there.
+/// As for [`super::kernel::run`], for this joint, whose matrix has been computed.
 #[inline(always)]
 pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
     group: &Group<'_>,
@@ -238,7 +240,7 @@ pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
     const { assert!(size_of::<Affine>() == 64 && align_of::<Affine>() == 16) };
     let models: *const f32 = scratch.model.as_ptr().cast();
     for part in (0..group.count).step_by(W::WIDTH) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the joint's matrix and outputs with memory for all joints.
         unsafe {
             let [x, y, z] = rows::<W, ROW>(at::<ROW>(models, joint.slot, part));
             let to = group.out.as_ptr().add(part);

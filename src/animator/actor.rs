@@ -1,4 +1,4 @@
-//! One instance of a character, as the animator keeps it.
+//! Actors: the instances of a character that an animator owns.
 
 use super::blend_pool::Blends;
 use super::carry::Carry;
@@ -10,7 +10,9 @@ use super::pool::Block;
 use super::root::Root;
 use crate::error::{Error, Result};
 
-/// An instance of an animator's character. The number of a removed one is not taken for another's.
+/// Identifies an actor of an animator.
+///
+/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActorId {
     pub(crate) index: u32,
@@ -24,23 +26,25 @@ pub(crate) struct Actor {
     pub(crate) clock: Clock,
     pub(crate) block: Block,
     pub(crate) blends: Blends,
-    /// Up to when its time has passed: events delivered, motion taken. Its own time.
+    /// The actor's time up to which events were delivered and root motion was applied.
     pub(crate) passed_s: f64,
-    /// From when on its pose no longer changes, in its own time; infinite while it does.
+    /// The actor's time from which its pose no longer changes. Infinite while it changes.
     pub(crate) still_from_s: f64,
-    /// Counts what changed its pose beyond the passing of time.
+    /// Counts changes of its pose other than those caused by time.
     pub(crate) version: u32,
     pub(crate) root: Option<Box<Root>>,
     pub(crate) driver: Option<Box<Driver>>,
     pub(crate) own_pose: Option<Box<OwnPose>>,
-    /// Whether it had inverse kinematics, a pose of its own or an inertialised transition, and may
-    /// have them again.
+    /// True once it had inverse kinematics, its own pose or an inertialised transition.
+    ///
+    /// It may have them again.
     pub(crate) may_be_special: bool,
-    /// What is left of the motion before a cut.
+    /// The decaying offsets from the motion before a cut.
     pub(crate) carry: Option<Box<Carry>>,
-    /// What its inverse kinematics want, ascending in job.
+    /// The targets of its inverse kinematics, ascending by solver.
     pub(crate) goals: Vec<Goal>,
-    /// Morph weights that the caller set; NaN for those that the clips decide. Empty: none.
+    /// Morph weights that the caller set. NaN leaves a weight to the clips. Empty means none are
+    /// set.
     pub(crate) weights: Vec<f32>,
 }
 
@@ -65,14 +69,15 @@ impl Actor {
         }
     }
 
-    /// What is left at `local_s` of the motion before a cut.
+    /// The decaying offsets from the motion before a cut, if any remain at `local_s`.
     pub(crate) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
         let carry = self.carry.as_deref();
         carry.filter(|carry| !carry.is_over(local_s))
     }
 
-    /// Whether poses take more than its records: inverse kinematics, a model pose, or what is left
-    /// of a motion before a cut.
+    /// Returns true if its pose needs more than its records.
+    ///
+    /// This is the case with inverse kinematics, a model pose, or decaying offsets after a cut.
     pub(crate) fn is_special(&self, now_s: f64) -> bool {
         let own_pose = self.own_pose.as_ref();
         if self.carry_at(self.clock.local_s(now_s)).is_some() {
@@ -115,7 +120,7 @@ impl Actors {
         }
     }
 
-    /// Ends a living actor.
+    /// Removes a living actor.
     pub(crate) fn remove(&mut self, index: u32) {
         if let Some(actor) = self.list.get_mut(index as usize) {
             let generation = actor.generation.wrapping_add(1);
@@ -125,7 +130,7 @@ impl Actors {
         }
     }
 
-    /// Whether the actor is alive.
+    /// Checks that the actor is alive.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`].

@@ -1,22 +1,25 @@
-//! Blend spaces that actors play: one phase and one place for up to three clips.
+//! Playing blend spaces: one phase and one position for up to three clips.
 
 use super::library::Library;
 use super::record::{BLEND_SHIFT, FLAG_FINISHED, FLAG_IN_STEP, FLAG_STARTED, PlayRecord};
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
-/// The most blend spaces that an actor plays at a time, those that fade out included: what three
-/// bits of a record's flags can count.
+/// The most blend spaces that an actor plays at a time, including those that fade out.
+///
+/// Three bits of a record's flags can hold no more.
 pub(crate) const MOST_BLENDS: u8 = 7;
 
-/// The most cycles a second, either way: a faster rate is clamped.
+/// The highest rate, in cycles per second, in either direction. Faster rates are clamped.
 const MAX_RATE_HZ: f64 = 1e6;
 
-/// The end of a list.
+/// Marks the end of a linked list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A blend space that an actor plays. Its clips are records with its number in their flags, and are
-/// written again when its place moves.
+/// A blend space that an actor plays.
+///
+/// Its clips are records with its number in their flags. They are rewritten when its position
+/// moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlendPlay {
     pub(crate) space: u16,
@@ -25,28 +28,28 @@ pub(crate) struct BlendPlay {
     pub(crate) layer: u8,
     pub(crate) mask: u16,
     pub(crate) loop_mode: LoopMode,
-    /// Whether it shares its phase with the rest of its layer.
+    /// True if it shares its phase with the clips of its layer that keep step.
     pub(crate) in_step: bool,
-    /// Whether its rate is that of what it keeps step with.
+    /// True if its rate is set by what it keeps step with.
     pub(crate) follows: bool,
     pub(crate) begun: bool,
     pub(crate) finished: bool,
     /// Seconds of the blended cycle per second.
     pub(crate) speed: f64,
-    /// Where its place comes from and goes to.
+    /// The movement of its position, for each coordinate.
     pub(crate) place: [Ramp; 2],
-    /// The place that its records stand for.
+    /// The position for which its records were written.
     pub(crate) at: Vec2,
-    /// Cycles since the start, at the time at which the rate starts to change.
+    /// Cycles since the start, at the time when the rate starts to change.
     pub(crate) phase: f64,
-    /// Cycles a second.
+    /// Cycles per second.
     pub(crate) rate: SpeedRamp,
     pub(crate) weight: Ramp,
-    /// The one that was played after it.
+    /// Index of the one that was played after it.
     pub(super) next: u32,
 }
 
-/// A clip of a blend space at a place.
+/// A clip of a blend space, with its weight at a position.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     clip: u16,
@@ -54,7 +57,7 @@ struct Part {
     weight: f32,
 }
 
-/// The clips at a place, and how long a cycle of them takes, in seconds.
+/// The clips at a position, and the duration of a cycle of them, in seconds.
 fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
     let Some(space) = library.blend_spaces().get(usize::from(space)) else {
         return Default::default();
@@ -79,7 +82,7 @@ fn parts(library: &Library, space: u16, at: Vec2) -> ([Part; 3], f64) {
 }
 
 impl BlendPlay {
-    /// A blend space that starts at `start_s`, at `offset_s` of its cycle there.
+    /// A blend space that starts at `start_s`, at the time `offset_s` of its cycle.
     pub(crate) fn new(
         library: &Library,
         (space, at): (u16, Vec2),
@@ -106,28 +109,28 @@ impl BlendPlay {
         }
     }
 
-    /// How long a cycle takes at the present place, in seconds.
+    /// Duration of a cycle at the present position, in seconds.
     pub(crate) fn cycle_s(&self, library: &Library) -> f64 {
         parts(library, self.space, self.at).1
     }
 
-    /// Cycles since the start, which count on.
+    /// Cycles since the start, without wrapping.
     pub(crate) fn cycles(&self, time_s: f64) -> f64 {
         self.phase + self.rate.way(time_s)
     }
 
-    /// Whether it has faded out.
+    /// Returns true if it has faded out.
     pub(crate) fn is_over(&self, time_s: f64) -> bool {
         self.weight.to == 0.0 && (self.weight.from == 0.0 || self.weight.has_ended(time_s))
     }
 
-    /// Whether its place is on its way.
+    /// Returns true if its position is moving.
     pub(super) fn moves(&self, time_s: f64) -> bool {
         let moves = |ramp: &Ramp| ramp.from != ramp.to && !ramp.has_ended(time_s);
         self.place.iter().any(moves)
     }
 
-    /// Lets its weight go to another.
+    /// Fades its weight to `to`.
     pub(crate) fn fade_to(&mut self, to: f32, now_s: f64, (fade_s, ease): (f32, Ease)) {
         let changes = self.rate_left_s(now_s) > 0.0 && self.rate.from != self.rate.to;
         if changes && ease != self.rate.ease {
@@ -138,13 +141,13 @@ impl BlendPlay {
         self.weight = self.weight.turned(now_s, to, fade_s.into(), ease);
     }
 
-    /// Goes on from `now_s` at these rates, the second reached in `over_s`.
+    /// Continues from `now_s` with a rate that changes from the first to the second over `over_s`.
     pub(crate) fn go_on(&mut self, now_s: f64, [from_hz, to_hz]: [f64; 2], over_s: f64) {
         let phase = self.cycles(now_s);
         self.stand_at(phase, now_s, [from_hz, to_hz], over_s);
     }
 
-    /// Stands at a phase at `now_s`, and goes on from there.
+    /// Sets the phase at `now_s`, and the rates from then on.
     pub(crate) fn stand_at(
         &mut self,
         phase: f64,
@@ -162,13 +165,15 @@ impl BlendPlay {
         };
     }
 
-    /// How long its rate goes on changing.
+    /// Remaining duration of the change of rate.
     fn rate_left_s(&self, now_s: f64) -> f64 {
         (self.rate.start_s + self.rate.duration_s - now_s).max(0.0)
     }
 
-    /// Goes on from `now_s` at another speed, at once. What plays once goes on from its end if it
-    /// has passed it, and comes to its end again if it is not there.
+    /// Changes the speed from `now_s` on, at once.
+    ///
+    /// With [`LoopMode::Once`], it continues from its end if it is past it. If it now moves towards
+    /// an end that it is not at, it finishes again there.
     pub(crate) fn turn(&mut self, now_s: f64, speed: f64, cycle_s: f64) {
         let mut phase = self.cycles(now_s);
         if self.loop_mode == LoopMode::Once {
@@ -192,7 +197,7 @@ impl BlendPlay {
         (self.begun, self.finished) = (false, false);
     }
 
-    /// Takes the rate of its place and speed, as of `now_s`.
+    /// Updates the rate to that of its position and speed, as of `now_s`.
     pub(crate) fn set_rate(&mut self, library: &Library, now_s: f64) {
         let to_hz = rate_hz(self.speed, self.cycle_s(library));
         if self.follows || to_hz == self.rate.to {
@@ -202,7 +207,7 @@ impl BlendPlay {
         self.go_on(now_s, [self.rate.at(now_s), to_hz], left_s);
     }
 
-    /// Brings it to its place of `now_s`; whether it moved.
+    /// Moves it to its position at `now_s`. Returns true if it moved.
     pub(super) fn advance(&mut self, library: &Library, now_s: f64) -> bool {
         let at = Vec2::from_array(self.place.map(|ramp| ramp.at(now_s)));
         if at == self.at {
@@ -213,7 +218,8 @@ impl BlendPlay {
         true
     }
 
-    /// Its clips as records. The heaviest tells when it finishes.
+    /// Calls `each` with a record for each of its clips. Only the heaviest reports when it
+    /// finishes.
     pub(super) fn each_record(&self, library: &Library, mut each: impl FnMut(PlayRecord)) {
         let (parts, _) = parts(library, self.space, self.at);
         let heavier = |a: &Part, b: &Part| b.weight > a.weight;

@@ -1,4 +1,4 @@
-//! What the caller says to blend spaces: play, and move to another place.
+//! The caller's controls for blend spaces: play, and move to another position.
 
 use super::blend::BlendPlay;
 use super::control::check_fade;
@@ -12,7 +12,7 @@ use crate::motion::{Ease, Ramp};
 use glam::Vec2;
 
 impl Animator {
-    /// Begins a blend space, which fades in. Its records are yet to be written.
+    /// Starts a blend space that fades in. The caller must write its records afterwards.
     pub(super) fn start_blend(
         &mut self,
         index: u32,
@@ -46,13 +46,15 @@ impl Animator {
             layer.join_blend(&mut new, play);
         }
         let number = self.blends.add(&mut actor.blends, new, local_s);
-        // Of one that had to make room for it.
+        // Remove the records of a blend space that was dropped to free this number.
         self.pool
             .retain(&mut actor.block, |record| record.blend() != number);
     }
 
-    /// Moves the blend space that a layer of an actor plays to another place, at once: a number, or
-    /// two, as many as it has coordinates. Its phase goes on from where it is.
+    /// Moves the blend space that a layer plays to another position.
+    ///
+    /// The move is immediate. Give one number or two: as many as the blend space has coordinates.
+    /// The phase does not change.
     ///
     /// ```
     /// use throng::animator::{Animator, AnimatorDesc, Play};
@@ -72,16 +74,16 @@ impl Animator {
     /// let character = throng::builtin::mannequin_with(&options)?;
     /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
     /// let guard = animator.add(Play::blend_space("locomotion").at(1.4))?;
-    /// // Faster, at once, and then to a stop in half a second.
+    /// // Speed up at once, then slow to a stop over half a second.
     /// animator.set_blend_position(guard, 0, 2.0)?;
     /// animator.set_blend_position_over(guard, 0, 0.0, 0.5)?;
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
-    /// the layer plays no blend space or is the state machine's, for another number of coordinates,
-    /// and for one that is not finite.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] if the layer plays no blend space or belongs to the state machine, for
+    ///   the wrong number of coordinates, or for a coordinate that is not finite.
     pub fn set_blend_position(
         &mut self,
         id: ActorId,
@@ -91,13 +93,14 @@ impl Animator {
         self.set_blend_position_over(id, layer, at, 0.0)
     }
 
-    /// Moves the blend space that a layer of an actor plays evenly to another place, in `over_s`
-    /// seconds. It moves once in each update, as damped parameters do
-    /// ([`Self::set_float_over`]).
+    /// Moves the blend space that a layer plays to another position gradually.
+    ///
+    /// The movement is linear and takes `over_s` seconds. It advances once per update, as damped
+    /// parameters do ([`Self::set_float_over`]).
     ///
     /// # Errors
-    /// As [`Self::set_blend_position`]; [`Error::Argument`] for a time that is negative or longer
-    /// than an hour.
+    /// - The same as [`Self::set_blend_position`].
+    /// - [`Error::Argument`] for a duration that is negative or longer than an hour.
     #[doc(alias = "damping")]
     pub fn set_blend_position_over(
         &mut self,
@@ -131,8 +134,10 @@ impl Animator {
         Ok(())
     }
 
-    /// The blend space that a layer of an actor plays, and its place now; `None` if the layer plays
-    /// none, or only one that fades out. What a state machine blends is told by its parameters.
+    /// The blend space that a layer plays, and its present position.
+    ///
+    /// `None` if the layer plays no blend space, or only one that fades out. For a blend space that
+    /// a state machine plays, read the state machine's parameters instead.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
@@ -154,7 +159,7 @@ impl Animator {
         }))
     }
 
-    /// What a layer plays and does not fade out.
+    /// The blend space that plays on a layer and is not fading out.
     fn blend_on(&self, id: ActorId, layer: u8) -> Result<&BlendPlay> {
         let actor = self.actors.get(id)?;
         let on_layer = |play: &&BlendPlay| play.layer == layer && play.weight.to > 0.0;

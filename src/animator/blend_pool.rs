@@ -1,4 +1,4 @@
-//! Where the blend spaces of all actors lie: one list, in which each actor has a chain.
+//! Memory of the blend spaces of all actors: one list, in which each actor has a linked list.
 
 use super::blend::{BlendPlay, MOST_BLENDS, NONE};
 use super::library::Library;
@@ -14,7 +14,7 @@ impl Blends {
     pub(crate) const NONE: Self = Self(NONE);
 }
 
-/// The blend spaces that all actors play. What ends makes room for the next.
+/// The blend spaces that all actors play. Entries of ended ones are reused.
 #[derive(Debug, Default)]
 pub(crate) struct BlendPool {
     list: Vec<BlendPlay>,
@@ -40,8 +40,10 @@ impl BlendPool {
         }
     }
 
-    /// Adds one behind the others, with a number of its own; if all numbers are taken, what counts
-    /// least at `now_s` makes room, and its number is taken over.
+    /// Adds a blend space after the others, with its own number.
+    ///
+    /// If all numbers are in use, the one with the lowest final weight is dropped, and its number
+    /// is reused. Of equal ones, that with the lowest weight at `now_s` is dropped.
     pub(crate) fn add(&mut self, blends: &mut Blends, mut play: BlendPlay, now_s: f64) -> u8 {
         let taken = |pool: &Self, blends: Blends, number: u8| {
             let mut all = pool.iter(blends);
@@ -77,7 +79,7 @@ impl BlendPool {
         core::iter::successors(first, |at| next(at).filter(exists)).last()
     }
 
-    /// The number of the one that counts least.
+    /// The number of the one with the lowest weight.
     fn least(&self, blends: Blends, now_s: f64) -> u8 {
         let key = |play: &&BlendPlay| (play.weight.to, play.weight.at(now_s));
         let least = self.iter(blends).min_by(|a, b| {
@@ -87,7 +89,7 @@ impl BlendPool {
         least.map_or(1, |play| play.number)
     }
 
-    /// Keeps those that `keep` says yes to.
+    /// Keeps those for which `keep` returns true.
     pub(crate) fn retain(&mut self, blends: &mut Blends, mut keep: impl FnMut(&BlendPlay) -> bool) {
         let (mut at, mut before) = (blends.0, NONE);
         while let Some(play) = self.list.get(at as usize) {
@@ -120,7 +122,7 @@ impl BlendPool {
         });
     }
 
-    /// Keeps what a record was told while time passed.
+    /// Takes over the flags that a record gained while time passed.
     pub(crate) fn note(&mut self, blends: Blends, number: u8, [before, after]: [u8; 2]) {
         self.for_each(blends, |play| {
             if play.number == number {
@@ -130,7 +132,7 @@ impl BlendPool {
         });
     }
 
-    /// Brings all to their places of `local_s`; whether any records have to be written again.
+    /// Moves all to their positions at `local_s`. Returns true if records must be rewritten.
     pub(crate) fn advance(
         &mut self,
         library: &Library,
@@ -151,12 +153,15 @@ impl BlendPool {
         changed
     }
 
-    /// Whether the place of any is on its way.
+    /// Returns true if the position of any of them is moving.
     pub(crate) fn moves(&self, blends: Blends, local_s: f64) -> bool {
         self.iter(blends).any(|play| play.moves(local_s))
     }
 
-    /// Writes the records of all, each where its records stand, or behind those of its layer.
+    /// Writes the records of all of them.
+    ///
+    /// They replace the old records of the blend space. Without old ones, they come after those of
+    /// its layer.
     pub(crate) fn write(
         &self,
         library: &Library,

@@ -1,4 +1,4 @@
-//! Inertialised transitions of actors: after a hard cut, what is left of the motion before it.
+//! Inertialised transitions of actors: offsets after a cut, which decay.
 
 use super::drive::record as driven_record;
 use super::evaluate::clip_of;
@@ -14,15 +14,17 @@ use crate::motion::{Inertia, Moving, decayed_by};
 use crate::skeleton::Transform;
 use crate::state_machine::{StateMachine, StateMachineInstance};
 
-/// The time over which velocities are measured, in seconds. A pose is rounded to `f32`, which is
-/// 6e-8 of a metre or a radian: over this time, 3e-5 a second.
+/// The time over which velocities are measured, in seconds.
+///
+/// A pose is rounded to `f32`, with an error of 6e-8 metres or radians. Over this time, that is an
+/// error of 3e-5 per second.
 pub(crate) const VELOCITY_S: f64 = 1.0 / 512.0;
 
-/// What is left of the motion before a cut: offsets of joints and morph weights that decay.
+/// Differences to the motion before a cut: decaying offsets of joints and morph weights.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Carry {
     joints: Inertia,
-    /// Offset and its change a second.
+    /// For each morph weight, its offset and the change of the offset per second.
     weights: Vec<[f32; 2]>,
     start_s: f64,
     duration_s: f64,
@@ -30,7 +32,7 @@ pub(crate) struct Carry {
 }
 
 impl Carry {
-    /// Nothing, with room for this many.
+    /// An instance without offsets, with memory reserved for this many.
     pub(crate) fn with_room(joints: usize, weights: usize) -> Self {
         Self {
             joints: Inertia::with_capacity(joints),
@@ -40,7 +42,7 @@ impl Carry {
         }
     }
 
-    /// From when on nothing is left.
+    /// The time from which no offset remains.
     pub(crate) fn end_s(&self) -> f64 {
         self.end_s
     }
@@ -49,22 +51,22 @@ impl Carry {
         local_s >= self.end_s
     }
 
-    /// Adds what is left to a local pose.
+    /// Adds the remaining offsets to a local pose.
     pub(crate) fn apply(&self, local_s: f64, local: &mut [Transform]) {
         if !self.is_over(local_s) {
-            // The lengths fit, so there is no error.
+            // The lengths match, so there is no error.
             let _ = self.joints.apply(local_s, local);
         }
     }
 
-    /// Adds what is left to a single joint.
+    /// Adds the remaining offset to a single joint.
     pub(crate) fn apply_joint(&self, local_s: f64, joint: JointId, local: &mut Transform) {
         if !self.is_over(local_s) {
             self.joints.apply_joint(local_s, joint.index(), local);
         }
     }
 
-    /// Adds what is left to morph weights.
+    /// Adds the remaining offsets to morph weights.
     pub(crate) fn apply_weights(&self, local_s: f64, out: &mut [f32]) {
         if self.is_over(local_s) {
             return;
@@ -81,11 +83,12 @@ impl Carry {
         }
     }
 
-    /// Takes the motion of before a cut over into that after it.
+    /// Starts the offsets, from the motion before and after the cut.
     fn begin(&mut self, work: &mut CutWork, now_s: f64, duration_s: f64) {
         let [before, at, new, after] = &mut work.poses;
-        // The new motion's velocity is that from the cut on: so the pose a little before the cut is
-        // the one from which it would have come evenly.
+        // The velocity of the new motion is measured after the cut. `Inertia` expects an earlier
+        // pose, so this extrapolates back: it is the pose from which the motion would have arrived
+        // at that velocity.
         for (after, new) in after.iter_mut().zip(new.iter()) {
             after.translation = new.translation * 2.0 - after.translation;
             after.scale = new.scale * 2.0 - after.scale;
@@ -116,17 +119,19 @@ impl Carry {
     }
 }
 
-/// What a cut takes: poses and morph weights a little before it, at it, after it and a little
-/// later.
+/// Buffers for a cut, at four moments.
+///
+/// They hold poses and morph weights a little before the cut, just before it, just after it, and a
+/// little later.
 #[derive(Debug, Default)]
 pub(crate) struct CutWork {
     poses: [Vec<Transform>; 4],
     weights: [Vec<f32>; 4],
-    /// Of a state machine in the middle of an update.
+    /// Records of a state machine in the middle of an update.
     records: Vec<PlayRecord>,
 }
 
-/// Which of the poses.
+/// Selects the motion before or after a cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Moment {
     Old,
@@ -134,7 +139,7 @@ pub(crate) enum Moment {
 }
 
 impl CutWork {
-    /// Makes room, so that a cut allocates nothing.
+    /// Allocates the buffers, so that a cut allocates nothing.
     pub(crate) fn make_room(&mut self, library: &Library) {
         for pose in &mut self.poses {
             pose.resize(library.skeleton.len(), Transform::IDENTITY);
@@ -147,7 +152,7 @@ impl CutWork {
     }
 }
 
-/// What one actor plays at a time of its own.
+/// The records that one actor plays, at a time of its own.
 struct One<'a> {
     library: &'a Library,
     own: Option<&'a OwnPose>,
@@ -174,7 +179,7 @@ impl PlanSource for One<'_> {
     }
 }
 
-/// What it takes to cut an actor.
+/// Everything that is needed to cut an actor.
 pub(crate) struct Cut<'a> {
     pub(crate) library: &'a Library,
     pub(crate) poser: &'a BatchPoser,
@@ -185,7 +190,7 @@ pub(crate) struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    /// Notes what the actor shows at a cut: before it, with what is left of earlier cuts, or after.
+    /// Samples the actor's motion at a cut: before it, with offsets of earlier cuts, or after it.
     pub(crate) fn note(&mut self, moment: Moment, records: &[PlayRecord], local_s: f64) {
         self.work.make_room(self.library);
         let times_s = match moment {
@@ -205,8 +210,8 @@ impl Cut<'_> {
             };
             let pose = &mut self.work.poses[place];
             let starts = Starts::Even(pose.as_mut_ptr().cast(), size_of_val(pose.as_slice()));
-            // SAFETY: clips, masks and weights were checked when they were played; the output is
-            // borrowed for writing, and has an element for each joint.
+            // SAFETY: clips, masks and weights were checked when they were played. The output is
+            // borrowed for writing, and `make_room` gave it one element for each joint.
             unsafe {
                 let samples = records.len() * 16;
                 self.poser
@@ -221,7 +226,7 @@ impl Cut<'_> {
         }
     }
 
-    /// Begins to decay what was noted.
+    /// Starts the decay of the offsets between the sampled motions.
     pub(crate) fn begin(&mut self, local_s: f64, duration_s: f64) {
         let (joints, weights) = (
             self.library.skeleton.len(),
@@ -233,7 +238,9 @@ impl Cut<'_> {
         carry.begin(self.work, local_s, duration_s);
     }
 
-    /// [`Self::note`] of a state machine in the middle of an update, and of what else plays.
+    /// Samples a state machine in the middle of an update, and everything else that plays.
+    ///
+    /// See [`Self::note`].
     pub(crate) fn note_machine(
         &mut self,
         moment: Moment,
@@ -258,7 +265,7 @@ impl Cut<'_> {
 }
 
 impl Animator {
-    /// What it takes to cut an actor, what it plays, and its time.
+    /// Everything that is needed to cut an actor, with its records and its time.
     fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
         let actor = self.actors.list.get_mut(index as usize)?;
         let cut = Cut {
@@ -276,14 +283,14 @@ impl Animator {
         ))
     }
 
-    /// Notes what an actor shows at a cut.
+    /// Samples an actor's motion at a cut.
     pub(super) fn note_cut(&mut self, index: u32, moment: Moment) {
         if let Some((mut cut, records, local_s)) = self.cut(index) {
             cut.note(moment, records, local_s);
         }
     }
 
-    /// Begins to decay what was noted of an actor.
+    /// Starts the decay of the offsets between the sampled motions of an actor.
     pub(super) fn begin_cut(&mut self, index: u32, inertial_s: f32) {
         if let Some((mut cut, _, local_s)) = self.cut(index) {
             cut.begin(local_s, inertial_s.into());

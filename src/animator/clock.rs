@@ -1,17 +1,17 @@
-//! An actor's own time, which a pause stops and a time scale stretches.
+//! An actor's own time, which can be paused and scaled.
 
-/// Time of an actor as a closed form of the animator's: `local = local_s + (now − anchor) · scale`.
+/// An actor's time, as a function of the animator's: `local = local_s + (now − anchor) · scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Clock {
     anchor_s: f64,
     local_s: f64,
-    /// The scale that is asked for; while it is paused, time stands still whatever this is.
+    /// The scale that was set. It has no effect while the clock is paused.
     scale: f64,
     paused: bool,
 }
 
 impl Clock {
-    /// The animator's time itself.
+    /// The same time as the animator's.
     pub(crate) const SAME: Self = Self {
         anchor_s: 0.0,
         local_s: 0.0,
@@ -31,7 +31,7 @@ impl Clock {
         if self.paused { 0.0 } else { self.scale }
     }
 
-    /// Whether time stands still.
+    /// Returns true if time does not advance.
     pub(crate) fn stands(&self) -> bool {
         self.rate() == 0.0
     }
@@ -44,7 +44,7 @@ impl Clock {
         self.local_s + (now_s - self.anchor_s) * self.rate()
     }
 
-    /// The animator's time at which it is `local_s`; infinite where that never comes.
+    /// The animator's time at which the actor's time is `local_s`. Infinite if there is none.
     pub(crate) fn animator_s(&self, local_s: f64) -> f64 {
         if self.stands() {
             return f64::INFINITY;

@@ -1,4 +1,4 @@
-//! What the caller says: play, stop, seek, pause.
+//! The caller's controls for clips and blend spaces: play, stop, seek, set the speed.
 
 use super::blend::BlendPlay;
 use super::carry::Moment;
@@ -13,21 +13,21 @@ use crate::ids::{BlendSpaceId, ClipId};
 use crate::motion::Ease;
 use glam::Vec2;
 
-/// What to play and a mask, which exist.
+/// A clip or blend space to play, and a mask, all checked to exist.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resolved {
     pub(super) what: What,
     pub(super) mask: Option<u16>,
 }
 
-/// A clip, or a blend space and a place in it.
+/// A clip, or a blend space and a position in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {
     Clip(u16),
     BlendSpace(u16, Vec2),
 }
 
-/// The longest fade, in seconds: beyond it, `f32` no longer tells frames apart.
+/// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
 const MAX_FADE_S: f32 = 3600.0;
 
 fn finite(what: &'static str, value: f64) -> Result<()> {
@@ -57,19 +57,27 @@ pub(super) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
 }
 
 impl Animator {
-    /// Plays a clip or a blend space on an actor: it takes the place of what its layer plays, in a
-    /// cross-fade of [`Play::fade_s`]. Costs the same however many actors there are, and allocates
-    /// nothing.
+    /// Plays a clip or a blend space on an actor.
     ///
-    /// A fade that interrupts another starts from the weights reached, so nothing jumps.
+    /// It replaces what its layer plays, in a cross-fade of [`Play::fade_s`] seconds. A fade that
+    /// interrupts another starts from the weights reached, so nothing jumps.
+    ///
+    /// The cost does not depend on the number of actors. Nothing is allocated, except by an
+    /// inertialised transition ([`Play::inertial_s`]).
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::UnknownName`] or
-    /// [`Error::NotFound`] for a clip, blend space or mask that its character lacks;
-    /// [`Error::Argument`] for values that are not finite, a place with another number of
-    /// coordinates than the blend space has, a place for a single clip, a fade that is negative or
-    /// longer than an hour, a weight that is negative, and a layer that the actor's state machine
-    /// has. The actor stays as it was then.
+    /// If there is an error, the actor does not change.
+    ///
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::UnknownName`] or [`Error::NotFound`] for a clip, blend space or mask that the
+    ///   character does not have.
+    /// - [`Error::Argument`] for:
+    ///   - a value that is not finite,
+    ///   - a position that does not have as many coordinates as the blend space,
+    ///   - a position for a single clip,
+    ///   - a fade that is negative or longer than an hour,
+    ///   - a negative weight,
+    ///   - a layer that the actor's state machine drives.
     #[doc(alias = "crossfade")]
     pub fn play<'a>(&mut self, id: ActorId, play: impl Into<Play<'a>>) -> Result<()> {
         let mut play = play.into();
@@ -93,16 +101,17 @@ impl Animator {
         Ok(())
     }
 
-    /// Fades out what a layer plays, in `fade_s` seconds: what lies below comes through, under
-    /// layer 0 the rest pose.
+    /// Fades out what a layer plays, over `fade_s` seconds.
+    ///
+    /// The layers below show through; under layer 0 that is the rest pose.
     ///
     /// # Errors
-    /// As [`Self::play`].
+    /// The same as [`Self::play`].
     pub fn stop(&mut self, id: ActorId, layer: u8, fade_s: f32) -> Result<()> {
         self.play(id, Play::REST.layer(layer).fade_s(fade_s))
     }
 
-    /// Whether actor and layer can be played on.
+    /// Checks that the actor is alive and that the caller may play on the layer.
     pub(super) fn check_layer(&self, id: ActorId, layer: u8) -> Result<()> {
         let actor = self.actors.get(id)?;
         let taken = actor.driver.is_some() && usize::from(layer) < self.library.machine_layers();
@@ -115,7 +124,7 @@ impl Animator {
         Ok(())
     }
 
-    /// What `play` names, if all of it makes sense; `None` for the rest pose.
+    /// Checks a play request and looks up its names. `None` stands for the rest pose.
     pub(super) fn resolve(&self, play: &Play<'_>) -> Result<Option<Resolved>> {
         finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
         finite("Play::offset_s", play.offset_s)?;
@@ -177,7 +186,7 @@ impl Animator {
         self.changed(index);
     }
 
-    /// Fades a layer out.
+    /// Fades out everything that the caller plays on a layer.
     fn fade_out(&mut self, index: u32, layer: u8, fade: (f32, Ease)) {
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
@@ -189,7 +198,7 @@ impl Animator {
         self.changed(index);
     }
 
-    /// Writes the records of an actor's blend spaces again, and forgets what is over.
+    /// Rewrites the records of an actor's blend spaces, and removes those that have faded out.
     pub(super) fn write_blends(&mut self, index: u32) {
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
@@ -202,12 +211,14 @@ impl Animator {
         pool.retain(&mut actor.block, |record| !record.is_over(local_s));
     }
 
-    /// Sets the speed of what a layer plays, in clip seconds per second: negative plays backwards,
-    /// 0 holds. Each clip goes on from where it is; clips that keep step go on doing so, at the
-    /// rate that gives the last of them this speed.
+    /// Sets the speed of what a layer plays.
+    ///
+    /// The unit is clip seconds per second. Negative plays backwards, 0 holds the pose. Each clip
+    /// continues from its current time. Clips that keep step stay in step: the last of them gets
+    /// this speed, and the others follow its rate.
     ///
     /// # Errors
-    /// As [`Self::play`], for the actor, the layer and a speed that is not finite.
+    /// The same as [`Self::play`], for the actor and the layer, and for a speed that is not finite.
     pub fn set_speed(&mut self, id: ActorId, layer: u8, speed: f64) -> Result<()> {
         finite("speed", speed)?;
         let step_s = self.step_duration_s(id, layer)?;
@@ -227,12 +238,14 @@ impl Animator {
         })
     }
 
-    /// Jumps to a time of the clip that a layer plays, in seconds; of a blend space's cycle at its
-    /// present place. Events between are not delivered; what lies on that very time is. Clips that
-    /// keep step go to the same phase.
+    /// Jumps to a time of the clip that a layer plays.
+    ///
+    /// The time is in seconds. For a blend space, it is a time of the blended cycle at the present
+    /// position. Events between the old and the new time are not delivered, but an event exactly at
+    /// the new time is. Clips that keep step jump to the same phase.
     ///
     /// # Errors
-    /// As [`Self::play`], for the actor, the layer and a time that is not finite.
+    /// The same as [`Self::play`], for the actor and the layer, and for a time that is not finite.
     pub fn seek(&mut self, id: ActorId, layer: u8, time_s: f64) -> Result<()> {
         finite("time_s", time_s)?;
         let step_s = self.step_duration_s(id, layer)?;
@@ -256,8 +269,9 @@ impl Animator {
         })
     }
 
-    /// How long the last clip of a layer lasts that keeps step, or a blend space's cycle; `None` if
-    /// there is none.
+    /// Duration of the last clip of a layer that keeps step, in seconds.
+    ///
+    /// For a blend space it is the duration of the blended cycle. `None` if nothing keeps step.
     fn step_duration_s(&self, id: ActorId, layer: u8) -> Result<Option<f64>> {
         self.check_layer(id, layer)?;
         let actor = self.actors.get(id)?;
@@ -274,8 +288,10 @@ impl Animator {
         Ok(duration_s.filter(|duration_s| *duration_s > 0.0))
     }
 
-    /// Changes what a layer plays at the present time; it is given with the clip's or the cycle's
-    /// duration.
+    /// Calls `change` on everything that the caller plays on a layer.
+    ///
+    /// The arguments of `change` are the clip or blend space, the actor's time, and the duration of
+    /// the clip or of the blended cycle.
     fn change_layer(
         &mut self,
         id: ActorId,
@@ -304,8 +320,10 @@ impl Animator {
         Ok(())
     }
 
-    /// What an actor plays now, ascending in layer, whatever drives it: of a blend space each clip
-    /// that has a weight. Of one layer, what fades out comes before what takes its place.
+    /// Lists what an actor plays now, ascending in layer, whatever drives it.
+    ///
+    /// Each clip of a blend space that has a weight is listed. Within one layer, clips that fade
+    /// out come before the clips that replace them.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
@@ -332,7 +350,9 @@ impl Animator {
         }))
     }
 
-    /// The play records of an actor, ascending in layer: for code that evaluates them itself.
+    /// The play records of an actor, ascending in layer.
+    ///
+    /// For code that evaluates them itself.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
@@ -341,7 +361,7 @@ impl Animator {
         Ok(self.pool.get(actor.block))
     }
 
-    /// Something changed: the actor wakes with the next update.
+    /// Notes a change to an actor, which wakes it with the next update.
     pub(super) fn changed(&mut self, index: u32) {
         if let Some(actor) = self.actors.list.get_mut(index as usize) {
             actor.version = actor.version.wrapping_add(1);
@@ -352,13 +372,13 @@ impl Animator {
     }
 }
 
-/// What a layer plays.
+/// Something that a layer plays.
 enum Part<'a> {
     Clip(&'a mut PlayRecord),
     BlendSpace(&'a mut BlendPlay),
 }
 
-/// Whether a record of the layer is the caller's, and plays a clip.
+/// Returns true if the record belongs to this layer and the caller plays a clip with it.
 fn is_played(record: &PlayRecord, layer: u8) -> bool {
     record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
 }
@@ -376,7 +396,7 @@ pub(super) fn fade_layer(
     }
 }
 
-/// The record of what is asked for, which fades in from `local_s` on.
+/// The record of a play request, fading in from `local_s` on.
 fn record(play: &Play<'_>, (clip, mask): (u16, Option<u16>), local_s: f64) -> PlayRecord {
     let mut record = PlayRecord::new(clip, play.start_s.unwrap_or(local_s));
     record.offset_s = play.offset_s;

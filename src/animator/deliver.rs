@@ -1,4 +1,4 @@
-//! What happens while a record plays: events, the end of the clip, root motion.
+//! Effects of a record that plays: events, the end of the clip, root motion.
 
 use super::ActorId;
 use super::clock::Clock;
@@ -9,7 +9,7 @@ use super::root::Step;
 use crate::ids::{ClipId, EventId, StateId};
 use crate::motion::LoopMode;
 
-/// A record, and a stretch of the actor's time in which it plays.
+/// A record, and an interval of the actor's time during which it plays.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passing {
     pub(crate) record: PlayRecord,
@@ -19,8 +19,8 @@ pub(crate) struct Passing {
 
 impl Passing {
     pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
-        // What has faded out plays no more. A state machine says itself up to when a clip plays,
-        // and its fades are not rounded to `f32`.
+        // A record stops playing when it has faded out. A state machine itself says until when a
+        // clip plays, and does not round its fades to `f32`.
         let bound = !record.has(FLAG_STATE_MACHINE) || record.from_weight == 0.0;
         let end_s = if record.to_weight == 0.0 && bound {
             record.fade_end_s().max(from_s)
@@ -34,7 +34,7 @@ impl Passing {
         }
     }
 
-    /// When the clip turns round within the stretch, if it does: its speed goes through 0.
+    /// The time at which the clip reverses within the interval, if its speed crosses 0.
     fn turn_s(&self) -> Option<f64> {
         let record = &self.record;
         let rises = record.to_speed > record.from_speed;
@@ -58,14 +58,14 @@ impl Passing {
         (self.from_s < high && high < self.to_s).then_some(high)
     }
 
-    /// When unwrapped clip time is `unwrapped_s`, within the stretch.
+    /// The time within the interval at which unwrapped clip time is `unwrapped_s`.
     fn time_of(&self, unwrapped_s: f64) -> f64 {
         let record = &self.record;
         if record.from_speed == record.to_speed {
             let time_s = record.time_of(unwrapped_s, self.from_s);
             return time_s.clamp(self.from_s, self.to_s);
         }
-        // While the speed changes, by halving: to the last bit after 60 steps.
+        // While the speed changes, bisect: 60 steps are exact to the last bit.
         let (mut low, mut high) = (self.from_s, self.to_s);
         let rises = record.unwrapped_s(high) >= record.unwrapped_s(low);
         for _ in 0..60 {
@@ -80,13 +80,13 @@ impl Passing {
     }
 }
 
-/// Where what happens to one actor goes.
+/// Collects the events and the root motion of one actor.
 pub(crate) struct Sink<'a> {
     pub(crate) actor: ActorId,
     pub(crate) clock: Clock,
     pub(crate) now_s: f64,
     pub(crate) queue: &'a mut EventQueue,
-    /// The root motion of the update, if the actor wants it.
+    /// The root motion of the update, if the actor uses it.
     pub(crate) step: Option<&'a mut Step>,
 }
 
@@ -110,7 +110,7 @@ impl Sink<'_> {
         self.push(AnimationEventKind::Left { state }, layer, 1.0, local_s);
     }
 
-    /// Delivers what a record passes; returns the flags that it has from then on.
+    /// Delivers the events that a record passes. Returns the flags that it has afterwards.
     pub(crate) fn pass(&mut self, library: &Library, passing: &Passing) -> u8 {
         let Some(turn_s) = passing.turn_s() else {
             return self.pass_one_way(library, passing);
@@ -122,11 +122,11 @@ impl Sink<'_> {
         self.pass_one_way(library, &second)
     }
 
-    /// The same for a stretch in which the clip does not turn round.
+    /// The same as [`Self::pass`], for an interval in which the clip does not reverse.
     fn pass_one_way(&mut self, library: &Library, passing: &Passing) -> u8 {
         let record = &passing.record;
         let mut flags = record.flags;
-        // Where no time passes nothing happens: a clip that is paused at its end comes there later.
+        // If no time passes, nothing happens: a clip that is paused at its end finishes later.
         let nothing = passing.to_s <= passing.from_s || passing.to_s.is_nan();
         if record.has(FLAG_POSE) || nothing {
             return flags;
@@ -179,7 +179,7 @@ impl Sink<'_> {
     }
 }
 
-/// When a clip that plays once comes to its end, not before `since_s`.
+/// The time at which a clip that plays once ends, not before `since_s`.
 pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> Option<f64> {
     if record.loop_mode() != LoopMode::Once || record.to_speed == 0.0 {
         return None;
@@ -202,7 +202,7 @@ pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> 
     time_s.is_finite().then_some(time_s)
 }
 
-/// When a record next has something to do after `local_s`, in the actor's time.
+/// The time after `local_s` at which a record must next be visited, in the actor's time.
 pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f64 {
     if record.has(FLAG_POSE) {
         return removal_s(record);
@@ -235,7 +235,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     next_s
 }
 
-/// When the record has faded out and can be forgotten.
+/// The time at which the record has faded out and can be removed.
 fn removal_s(record: &PlayRecord) -> f64 {
     if record.to_weight == 0.0 && !record.has(FLAG_STATE_MACHINE) {
         record.fade_end_s()

@@ -1,12 +1,12 @@
-//! What an animator is made for.
+//! Settings for creating an animator.
 
 use crate::Threads;
 
-/// What an [`Animator`](super::instances::Animator) is made for.
+/// Settings for creating an [`Animator`](super::instances::Animator).
 #[derive(Debug, Clone, Default)]
 pub struct AnimatorDesc {
-    /// How many actors to make room for; more can be added.
+    /// The number of actors to reserve memory for. More can be added.
     pub actors: usize,
-    /// The threads that poses are evaluated on.
+    /// The threads that evaluate poses.
     pub threads: Threads,
 }

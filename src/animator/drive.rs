@@ -1,4 +1,4 @@
-//! Actors that a state machine drives: its states become play records.
+//! State machines of actors: their states become play records.
 
 use super::carry::{Cut, Moment};
 use super::clock::Clock;
@@ -14,7 +14,7 @@ use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken
 #[derive(Debug, Clone)]
 pub(crate) struct Driver {
     pub(crate) state: StateMachineInstance,
-    /// Float parameters that are on their way to a value.
+    /// Float parameters that are moving to a value.
     pub(crate) damped: Vec<(ParameterId, Ramp)>,
 }
 
@@ -26,17 +26,20 @@ impl Driver {
         }
     }
 
-    /// Sets the parameters that are on their way to where they are at `local_s`.
+    /// Sets the moving parameters to their values at `local_s`.
     fn damp(&mut self, machine: &StateMachine, local_s: f64) {
         for (id, ramp) in &self.damped {
-            // It is a float of this machine, and the ramp is finite.
+            // The parameter is a float of this machine and the ramp is finite, so there is no
+            // error.
             let _ = machine.set_float(&mut self.state, *id, ramp.at(local_s));
         }
         self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
     }
 
-    /// Goes on to `local_s`, and tells `sink` what passed. Inertialised transitions are noted in
-    /// `cut`; the records are those that the actor has besides.
+    /// Advances to `local_s`, and reports to `sink` what happened.
+    ///
+    /// Inertialised transitions are recorded in `cut`. `records` are all records of the actor
+    /// before the update.
     pub(crate) fn advance(
         &mut self,
         library: &Library,
@@ -56,7 +59,7 @@ impl Driver {
         machine.drive(&mut self.state, local_s, &mut watcher);
     }
 
-    /// Writes what is played into the actor's records, in place of what it played before.
+    /// Replaces the state machine's records of the actor by those for its present state.
     pub(crate) fn write(
         &self,
         library: &Library,
@@ -71,7 +74,7 @@ impl Driver {
         });
     }
 
-    /// When it next has something to do, in the actor's time.
+    /// The actor's time at which it must next be advanced.
     pub(crate) fn wakes_s(&self, machine: &StateMachine) -> f64 {
         if self.damped.is_empty() {
             machine.wakes_s(&self.state)
@@ -81,7 +84,7 @@ impl Driver {
     }
 }
 
-/// The record of what a state machine plays.
+/// The record of a clip that a state machine plays.
 pub(super) fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
     let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
     record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
@@ -107,7 +110,7 @@ struct Watcher<'a, 's> {
     library: &'a Library,
     sink: &'a mut Sink<'s>,
     cut: Cut<'a>,
-    /// All of the actor, as they were before.
+    /// All records of the actor, as they were before the update.
     records: &'a [PlayRecord],
 }
 
@@ -137,10 +140,10 @@ impl Watch for Watcher<'_, '_> {
 }
 
 impl Clock {
-    /// The animator's time of an event of the actor's.
+    /// The animator's time of an actor's event.
     pub(crate) fn event_s(&self, local_s: f64, now_s: f64) -> f64 {
         let time_s = self.animator_s(local_s);
-        // Rounding must not take it beyond what has passed.
+        // Rounding must not move the event past the present time.
         if time_s.is_finite() {
             time_s.min(now_s)
         } else {

@@ -1,4 +1,4 @@
-//! State machines of actors: start, parameters, triggers, states.
+//! The caller's controls for state machines of actors: start, parameters, triggers, states.
 
 use super::ActorId;
 use super::carry::Carry;
@@ -23,8 +23,10 @@ impl Animator {
         })
     }
 
-    /// Adds an actor that the character's state machine drives. It enters its first states with the
-    /// next update, so parameters that are set before can choose them.
+    /// Adds an actor that the character's state machine drives.
+    ///
+    /// It enters its initial states with the next update, so parameters that are set before can
+    /// choose them.
     ///
     /// # Errors
     /// [`Error::Argument`] if the character has no state machine.
@@ -35,12 +37,13 @@ impl Animator {
         Ok(id)
     }
 
-    /// Lets the state machine drive an actor from now on, from its first states; what the caller
-    /// played on the machine's layers ends.
+    /// Starts the state machine on an actor, from its initial states.
+    ///
+    /// Everything that the caller played on the layers of the state machine ends.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
-    /// the character has no state machine.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] if the character has no state machine.
     pub fn drive(&mut self, id: ActorId) -> Result<()> {
         self.actors.check(id)?;
         self.state_machine()?;
@@ -60,7 +63,7 @@ impl Animator {
                 .retain(&mut actor.blends, |play| usize::from(play.layer) >= layers);
             actor.driver = Some(Box::new(Driver::new(machine, local_s)));
             if machine.has_inertia() && actor.carry.is_none() {
-                // So that no transition allocates.
+                // Allocate now, so that no transition does.
                 let joints = self.library.skeleton.len();
                 let weights = self.library.morph_weights.len();
                 actor.carry = Some(Box::new(Carry::with_room(joints, weights)));
@@ -71,11 +74,13 @@ impl Animator {
         Ok(())
     }
 
-    /// Takes an actor from its state machine: what that played fades out, in `fade_s` seconds.
+    /// Detaches an actor from its state machine.
+    ///
+    /// What the state machine played fades out over `fade_s` seconds.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] for a
-    /// fade that is negative or longer than an hour.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] for a fade that is negative or longer than an hour.
     pub fn undrive(&mut self, id: ActorId, fade_s: f32) -> Result<()> {
         check_fade("fade_s", fade_s)?;
         self.actors.check(id)?;
@@ -86,7 +91,7 @@ impl Animator {
             for record in self.pool.get_mut(actor.block) {
                 if record.has(super::FLAG_STATE_MACHINE) {
                     record.flags &= !super::FLAG_STATE_MACHINE;
-                    // States tell nothing at the end of their clips.
+                    // Clips of states report no event at their end.
                     record.flags |= super::FLAG_FINISHED;
                     record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
                 }
@@ -98,11 +103,12 @@ impl Animator {
         Ok(())
     }
 
-    /// Sets a float parameter, clamped to its range. It counts from the last update on.
+    /// Sets a float parameter, clamped to its range. It takes effect from the last update on.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if no
-    /// state machine drives it, if the parameter is of another kind, or the value not finite.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
+    ///   kind, or the value is not finite.
     pub fn set_float(&mut self, id: ActorId, parameter: ParameterId, value: f32) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_float(&mut driver.state, parameter, value)?;
@@ -111,12 +117,13 @@ impl Animator {
         })
     }
 
-    /// Lets a float parameter go evenly from its value to another, in `over_s` seconds. It moves
-    /// once in each update.
+    /// Moves a float parameter linearly to a value, over `over_s` seconds.
+    ///
+    /// It changes once per update.
     ///
     /// # Errors
-    /// As [`Self::set_float`]; [`Error::Argument`] for a time that is negative or longer than an
-    /// hour.
+    /// - The same as [`Self::set_float`].
+    /// - [`Error::Argument`] for a duration that is negative or longer than an hour.
     #[doc(alias = "damping")]
     pub fn set_float_over(
         &mut self,
@@ -129,10 +136,10 @@ impl Animator {
         self.with_driver(id, |machine, driver, local_s| {
             let from = match machine.value(&driver.state, parameter)? {
                 Value::Float(from) => from,
-                // It says what is wrong.
+                // This call fails, with an error that says which kind the parameter is.
                 _ => return machine.set_float(&mut driver.state, parameter, value),
             };
-            // So that a value that makes no sense is refused at once.
+            // Set it once and back, so that an invalid value is rejected at once.
             machine.set_float(&mut driver.state, parameter, value)?;
             machine.set_float(&mut driver.state, parameter, from)?;
             driver.damped.retain(|(other, _)| *other != parameter);
@@ -142,40 +149,40 @@ impl Animator {
         })
     }
 
-    /// Sets an int parameter, clamped to its range, as [`Self::set_float`] does.
+    /// Sets an int parameter, clamped to its range. Otherwise works like [`Self::set_float`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Self::set_float`].
     pub fn set_int(&mut self, id: ActorId, parameter: ParameterId, value: i32) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_int(&mut driver.state, parameter, value)
         })
     }
 
-    /// Sets a bool parameter, as [`Self::set_float`] does.
+    /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Self::set_float`].
     pub fn set_bool(&mut self, id: ActorId, parameter: ParameterId, value: bool) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_bool(&mut driver.state, parameter, value)
         })
     }
 
-    /// Sets a trigger. It stays set until a transition takes it back, or [`Self::reset_trigger`].
+    /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
     ///
     /// # Errors
-    /// As [`Self::set_float`].
+    /// The same as [`Self::set_float`].
     pub fn set_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_trigger(&mut driver.state, parameter)
         })
     }
 
-    /// Takes a trigger back.
+    /// Clears a trigger.
     ///
     /// # Errors
-    /// As [`Self::set_float`].
+    /// The same as [`Self::set_float`].
     pub fn reset_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.reset_trigger(&mut driver.state, parameter)
@@ -185,16 +192,17 @@ impl Animator {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// As [`Self::set_float`].
+    /// The same as [`Self::set_float`].
     pub fn parameter(&self, id: ActorId, parameter: ParameterId) -> Result<Value> {
         let (machine, driver) = self.driver(id)?;
         machine.value(&driver.state, parameter)
     }
 
-    /// Where a layer of the state machine stands.
+    /// The current state and transition of a layer of the state machine.
     ///
     /// # Errors
-    /// As [`Self::set_float`]; [`Error::NotFound`] for a layer that the machine lacks.
+    /// - The same as [`Self::set_float`].
+    /// - [`Error::NotFound`] for a layer that the state machine does not have.
     pub fn layer_status(&self, id: ActorId, layer: u8) -> Result<LayerStatus> {
         let (machine, driver) = self.driver(id)?;
         let local_s = self.actors.get(id)?.clock.local_s(self.now_s);

@@ -1,4 +1,4 @@
-//! Poses of actors, in any form: the records go to the batch kernel.
+//! Evaluation of actors' poses, in any form, by the batch kernel.
 
 use super::ActorId;
 use super::actor::Actor;
@@ -13,10 +13,10 @@ use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::{Affine, Transform, model_pose};
 
-/// What the evaluation keeps from call to call, so that nothing is allocated.
+/// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// Actors as indices.
+    /// Actors, as indices.
     list: Vec<u32>,
     plain: Vec<u32>,
     plain_starts: Places,
@@ -26,16 +26,17 @@ pub(super) struct Work {
     model: Vec<Affine>,
 }
 
-/// Where palettes go.
+/// Addresses that palettes are written to.
 #[derive(Debug, Default)]
 struct Places(Vec<*mut u8>);
 
-// SAFETY: they are addresses, written to only during the call that was given them.
+// SAFETY: these are plain addresses. They are dereferenced only inside `write_palettes`, whose
+// caller guarantees that they are valid for writing by any thread during that call.
 unsafe impl Send for Places {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Places {}
 
-/// What some actors play at the present time.
+/// The clips that some actors play at the present time.
 struct Plan<'a> {
     library: &'a Library,
     actors: &'a [Actor],
@@ -78,7 +79,7 @@ pub(super) fn clip<'a>(
     clip_of(library, actor.own_pose.as_deref(), record)
 }
 
-/// The same of an actor that has this pose of its own.
+/// The clip of a record of an actor that has this pose of its own.
 #[inline]
 pub(super) fn clip_of<'a>(
     library: &'a Library,
@@ -92,17 +93,23 @@ pub(super) fn clip_of<'a>(
 }
 
 impl Animator {
-    /// The palettes of actors at the present time, one after the other, in the format of the
-    /// elements of `out`: skinning matrices in character space, one for each entry of
+    /// Writes the palettes of actors at the present time.
+    ///
+    /// There is one palette for each actor, one after the other. The elements of `out` decide the
+    /// format. A palette holds skinning matrices in character space, one for each entry of
     /// [`Character::palette`](crate::character::Character::palette).
     ///
-    /// Each palette is written in ascending order, and nothing is read: `out` may be mapped device
-    /// memory. What the format cannot hold is left out, as [`PaletteEntry::project`] says.
+    /// Each palette is written in ascending order and nothing is read, so `out` may be mapped
+    /// device memory. Parts of a matrix that the format cannot represent are dropped: see
+    /// [`PaletteEntry::project`].
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for an
-    /// actor that is not alive; [`Error::Argument`](crate::Error::Argument) if `out` is not as long
-    /// as all palettes. Nothing is written then.
+    /// If there is an error, nothing is written.
+    ///
+    /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for
+    ///   an actor that is not alive.
+    /// - [`Error::Argument`](crate::Error::Argument) if the length of `out` is not that of all
+    ///   palettes together.
     pub fn palettes<E: PaletteEntry>(
         &mut self,
         actors: &[ActorId],
@@ -112,17 +119,18 @@ impl Animator {
         expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;
         let list = self.take_list(actors)?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
-        // SAFETY: the output is borrowed for writing, and there is room for all actors.
+        // SAFETY: `out` is borrowed for writing, and its length was checked: all palettes fit.
         unsafe { self.write_palettes(&list, E::FORMAT, starts) };
         self.work.list = list;
         Ok(())
     }
 
-    /// The local poses of actors at the present time, one transform for each joint, one actor after
-    /// the other.
+    /// Writes the local poses of actors at the present time.
+    ///
+    /// The poses are written one after the other. There is one transform for each joint.
     ///
     /// # Errors
-    /// As [`Self::palettes`].
+    /// The same as [`Self::palettes`].
     pub fn local_poses(&mut self, actors: &[ActorId], out: &mut [Transform]) -> Result<()> {
         let joints = self.library.skeleton.len();
         expect_len(
@@ -137,11 +145,13 @@ impl Animator {
         Ok(())
     }
 
-    /// The model poses of actors at the present time, one matrix for each joint, one actor after
-    /// the other: character space from each joint's.
+    /// Writes the model poses of actors at the present time.
+    ///
+    /// The poses are written one after the other. There is one matrix for each joint, from the
+    /// joint's space to character space.
     ///
     /// # Errors
-    /// As [`Self::palettes`].
+    /// The same as [`Self::palettes`].
     pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine]) -> Result<()> {
         let joints = self.library.skeleton.len();
         expect_len(
@@ -179,12 +189,12 @@ impl Animator {
         }
     }
 
-    /// Local and model poses, with inverse kinematics. `model` is made as long as it has to be.
+    /// Evaluates local and model poses, with inverse kinematics. `model` is resized as needed.
     fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine>) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
-        // SAFETY: clips, masks and weights were checked when they were played; the output is
-        // borrowed for writing, and there is room for all actors.
+        // SAFETY: clips, masks and weights were checked when they were played. `local` is borrowed
+        // for writing, and its length is the number of joints times the number of actors.
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine::IDENTITY);
         let skeleton = &self.library.skeleton;
@@ -199,7 +209,7 @@ impl Animator {
             if let Some(carry) = actor.carry_at(local_s) {
                 carry.apply(local_s, local);
             }
-            // The lengths fit, so there is no error.
+            // The lengths match, so there is no error.
             let _ = model_pose(skeleton, local, model);
             if actor.goals.is_empty()
                 && is_alone(actor, &self.pool, local_s)
@@ -216,13 +226,13 @@ impl Animator {
     }
 
     /// # Safety
-    /// As [`BatchPoser::run_planned`](crate::animate::BatchPoser) for the starts; the actors are
-    /// alive.
+    /// The starts must fulfil the contract of
+    /// [`BatchPoser::run_planned`](crate::animate::BatchPoser). The actors must be alive.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);
         let samples = self.pool.most() * 16;
-        // SAFETY: the caller's contract; clips, masks and weights were checked when they were
-        // played.
+        // SAFETY: the caller guarantees that the starts are valid. Clips, masks and weights were
+        // checked when they were played.
         unsafe {
             self.poser
                 .run_planned(&plan, samples, product, starts, &self.threads);
@@ -232,8 +242,8 @@ impl Animator {
     /// Writes the palettes of living actors.
     ///
     /// # Safety
-    /// There is a start for each actor; it is aligned to 16 bytes and valid for writing a palette
-    /// of the format during the call, by any thread. The palettes do not overlap.
+    /// There must be a start for each actor. It must be aligned to 16 bytes, and valid for writing
+    /// a palette of the format by any thread during the call. The palettes must not overlap.
     pub(crate) unsafe fn write_palettes(
         &mut self,
         list: &[u32],
@@ -245,13 +255,15 @@ impl Animator {
             actor.is_some_and(|actor| actor.may_be_special && actor.is_special(self.now_s))
         };
         if self.specials == 0 || !list.iter().any(special) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees that the starts are valid for the palettes of all
+            // actors.
             unsafe { self.run(list, Product::Palette(format), starts) };
             return;
         }
         let mut work = core::mem::take(&mut self.work);
         work.split(list, &starts, special);
-        // SAFETY: the caller's contract: each start is taken by one of both lists.
+        // SAFETY: the caller guarantees that the starts are valid, and `split` gave each start to
+        // exactly one of the two lists.
         unsafe {
             let starts = Starts::Each(&work.plain_starts.0);
             self.run(&work.plain, Product::Palette(format), starts);
@@ -267,8 +279,9 @@ impl Animator {
 }
 
 impl Work {
-    /// Makes room for lists of this many actors, of which so many take more than their records,
-    /// with so many joints each. So no frame allocates.
+    /// Reserves memory for lists of actors, so that no frame allocates.
+    ///
+    /// `special` of the `actors` need more than their records, with `joints` joints each.
     pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
         for list in [&mut self.list, &mut self.plain, &mut self.special] {
             list.reserve(actors.saturating_sub(list.len()));
@@ -276,7 +289,7 @@ impl Work {
         for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
             starts.reserve(actors.saturating_sub(starts.len()));
         }
-        // In powers of two, so that a call seldom allocates.
+        // Powers of two, so that calls seldom allocate.
         let poses = match special {
             0 => 0,
             special => special.next_power_of_two().saturating_mul(joints),
@@ -285,7 +298,7 @@ impl Work {
         self.model.reserve(poses.saturating_sub(self.model.len()));
     }
 
-    /// Tells actors apart whose pose is more than what their records say.
+    /// Separates the actors whose pose needs more than their records.
     fn split(&mut self, list: &[u32], starts: &Starts<'_>, special: impl Fn(&u32) -> bool) {
         let lists = [&mut self.plain, &mut self.special];
         lists.into_iter().for_each(Vec::clear);
@@ -303,7 +316,7 @@ impl Work {
     }
 }
 
-/// Whether nothing but the caller's model pose is seen of an actor.
+/// Returns true if the caller's model pose is the only visible pose of an actor.
 pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
     let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
     let mut seen = pool.get(actor.block).iter().filter(seen);

@@ -1,66 +1,70 @@
-//! What happened to actors during an update.
+//! Animation events: the things that happened to actors during an update.
 
 use super::ActorId;
 use crate::ids::{ClipId, EventId, StateId};
 
-/// Something that happened to an actor, to the instant and not to the frame.
+/// Something that happened to an actor, with its exact time.
+///
+/// The time is that of the event itself, not that of a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnimationEvent {
-    /// To whom.
+    /// The actor that it happened to.
     pub actor: ActorId,
-    /// When, in seconds of the animator's time.
+    /// The time of the event, in seconds of the animator's time.
     pub time_s: f64,
-    /// The weight that the clip had then in its layer; 1 for states.
+    /// The weight of the clip in its layer at that time. 1 for states.
     pub weight: f32,
     /// The layer on which it happened.
     pub layer: u8,
-    /// What happened.
+    /// The kind of event.
     pub kind: AnimationEventKind,
-    /// Its number among those that an update found.
+    /// Its position in the order in which the update found the events.
     pub(crate) order: u32,
 }
 
-/// What happened.
+/// The kind of an animation event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnimationEventKind {
-    /// A clip passed one of its events.
-    /// [`Animator::event_name`](super::instances::Animator::event_name) has its name.
+    /// A clip's time passed one of its events.
+    ///
+    /// [`Animator::event_name`](super::instances::Animator::event_name) returns its name.
     Clip {
         /// The clip.
         clip: ClipId,
-        /// Which event, by its name; clips may share it.
+        /// The event, identified by its name. Several clips may have an event of one name.
         event: EventId,
     },
-    /// A clip that plays once came to its end.
+    /// A clip that plays once reached its end.
     Finished {
         /// The clip.
         clip: ClipId,
     },
-    /// The state machine left a state, which may go on to be seen while it fades out.
+    /// The state machine left a state. The state may stay visible while it fades out.
     Left {
-        /// The state, one of its layer.
+        /// The state, among those of its layer.
         state: StateId,
     },
     /// The state machine entered a state.
     Entered {
-        /// The state, one of its layer.
+        /// The state, among those of its layer.
         state: StateId,
     },
 }
 
-/// The events of an update, and those that are to come with the next one.
+/// The events of an update, and those already found for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     events: Vec<AnimationEvent>,
-    /// Found between updates.
+    /// Events that were found between updates.
     early: Vec<AnimationEvent>,
     left_out: u64,
     early_left_out: u64,
 }
 
-/// The most events that one record delivers in one update. A clip with a hundred events a second
-/// reaches it in ten seconds.
+/// The most events that one record delivers in one update.
+///
+/// A clip with a hundred events a second reaches it in about ten seconds.
 pub(crate) const MOST_OF_RECORD: usize = 1024;
 
 impl EventQueue {
@@ -82,10 +86,10 @@ impl EventQueue {
         self.left_out = core::mem::take(&mut self.early_left_out);
     }
 
-    /// Ends an update: all that happened, in order of time.
+    /// Ends an update: sorts all its events by time.
     pub(crate) fn end(&mut self) {
         let key = |event: &AnimationEvent| (event.actor.index, event.layer, event.order);
-        // In place, so nothing is allocated.
+        // An unstable sort works in place, so nothing is allocated.
         self.events.sort_unstable_by(|a, b| {
             a.time_s
                 .total_cmp(&b.time_s)
@@ -93,7 +97,7 @@ impl EventQueue {
         });
     }
 
-    /// Keeps what was found between updates for the next one.
+    /// Moves events found between updates to the next update.
     pub(crate) fn put_off(&mut self, from: usize, left_out: u64) {
         self.early.extend(self.events.drain(from..));
         let found = self.left_out.saturating_sub(left_out);

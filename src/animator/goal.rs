@@ -1,4 +1,4 @@
-//! Inverse kinematics of actors: jobs of the character, targets of each actor.
+//! Inverse kinematics of actors: solvers of the character, and targets of each actor.
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ik::{
@@ -8,7 +8,7 @@ use crate::ik::{
 use crate::motion::Ramp;
 use crate::skeleton::{Affine, Transform};
 
-/// A kind of inverse kinematics that the actors of a character can be given targets for.
+/// An inverse kinematics solver, for which actors can be given targets.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum IkSolver {
@@ -22,7 +22,7 @@ pub enum IkSolver {
     Feet(FootPlacement),
 }
 
-/// What an actor wants of a solver, in character space.
+/// The target of an actor for a solver, in character space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum IkTarget {
@@ -36,7 +36,7 @@ pub enum IkTarget {
     Feet(FeetTarget),
 }
 
-/// What a solver made of an actor's target.
+/// The result of a solver for an actor's target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum IkReport {
@@ -50,18 +50,18 @@ pub enum IkReport {
     Feet(FeetReport),
 }
 
-/// A solver of an animator.
+/// Identifies a solver of an animator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SolverId(pub(crate) u16);
 
-/// What an actor wants of a solver.
+/// A target that an actor has for a solver, with the state of its fade.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal {
     pub(crate) solver: SolverId,
     pub(crate) target: IkTarget,
     /// Multiplies the target's weight.
     pub(crate) weight: Ramp,
-    /// Of the pose that was evaluated last.
+    /// The report of the last evaluation.
     pub(crate) report: Option<IkReport>,
 }
 
@@ -75,7 +75,7 @@ impl IkSolver {
         }
     }
 
-    /// Whether a target is one of this kind, and makes sense.
+    /// Checks that a target is of this kind of solver, and is valid.
     pub(crate) fn check(&self, target: &IkTarget) -> Result<()> {
         match (self, target) {
             (Self::TwoBone(job), IkTarget::TwoBone(target)) => job.check(target),
@@ -89,7 +89,7 @@ impl IkSolver {
         }
     }
 
-    /// Changes a pose. Everything was checked.
+    /// Applies the solver to a pose. The arguments must have been checked.
     fn solve(
         &self,
         rig: &IkRig,
@@ -125,12 +125,12 @@ impl IkSolver {
 }
 
 impl Goal {
-    /// Whether it has faded out.
+    /// Returns true if it has faded out.
     pub(crate) fn is_over(&self, local_s: f64) -> bool {
         self.weight.to == 0.0 && self.weight.has_ended(local_s)
     }
 
-    /// From when on its weight no longer changes.
+    /// The time from which its weight no longer changes.
     pub(crate) fn still_from_s(&self) -> f64 {
         if self.weight.from == self.weight.to {
             f64::NEG_INFINITY
@@ -139,7 +139,7 @@ impl Goal {
         }
     }
 
-    /// Changes a pose, of which both halves are given.
+    /// Applies the goal to a pose, which is given as local and model transforms.
     pub(crate) fn solve(
         &mut self,
         solvers: &[IkSolver],

@@ -9,12 +9,14 @@ use crate::ik::IkRig;
 use crate::motion::{Ease, Ramp};
 
 impl Animator {
-    /// Adds a solver, for which actors can be given targets. Solvers work on the blended pose, in
-    /// the order in which they were added.
+    /// Adds a solver, for which actors can be given targets.
+    ///
+    /// Solvers work on the blended pose, in the order in which they were added.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Argument`] or [`Error::At`], naming the joint or the field,
-    /// if it does not fit the character; [`Error::Capacity`] beyond 65,535 solvers.
+    /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the
+    ///   character. The error names the joint or the field.
+    /// - [`Error::Capacity`] beyond 65,535 solvers.
     pub fn add_solver(&mut self, solver: IkSolver) -> Result<SolverId> {
         let skeleton = &self.library.skeleton;
         let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
@@ -29,15 +31,17 @@ impl Animator {
         Ok(SolverId(asked as u16 - 1))
     }
 
-    /// Gives an actor a target for a solver: from now on its pose reaches for it. A target that it
-    /// had for the solver is replaced, and keeps the weight that it has come to.
+    /// Gives an actor a target for an inverse kinematics solver.
     ///
-    /// The target is in character space. Its weight is reached in `fade_s` seconds.
+    /// From now on, the actor's pose reaches for it. The target is in character space. It reaches
+    /// its full weight in `fade_s` seconds. If the actor already has a target for this solver, the
+    /// new target replaces it and starts with its present weight.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::NotFound`] for a
-    /// solver of another animator; [`Error::Argument`] for a target that is for another kind of
-    /// solver or makes no sense, and for a fade that is negative or longer than an hour.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::NotFound`] for a solver of another animator.
+    /// - [`Error::Argument`] for a target of another kind of solver, an invalid target, or a fade
+    ///   that is negative or longer than an hour.
     pub fn set_target(
         &mut self,
         id: ActorId,
@@ -77,11 +81,11 @@ impl Animator {
         Ok(())
     }
 
-    /// Takes an actor's target for a solver away, in `fade_s` seconds.
+    /// Removes an actor's target for a solver, over `fade_s` seconds.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] for a
-    /// fade that is negative or longer than an hour.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] for a fade that is negative or longer than an hour.
     pub fn clear_target(&mut self, id: ActorId, solver: SolverId, fade_s: f32) -> Result<()> {
         check_fade("fade_s", fade_s)?;
         self.actors.check(id)?;
@@ -102,8 +106,9 @@ impl Animator {
         Ok(())
     }
 
-    /// What a solver made of an actor's target when its pose was evaluated last; `None` if it has
-    /// no target, or was not evaluated since.
+    /// The result of a solver when the actor's pose was last evaluated.
+    ///
+    /// `None` if the actor has no target for it, or its pose has not been evaluated since.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.

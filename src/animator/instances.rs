@@ -1,4 +1,4 @@
-//! Many instances of one character, animated together, without Vulkan.
+//! The [`Animator`]: construction, and the actors that it owns.
 
 use super::actor::Actors;
 use super::blend_pool::BlendPool;
@@ -15,14 +15,15 @@ use crate::clip::Clip;
 use crate::error::Result;
 use crate::ik::IkRig;
 
-/// For how many actors room is made at most before they come.
+/// The most actors that memory is reserved for in advance.
 pub(crate) const MOST_RESERVED: usize = 1 << 20;
 
-/// How much weight layer 0 needs so that nothing of the rest pose is seen: 1 but for rounding.
+/// The weight of layer 0 from which the rest pose is invisible: 1, with a margin for rounding.
 pub(crate) const THRESHOLD: f32 = 0.999;
 
-/// Many instances of one character, animated together. See the [module](crate::animator).
+/// Animates many instances of one character. See the [module](crate::animator).
 #[derive(Debug)]
+#[doc(alias = "mixer")]
 #[doc(alias = "AnimationMixer")]
 #[doc(alias = "AnimationPlayer")]
 pub struct Animator {
@@ -33,25 +34,25 @@ pub struct Animator {
     pub(crate) pool: RecordPool,
     pub(crate) blends: BlendPool,
     pub(crate) wake: WakeHeap,
-    /// Actors that an update visits.
+    /// Actors that the current update visits.
     pub(crate) due: Vec<u32>,
     pub(crate) queue: EventQueue,
     pub(crate) solvers: Vec<IkSolver>,
     pub(crate) rig: Option<IkRig>,
     pub(super) work: Work,
-    /// How many actors may take more than their records.
+    /// The number of actors whose pose may need more than their records.
     pub(crate) specials: usize,
     pub(crate) cut_work: CutWork,
-    /// The most records of an actor that the evaluation has room for.
+    /// The largest number of records per actor that evaluation buffers were allocated for.
     pub(crate) warmed: usize,
     pub(crate) now_s: f64,
-    /// How many actors were visited.
+    /// The number of visits to actors since creation.
     #[cfg(test)]
     pub(crate) visits: u64,
 }
 
 impl Animator {
-    /// Makes an animator without actors.
+    /// Creates an animator without actors.
     ///
     /// # Errors
     /// None for a character that an importer made.
@@ -91,14 +92,16 @@ impl Animator {
         Ok(animator)
     }
 
-    /// Makes room for this many actors in all, so that adding them allocates little; for 1,048,576
-    /// at most, and the others as they come.
+    /// Reserves memory for this many actors in all.
+    ///
+    /// Adding the actors then allocates little. At most 1,048,576 are reserved in advance; memory
+    /// for more grows as they are added.
     pub fn reserve(&mut self, actors: usize) {
         let actors = actors.min(MOST_RESERVED);
         self.actors.reserve(actors);
         self.pool.reserve(actors);
         if !self.library.blend_spaces().is_empty() {
-            // One, and one that fades out.
+            // Per actor, one that plays and one that fades out.
             self.blends.reserve(2 * actors);
         }
         self.wake.reserve(actors);
@@ -106,10 +109,10 @@ impl Animator {
         self.work.make_room(actors, 0, 0);
     }
 
-    /// Adds an actor that plays this. What it plays first begins at once, without a fade.
+    /// Adds an actor that plays `play` immediately, without a fade.
     ///
     /// # Errors
-    /// As [`Self::play`].
+    /// The same as [`Self::play`].
     pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
         let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.resolve(&play)?;
@@ -121,7 +124,7 @@ impl Animator {
         Ok(id)
     }
 
-    /// Removes an actor. Its events of this update stay.
+    /// Removes an actor. Its events of this update stay in the list.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
@@ -138,8 +141,9 @@ impl Animator {
         Ok(())
     }
 
-    /// Makes room for an actor whose poses take more than its records: inverse kinematics, a pose
-    /// of the caller's, or an inertialised transition.
+    /// Reserves buffers for an actor whose pose may need more than its records.
+    ///
+    /// These are inverse kinematics, a pose set by the caller, or an inertialised transition.
     pub(crate) fn expect_special(&mut self, index: u32) {
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
             return;
@@ -152,25 +156,25 @@ impl Animator {
         self.work.make_room(actors, self.specials, joints);
     }
 
-    /// Whether the actor is alive.
+    /// Returns true if the actor is alive.
     #[must_use]
     pub fn is_alive(&self, id: ActorId) -> bool {
         self.actors.check(id).is_ok()
     }
 
-    /// How many actors there are.
+    /// The number of actors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.actors.len()
     }
 
-    /// Whether there is no actor.
+    /// Returns true if there are no actors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The actors, in the order of their numbers.
+    /// The ids of all actors, ascending by index.
     pub fn actors(&self) -> impl Iterator<Item = ActorId> + '_ {
         self.actors.ids()
     }
@@ -181,26 +185,28 @@ impl Animator {
         self.now_s
     }
 
-    /// The threads that poses are evaluated on.
+    /// Sets the threads that evaluate poses.
     pub fn set_threads(&mut self, threads: crate::Threads) {
         self.threads = threads;
         self.warmed = 0;
         self.warm();
     }
 
-    /// What happened in the last update, in the order of time.
+    /// The events of the last update, in order of time.
     #[must_use]
     pub fn events(&self) -> &[AnimationEvent] {
         self.queue.events()
     }
 
-    /// How many events the last update left out: a clip delivers 1,024 at most in one update.
+    /// The number of events that the last update dropped.
+    ///
+    /// One clip delivers at most 1,024 events in one update.
     #[must_use]
     pub fn events_left_out(&self) -> u64 {
         self.queue.left_out()
     }
 
-    /// The name of an event: of a clip's own, of a finished clip, or of a state.
+    /// The name that belongs to an event: of the clip's event, the finished clip, or the state.
     #[must_use]
     pub fn event_name(&self, event: &AnimationEvent) -> &str {
         match event.kind {
@@ -216,15 +222,16 @@ impl Animator {
         }
     }
 
-    /// Whether an actor is in the rest pose, and stays there until something is played.
+    /// Returns true if the actor is in the rest pose and stays there until something is played.
     #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn is_resting(&self, index: u32) -> bool {
         let actor = self.actors.list.get(index as usize);
         actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
     }
 
-    /// A number that stands for an actor's pose while it does not change: equal numbers mean equal
-    /// poses. `None` while it moves.
+    /// A number that identifies an actor's pose while it does not change.
+    ///
+    /// Equal numbers mean equal poses. `None` while the actor moves.
     #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn still_pose(&self, index: u32) -> Option<u32> {
         let actor = self.actors.list.get(index as usize)?;

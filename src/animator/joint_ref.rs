@@ -1,19 +1,20 @@
-//! Names for joints and sockets.
+//! References to joints and sockets, by id or name.
 
 use crate::character::AnimationSet;
 use crate::error::{Error, Result};
 use crate::ids::{JointId, SocketId};
 use crate::skeleton::{Skeleton, Socket};
 
-/// A joint of a character, or a [socket](crate::character::AnimationSet::sockets): a place on a
-/// joint.
+/// Selects a joint or a [socket](crate::character::AnimationSet::sockets) of a character.
+///
+/// A socket is a fixed offset from a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JointRef<'a> {
-    /// By its index.
+    /// A joint by its index.
     Id(JointId),
     /// A socket by its id.
     Socket(SocketId),
-    /// The socket of this name; if there is none, the first joint of this name.
+    /// The socket with this name. If there is none, the first joint with this name.
     Name(&'a str),
 }
 
@@ -36,7 +37,7 @@ impl<'a> From<&'a str> for JointRef<'a> {
 }
 
 impl JointRef<'_> {
-    /// The joint, and the place on it.
+    /// The joint, and the offset from it.
     pub(crate) fn find(self, skeleton: &Skeleton, set: &AnimationSet) -> Result<Socket> {
         let sockets = set.sockets();
         match self {

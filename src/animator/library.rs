@@ -1,4 +1,4 @@
-//! What the actors of a character can play.
+//! Everything that the actors of a character can play.
 
 use super::play::{BlendSpaceRef, ClipRef, MaskRef};
 use crate::character::{AnimationSet, BlendAt, Character};
@@ -11,13 +11,13 @@ use crate::state_machine::StateMachine;
 use glam::Vec2;
 use std::sync::Arc;
 
-/// A character's animations, as the animator reads them: shared with the character.
+/// A character's animations, shared with the character.
 #[derive(Debug, Clone)]
 pub(crate) struct Library {
     pub(crate) skeleton: Skeleton,
     pub(crate) clips: Arc<Vec<Clip>>,
     pub(crate) set: Arc<AnimationSet>,
-    /// Of the rest pose.
+    /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
 }
 
@@ -41,7 +41,7 @@ impl Library {
         in_list("clip", index, self.clips.len()).map(Some)
     }
 
-    /// A blend space by its reference, and its place: the origin if none is given.
+    /// The index of a blend space, and the position in it. The default is the origin.
     pub(crate) fn blend_space(
         &self,
         space: BlendSpaceRef<'_>,
@@ -56,10 +56,10 @@ impl Library {
         Ok((index, at))
     }
 
-    /// A place in a blend space that exists.
+    /// Checks a position in a blend space that exists.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another number of coordinates, or one that is not finite.
+    /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
     pub(crate) fn blend_place(&self, space: u16, at: BlendAt) -> Result<Vec2> {
         let what = "place in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
@@ -105,7 +105,7 @@ impl Library {
         motion.filter(|motion| !motion.is_still())
     }
 
-    /// How many layers the state machine has to itself.
+    /// The number of layers that the state machine reserves.
     pub(crate) fn machine_layers(&self) -> usize {
         self.state_machine().map_or(0, StateMachine::layer_count)
     }
@@ -130,7 +130,7 @@ mod tests {
     use crate::animator::AnimatorDesc;
     use crate::animator::instances::Animator;
 
-    /// Ten animators of a character hold one copy of its clips and of what belongs to them.
+    /// Ten animators of a character share one copy of its clips and animation data.
     #[test]
     fn animators_share_what_the_character_has() {
         let character = crate::builtin::mannequin().unwrap().character;
@@ -142,7 +142,7 @@ mod tests {
             assert!(Arc::ptr_eq(&library.set, &character.animations));
         }
         assert_eq!(Arc::strong_count(&character.clips), 11);
-        // What a crowd keeps of a character shares them, too.
+        // A crowd shares the same data of a character.
         #[cfg(feature = "vulkan")]
         {
             let rig = character.rig();
@@ -150,7 +150,7 @@ mod tests {
             assert!(Arc::ptr_eq(&rig.curves, &character.curves));
             assert!(Arc::ptr_eq(&rig.animations, &character.animations));
         }
-        // A character that gets more clips leaves the others alone.
+        // Adding clips to a copy of the character does not change the original.
         let more = character.clone().with_clips(Vec::new()).unwrap();
         assert_eq!(more.clips.len(), character.clips.len());
     }

@@ -1,8 +1,12 @@
-//! Many instances of one character, animated together, without Vulkan.
+//! Animates many instances of one character, without Vulkan.
 //!
-//! An [`Animator`] owns the *actors* of a character: what each plays, fades, waits for and reaches
-//! for. The caller says what changes; [`Animator::update`] takes all of them to the present time,
-//! and tells what happened; then poses come out in any form.
+//! An [`Animator`] owns the *actors* of a character: the clips, fades, events and inverse
+//! kinematics targets of each instance. Use it in three steps:
+//!
+//! 1. Tell it what changes: play, stop, seek, set a target.
+//! 2. Call [`Animator::update`], which takes all actors to the present time and collects the events
+//!    that happened.
+//! 3. Read the poses, in any form.
 //!
 //! ```
 //! use throng::animator::{Animator, AnimatorDesc, Play};
@@ -13,7 +17,7 @@
 //! let guards = [0.0, 0.4].map(|offset_s| animator.add(Play::new("Walk").offset_s(offset_s)));
 //! let guards = guards.into_iter().collect::<throng::Result<Vec<_>>>()?;
 //!
-//! // The first stops, in a quarter of a second, and waves.
+//! // The first guard stops within a quarter of a second, and waves.
 //! animator.play(guards[0], Play::new("Idle").fade_s(0.25))?;
 //! animator.play(guards[0], Play::new("Wave").layer(1).once().fade_s(0.2))?;
 //!
@@ -25,19 +29,20 @@
 //! ```
 //!
 //! # Time
-//! Everything that plays is a [`PlayRecord`]: plain data that is closed-form in time. A change
-//! costs the same however many actors there are, and allocates nothing; an actor whose pose cannot
-//! change costs nothing until it does. Fades end, clips end, events pass and states change at their
-//! own time and not at a frame's, so the frame rate changes nothing but when the caller hears of
-//! it.
+//! Everything that plays is a [`PlayRecord`]: plain data that is closed-form in time.
 //!
-//! A clock that goes back tells nothing: clips stand where they stood at that time, and state
-//! machines go on from what they had come to.
+//! - A change costs the same however many actors there are, and allocates nothing.
+//! - An actor whose pose cannot change costs nothing until it does.
+//! - Fades end, clips end, events fire and states change at their own time, not at the time of a
+//!   frame. The frame rate only decides when the caller learns of it.
+//!
+//! If the clock goes back, nothing new happens. Clips are evaluated at the earlier time, and state
+//! machines go on from their current state.
 //!
 //! # Layers
-//! Each layer is laid over the one below, layer 0 over the rest pose. Within a layer clips are
-//! averaged by their weights; additive clips are added after that. What is missing to a weight of 1
-//! is what lies below.
+//! Each layer is applied over the one below, layer 0 over the rest pose. Within a layer, clips are
+//! averaged by their weights, and additive clips are added after that. If the weights of a layer
+//! sum to less than 1, the pose below fills the rest.
 
 mod actor;
 mod blend;

@@ -1,4 +1,4 @@
-//! Poses that the caller makes: a ragdoll, a pose from the network.
+//! Poses set by the caller, such as a ragdoll or a pose from the network.
 
 use super::control::{check_fade, fade_layer, in_range};
 use super::instances::Animator;
@@ -9,28 +9,30 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::Ease;
 use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 
-/// The pose that a caller gave an actor, as one more thing that it plays.
+/// A pose that the caller gave an actor. It plays like a clip.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnPose {
     /// The pose as a clip of a single frame.
     pub(crate) clip: Clip,
-    /// The model pose as it was given; empty if a local pose was given. It holds what a local pose
-    /// cannot, such as shear, and is shown as it is where nothing else plays.
+    /// The model pose as the caller gave it. Empty if a local pose was given.
+    ///
+    /// It can hold shear and other things that a local pose cannot. It is used unchanged if nothing
+    /// else plays.
     pub(crate) model: Vec<Affine>,
     /// The local pose.
     pub(crate) local: Vec<Transform>,
 }
 
-/// How a pose of the caller's is shown.
+/// The settings for showing a pose set by the caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShowPose<'a> {
-    /// How long it takes to fade from what the layer plays now, in seconds; 0 cuts.
+    /// Duration of the fade from what the layer plays now, in seconds. 0 cuts.
     pub fade_s: f32,
-    /// How the fade goes.
+    /// The curve of the fade.
     pub ease: Ease,
     /// The layer that it is shown on.
     pub layer: u8,
-    /// Which joints it counts for.
+    /// The joints that it affects.
     pub mask: MaskRef<'a>,
     /// Its weight after the fade.
     pub weight: f32,
@@ -49,13 +51,16 @@ impl Default for ShowPose<'_> {
 }
 
 impl Animator {
-    /// Shows a local pose of the caller's, one transform for each joint: it takes the place of what
-    /// the layer plays, in a cross-fade. It stays until it is set again ([`Self::set_pose`]) or
-    /// something else is played on the layer. An actor has one such pose.
+    /// Shows a local pose given by the caller.
+    ///
+    /// It has one transform per joint. It replaces what the layer plays, in a cross-fade. It stays
+    /// until it is set again ([`Self::set_pose`]), or until something else is played on the layer.
+    /// An actor has only one such pose.
     ///
     /// # Errors
-    /// As [`Self::play`]; [`Error::Argument`] for another number of joints, and
-    /// [`Error::At`] with the first joint that is not finite.
+    /// - The same as [`Self::play`].
+    /// - [`Error::Argument`] for the wrong number of joints.
+    /// - [`Error::At`] with the index of the first joint that is not finite.
     #[doc(alias = "ragdoll")]
     pub fn show_pose(
         &mut self,
@@ -68,13 +73,17 @@ impl Animator {
         self.show(id, show, local.iter().copied(), &[])
     }
 
-    /// Shows a model pose of the caller's, one matrix for each joint: character space from the
-    /// joint's. As [`Self::show_pose`]. Where nothing else plays and no inverse kinematics work,
-    /// the matrices are shown as they are; else what translation, rotation and scale cannot say of
-    /// them is lost.
+    /// Shows a model pose given by the caller.
+    ///
+    /// It has one matrix per joint. Each matrix transforms from the joint's space to character
+    /// space. Otherwise this works like [`Self::show_pose`].
+    ///
+    /// If nothing else plays and there is no inverse kinematics, the matrices are used unchanged.
+    /// If not, they are converted to translation, rotation and scale, and the rest, such as shear,
+    /// is lost.
     ///
     /// # Errors
-    /// As [`Self::show_pose`].
+    /// The same as [`Self::show_pose`].
     pub fn show_model_pose(
         &mut self,
         id: ActorId,
@@ -90,7 +99,8 @@ impl Animator {
     /// Changes the pose that an actor shows, whatever its weight is now.
     ///
     /// # Errors
-    /// As [`Self::show_pose`]; [`Error::Argument`] if it shows none.
+    /// - The same as [`Self::show_pose`].
+    /// - [`Error::Argument`] if the actor shows no pose.
     pub fn set_pose(&mut self, id: ActorId, local: &[Transform]) -> Result<()> {
         self.check_shows(id)?;
         self.check_local(local)?;
@@ -99,10 +109,12 @@ impl Animator {
         Ok(())
     }
 
-    /// Changes the pose that an actor shows, as [`Self::show_model_pose`] takes it.
+    /// Changes the pose that an actor shows, given as a model pose.
+    ///
+    /// See [`Self::show_model_pose`].
     ///
     /// # Errors
-    /// As [`Self::set_pose`].
+    /// The same as [`Self::set_pose`].
     pub fn set_model_pose(&mut self, id: ActorId, model: &[Affine]) -> Result<()> {
         self.check_shows(id)?;
         self.check_model(model)?;
@@ -112,7 +124,9 @@ impl Animator {
         Ok(())
     }
 
-    /// Whether the actor shows a pose of the caller's, with whatever weight.
+    /// Returns true if the actor shows a pose set by the caller.
+    ///
+    /// A pose that is fading out does not count.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
@@ -191,7 +205,8 @@ impl Animator {
         self.keep(id.index, local, model);
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             let local_s = actor.clock.local_s(self.now_s);
-            // It is one pose: what showed it before goes on as this.
+            // The actor has only one pose, so a record that already shows it is replaced and keeps
+            // its weight.
             let pool = &mut self.pool;
             let shown = pool.get(actor.block).iter().find(|r| r.has(FLAG_POSE));
             let shown = shown.filter(|record| record.layer == show.layer);
@@ -216,7 +231,7 @@ impl Animator {
         Ok(())
     }
 
-    /// Keeps a pose that was checked.
+    /// Stores a pose that was already checked.
     fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
         self.expect_special(index);
         let poser = &self.poser;
@@ -239,7 +254,7 @@ impl Animator {
     }
 }
 
-/// The local pose of a model pose, as near as translation, rotation and scale come.
+/// The local pose closest to a model pose, with translation, rotation and scale.
 fn local_of<'a>(
     skeleton: &'a Skeleton,
     model: &'a [Affine],

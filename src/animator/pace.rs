@@ -1,4 +1,4 @@
-//! What the caller says to an actor's time: pause, go on, faster, slower.
+//! The caller's controls for an actor's time: pause, resume, time scale.
 
 use super::ActorId;
 use super::clock::Clock;
@@ -7,7 +7,9 @@ use super::instances::Animator;
 use crate::error::Result;
 
 impl Animator {
-    /// Stops an actor's time, with all that it plays, fades and waits for. Costs nothing until
+    /// Stops an actor's time.
+    ///
+    /// Its clips, fades and state machine stop with it. A paused actor costs nothing until
     /// [`Self::resume`].
     ///
     /// # Errors
@@ -17,7 +19,7 @@ impl Animator {
         self.change_clock(id, |clock, now_s| clock.pause(now_s, true))
     }
 
-    /// Lets a paused actor's time go on from where it stopped.
+    /// Resumes a paused actor's time from where it stopped.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
@@ -26,7 +28,7 @@ impl Animator {
         self.change_clock(id, |clock, now_s| clock.pause(now_s, false))
     }
 
-    /// Whether the actor is paused.
+    /// Returns true if the actor is paused.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
@@ -35,18 +37,20 @@ impl Animator {
         self.actors.get(id).map(|actor| actor.clock.is_paused())
     }
 
-    /// Sets how fast an actor's time runs: clips, fades and state machines alike. 1 is normal.
+    /// Sets the speed of an actor's time. 1 is normal.
+    ///
+    /// It applies to clips, fades and state machines alike.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
-    /// is not alive; [`Error::Argument`](crate::Error::Argument) for a scale that is negative or
-    /// not finite.
+    /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    ///   is not alive.
+    /// - [`Error::Argument`](crate::Error::Argument) for a scale that is negative or not finite.
     pub fn set_time_scale(&mut self, id: ActorId, scale: f32) -> Result<()> {
         in_range("time scale", scale, f32::MAX)?;
         self.change_clock(id, |clock, now_s| clock.set_scale(now_s, scale.into()))
     }
 
-    /// How fast the actor's time runs when it is not paused.
+    /// The speed of the actor's time while it is not paused.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
@@ -56,7 +60,9 @@ impl Animator {
         Ok(actor.clock.scale() as f32)
     }
 
-    /// The actor's own time, in seconds: the animator's unless it was paused or has a time scale.
+    /// The actor's own time, in seconds.
+    ///
+    /// It is the animator's time, unless the actor was paused or has a time scale.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it

@@ -1,10 +1,10 @@
-//! What to play, and how.
+//! Play requests: the clip or blend space to play, and its settings.
 
 use crate::character::BlendAt;
 use crate::ids::{BlendSpaceId, ClipId, MaskId};
 use crate::motion::{Ease, LoopMode};
 
-/// A blend space of a character.
+/// Selects a blend space of a character by id or name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlendSpaceRef<'a> {
     /// By its id.
@@ -25,17 +25,17 @@ impl<'a> From<&'a str> for BlendSpaceRef<'a> {
     }
 }
 
-/// A clip or a blend space of a character.
+/// Selects a clip or a blend space of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ClipRef<'a> {
-    /// None: the rest pose.
+    /// No clip: the rest pose.
     #[default]
     Rest,
     /// By its id.
     Id(ClipId),
     /// By its name.
     Name(&'a str),
-    /// A blend space, in place of a single clip.
+    /// A blend space instead of a single clip.
     BlendSpace(BlendSpaceRef<'a>),
 }
 
@@ -51,10 +51,10 @@ impl<'a> From<&'a str> for ClipRef<'a> {
     }
 }
 
-/// A mask of a character: which joints a layer counts for.
+/// Selects a mask of a character: the joints that a layer affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MaskRef<'a> {
-    /// None: all joints.
+    /// No mask: all joints.
     #[default]
     All,
     /// By its id.
@@ -75,53 +75,64 @@ impl<'a> From<&'a str> for MaskRef<'a> {
     }
 }
 
-/// A clip, and how it is played. It takes the place of whatever its layer plays.
+/// A request to play a clip or a blend space.
+///
+/// It replaces whatever its layer plays.
 ///
 /// ```
 /// use throng::animator::Play;
 ///
-/// // A cross-fade of a quarter of a second.
+/// // Cross-fade to the walk in a quarter of a second.
 /// let walk = Play::new("Walk").fade_s(0.25);
-/// // A run that keeps step with the walk that it takes over from.
+/// // Run, in step with the walk that it replaces.
 /// let run = Play::new("Run").fade_s(0.4).in_step();
-/// // Once, above the hips, on top of whatever the legs do.
+/// // Wave once, only above the hips, on top of whatever the legs do.
 /// let wave = Play::new("Wave").layer(1).mask("upper body").once().fade_s(0.2);
-/// // A blend space of the asset, at a speed of 1.8.
+/// // Play a blend space of the asset, at a movement speed of 1.8.
 /// let go = Play::blend_space("locomotion").at(1.8).fade_s(0.3);
 /// # let _ = (walk, run, wave, go);
 /// ```
 #[doc(alias = "crossfade")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Play<'a> {
-    /// Which clip or blend space.
+    /// The clip or blend space to play.
     pub clip: ClipRef<'a>,
-    /// The place in a blend space; `None` is its origin. Only for blend spaces.
+    /// The position in a blend space. `None` is its origin. Must be `None` for a single clip.
     pub at: Option<BlendAt>,
-    /// How long it takes to fade from what the layer plays now, in seconds; 0 cuts.
+    /// Duration of the fade from what the layer plays now, in seconds. 0 cuts.
     pub fade_s: f32,
-    /// How the fade goes.
+    /// The curve of the fade.
     pub ease: Ease,
-    /// How long an inertialised transition takes, in seconds; 0 for none. It takes the place of the
-    /// fade: see [`Self::inertial_s`].
+    /// Duration of an inertialised transition, in seconds. 0 means none.
+    ///
+    /// It replaces the fade: see [`Self::inertial_s`].
     pub inertial_s: f32,
-    /// The layer. Each layer is laid over the one below; layer 0 over the rest pose.
+    /// The layer to play on.
+    ///
+    /// Each layer is applied over the one below, layer 0 over the rest pose.
     pub layer: u8,
-    /// Which joints it counts for.
+    /// The joints that it affects.
     pub mask: MaskRef<'a>,
-    /// Its weight after the fade. 1 hides what the layers below play.
+    /// Its weight after the fade. A weight of 1 hides the layers below.
     pub weight: f32,
-    /// The actor's time at which the clip stands at `offset_s`, in seconds; `None`: now.
+    /// The actor's time at which the clip is at `offset_s`, in seconds. `None` means now.
     pub start_s: Option<f64>,
-    /// Where in the clip it starts, in seconds. To play a clip once backwards, its duration. In a
-    /// blend space, seconds of the blended cycle at its place.
+    /// The clip time at which it starts, in seconds.
+    ///
+    /// To play a clip backwards once, set this to the clip's duration. For a blend space, these are
+    /// seconds of the blended cycle at the chosen position.
     pub offset_s: f64,
-    /// Clip seconds per second; negative plays backwards, 0 holds. In a blend space, seconds of the
-    /// blended cycle, whose duration is the weighted mean of its clips'.
+    /// Clip seconds per second. Negative plays backwards, 0 holds the pose.
+    ///
+    /// For a blend space, these are seconds of the blended cycle. The duration of that cycle is the
+    /// weighted mean of the durations of its clips.
     pub speed: f64,
-    /// What happens past the end of the clip.
+    /// The behaviour past the end of the clip.
     pub loop_mode: LoopMode,
-    /// Whether it keeps step with what the layer plays: it takes over the phase, and both go at one
-    /// rate during the fade, so that feet do not slide. Only loops keep step.
+    /// Synchronises the clip with what the layer already plays.
+    ///
+    /// The new clip takes over the phase, and both clips advance at one rate during the fade, so
+    /// that feet do not slide. Only looping clips can keep step.
     pub in_step: bool,
 }
 
@@ -143,7 +154,7 @@ impl<'a> Play<'a> {
         in_step: false,
     };
 
-    /// A clip by name or id, in a loop, at normal speed, at once.
+    /// Plays a clip by name or id: looping, at normal speed, without a fade.
     #[must_use]
     pub fn new(clip: impl Into<ClipRef<'a>>) -> Self {
         Self {
@@ -152,9 +163,11 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A blend space of the character's, by name or id, in a loop, at normal speed, at once. Its
-    /// clips play at one phase. [`Self::at`] says where in it;
-    /// [`Animator::set_blend_position`](super::instances::Animator::set_blend_position) moves it later.
+    /// Plays a blend space by name or id: looping, at normal speed, without a fade.
+    ///
+    /// All its clips play at one phase. [`Self::at`] sets the position in the blend space, and
+    /// [`Animator::set_blend_position`](super::instances::Animator::set_blend_position) moves it
+    /// later.
     #[doc(alias = "blend tree")]
     #[must_use]
     pub fn blend_space(space: impl Into<BlendSpaceRef<'a>>) -> Self {
@@ -164,49 +177,56 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Sets the place in a blend space: a number, or two, as many as it has coordinates.
+    /// Sets the position in a blend space.
+    ///
+    /// Give one number or two: as many as the blend space has coordinates.
     #[must_use]
     pub fn at(self, at: impl Into<BlendAt>) -> Self {
         let at = Some(at.into());
         Self { at, ..self }
     }
 
-    /// Fades to it in this many seconds.
+    /// Fades in over this many seconds.
+    #[doc(alias = "crossfade")]
     #[must_use]
     pub const fn fade_s(self, fade_s: f32) -> Self {
         Self { fade_s, ..self }
     }
 
-    /// Cuts to it at once, and lets the actor's inertia carry on: what the pose and its velocity
-    /// were off from the new ones decays within this many seconds; usual are 0.2 to 0.5. Only the
-    /// new motion is evaluated then, unlike in a fade.
+    /// Cuts immediately, and lets the motion before the cut die out.
     ///
-    /// It is the whole pose that goes on, morph weights too, whatever the layer: before inverse
-    /// kinematics, which work on the result. A cut during another takes over what is left of that.
-    /// After the time the pose is that of what plays, to the bit. The velocities are those of what
-    /// plays around the cut, over 2 ms, and not of the frames shown; a pose of the caller's counts
-    /// as standing. Root motion and events are those of a cut.
+    /// At the cut, the new pose and velocity differ from the old ones. This difference decays
+    /// within the given number of seconds; 0.2 to 0.5 is usual. Unlike in a fade, only the new
+    /// motion is evaluated during that time.
     ///
-    /// The call evaluates the actor's pose four times; its first on an actor allocates.
+    /// - The transition applies to the whole pose, including morph weights, on whatever layer the
+    ///   cut happens. It is applied before inverse kinematics, which works on the result.
+    /// - A cut during another transition takes over the remaining difference of that transition.
+    /// - After the given time, the pose is bit for bit the pose of what plays.
+    /// - Velocities are measured over 2 ms around the cut, from what plays and not from the frames
+    ///   shown. A pose set by the caller counts as standing still.
+    /// - Root motion and events are those of a cut.
+    ///
+    /// The call evaluates the actor's pose four times. The first such call for an actor allocates.
     #[doc(alias = "inertialization")]
     #[must_use]
     pub const fn inertial_s(self, inertial_s: f32) -> Self {
         Self { inertial_s, ..self }
     }
 
-    /// Sets how the fade goes.
+    /// Sets the curve of the fade.
     #[must_use]
     pub const fn ease(self, ease: Ease) -> Self {
         Self { ease, ..self }
     }
 
-    /// Plays it on another layer.
+    /// Sets the layer to play on.
     #[must_use]
     pub const fn layer(self, layer: u8) -> Self {
         Self { layer, ..self }
     }
 
-    /// Plays it for the joints of a mask, by name or id.
+    /// Restricts it to the joints of a mask, by name or id.
     #[must_use]
     pub fn mask(self, mask: impl Into<MaskRef<'a>>) -> Self {
         Self {
@@ -215,13 +235,13 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Plays it with this weight.
+    /// Sets its weight after the fade.
     #[must_use]
     pub const fn weight(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 
-    /// Lets it start at this time of the actor, in seconds, which may be past or to come.
+    /// Sets the actor's time at which it starts, in seconds. It may lie in the past or the future.
     #[must_use]
     pub const fn start_s(self, start_s: f64) -> Self {
         Self {
@@ -230,19 +250,19 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Starts elsewhere in the clip, in seconds.
+    /// Starts at this clip time, in seconds.
     #[must_use]
     pub const fn offset_s(self, offset_s: f64) -> Self {
         Self { offset_s, ..self }
     }
 
-    /// Plays it at this speed.
+    /// Sets the speed, in clip seconds per second.
     #[must_use]
     pub const fn speed(self, speed: f64) -> Self {
         Self { speed, ..self }
     }
 
-    /// Sets what happens past the end of the clip.
+    /// Sets the behaviour past the end of the clip.
     #[must_use]
     pub const fn loop_mode(self, loop_mode: LoopMode) -> Self {
         Self { loop_mode, ..self }
@@ -254,7 +274,7 @@ impl<'a> Play<'a> {
         self.loop_mode(LoopMode::Once)
     }
 
-    /// Keeps step with what the layer plays.
+    /// Synchronises it with what the layer already plays. See the field `in_step`.
     #[must_use]
     pub const fn in_step(self) -> Self {
         Self {
@@ -276,12 +296,16 @@ impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
     }
 }
 
-/// A clip that plays on an actor, as [`Animator::playing`](super::instances::Animator::playing) tells it.
+/// A clip that plays on an actor.
+///
+/// [`Animator::playing`](super::instances::Animator::playing) lists them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
-    /// The clip; `None` for a pose of the caller's.
+    /// The clip. `None` for a pose set by the caller.
     pub clip: Option<ClipId>,
-    /// The blend space that plays it; `None` for a single clip, and for what a state machine plays.
+    /// The blend space that plays it.
+    ///
+    /// `None` for a single clip, and for anything that a state machine plays.
     pub blend_space: Option<BlendSpaceId>,
     /// The layer that it plays on.
     pub layer: u8,
@@ -289,12 +313,12 @@ pub struct Playing {
     pub time_s: f64,
     /// Clip seconds per second.
     pub speed: f64,
-    /// Its weight now.
+    /// The current weight.
     pub weight: f32,
-    /// The weight that it goes to: 0 while it fades out.
+    /// The weight at the end of its fade: 0 while it fades out.
     pub to_weight: f32,
-    /// What happens past the end of the clip.
+    /// The behaviour past the end of the clip.
     pub loop_mode: LoopMode,
-    /// Whether the actor's state machine plays it.
+    /// True if the actor's state machine plays it.
     pub by_state_machine: bool,
 }

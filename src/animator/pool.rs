@@ -1,13 +1,13 @@
-//! Where the play records of all actors lie: one list, of which each actor has a block.
+//! Memory of the play records of all actors: one list, in which each actor has a block.
 
 use super::record::PlayRecord;
 use bytemuck::Zeroable;
 
 /// The smallest block, in records.
 const LEAST: u32 = 4;
-/// The most records that an actor can have: beyond it, what counts least is dropped.
+/// The most records that an actor can have. Beyond that, the one with the least weight is dropped.
 pub(crate) const MOST: u32 = 256;
-/// Sizes of blocks: 4, 8, 16 … [`MOST`].
+/// Number of block sizes: 4, 8, 16 … [`MOST`].
 const SIZES: usize = (MOST / LEAST).ilog2() as usize + 1;
 
 /// An actor's records: a range of the pool, ascending in layer.
@@ -15,7 +15,7 @@ const SIZES: usize = (MOST / LEAST).ilog2() as usize + 1;
 pub(crate) struct Block {
     start: u32,
     len: u16,
-    /// The size is `LEAST << size - 1`; 0 for no block.
+    /// The size is `LEAST << (size - 1)` records. 0 means no block.
     size: u8,
 }
 
@@ -33,8 +33,10 @@ impl Block {
     }
 }
 
-/// Blocks of records. A block that is given back goes to the next actor that asks for its size, so
-/// nothing is allocated once there are as many as will ever be needed.
+/// Blocks of records.
+///
+/// A block that is given back goes to the next actor that asks for its size. So nothing is
+/// allocated once there are as many blocks as will ever be needed.
 #[derive(Debug, Default)]
 pub(crate) struct RecordPool {
     records: Vec<PlayRecord>,
@@ -44,7 +46,7 @@ pub(crate) struct RecordPool {
 }
 
 impl RecordPool {
-    /// Makes room for the smallest block of `actors` actors.
+    /// Reserves memory for the smallest block of each of `actors` actors.
     pub(crate) fn reserve(&mut self, actors: usize) {
         let wanted = actors * LEAST as usize;
         self.records
@@ -73,15 +75,19 @@ impl RecordPool {
             .unwrap_or(&mut [])
     }
 
-    /// Adds a record behind those of its layer. If the actor has as many as it may, the one that
-    /// fades out and has the least weight at `now_s` makes room.
+    /// Adds a record after those of its layer.
+    ///
+    /// If the actor already has the maximum number, the record with the lowest final weight is
+    /// dropped; of equal ones, that with the lowest weight at `now_s`.
     pub(crate) fn push(&mut self, block: &mut Block, record: PlayRecord, now_s: f64) {
         let records = self.get(*block);
         let at = records.partition_point(|other| other.layer <= record.layer);
         self.insert(block, at, record, now_s);
     }
 
-    /// Adds a record at a place, or as near to it as the order of layers allows; as [`Self::push`].
+    /// Adds a record at an index, or as near to it as the order of layers allows.
+    ///
+    /// If the actor already has the maximum number, one is dropped as in [`Self::push`].
     pub(crate) fn insert(&mut self, block: &mut Block, at: usize, record: PlayRecord, now_s: f64) {
         if u32::from(block.len) == MOST {
             self.drop_least(block, now_s);
@@ -144,7 +150,7 @@ impl RecordPool {
         }
     }
 
-    /// Keeps the records that `keep` says yes to, in their order.
+    /// Keeps the records for which `keep` returns true, in their order.
     pub(crate) fn retain(&mut self, block: &mut Block, mut keep: impl FnMut(&PlayRecord) -> bool) {
         let records = self.get_mut(*block);
         let mut kept = 0;
@@ -157,7 +163,7 @@ impl RecordPool {
         block.len = kept as u16;
     }
 
-    /// Gives the actor's block to others.
+    /// Frees the actor's block, for use by other actors.
     pub(crate) fn release(&mut self, block: &mut Block) {
         self.give_back(*block);
         *block = Block::default();
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(pool.get(block).len(), 20);
     }
 
-    /// The records of one actor never overwrite another's, and blocks are used again.
+    /// The records of one actor never overwrite another's, and blocks are reused.
     #[test]
     fn blocks_do_not_overlap() {
         let mut pool = RecordPool::default();
@@ -216,7 +222,7 @@ mod tests {
         assert_eq!(pool.records.len(), size);
     }
 
-    /// An actor has a bounded number of records; what fades out goes first.
+    /// An actor has a bounded number of records. Records that fade out are dropped first.
     #[test]
     fn the_least_record_makes_room() {
         let (mut pool, mut block) = (RecordPool::default(), Block::default());

@@ -4,21 +4,21 @@ use crate::ids::MaskId;
 use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp};
 use bytemuck::{Pod, Zeroable};
 
-/// No mask: the record counts for all joints.
+/// Value of [`PlayRecord::mask`] if the record affects all joints.
 pub const NO_MASK: u16 = u16::MAX;
 
-/// A clip that plays on an actor, in 64 bytes of plain data.
+/// A clip that plays on an actor, as plain data.
 ///
-/// Everything that changes with time is a closed form: the clip's time, its speed and its weight
-/// depend on these values and on the actor's time alone. A record is written when something is
-/// played, stopped or changed, and read by whatever makes poses of it.
+/// It takes 64 bytes. The clip's time, speed and weight are closed-form: they depend only on these
+/// values and on the actor's time. A record is written when something is played, stopped or
+/// changed. It is read whenever a pose is evaluated.
 ///
-/// All times are the actor's own, in seconds: the animator's time unless the actor was paused or
-/// has a time scale of its own.
+/// All times are the actor's own, in seconds. They equal the animator's time unless the actor was
+/// paused or has its own time scale.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct PlayRecord {
-    /// The time at which the clip stands at `offset_s`.
+    /// The time at which the clip is at `offset_s`.
     pub anchor_s: f64,
     /// Unwrapped clip time at `anchor_s`, in seconds.
     pub offset_s: f64,
@@ -28,23 +28,23 @@ pub struct PlayRecord {
     pub to_speed: f64,
     /// The time at which the weight starts to change.
     pub fade_start_s: f64,
-    /// How long the weight takes to change, in seconds; 0 for at once.
+    /// Duration of the change of weight, in seconds. 0 means at once.
     pub fade_s: f32,
     /// The weight up to `fade_start_s`.
     pub from_weight: f32,
     /// The weight from `fade_start_s + fade_s` on.
     pub to_weight: f32,
-    /// How long the speed takes to change, in seconds; 0 for at once.
+    /// Duration of the change of speed, in seconds. 0 means at once.
     pub speed_ramp_s: f32,
     /// Index of the clip.
     pub clip: u16,
     /// Index of the mask, or [`NO_MASK`].
     pub mask: u16,
-    /// The layer that it belongs to.
+    /// The layer that it plays on.
     pub layer: u8,
-    /// What happens past the end of the clip: 0 loops, 1 plays once, 2 plays to and fro.
+    /// The behaviour past the end of the clip: 0 loops, 1 plays once, 2 plays back and forth.
     pub loop_mode: u8,
-    /// How weight and speed change: 0 evenly, 1 smoothly (smoothstep).
+    /// The curve of weight and speed changes: 0 is linear, 1 is smooth (smoothstep).
     pub ease: u8,
     /// A combination of the `FLAG_` constants, and the bits of [`BLEND_BITS`].
     pub flags: u8,
@@ -52,23 +52,27 @@ pub struct PlayRecord {
 
 const _: () = assert!(size_of::<PlayRecord>() == 64 && align_of::<PlayRecord>() == 8);
 
-/// The clip shares the phase of the other records of its layer that have this flag.
+/// The clip shares the phase of its layer's synchronised clips.
+///
+/// All records of one layer with this flag are synchronised.
 pub const FLAG_IN_STEP: u8 = 1;
-/// Some of the record's time has passed: events at its start were delivered.
+/// Time has passed for the record: events at its start were delivered.
 pub const FLAG_STARTED: u8 = 2;
-/// The clip has come to its end, and the event that says so was delivered.
+/// The clip reached its end, and its finish event was delivered.
 pub const FLAG_FINISHED: u8 = 4;
-/// The record shows the actor's own pose in place of a clip.
+/// The record shows the actor's own pose instead of a clip.
 pub const FLAG_POSE: u8 = 8;
 /// The record belongs to the actor's state machine.
 pub const FLAG_STATE_MACHINE: u8 = 16;
-/// These bits hold a number that the clips of one played blend space share; 0 for a single clip.
+/// Bits of the number of the blend space that a record belongs to.
+///
+/// All clips of one playing blend space have the same number. 0 for a single clip.
 pub const BLEND_BITS: u8 = 0b1110_0000;
-/// Where [`BLEND_BITS`] start.
+/// Bit position of [`BLEND_BITS`].
 pub(crate) const BLEND_SHIFT: u32 = BLEND_BITS.trailing_zeros();
 
 impl PlayRecord {
-    /// A clip from its start at `now_s`, at normal speed, in a loop, with weight 1 on layer 0.
+    /// A clip that starts at `now_s`, looping, at normal speed, with weight 1 on layer 0.
     pub(crate) fn new(clip: u16, now_s: f64) -> Self {
         Self {
             anchor_s: now_s,
@@ -83,7 +87,7 @@ impl PlayRecord {
         }
     }
 
-    /// What happens past the end of the clip.
+    /// The behaviour past the end of the clip.
     #[must_use]
     pub fn loop_mode(&self) -> LoopMode {
         match self.loop_mode {
@@ -101,7 +105,7 @@ impl PlayRecord {
         };
     }
 
-    /// How weight and speed change.
+    /// The curve of weight and speed changes.
     #[must_use]
     pub fn ease(&self) -> Ease {
         if self.ease == 0 {
@@ -115,18 +119,18 @@ impl PlayRecord {
         self.ease = u8::from(ease == Ease::Smooth);
     }
 
-    /// Whether a flag is set.
+    /// Returns true if any of the bits in `flag` is set.
     #[must_use]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    /// The number of the blend space that it belongs to; 0 for a single clip.
+    /// The number of the blend space that it belongs to. 0 for a single clip.
     pub(crate) fn blend(&self) -> u8 {
         self.flags >> BLEND_SHIFT
     }
 
-    /// The mask; `None` if the record counts for all joints.
+    /// The mask, or `None` if the record affects all joints.
     #[must_use]
     pub fn mask(&self) -> Option<MaskId> {
         (self.mask != NO_MASK).then_some(MaskId(self.mask))
@@ -142,21 +146,22 @@ impl PlayRecord {
         }
     }
 
-    /// Its part in the blend at `time_s`.
+    /// Its weight in the blend at `time_s`.
     #[must_use]
     #[inline]
     pub fn weight_at(&self, time_s: f64) -> f32 {
-        // Most records don't fade.
+        // Most records do not fade.
         if self.from_weight == self.to_weight {
             return self.to_weight;
         }
         self.weight().at(time_s)
     }
 
-    /// Lets the weight go from what it is at `now_s` to `to`.
+    /// Fades the weight from its value at `now_s` to `to`.
     pub(crate) fn fade_to(&mut self, to: f32, now_s: f64, fade_s: f32, ease: Ease) {
         let from = self.weight_at(now_s);
-        // The same ease rules the speed: what is left of its change goes on evenly enough.
+        // The ease applies to the speed too. If it changes during a speed ramp, the current speed
+        // is kept.
         if self.is_changing_speed(now_s) && ease != self.ease() {
             self.hold_speed(now_s);
         }
@@ -165,7 +170,9 @@ impl PlayRecord {
         (self.fade_start_s, self.fade_s) = (now_s, fade_s);
     }
 
-    /// When the weight has come to its end.
+    /// The time at which the weight stops changing.
+    ///
+    /// Negative infinity if it does not change at all.
     #[must_use]
     #[inline]
     pub fn fade_end_s(&self) -> f64 {
@@ -176,7 +183,7 @@ impl PlayRecord {
         }
     }
 
-    /// Whether it has faded out at `time_s`, and so plays no part any more.
+    /// Returns true if it has faded out at `time_s`, so that it no longer contributes.
     pub(crate) fn is_over(&self, time_s: f64) -> bool {
         self.to_weight == 0.0 && self.fade_end_s() <= time_s
     }
@@ -209,12 +216,14 @@ impl PlayRecord {
         }
     }
 
-    /// Whether the speed is going from one value to another at `time_s`.
+    /// Returns true if the speed is still changing at `time_s`.
     pub(crate) fn is_changing_speed(&self, time_s: f64) -> bool {
         self.from_speed != self.to_speed && time_s < self.anchor_s + f64::from(self.speed_ramp_s)
     }
 
-    /// Unwrapped clip time at `time_s`, in seconds: it counts on where the clip starts over.
+    /// Unwrapped clip time at `time_s`, in seconds.
+    ///
+    /// It keeps counting when the clip starts over.
     #[must_use]
     #[inline]
     pub fn unwrapped_s(&self, time_s: f64) -> f64 {
@@ -229,8 +238,9 @@ impl PlayRecord {
             .clip_time_s(self.unwrapped_s(time_s), duration_s)
     }
 
-    /// The first time, not before `since_s`, at which unwrapped clip time is `unwrapped_s`;
-    /// infinite if it does not come there. Only for a speed that no longer changes.
+    /// The first time, not before `since_s`, at which unwrapped clip time is `unwrapped_s`.
+    ///
+    /// Infinite if it never gets there. The speed must no longer be changing at `since_s`.
     pub(crate) fn time_of(&self, unwrapped_s: f64, since_s: f64) -> f64 {
         let left = unwrapped_s - self.unwrapped_s(since_s);
         if left == 0.0 {
@@ -244,14 +254,16 @@ impl PlayRecord {
         }
     }
 
-    /// Goes on from `now_s` at another speed, which it reaches over `ramp_s` seconds.
+    /// Changes the speed from `now_s` on, over `ramp_s` seconds, without a jump in clip time.
     pub(crate) fn set_speed(&mut self, now_s: f64, speed: f64, ramp_s: f32) {
         let (unwrapped_s, from) = (self.unwrapped_s(now_s), self.speed_at(now_s));
         self.re_anchor(now_s, unwrapped_s, [from, speed], ramp_s);
     }
 
-    /// Goes on from `now_s` at another speed, at once. A clip that plays once goes on from its end
-    /// if it has passed it, and comes to its end again if it is not there.
+    /// Changes the speed from `now_s` on, at once.
+    ///
+    /// A clip with [`LoopMode::Once`] that is past its end continues from its end. If it now moves
+    /// towards an end that it is not at, it finishes again there.
     pub(crate) fn turn(&mut self, now_s: f64, speed: f64, duration_s: f64) {
         let mut unwrapped_s = self.unwrapped_s(now_s);
         if self.loop_mode() == LoopMode::Once {
@@ -268,13 +280,13 @@ impl PlayRecord {
         }
     }
 
-    /// Keeps the speed of `now_s`.
+    /// Stops the change of speed, and keeps the speed of `now_s`.
     fn hold_speed(&mut self, now_s: f64) {
         let speed = self.speed_at(now_s);
         self.set_speed(now_s, speed, 0.0);
     }
 
-    /// Stands at `unwrapped_s` at `now_s`, and goes from one speed to another.
+    /// Sets the clip time to `unwrapped_s` at `now_s`, and the speed to a ramp between two values.
     pub(crate) fn re_anchor(
         &mut self,
         now_s: f64,
@@ -283,12 +295,13 @@ impl PlayRecord {
         ramp_s: f32,
     ) {
         (self.anchor_s, self.offset_s) = (now_s, unwrapped_s);
-        // A step has no past: so that most records have one speed.
+        // Without a ramp, `from_speed` is irrelevant. Setting it to `to` lets most records take the
+        // path of constant speed.
         self.from_speed = if ramp_s > 0.0 { from } else { to };
         (self.to_speed, self.speed_ramp_s) = (to, ramp_s);
     }
 
-    /// From when on its pose and weight no longer change; infinite if they always do.
+    /// The time from which its pose and weight no longer change. Infinite if they always do.
     pub(crate) fn still_from_s(&self, duration_s: f64, moves: bool) -> f64 {
         let fade_s = self.fade_end_s();
         if !moves || self.has(FLAG_POSE) {
@@ -334,7 +347,7 @@ mod tests {
         assert_eq!(record.still_from_s(1.0, true), 10.5);
     }
 
-    /// The clip's time does not jump when its speed changes, and ends at the integral of the ramp:
+    /// The clip's time does not jump when its speed changes, and matches the integral of the ramp:
     /// half a second of ramp from 1 to 3 covers one second.
     #[test]
     fn a_speed_changes_without_a_jump() {
@@ -349,7 +362,7 @@ mod tests {
         }
     }
 
-    /// The value that a fade interrupts is where the next one starts.
+    /// A fade that interrupts another starts from the weight reached.
     #[test]
     fn a_fade_starts_from_the_weight_reached() {
         let mut record = PlayRecord::new(0, 0.0);
@@ -360,7 +373,7 @@ mod tests {
         assert!(!record.is_over(5.0));
     }
 
-    /// What is asked for lies where the record says that it is, for both directions.
+    /// The time found for a clip time gives that clip time back, for both directions.
     #[test]
     fn the_time_of_a_clip_time_is_found() {
         for speed in [0.25, 3.0, -1.5] {

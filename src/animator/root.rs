@@ -1,4 +1,4 @@
-//! Root motion of actors: how they move over the ground as their clips play.
+//! Root motion of actors: the movement over the ground that comes from their clips.
 
 use super::ActorId;
 use super::deliver::Passing;
@@ -8,20 +8,22 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::{RootDelta, RootPlace};
 use glam::DVec3;
 
-/// What becomes of the root motion of an actor's clips.
+/// The use of the root motion of an actor's clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RootMotionMode {
-    /// Nothing: clips whose motion was taken out play on the spot.
+    /// It is discarded: clips whose motion was extracted play on the spot.
     #[default]
     Ignore,
-    /// It is summed up for [`Animator::root_delta`](super::instances::Animator::root_delta), and the caller
-    /// moves the actor.
+    /// It is summed up for [`Animator::root_delta`](super::instances::Animator::root_delta).
+    ///
+    /// The caller moves the actor.
     Report,
-    /// As `Report`; and the actor's [`place`](super::instances::Animator::place) moves with it.
+    /// The same as `Report`. In addition, the actor's [`place`](super::instances::Animator::place)
+    /// moves with it.
     Apply,
 }
 
-/// Where an actor that has root motion stands.
+/// The root motion state of an actor, with its place in the world.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     pub(crate) mode: RootMotionMode,
@@ -32,16 +34,16 @@ pub(crate) struct Root {
     pub(crate) delta: RootDelta,
 }
 
-/// The root motion of an actor in an update: what its clips moved, each with its weight.
+/// The root motion of an actor in one update: the weighted sum of its clips' motion.
 ///
-/// Only layer 0 moves the actor: layers above change its pose. What weight is missing to 1 stands
-/// still.
+/// Only layer 0 moves the actor; layers above only change its pose. If the weights sum to less than
+/// 1, the rest counts as standing still.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Step {
     translation: DVec3,
     yaw_rad: f64,
     weight: f64,
-    /// Of the update, in the actor's time.
+    /// Duration of the update, in the actor's time.
     span_s: f64,
 }
 
@@ -85,7 +87,7 @@ impl Step {
 }
 
 impl Root {
-    /// Whether the last update did not move it.
+    /// Returns true if the last update did not move it.
     pub(crate) fn is_still(&self) -> bool {
         self.delta == RootDelta::IDENTITY
     }
@@ -99,8 +101,10 @@ impl Root {
 }
 
 impl Animator {
-    /// Sets what becomes of the root motion of an actor's clips. The motion of each clip is what
-    /// was taken out of it at import. Its place starts at the origin.
+    /// Sets how the root motion of an actor's clips is used.
+    ///
+    /// The motion of a clip is the motion that was extracted from it at import. The actor's place
+    /// starts at the origin.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
@@ -125,44 +129,46 @@ impl Animator {
         Ok(())
     }
 
-    /// What becomes of the root motion of an actor's clips.
+    /// The use of the root motion of an actor's clips.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the
-    /// actor is not alive.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     pub fn root_motion(&self, id: ActorId) -> Result<RootMotionMode> {
         let root = self.actors.get(id)?.root.as_ref();
         Ok(root.map_or(RootMotionMode::Ignore, |root| root.mode))
     }
 
-    /// How the actor moved in the last update, in the frame where it stood before. No motion if its
-    /// root motion is ignored, or if nothing moved it.
+    /// The movement of the actor in the last update.
+    ///
+    /// It is relative to the actor's place before that update. It is the identity if root motion is
+    /// ignored, or if nothing moved the actor.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the
-    /// actor is not alive.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     pub fn root_delta(&self, id: ActorId) -> Result<RootDelta> {
         let root = self.actors.get(id)?.root.as_ref();
         Ok(root.map_or(RootDelta::IDENTITY, |root| root.delta))
     }
 
-    /// Where root motion has brought the actor; the origin if its root motion is ignored.
+    /// The place that root motion has moved the actor to.
+    ///
+    /// It is the origin if root motion is ignored.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the
-    /// actor is not alive.
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     pub fn place(&self, id: ActorId) -> Result<RootPlace> {
         let root = self.actors.get(id)?.root.as_ref();
         Ok(root.map_or_else(RootPlace::default, |root| root.place))
     }
 
-    /// Puts an actor somewhere; root motion goes on from there. `scale` is the actor's size: metres
-    /// of the world per metre of the character.
+    /// Sets the place of an actor, from which root motion continues.
+    ///
+    /// `scale` is the actor's size: metres of the world per metre of the character.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the
-    /// actor is not alive; [`Error::Argument`] for values that are not
-    /// finite, and if the actor's root motion is ignored.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] for values that are not finite, and if the actor's root motion is
+    ///   ignored.
     pub fn set_place(&mut self, id: ActorId, place: RootPlace, scale: f64) -> Result<()> {
         let finite = place.position.is_finite() && place.yaw_rad.is_finite() && scale.is_finite();
         self.actors.check(id)?;

@@ -1,4 +1,4 @@
-//! Where joints of actors are at any time.
+//! Positions of joints and sockets of actors at any time.
 
 use super::ActorId;
 use super::actor::Actor;
@@ -11,16 +11,19 @@ use crate::motion::{JointPart, blend_joint};
 use crate::skeleton::{Affine, Transform, model_pose};
 
 impl Animator {
-    /// Character space from a joint's or a socket's space at the animator's `time_s`, in what the
-    /// actor plays now: any time will do, before or after that of the last update. State machines
-    /// play on or back, and no transition fires. Only the joint and those above it are evaluated,
-    /// unless inverse kinematics change the pose.
+    /// The transform from a joint's or socket's space to character space.
+    ///
+    /// The result is that at the animator's `time_s`, which may lie before or after the last
+    /// update. It is evaluated from what the actor plays now. The clips of a state machine are
+    /// evaluated at that time too, but no transition fires. Only the joint and its ancestors are
+    /// evaluated, unless inverse kinematics changes the pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if the
-    /// actor is not alive; [`Error::NotFound`](crate::Error::NotFound) or
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for a joint or socket that its character
-    /// lacks.
+    /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if
+    ///   the actor is not alive.
+    /// - [`Error::NotFound`](crate::Error::NotFound) or
+    ///   [`Error::UnknownName`](crate::Error::UnknownName) for a joint or socket that the character
+    ///   does not have.
     #[doc(alias = "socket")]
     #[doc(alias = "bone")]
     pub fn joint_model<'a>(
@@ -38,7 +41,7 @@ impl Animator {
         Ok(model * socket.offset)
     }
 
-    /// Character space from the space of a joint that there is.
+    /// The transform to character space from the space of a joint, which must exist.
     fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine> {
         let joints = self.library.skeleton.joints();
         if !actor.goals.is_empty() {
@@ -58,7 +61,7 @@ impl Animator {
         Ok(model)
     }
 
-    /// A joint's local transform, blended of all that the actor plays.
+    /// A joint's local transform, blended from everything that the actor plays.
     fn local_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Transform {
         let rest = &self.library.skeleton.joints()[joint].rest;
         let records = self.pool.get(actor.block).iter();
@@ -88,7 +91,7 @@ impl Animator {
         local
     }
 
-    /// A joint's model matrix after inverse kinematics, which take the whole pose.
+    /// A joint's model matrix after inverse kinematics, which needs the whole pose.
     fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
         let skeleton = &self.library.skeleton;
         let joints = 0..skeleton.len();

@@ -1,4 +1,4 @@
-//! Clips in step: one phase for all that keep step on a layer.
+//! Synchronised clips: all clips that keep step on a layer share one phase.
 
 use super::Play;
 use super::blend::BlendPlay;
@@ -10,7 +10,7 @@ use crate::motion::LoopMode;
 /// A layer of an actor, on which something new fades in.
 pub(super) struct Layer<'a> {
     pub(super) library: &'a Library,
-    /// Of all layers.
+    /// The actor's records on all layers.
     pub(super) records: &'a mut [PlayRecord],
     pub(super) blends: &'a mut BlendPool,
     pub(super) of_actor: Blends,
@@ -18,31 +18,33 @@ pub(super) struct Layer<'a> {
     pub(super) now_s: f64,
 }
 
-/// What leads the clips that keep step.
+/// The phase and rate that the synchronised clips of a layer follow.
 #[derive(Debug, Clone, Copy)]
 struct Lead {
-    /// In cycles since its start, counting on.
+    /// Cycles since its start, without wrapping.
     phase: f64,
     rate_hz: f64,
 }
 
-/// Whether something new keeps step.
+/// The result of looking for something to keep step with.
 enum Joined {
-    /// Not with what plays there, which is no loop.
+    /// There is nothing to keep step with: what plays there does not loop.
     No,
-    /// Others will keep step with it.
+    /// Nothing plays there: the new one is the first, and later ones keep step with it.
     First,
-    /// With this.
+    /// The new one keeps step with this lead.
     With(Lead),
 }
 
 impl Layer<'_> {
-    /// Lets `new`, which is fading in, keep step with what fades out: it takes over the phase of
-    /// the record that leads, and all that keep step change from that one's rate to its own during
-    /// the fade. So no foot slides.
+    /// Synchronises `new`, which is fading in, with what fades out, so that feet do not slide.
     ///
-    /// Returns whether a record of the same clip and mask keeps step already; that one then fades
-    /// in again, and `new` is not needed. Only loops keep step: otherwise `new` stays as it is.
+    /// `new` takes over the phase of the leading record. During the fade, everything that keeps
+    /// step changes from the rate of that record to the rate of `new`.
+    ///
+    /// Returns true if a record of the same clip and mask already keeps step. That record then
+    /// fades in again, and `new` is not needed. Only looping clips keep step: any other `new` is
+    /// not changed.
     pub(super) fn join(&mut self, new: &mut PlayRecord) -> bool {
         let duration_s = self.library.duration_s(new.clip);
         if new.loop_mode() != LoopMode::Loop || duration_s <= 0.0 {
@@ -69,7 +71,7 @@ impl Layer<'_> {
         }
         self.follow(rates_hz, new.fade_s);
         if let Some(at) = again {
-            // It takes the place of what fades out, and so comes after it.
+            // It replaces what fades out, so it must come after it.
             let end = self.records.partition_point(|record| record.layer <= layer);
             self.records[at..end].rotate_left(1);
             return true;
@@ -81,7 +83,7 @@ impl Layer<'_> {
         false
     }
 
-    /// The same for a blend space.
+    /// The same as [`Self::join`], for a blend space.
     pub(super) fn join_blend(&mut self, new: &mut BlendPlay, play: &Play<'_>) {
         if new.loop_mode != LoopMode::Loop {
             return;
@@ -101,7 +103,7 @@ impl Layer<'_> {
         new.stand_at(phase, self.now_s, rates_hz, play.fade_s.into());
     }
 
-    /// Finds what leads the layer, and marks it: it keeps step from now on.
+    /// Finds the record that leads the layer, and marks it as keeping step.
     fn lead(&mut self) -> Joined {
         let Some(at) = self.heaviest() else {
             return Joined::First;
@@ -113,7 +115,7 @@ impl Layer<'_> {
         }
         if !led.has(FLAG_IN_STEP) {
             let (layer, number) = (self.layer, led.blend());
-            // Those that kept step with each other before go on by themselves.
+            // The records that kept step with each other before continue independently.
             for record in self.records.iter_mut().filter(|r| r.layer == layer) {
                 record.flags &= !FLAG_IN_STEP;
             }
@@ -130,7 +132,7 @@ impl Layer<'_> {
         })
     }
 
-    /// Lets all that keep step go from one rate to another in `over_s` seconds.
+    /// Changes the rate of everything that keeps step, over `over_s` seconds.
     fn follow(&mut self, rates_hz: [f64; 2], over_s: f32) {
         let (layer, now_s) = (self.layer, self.now_s);
         let in_step = |record: &&mut PlayRecord| {
@@ -149,8 +151,10 @@ impl Layer<'_> {
         });
     }
 
-    /// The record with the most weight; of several, the last. What was faded out just now has the
-    /// weight that it had; clips of a blend space have that of all of them.
+    /// The record with the most weight. Of equal ones, the last.
+    ///
+    /// A record whose fade-out has just started counts with the weight that it had. A clip of a
+    /// blend space counts with the weight of the whole blend space.
     fn heaviest(&self) -> Option<usize> {
         let plays = |record: &PlayRecord| {
             record.layer == self.layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)

@@ -1,4 +1,4 @@
-//! All actors to the present time.
+//! The update, which takes all actors to the present time.
 
 use super::ActorId;
 use super::carry::Cut;
@@ -11,15 +11,17 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::state_machine::MAX_TIME_S;
 
 impl Animator {
-    /// Takes all actors to `now_s`, in seconds from an origin of the caller's choice, and finds
-    /// what happened since the last update: [`Self::events`], [`Self::root_delta`].
+    /// Takes all actors to the time `now_s`.
     ///
-    /// Only actors to whom something happens are visited, and those that root motion moves. Where
-    /// the clock goes back, nothing happens.
+    /// The time is in seconds from an origin of the caller's choice. The update finds what happened
+    /// since the last one: see [`Self::events`] and [`Self::root_delta`].
+    ///
+    /// It visits only actors to which something happens, and those that root motion moves. If the
+    /// clock goes back, it visits all actors, but nothing happens to them.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a time that is not finite or more than
-    /// [`MAX_TIME_S`] from 0; nothing changes then.
+    /// [`Error::Argument`] for a time that is not finite or is more than [`MAX_TIME_S`] from 0.
+    /// Nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
         check_time(now_s)?;
         let back = now_s < self.now_s;
@@ -42,10 +44,11 @@ impl Animator {
         Ok(())
     }
 
-    /// Allocates now what the evaluation of the actors' records takes, if an actor has more than
-    /// any had before.
+    /// Allocates evaluation buffers for the actors' records in advance.
+    ///
+    /// It does so if an actor has more records than any had before.
     pub(super) fn warm(&mut self) {
-        // Longer lists than this are rare; a slightly longer one does not allocate again.
+        // Longer lists are rare. Rounding up avoids another allocation for a slightly longer list.
         let most = self.pool.most().next_power_of_two().max(64);
         if most > self.warmed {
             self.warmed = most;
@@ -53,7 +56,7 @@ impl Animator {
         }
     }
 
-    /// Takes one actor to the present time. What happens is told with the next update.
+    /// Takes one actor to the present time. Its events are delivered with the next update.
     pub(super) fn touch(&mut self, index: u32) {
         let actor = self.actors.list.get(index as usize);
         if actor.is_some_and(|actor| actor.passed_s < actor.clock.local_s(self.now_s)) {
@@ -85,7 +88,7 @@ impl Animator {
         };
         let local_s = actor.clock.local_s(*now_s);
         let back = local_s < actor.passed_s;
-        // A clock that goes back takes no time.
+        // If the clock goes back, no time passes.
         let from_s = actor.passed_s.min(local_s);
         let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
         let mut sink = Sink {
@@ -142,7 +145,7 @@ impl Animator {
         self.plan_wake(index, local_s);
     }
 
-    /// Finds from when on an actor's pose is still, and when it next needs attention.
+    /// Computes when an actor's pose becomes still, and when it must next be visited.
     fn plan_wake(&mut self, index: u32, local_s: f64) {
         let Self {
             library,
@@ -181,14 +184,14 @@ impl Animator {
             }
         }
         if let Some(root) = &actor.root {
-            // At the end of a motion the actor is told once more, that it stands.
+            // After a motion ends, the actor is visited once more to report that it stands still.
             let walks = || walks_until_s(library, records) > local_s;
             if actor.still_from_s > local_s || !root.is_still() || walks() {
                 wakes_s = local_s;
             }
         }
         let wakes_s = if wakes_s <= local_s && !actor.clock.stands() {
-            // With the next update, to whatever time that is.
+            // Visit it in the next update, whatever the time is then.
             f64::NEG_INFINITY
         } else {
             actor.clock.animator_s(wakes_s)
@@ -212,7 +215,9 @@ fn check_time(now_s: f64) -> Result<()> {
     Err(Error::Argument { what: "now_s", why })
 }
 
-/// Up to when root motion moves an actor, also by clips whose poses do not change.
+/// The time until which root motion moves an actor.
+///
+/// Clips can move an actor even if their poses do not change.
 fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
     let moving = records
         .iter()
@@ -224,7 +229,7 @@ fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
     until_s.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// From when on what is played no longer changes.
+/// The time from which the played records no longer change the pose.
 fn still_from_s(library: &Library, records: &[PlayRecord]) -> f64 {
     let still_s = records.iter().map(|record| {
         let clip = library.clips.get(usize::from(record.clip));

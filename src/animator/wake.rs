@@ -1,15 +1,18 @@
-//! When actors next need attention: a heap that knows where each actor stands in it.
+//! The wake times of actors, in a heap with an index by actor.
 
-/// Not in the heap.
+/// Marks an actor that is not in the heap.
 const NOWHERE: u32 = u32::MAX;
 
-/// A binary heap of actors by their wake time. Each actor is in it at most once; its time can be
-/// changed, and it can be taken out. Nothing is allocated once it has held every actor.
+/// A binary heap of actors, ordered by wake time.
+///
+/// Each actor is in it at most once. Its time can be changed, and it can be removed. Nothing is
+/// allocated once it has held every actor.
 #[derive(Debug, Default)]
 pub(crate) struct WakeHeap {
-    /// Times and actors, the earliest first; `heap[i]` is not after `heap[2i + 1]`, `heap[2i + 2]`.
+    /// Times and actors, the earliest first: `heap[i]` is not later than `heap[2i + 1]` and
+    /// `heap[2i + 2]`.
     heap: Vec<(f64, u32)>,
-    /// For each actor where it stands.
+    /// For each actor, its index in the heap.
     places: Vec<u32>,
 }
 
@@ -20,7 +23,7 @@ impl WakeHeap {
             .reserve(actors.saturating_sub(self.places.len()));
     }
 
-    /// Sets when an actor wakes; an infinite time takes it out.
+    /// Sets the time at which an actor wakes. An infinite time removes it.
     pub(crate) fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
         if index >= self.places.len() {
@@ -44,7 +47,7 @@ impl WakeHeap {
         self.settle(place);
     }
 
-    /// The first actor that wakes at `now_s` or before; it is taken out.
+    /// Removes and returns the first actor that wakes at `now_s` or before.
     pub(crate) fn pop(&mut self, now_s: f64) -> Option<u32> {
         let (time_s, actor) = *self.heap.first()?;
         if time_s > now_s {
@@ -68,7 +71,7 @@ impl WakeHeap {
         }
     }
 
-    /// Moves what stands at `place` to where it belongs.
+    /// Moves the entry at `place` to where it belongs in the heap.
     fn settle(&mut self, mut place: usize) {
         while place > 0 && self.heap[place].0 < self.heap[(place - 1) / 2].0 {
             self.swap(place, (place - 1) / 2);
@@ -102,7 +105,7 @@ impl WakeHeap {
 mod tests {
     use super::*;
 
-    /// Against a plain list: random times, changes and removals come out in order.
+    /// Compares with a plain list: after random changes and removals, actors wake in order of time.
     #[test]
     fn actors_wake_in_order_of_time() {
         let mut random = 1_u64;

@@ -10,13 +10,15 @@ use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::motion::{WeightSample, blend_weights};
 
 impl Animator {
-    /// The morph weights of an actor at the present time, one for each of its character's
-    /// [`morph_weights`](crate::character::Character::morph_weights): what its clips make of them,
-    /// blended as joints are, and over that what the caller set.
+    /// Writes the morph weights of an actor at the present time.
+    ///
+    /// There is one for each of its character's
+    /// [`morph_weights`](crate::character::Character::morph_weights). Weights from clips are
+    /// blended as joints are. Weights that the caller set override them.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive; [`Error::Argument`] if
-    /// `out` is not as long as there are weights.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] if the length of `out` is not the number of weights.
     pub fn morph_weights(&self, id: ActorId, out: &mut [f32]) -> Result<()> {
         self.actors.check(id)?;
         expect_len("morph weights", out.len(), self.library.morph_weights.len())?;
@@ -24,7 +26,7 @@ impl Animator {
         Ok(())
     }
 
-    /// Writes the morph weights of a living actor; `out` is as long as there are.
+    /// Writes the morph weights of a living actor. The length of `out` must be correct.
     pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
         let rest = &self.library.morph_weights;
         out.copy_from_slice(rest);
@@ -44,12 +46,15 @@ impl Animator {
         }
     }
 
-    /// Sets an actor's morph weights over what its clips and the rest pose say: one for each of its
-    /// character's weights. `None` leaves a weight to them.
+    /// Overrides an actor's morph weights.
+    ///
+    /// There is one entry for each weight of its character.
+    ///
+    /// `None` leaves a weight to the clips and the rest pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::Argument`] for another
-    /// number of weights, or one that is not finite.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] for the wrong number of weights, or a weight that is not finite.
     pub fn set_morph_weights(&mut self, id: ActorId, weights: &[Option<f32>]) -> Result<()> {
         self.actors.check(id)?;
         let need = self.library.morph_weights.len();
@@ -68,12 +73,14 @@ impl Animator {
         Ok(())
     }
 
-    /// Sets one morph weight of an actor over what its clips and the rest pose say; `None` leaves
-    /// it to them again.
+    /// Overrides one morph weight of an actor.
+    ///
+    /// `None` removes the override, so that the clips and the rest pose decide again.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive; [`Error::NotFound`] for a weight
-    /// that its character lacks; [`Error::Argument`] for one that is not finite.
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::NotFound`] for a weight that the character does not have.
+    /// - [`Error::Argument`] for a weight that is not finite.
     pub fn set_morph_weight(
         &mut self,
         id: ActorId,
@@ -97,8 +104,11 @@ impl Animator {
         Ok(())
     }
 
-    /// What the caller set of an actor's morph weights: one for each of its character's, `None`
-    /// where clips and rest pose decide.
+    /// The overrides of an actor's morph weights.
+    ///
+    /// There is one entry for each weight of its character.
+    ///
+    /// `None` stands for a weight that the clips and the rest pose decide.
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if it is not alive.
@@ -109,7 +119,7 @@ impl Animator {
     }
 }
 
-/// The morph weights that records make at a time of their actor.
+/// Blends the morph weights of records at a time of their actor.
 pub(super) fn blend_records(
     library: &Library,
     own: Option<&OwnPose>,

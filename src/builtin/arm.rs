@@ -12,8 +12,11 @@ const LOWER_ARM: usize = Side::Left.of(Part::LowerArm);
 const LOWER_TWIST: usize = Side::Left.of(Part::LowerArmTwist);
 const HAND: usize = Side::Left.of(Part::Hand);
 
-/// A loop around the arm, metres: distance from the shoulder, half of its extent to the front and
-/// to the palm's side, shift to the front and to the palm's side.
+/// A loop of vertices around the arm. All lengths are in metres.
+///
+/// - distance from the shoulder,
+/// - half extent towards the front and towards the palm,
+/// - offset towards the front and towards the palm.
 struct ArmLoop {
     along: f32,
     half: [f32; 2],
@@ -124,7 +127,7 @@ const ARM_LOOPS: [ArmLoop; 12] = [
     arm(0.585, [0.043, 0.021], [-0.001, 0.001], &[(HAND, 1.0)], Skin),
 ];
 
-/// Adds the arm up to the middle of the hand; returns its last two loops.
+/// Adds the arm up to the middle of the hand and returns its last two loops.
 pub(super) fn add(cage: &mut Cage, opening: &[usize]) -> [Vec<usize>; 2] {
     let mut loops = [opening.to_vec(), opening.to_vec()];
     for (index, spec) in ARM_LOOPS.iter().enumerate() {
@@ -141,7 +144,7 @@ pub(super) fn add(cage: &mut Cage, opening: &[usize]) -> [Vec<usize>; 2] {
         }
         let below = loops[1].clone();
         if index + 1 == ARM_LOOPS.len() {
-            // The thumb leaves through the last quad.
+            // The last quad is left open for the thumb.
             cage.strip(&below, &here, spec.paint);
         } else {
             cage.tube(&below, &here, spec.paint);

@@ -1,11 +1,11 @@
-//! A coarse polygon cage with weights and paint.
+//! A coarse polygon cage with joint weights and paint.
 
 use super::rig::{JOINTS, mirrored};
 use core::ops::{Add, Mul};
 use glam::Vec3;
 use std::collections::BTreeSet;
 
-/// What a face is made of.
+/// The material of a face.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Paint {
     Skin,
@@ -18,7 +18,7 @@ pub(super) enum Paint {
     Lips,
 }
 
-/// A cage vertex: where it is and what moves it.
+/// A cage vertex: its position and its joint weights.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) position: Vec3,
@@ -62,21 +62,21 @@ impl Point {
     }
 }
 
-/// Corners counter-clockwise from outside.
+/// A face. Its corners are counter-clockwise as seen from outside.
 #[derive(Clone)]
 pub(super) struct Face {
     pub(super) corners: Vec<usize>,
     pub(super) paint: Paint,
 }
 
-/// Influences: joint and weight; they need not sum to 1.
+/// Influences: pairs of joint and weight. The weights need not sum to 1.
 pub(super) type Bind<'a> = &'a [(usize, f32)];
 
 #[derive(Default)]
 pub(super) struct Cage {
     pub(super) points: Vec<Point>,
     pub(super) faces: Vec<Face>,
-    /// Edges that stay sharp, lower index first.
+    /// Edges that stay sharp, with the lower index first.
     pub(super) sharp: BTreeSet<(usize, usize)>,
 }
 
@@ -95,7 +95,7 @@ impl Cage {
         self.points.len() - 1
     }
 
-    /// Replaces the weights of a point.
+    /// Replaces the joint weights of a point.
     pub(super) fn bind(&mut self, point: usize, bind: Bind<'_>) {
         let total: f32 = bind.iter().map(|(_, weight)| weight).sum();
         self.points[point].weights = [0.0; JOINTS];
@@ -119,14 +119,14 @@ impl Cage {
         });
     }
 
-    /// Quads between two open rows.
+    /// Adds quads between two open rows.
     pub(super) fn strip(&mut self, from: &[usize], to: &[usize], paint: Paint) {
         for (a, b) in from.windows(2).zip(to.windows(2)) {
             self.face(&[a[0], a[1], b[1], b[0]], paint);
         }
     }
 
-    /// Quads between two closed loops.
+    /// Adds quads between two closed loops.
     pub(super) fn tube(&mut self, from: &[usize], to: &[usize], paint: Paint) {
         self.strip(from, to, paint);
         let last = from.len() - 1;
@@ -145,7 +145,7 @@ impl Cage {
         self.crease(&[row[row.len() - 1], row[0]]);
     }
 
-    /// A box that refines to something close to an ellipsoid with these half axes (metres).
+    /// Adds a box that refines to nearly an ellipsoid with these half axes in metres.
     pub(super) fn blob(
         &mut self,
         center: Vec3,
@@ -172,7 +172,7 @@ impl Cage {
         }
     }
 
-    /// The cage and its mirror image, joined at the points whose x is 0.
+    /// Adds the mirror image of the cage, joined at the points whose x is 0.
     pub(super) fn mirror(&mut self) {
         let count = self.points.len();
         let mut image = Vec::with_capacity(count);

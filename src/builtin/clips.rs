@@ -1,4 +1,4 @@
-//! The clips: functions from phase to pose, sampled into keys.
+//! The built-in clips: functions from phase to pose, sampled into keys.
 
 use super::pose::{Arm, Pose};
 use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
@@ -8,7 +8,7 @@ use crate::import::{RawAnimation, RawChannel, RawKeys};
 use core::f32::consts::TAU;
 use glam::{Quat, Vec3};
 
-/// A clip before sampling: name, duration in seconds, keys, and the pose at a phase in 0..1.
+/// A clip before sampling: name, duration in seconds, keys, and the pose at a phase from 0 to 1.
 struct Source {
     name: &'static str,
     duration_s: f32,
@@ -47,7 +47,7 @@ pub(super) fn animations(rest: &[RestJoint]) -> Vec<RawAnimation> {
     SOURCES.iter().map(|source| sample(source, rest)).collect()
 }
 
-/// Evenly spaced keys; the last repeats the first, bit by bit.
+/// Samples a clip at evenly spaced keys. The last key repeats the first, bit by bit.
 fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
     let poses: Vec<_> = (0..=source.keys)
         .map(|key| {
@@ -97,12 +97,12 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
     }
 }
 
-/// Sine of a phase, with a phase shift, both in turns.
+/// Sine of a phase with a phase shift, both in turns.
 pub(super) fn wave_of(phase: f32, shift: f32) -> f32 {
     (TAU * (phase - shift)).sin()
 }
 
-/// What standing clips share: weight on the left foot, breathing, arms at the sides.
+/// The basis of all standing clips: weight on the left foot, breathing, arms at the sides.
 fn standing(rest: &[RestJoint], phase: f32, breaths: f32) -> Pose {
     let mut pose = Pose::rest();
     let sway = wave_of(phase, 0.0);
@@ -165,7 +165,7 @@ fn wave(rest: &[RestJoint], phase: f32) -> Pose {
     let chest = pose.turn(rest, side.of(Part::Shoulder));
     pose.delta[side.of(Part::UpperArm)] = chest.inverse() * upper;
     pose.bend_elbow(side, 1.82 + 0.34 * swing);
-    // The hand follows the forearm late, about the axis through the palm.
+    // The hand lags behind the forearm, about the axis through the palm.
     let palm = rig::on_side(side, rig::PALM);
     pose.delta[side.of(Part::Hand)] = Quat::from_axis_angle(palm, 0.22 * late);
     pose.curl(side, 0.10);

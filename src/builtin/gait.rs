@@ -5,20 +5,21 @@ use super::pose::{Arm, Pose};
 use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
 use glam::{Quat, Vec3};
 
-/// Seconds from one touchdown of the left foot to its next, walking.
+/// Duration of a walk cycle in seconds, between touchdowns of the left foot.
 pub(super) const WALK_S: f32 = 1.1;
-/// The same, running.
+/// Duration of a run cycle in seconds, between touchdowns of the left foot.
 pub(super) const RUN_S: f32 = 0.7;
-/// How fast the ground passes under a walk played at its own speed, metres a second.
+/// Ground speed of the walk at playback speed 1, in metres per second.
 pub(super) const WALK_M_S: f32 = 1.2;
-/// The same for a run.
+/// Ground speed of the run at playback speed 1, in metres per second.
 pub(super) const RUN_M_S: f32 = 3.1;
 
-/// A value over the phase of a cycle: pairs of phase (0 included, less than 1) and value.
+/// A value over the phase of a cycle: pairs of phase (from 0, less than 1) and value.
 type Curve = [(f32, f32)];
 
-/// The curve through the pairs, closed at 1, with the slopes of F. Fritsch and J. Butland (1984),
-/// which never overshoot.
+/// Evaluates the curve through the pairs, closed at 1.
+///
+/// The slopes are those of F. Fritsch and J. Butland (1984), which never overshoot.
 fn at(curve: &Curve, phase: f32) -> f32 {
     let n = curve.len() as isize;
     let key = |i: isize| {
@@ -47,29 +48,29 @@ fn at(curve: &Curve, phase: f32) -> f32 {
 
 /// The path of one foot over its own cycle, which begins when it touches the ground.
 struct Steps {
-    /// Part of the cycle that the foot is on the ground.
+    /// Fraction of the cycle during which the foot is on the ground.
     stance: f32,
-    /// How far ahead of the hips it touches the ground, metres.
+    /// Distance ahead of the hips at touchdown, in metres.
     ahead_m: f32,
-    /// How far the ground moves in a cycle, metres.
+    /// Distance that the ground moves in a cycle, in metres.
     stride_m: f32,
-    /// How far above the ground the foot is, metres.
+    /// Height of the foot above the ground, in metres.
     height_m: &'static Curve,
-    /// Degrees; positive raises the heel.
+    /// Pitch of the foot in degrees. Positive values raise the heel.
     pitch: &'static Curve,
-    /// Bend of the toes as a part of the raised heel's pitch.
+    /// Bend of the toes, as a fraction of the raised heel's pitch.
     toes: &'static Curve,
 }
 
 impl Steps {
-    /// Where along the way the foot stands, metres ahead of the hips.
+    /// Position of the foot along the way, in metres ahead of the hips.
     fn along(&self, phase: f32) -> f32 {
         let leave = self.ahead_m - self.stance * self.stride_m;
         if phase < self.stance {
             return self.ahead_m - phase * self.stride_m;
         }
         let u = (phase - self.stance) / (1.0 - self.stance);
-        // Hermite with the ground's velocity at both ends.
+        // A Hermite curve with the ground's velocity at both ends.
         let ground = -self.stride_m * (1.0 - self.stance);
         let (u2, u3) = (u * u, u * u * u);
         leave * (2.0 * u3 - 3.0 * u2 + 1.0)
@@ -166,7 +167,7 @@ const RUN: Steps = Steps {
     ],
 };
 
-/// Shoulders a little lower than at rest, where the arms are half raised.
+/// Lowers the shoulders a little from their rest pose, in which the arms are half raised.
 fn relaxed(side: Side) -> Quat {
     Quat::from_rotation_z(-0.035 * side.sign())
 }

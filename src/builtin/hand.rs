@@ -1,10 +1,12 @@
-//! The cage of the left hand, from its middle to the finger tips.
+//! The cage of the left hand, from its middle to the fingertips.
 
 use super::cage::{Cage, Paint};
 use super::rig::{FINGERS, Finger, Part, Side, in_hand, wrist};
 use glam::Vec3;
 
-/// The knuckles, metres: along the arm, and to the thumb's side; the fingers lie between two each.
+/// The knuckles, in metres along the arm and towards the thumb's side.
+///
+/// Each finger lies between two of them.
 const KNUCKLES: [[f32; 2]; 5] = [
     [0.082, 0.0415],
     [0.090, 0.0200],
@@ -12,13 +14,15 @@ const KNUCKLES: [[f32; 2]; 5] = [
     [0.085, -0.0205],
     [0.074, -0.0390],
 ];
-/// Half of the thickness there, metres.
+/// Half thickness of the hand at the knuckles, in metres.
 const THICKNESS_M: f32 = 0.0125;
-/// How much further out a square cage has to lie to refine to a circle of radius 1.
+/// Size of a square cage that refines to a circle of radius 1.
 const SQUARE: f32 = 1.08;
 
-/// Closes the arm: `loops` are the two around the middle of the hand, with one quad between them
-/// left open for the thumb.
+/// Adds the hand and closes the arm.
+///
+/// `loops` are the two loops around the middle of the hand, with one quad between them left open
+/// for the thumb.
 pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
     let [before, palm] = loops;
     let thumb = [before[7], before[0], palm[0], palm[7]];
@@ -50,7 +54,9 @@ pub(super) fn add(cage: &mut Cage, loops: &[Vec<usize>; 2]) {
     }
 }
 
-/// A finger out of a quad: its palm side first, from the thumb's side to the other.
+/// Adds a finger that grows out of a quad.
+///
+/// The quad starts with its palm side, from the thumb's side to the other.
 fn add_finger(cage: &mut Cage, index: usize, opening: [usize; 4]) {
     let finger = &FINGERS[index];
     let first = Side::Left.of(Part::Finger(index));
@@ -85,6 +91,6 @@ fn outline(finger: &Finger, thumb: bool, center: Vec3, scale: f32) -> [Vec3; 4] 
     let palm = finger.curl();
     let side = palm.cross(finger.direction());
     let [a, b] = if thumb { [-palm, side] } else { [side, palm] };
-    // For a finger: palm side from the thumb's side on, then the back.
+    // The order for a finger: the palm side from the thumb's side on, then the back.
     [a + b, b - a, -a - b, a - b].map(|v| center + v * half)
 }

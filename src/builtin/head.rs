@@ -1,4 +1,4 @@
-//! The cage of neck and head, the left half, and the parts of the face.
+//! The cage of neck and head (the left half) and the parts of the face.
 
 use super::cage::{Bind, Cage, Paint};
 use super::rig::{HEAD, NECK, UPPER_CHEST};
@@ -6,7 +6,9 @@ use super::row::{Row, add_row, row, sharp};
 use Paint::{Hair, Shirt, Skin};
 use glam::Vec3;
 
-/// From the shoulders to the crown. The hairline runs along a row, high in front and low behind.
+/// The rows from the shoulders to the crown.
+///
+/// The hairline runs along a row that is high in front and low behind.
 const NECK_AND_HEAD: [Row; 15] = [
     row(
         [1.452, 1.486, 1.486],
@@ -149,7 +151,7 @@ pub(super) fn add(cage: &mut Cage, shoulders: &[usize]) {
     }
 }
 
-/// Ear, eye, brow and half of the mouth on the left; call before mirroring.
+/// Adds the left ear, eye, brow and half of the mouth. Call this before mirroring.
 pub(super) fn add_face(cage: &mut Cage) {
     let ear = [
         Vec3::new(0.009, 0.0, 0.005),
@@ -182,7 +184,7 @@ pub(super) fn add_face(cage: &mut Cage) {
     );
 }
 
-/// The nose; call after mirroring.
+/// Adds the nose. Call this after mirroring.
 pub(super) fn add_nose(cage: &mut Cage) {
     let nose = [
         Vec3::X * 0.0145,

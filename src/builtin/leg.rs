@@ -1,4 +1,4 @@
-//! The cage of the left leg, from the hips' lowest row to the toes.
+//! The cage of the left leg, from the lowest row of the hips to the toes.
 
 use super::cage::{Bind, Cage, Paint};
 use super::rig::{HIPS, Part, Side};
@@ -10,14 +10,14 @@ const LOWER_LEG: usize = Side::Left.of(Part::LowerLeg);
 const FOOT: usize = Side::Left.of(Part::Foot);
 const TOES: usize = Side::Left.of(Part::Toes);
 
-/// A loop around the leg, metres: centre, half of its extent to the side and to the front.
+/// A loop around the leg, in metres: centre, and half extent to the side and to the front.
 struct LegLoop {
     center: Vec3,
     half: [f32; 2],
     bind: Bind<'static>,
     paint: Paint,
     sharp: bool,
-    /// Whether the foot leaves at its front, which is then as wide as the foot.
+    /// True if the foot joins at its front, which is then as wide as the foot.
     open: bool,
 }
 
@@ -101,7 +101,7 @@ const LEG_LOOPS: [LegLoop; 11] = [
         ..leg([0.101, 0.046, -0.024], [0.044, 0.058], &[(FOOT, 1.0)], Shoe)
     },
 ];
-/// The last two loops of the heel: the sole's upper edge and the ground.
+/// The last two loops of the heel: the upper edge of the sole, and the ground.
 const HEEL_LOOPS: [LegLoop; 2] = [
     LegLoop {
         open: true,
@@ -146,7 +146,7 @@ const GROIN: [[f32; 3]; 5] = [
 ];
 const CROTCH: Vec3 = Vec3::new(0.0, 0.812, -0.010);
 
-/// Adds the leg and the foot under the trunk's lowest row.
+/// Adds the leg and the foot below the lowest row of the trunk.
 pub(super) fn add(cage: &mut Cage, hip: &[usize]) {
     let both: Bind<'_> = &[(HIPS, 0.8), (UPPER_LEG, 0.2)];
     let groin = cage.ring(GROIN.map(Vec3::from_array), both);
@@ -160,7 +160,7 @@ pub(super) fn add(cage: &mut Cage, hip: &[usize]) {
     for spec in &LEG_LOOPS {
         let here = spec.add(cage);
         if loops.len() + 1 == LEG_LOOPS.len() {
-            // The foot leaves through the last quad of the loops from here on.
+            // From here on, the last quad of the loops is left open for the foot.
             cage.strip(&above, &here, spec.paint);
         } else {
             cage.tube(&above, &here, spec.paint);
@@ -184,8 +184,11 @@ pub(super) fn add(cage: &mut Cage, hip: &[usize]) {
     );
 }
 
-/// A loop around the foot, metres: depth, shift to the side, half widths at the top and the sole,
-/// heights of the top and of its sides.
+/// A loop around the foot, in metres.
+///
+/// - depth and offset to the side,
+/// - half widths at the top and at the sole,
+/// - heights of the top and of its sides.
 struct FootLoop {
     z: f32,
     x: f32,

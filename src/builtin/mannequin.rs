@@ -1,4 +1,4 @@
-//! Built-in content: a mannequin and simple shapes.
+//! The mannequin as a built character and as raw data.
 
 use crate::character::{AnimationDesc, ClipDesc, Gait, SocketDesc};
 use crate::error::Result;
@@ -8,22 +8,23 @@ use crate::skeleton::Transform;
 use crate::state_machine::{MaskDesc, MaskPartDesc};
 use glam::{Mat4, Vec3};
 
-/// How fast the ground passes under `Walk` at speed 1, metres a second: move an instance at this
-/// speed and its feet don't slide.
+/// Ground speed of `Walk` at playback speed 1, in metres per second.
+///
+/// The feet do not slide if an instance moves at this speed.
 pub const WALK_SPEED_M_S: f32 = super::gait::WALK_M_S;
 
-/// How fast the ground passes under `Run` at speed 1, metres a second.
+/// Ground speed of `Run` at playback speed 1, in metres per second.
 pub const RUN_SPEED_M_S: f32 = super::gait::RUN_M_S;
 
-/// The mannequin, proven.
+/// Builds the mannequin.
 ///
 /// # Errors
-/// None in practice: its data is fixed. [`RawCharacter::build`] decides.
+/// None in practice, because its data is fixed. Returns the errors of [`RawCharacter::build`].
 pub fn mannequin() -> Result<Imported> {
     mannequin_with(&ImportOptions::default())
 }
 
-/// The mannequin with options of one's own: with its curves, for example.
+/// Builds the mannequin with your own options, for example with its curves.
 ///
 /// ```
 /// use throng::builtin;
@@ -35,7 +36,7 @@ pub fn mannequin() -> Result<Imported> {
 /// ```
 ///
 /// # Errors
-/// What [`RawCharacter::build`] says to the options; nothing else in practice.
+/// Returns the errors of [`RawCharacter::build`] about the options. No others occur in practice.
 pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
     if options.animation.is_some() {
         return raw().build(options);
@@ -46,8 +47,10 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
     })
 }
 
-/// What belongs to the mannequin's animation, unless options say otherwise: the gaits of `Walk` and
-/// `Run`, the mask `upper body`, and the sockets `left hand`, `right hand` and `head`.
+/// The mannequin's own animation description, used unless the options override it.
+///
+/// It contains the gaits of `Walk` and `Run`, the mask `upper body`, and the sockets `left hand`,
+/// `right hand` and `head`.
 #[must_use]
 pub fn animation() -> AnimationDesc {
     let gait = |name: &str, speed_m_s| ClipDesc {
@@ -78,7 +81,7 @@ pub fn animation() -> AnimationDesc {
     }
 }
 
-/// The mannequin as raw data, for callers that want to change it before they build it.
+/// The mannequin as raw data, to change it before building.
 #[must_use]
 pub fn raw() -> RawCharacter {
     let rest = super::rig::rest_joints();

@@ -1,5 +1,7 @@
-//! The finished surface: refined, split where paint or a sharp edge demands it, with normals,
-//! colours and the four strongest influences of every vertex.
+//! The finished surface of the mannequin.
+//!
+//! The refined cage is split where paint changes or an edge is sharp. Every vertex gets a normal, a
+//! colour and its four strongest influences.
 
 use super::cage::{Cage, Face, Paint};
 use super::{arm, hand, head, leg, trunk};
@@ -7,12 +9,12 @@ use crate::import::RawPrimitive;
 use glam::Vec3;
 use std::collections::BTreeMap;
 
-/// Influences a vertex.
+/// Influences per vertex.
 const INFLUENCES: usize = 4;
-/// Faces that meet at more than 75° are shaded apart: the cosine of that.
+/// Cosine of 75°. Faces that meet at a larger angle do not share normals.
 const SMOOTH_COSINE: f32 = 0.259;
 
-/// Linear RGB, and how much of an instance's tint it takes: clothes do, people don't.
+/// Linear RGB, and in alpha the strength of an instance's tint: 1 on the shirt, 0 on skin.
 fn color(paint: Paint) -> [f32; 4] {
     match paint {
         Paint::Skin => [0.62, 0.36, 0.245, 0.0],
@@ -26,7 +28,7 @@ fn color(paint: Paint) -> [f32; 4] {
     }
 }
 
-/// The whole surface of the mannequin as one part.
+/// The whole surface of the mannequin as one primitive.
 pub(super) fn primitive() -> RawPrimitive {
     let mut cage = Cage::default();
     let openings = trunk::add(&mut cage);
@@ -76,7 +78,7 @@ struct Triangle {
     paint: Paint,
 }
 
-/// A quad cut along its shorter diagonal.
+/// Splits a quad along its shorter diagonal.
 fn halves(surface: &Cage, face: &Face) -> [Triangle; 2] {
     let at = |k: usize| surface.points[face.corners[k]].position;
     let turn =
@@ -88,8 +90,10 @@ fn halves(surface: &Cage, face: &Face) -> [Triangle; 2] {
     })
 }
 
-/// For every corner: the mean normal of the triangles around that point that face about the same
-/// way, weighted by their angles there.
+/// The normal of every corner of every triangle.
+///
+/// It is the mean of the normals of the triangles at that point that face about the same way,
+/// weighted by their angles there.
 fn corner_normals(surface: &Cage, triangles: &[Triangle]) -> Vec<[Vec3; 3]> {
     let mut around = vec![Vec::new(); surface.points.len()];
     let mut facing = Vec::with_capacity(triangles.len());

@@ -1,21 +1,21 @@
-//! Poses as rotations away from rest, seen along the character's own axes, and the solver that
-//! puts a leg's ankle where it belongs.
+//! Poses as rotations away from rest, and the solver that places the ankles.
 //!
-//! With U = the joint's rotation in character space times the inverse of its rest rotation, a chain
-//! is just U(joint) = U(parent) · delta(joint): no joint's own axes are involved.
+//! Rotations are expressed along the character's own axes. Let U be the joint's rotation in
+//! character space times the inverse of its rest rotation. A chain is then U(joint) = U(parent) ·
+//! delta(joint), and no joint's own axes are involved.
 
 use super::rig;
 use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on_side};
 use glam::{Quat, Vec3};
 
-/// A leg is never stretched to more than this part of its length, so that the knee keeps a bend.
+/// Maximum stretch as a fraction of the leg's length, so that the knee keeps a bend.
 const MOST_STRETCH: f32 = 0.9993;
 
 #[derive(Clone)]
 pub(super) struct Pose {
-    /// In character axes, as if every parent were at rest.
+    /// Rotation of each joint in character axes, as if every parent were at rest.
     pub(super) delta: [Quat; JOINTS],
-    /// Of the hips, away from rest, metres.
+    /// Offset of the hips from rest, in metres.
     pub(super) hips: Vec3,
 }
 
@@ -27,7 +27,7 @@ impl Pose {
         }
     }
 
-    /// U of a joint.
+    /// The rotation U of a joint.
     pub(super) fn turn(&self, rest: &[RestJoint], joint: usize) -> Quat {
         let parent = rest[joint]
             .parent
@@ -35,8 +35,9 @@ impl Pose {
         parent * self.delta[joint]
     }
 
-    /// Bends the leg so that the ankle comes to `ankle` and the foot turns by `foot` (both in
-    /// character space), the knee towards `forward`.
+    /// Bends the leg so that the ankle reaches `ankle` and the foot turns by `foot`.
+    ///
+    /// Both are in character space. The knee bends towards `forward`.
     pub(super) fn reach(
         &mut self,
         rest: &[RestJoint],
@@ -63,9 +64,13 @@ impl Pose {
         self.delta[side.of(Part::Foot)] = shin.inverse() * foot;
     }
 
-    /// Sets the foot by how it stands: `at` is where its sole would stand flat (character space, 0
-    /// at rest), `pitch` (radians) raises the heel over the ball or, if negative, the toes over the
-    /// heel, `out` turns the toes outward, `toes` bends them up.
+    /// Places the foot by the position of its sole.
+    ///
+    /// - `at`: position where its sole would stand flat, in character space, 0 at rest.
+    /// - `pitch`: radians. Positive values raise the heel over the ball, negative values raise the
+    ///   toes over the heel.
+    /// - `out`: turns the toes outward.
+    /// - `toes`: bends the toes up.
     pub(super) fn stand(
         &mut self,
         rest: &[RestJoint],
@@ -83,7 +88,7 @@ impl Pose {
         self.delta[side.of(Part::Toes)] = Quat::from_rotation_x(-toes);
     }
 
-    /// Lets the twist helpers follow the arm and the hand.
+    /// Makes the twist joints follow the arm and the hand.
     pub(super) fn follow_twist(&mut self) {
         for side in Side::BOTH {
             let along = on_side(side, rig::ARM);
@@ -101,11 +106,12 @@ impl Pose {
     }
 }
 
-/// Where the heel touches the ground, metres.
+/// Z of the point where the heel touches the ground, in metres.
 const HEEL_Z: f32 = -0.086;
 
-/// How an arm is held, radians: out from the body, to the front, elbow bend, and how far the
-/// fingers curl.
+/// The posture of an arm, in radians.
+///
+/// The angles are: out from the body, to the front, inward, elbow bend, and finger curl.
 #[derive(Clone, Copy)]
 pub(super) struct Arm {
     pub(super) out: f32,
@@ -116,10 +122,10 @@ pub(super) struct Arm {
 }
 
 impl Pose {
-    /// Holds an arm that hangs down and is swung from there.
+    /// Poses an arm that hangs down, with swing angles from there.
     pub(super) fn hold(&mut self, side: Side, arm: Arm) {
         let s = side.sign();
-        // From 45° at rest to hanging straight down, then outward again.
+        // From 45° at rest to straight down, then outward again.
         let lower = Quat::from_rotation_z(-s * (core::f32::consts::FRAC_PI_4 - arm.out));
         let swing = Quat::from_rotation_x(-arm.forward);
         let inward = Quat::from_rotation_y(-s * arm.inward);

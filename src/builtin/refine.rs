@@ -1,5 +1,7 @@
-//! Catmull–Clark refinement of a cage (E. Catmull, J. Clark, 1978; creases after T. DeRose, M. Kass
-//! and T. Truong, 1998). Weights are refined like positions, so they are as smooth as the surface.
+//! Catmull–Clark refinement of a cage.
+//!
+//! After E. Catmull and J. Clark (1978), with creases after T. DeRose, M. Kass and T. Truong
+//! (1998). Weights are refined like positions, so they are as smooth as the surface.
 
 use super::cage::{Cage, Point, edge};
 use std::collections::BTreeMap;
@@ -10,7 +12,7 @@ fn average(points: impl Iterator<Item = Point>) -> Point {
 }
 
 impl Cage {
-    /// One step of refinement: every face of n corners becomes n quads.
+    /// Applies one refinement step: every face of n corners becomes n quads.
     pub(super) fn refined(&self) -> Self {
         let mut out = Self::default();
         let centers: Vec<_> = self
@@ -71,7 +73,7 @@ impl Cage {
         edges
     }
 
-    /// The rule for the points that were there before.
+    /// Moves the points of the unrefined cage.
     fn move_points(
         &self,
         out: &mut [Point],

@@ -1,7 +1,7 @@
 //! The skeleton: names, hierarchy, rest positions and axes.
 //!
-//! The right side is the left one mirrored at x = 0. Every limb joint's y axis points along the
-//! limb; its z axis points forward (fingers: to the thumb's side; feet: up).
+//! The right side is the left one mirrored at x = 0. The y axis of every limb joint points along
+//! the limb. Its z axis points forward (fingers: to the thumb's side, feet: up).
 
 use glam::{Mat3, Quat, Vec3};
 
@@ -12,25 +12,26 @@ pub(super) const UPPER_CHEST: usize = 4;
 pub(super) const NECK: usize = 5;
 pub(super) const HEAD: usize = 6;
 
-/// How many joints stand on the middle line.
+/// Number of joints on the middle line.
 const MIDDLE: usize = 7;
-/// How many joints each side has.
+/// Number of joints per side.
 const PER_SIDE: usize = 25;
-/// How many joints there are.
+/// Number of all joints.
 pub(super) const JOINTS: usize = MIDDLE + 2 * PER_SIDE;
 
-/// Joints that both sides have; [`Side::of`] gives the index.
+/// Joints that both sides have. [`Side::of`] gives the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Shoulder,
     UpperArm,
-    /// At the shoulder; takes back most of the upper arm's twist, for the vertices there.
+    /// Twist joint at the shoulder. It reverts most of the upper arm's twist for the vertices
+    /// there.
     UpperArmTwist,
     LowerArm,
-    /// Halfway down; takes on half of the hand's twist.
+    /// Twist joint halfway down the forearm. It takes half of the hand's twist.
     LowerArmTwist,
     Hand,
-    /// The first of the finger's three; thumb 0 to little finger 4.
+    /// The first of the finger's three joints. Thumb is 0, little finger is 4.
     Finger(usize),
     UpperLeg,
     LowerLeg,
@@ -74,7 +75,7 @@ impl Side {
     }
 }
 
-/// The same joint on the other side.
+/// The index of the same joint on the other side.
 pub(super) fn mirrored(joint: usize) -> usize {
     match joint {
         0..MIDDLE => joint,
@@ -83,7 +84,7 @@ pub(super) fn mirrored(joint: usize) -> usize {
     }
 }
 
-/// `v` mirrored at x = 0 if the side is the right one.
+/// `v`, mirrored at x = 0 if the side is the right one.
 pub(super) fn on_side(side: Side, v: Vec3) -> Vec3 {
     Vec3::new(v.x * side.sign(), v.y, v.z)
 }
@@ -99,23 +100,23 @@ const MIDDLE_JOINTS: [(&str, f32, f32); MIDDLE] = [
     ("Head", 1.545, -0.008),
 ];
 
-/// Where the arm starts, on the left.
+/// Position of the left shoulder, where the arm starts.
 pub(super) const SHOULDER: Vec3 = Vec3::new(0.170, 1.408, -0.016);
-/// The direction of the left arm at rest: 45° down.
+/// Direction of the left arm at rest: 45° down.
 pub(super) const ARM: Vec3 = Vec3::new(
     core::f32::consts::FRAC_1_SQRT_2,
     -core::f32::consts::FRAC_1_SQRT_2,
     0.0,
 );
-/// Where the palm looks on the left at rest: down and to the body.
+/// Direction of the left palm at rest: down and to the body.
 pub(super) const PALM: Vec3 = Vec3::new(
     -core::f32::consts::FRAC_1_SQRT_2,
     -core::f32::consts::FRAC_1_SQRT_2,
     0.0,
 );
-/// Shoulder to elbow, metres.
+/// Length from shoulder to elbow, in metres.
 pub(super) const UPPER_ARM_M: f32 = 0.282;
-/// Elbow to wrist, metres.
+/// Length from elbow to wrist, in metres.
 pub(super) const LOWER_ARM_M: f32 = 0.248;
 /// Hip, knee, ankle and ball of the left foot.
 pub(super) const HIP: Vec3 = Vec3::new(0.092, 0.918, -0.004);
@@ -123,15 +124,16 @@ pub(super) const KNEE: Vec3 = Vec3::new(0.096, 0.502, 0.004);
 pub(super) const ANKLE: Vec3 = Vec3::new(0.100, 0.088, -0.018);
 pub(super) const BALL: Vec3 = Vec3::new(0.108, 0.022, 0.112);
 
-/// A finger: where its first joint lies in the hand, its direction and the lengths of its three
-/// bones. Coordinates are metres (direction: no unit) along the arm, to the thumb's side, and
-/// towards the palm.
+/// A finger: position of its first joint in the hand, direction, and lengths of its three bones.
+///
+/// Coordinates are along the arm, towards the thumb's side, and towards the palm. They are in
+/// metres, except for the direction, which has no unit.
 pub(super) struct Finger {
     name: &'static str,
     base: [f32; 3],
     direction: [f32; 3],
     pub(super) lengths_m: [f32; 3],
-    /// Half of its thickness at the first joint, metres.
+    /// Half thickness at the first joint, in metres.
     pub(super) radius_m: f32,
 }
 
@@ -173,7 +175,7 @@ pub(super) const FINGERS: [Finger; 5] = [
     },
 ];
 
-/// Hand coordinates to character space, on the left: a direction.
+/// Converts a direction from hand coordinates to character space, on the left.
 pub(super) fn in_hand(v: [f32; 3]) -> Vec3 {
     ARM * v[0] + Vec3::Z * v[1] + PALM * v[2]
 }
@@ -194,7 +196,7 @@ impl Finger {
         [0.0, a, a + b, a + b + c].map(|along| base + self.direction() * along)
     }
 
-    /// Where the finger curls to, perpendicular to its direction, on the left.
+    /// The direction in which the finger curls, perpendicular to the finger, on the left.
     pub(super) fn curl(&self) -> Vec3 {
         let towards = if self.name == "Thumb" {
             in_hand([0.1, -0.55, 0.85])
@@ -210,7 +212,7 @@ pub(super) struct RestJoint {
     pub(super) name: Box<str>,
     pub(super) parent: Option<usize>,
     pub(super) position: Vec3,
-    /// Character from joint.
+    /// Rotation from joint space to character space.
     pub(super) axes: Quat,
 }
 
@@ -236,7 +238,7 @@ pub(super) fn rest_joints() -> Vec<RestJoint> {
     joints
 }
 
-/// The rotation whose y axis is `along` and whose z axis is as near to `towards` as can be.
+/// The rotation with its y axis along `along` and its z axis as near to `towards` as possible.
 pub(super) fn axes(along: Vec3, towards: Vec3) -> Quat {
     let y = along.normalize_or(Vec3::Y);
     let z = towards

@@ -1,24 +1,27 @@
-//! A row of the trunk's and the head's cage: the left half of a ring, as five points from the front
-//! middle over the side to the back middle.
+//! A row of the trunk's and the head's cage.
+//!
+//! A row is the left half of a ring: five points from the front middle over the side to the back
+//! middle.
 
 use super::cage::{Bind, Cage, Paint};
 use glam::Vec3;
 
-/// A row of the cage, metres. The refinement draws it in by about a tenth.
+/// A row of the cage, in metres. The refinement shrinks it by about a tenth.
 pub(super) struct Row {
-    /// Heights at the front, the side and the back.
+    /// Heights at the front, at the side and at the back.
     y: [f32; 3],
     /// Half of the width.
     width: f32,
     /// Depth at the front and at the back.
     z: [f32; 2],
-    /// Where the points between front and side and between side and back stand: parts of the width,
-    /// and of the depth.
+    /// Positions of the points between front and side and between side and back.
+    ///
+    /// They are fractions of the width and of the depth.
     quarter: [f32; 2],
     pub(super) bind: Bind<'static>,
-    /// Of the faces below.
+    /// Paint of the faces below.
     pub(super) paint: Paint,
-    /// Whether its edge stays sharp.
+    /// True if its edge stays sharp.
     sharp: bool,
 }
 

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 
 /// A box around the origin, `size_m` metres long on each axis, with flat normals.
 ///
-/// Each side shows the whole texture, upright on the four sides around +Y. Make a character of it
+/// Each side shows the whole texture, upright on the four sides around +Y. Turn it into a character
 /// with [`import::rigid`](crate::import::rigid).
 ///
 /// ```
@@ -21,7 +21,7 @@ use glam::{Vec2, Vec3};
 /// ```
 #[must_use]
 pub fn cuboid(size_m: Vec3) -> RawPrimitive {
-    /// The normal of each side, and where its texture's right edge is.
+    /// The normal of each side, and the direction of its texture's right edge.
     const SIDES: [[Vec3; 2]; 6] = [
         [Vec3::X, Vec3::NEG_Z],
         [Vec3::NEG_X, Vec3::Z],
@@ -30,7 +30,7 @@ pub fn cuboid(size_m: Vec3) -> RawPrimitive {
         [Vec3::Z, Vec3::X],
         [Vec3::NEG_Z, Vec3::NEG_X],
     ];
-    /// Counter-clockwise from the lower left, in halves of the side.
+    /// Counter-clockwise from the lower left, in half lengths of the side.
     const CORNERS: [Vec2; 4] = [
         Vec2::new(-1.0, -1.0),
         Vec2::new(1.0, -1.0),
@@ -60,9 +60,10 @@ pub fn cuboid(size_m: Vec3) -> RawPrimitive {
 
 /// A sphere around the origin, with smooth normals.
 ///
-/// `rings` is how many rows of triangles there are from pole to pole, 2 to 256: other values count
-/// as the nearest of these. There are twice as many around it. The texture goes around once from
-/// left to right, upright, and its edges meet at +Z.
+/// `rings` is the number of rows of triangles from pole to pole, from 2 to 256. Other values are
+/// clamped to this range. Each row has twice as many segments around the sphere.
+///
+/// The texture goes around once from left to right, upright. Its edges meet at +Z.
 #[must_use]
 pub fn sphere(radius_m: f32, rings: u32) -> RawPrimitive {
     let rings = rings.clamp(2, 256);
@@ -73,11 +74,11 @@ pub fn sphere(radius_m: f32, rings: u32) -> RawPrimitive {
     };
     for ring in 0..=rings {
         let (sin, cos) = (PI * ring as f32 / rings as f32).sin_cos();
-        // Exactly on the axis, which the sine of the rounded half turn is not.
+        // Exactly on the axis. The sine of the rounded half turn is not exactly zero.
         let is_pole = ring == 0 || ring == rings;
         let sin = if is_pole { 0.0 } else { sin };
         for column in 0..=around {
-            // The last column is at the first one's place, with the texture's other edge.
+            // The last column has the position of the first, with the texture's other edge.
             let turn = TAU * (column % around) as f32 / around as f32;
             let normal = Vec3::new(sin * turn.sin(), cos, sin * turn.cos());
             let middle = if is_pole { 0.5 } else { 0.0 };
@@ -94,7 +95,7 @@ pub fn sphere(radius_m: f32, rings: u32) -> RawPrimitive {
             let above = ring * (around + 1) + column;
             let below = above + around + 1;
             let is_last = ring + 1 == rings;
-            // At the poles, two corners are at one place.
+            // At the poles, two corners coincide.
             if !is_last {
                 mesh.indices.extend([above, below, below + 1]);
             }

@@ -1,4 +1,4 @@
-//! The cage of the trunk: the left half, as open rows.
+//! The left half of the trunk's cage, as open rows.
 
 use super::cage::{Cage, Paint};
 use super::rig::{CHEST, HIPS, NECK, Part, SPINE, Side, UPPER_CHEST};
@@ -9,7 +9,7 @@ const SHOULDER: usize = Side::Left.of(Part::Shoulder);
 const UPPER_TWIST: usize = Side::Left.of(Part::UpperArmTwist);
 const UPPER_LEG: usize = Side::Left.of(Part::UpperLeg);
 
-/// From the hips to the lower end of the arm's hole.
+/// The rows from the hips to the lower end of the arm's opening.
 const WAIST: [Row; 7] = [
     row(
         [0.925; 3],
@@ -69,7 +69,7 @@ const WAIST: [Row; 7] = [
     ),
 ];
 
-/// The rows beside the arm's hole; their side points are left out in the lower one.
+/// The rows beside the arm's opening. The lower one has no side points.
 const BESIDE_ARM: [Row; 2] = [
     row(
         [1.365; 3],
@@ -89,9 +89,9 @@ const BESIDE_ARM: [Row; 2] = [
     ),
 ];
 
-/// What the trunk leaves open on the left.
+/// The open edges of the left half of the trunk.
 pub(super) struct Openings {
-    /// Eight points, the front lower one first, then over the bottom and the back.
+    /// Eight points: the front lower one first, then over the bottom and the back.
     pub(super) arm: Vec<usize>,
     /// The lowest row, front to back.
     pub(super) hip: Vec<usize>,
@@ -143,7 +143,9 @@ pub(super) fn add(cage: &mut Cage) -> Openings {
     }
 }
 
-/// Index 2 of the result repeats index 1: nothing may use it.
+/// Adds the row's points, except for the side point.
+///
+/// Index 2 of the result repeats index 1, and must not be used.
 fn add_row_without_side(cage: &mut Cage, row: &Row) -> Vec<usize> {
     let [front, quarter, _, rear, back] = row.points();
     let ring = cage.ring([front, quarter, rear, back], row.bind);

@@ -1,4 +1,4 @@
-//! The same character with more clips.
+//! Adding clips to a character.
 
 use super::animation_set::{ClipDraft, NamedTimes};
 use super::asset::Character;
@@ -6,14 +6,17 @@ use crate::clip::CurveClip;
 use crate::error::{Error, Result};
 
 impl Character {
-    /// The same character with these clips after its own, in order: packed as its own were at
-    /// import, on rayon's current pool, and kept as curves if those were. What a character knows of
-    /// its clips is found anew: [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip), and with
-    /// it [`facings`](Self::facings).
+    /// The same character with these clips appended, in order.
     ///
-    /// The clips keep their names, so one may hide behind another of the same name at
-    /// [`clip`](Self::clip): [`CurveClip::with_name`] gives another. A character that was added to
-    /// a [`Crowd`](crate::Crowd) before is not changed by this: add the new one.
+    /// The clips are packed as the character's own were at import, on rayon's current pool, and
+    /// kept as curves if those were. Properties that depend on the clips are recomputed:
+    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) and, with it,
+    /// [`facings`](Self::facings).
+    ///
+    /// The clips keep their names. [`clip`](Self::clip) does not find a clip that comes after
+    /// another one of the same name; use [`CurveClip::with_name`] to rename it. A character that
+    /// was already added to a [`Crowd`](crate::Crowd) does not change: add the new character
+    /// instead.
     ///
     /// ```
     /// use throng::builtin;
@@ -27,17 +30,17 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::At`] with the index of the clip in the list, around an [`Error::NotFound`] for a
-    /// joint or a morph weight that this character lacks.
+    /// [`Error::At`] with the clip's index in the list, around an [`Error::NotFound`] for a joint
+    /// or morph weight that this character does not have.
     pub fn with_clips(self, clips: Vec<CurveClip>) -> Result<Self> {
         let clips = clips.into_iter().map(|clip| (clip, Vec::new()));
         self.with_clips_and_events(clips.collect())
     }
 
-    /// [`Self::with_clips`] with the events of each.
+    /// [`Self::with_clips`], with the events of each clip.
     ///
     /// # Errors
-    /// As there; the events lie in their clips.
+    /// As [`Self::with_clips`]. The events must lie within their clips.
     pub(crate) fn with_clips_and_events(
         mut self,
         clips: Vec<(CurveClip, NamedTimes)>,
@@ -56,8 +59,9 @@ impl Character {
         Ok(self)
     }
 
-    /// Whether the character has all that the clip drives. Both kinds of tracks are sorted and do
-    /// not overlap: where the last one's joint or weights exist, all do.
+    /// Checks that the character has every joint and morph weight that the clip drives.
+    ///
+    /// Both kinds of tracks are sorted and do not overlap, so it is enough to check the last ones.
     fn check_clip(&self, clip: &CurveClip) -> Result<()> {
         let joint = clip.tracks().last().map(|track| u64::from(track.joint));
         let weight = clip.weight_tracks().last();

@@ -1,4 +1,4 @@
-//! What is proven once and then only read: the skeleton, the meshes with their
+//! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
 use super::flips::ScaleRanges;
@@ -13,42 +13,42 @@ use crate::skeleton::Skeleton;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An animated, skinned character: everything that came out of one file, proven.
+/// An animated, skinned character: the checked contents of one file.
 ///
 /// Invariants:
-/// - joints are stored breadth first, every parent before its children;
-/// - the palette has an entry for each distinct (joint, inverse bind matrix) pair that a vertex
-///   uses, and none that no vertex uses; it has more than one only where 8-bit joint indices or a
-///   [split](Character::split) need it;
-/// - every primitive addresses a contiguous range of the palette, and all of its joint indices
-///   lie in that range; its weights sum to exactly 65,535 at every vertex;
-/// - every triangle index is less than its primitive's vertex count; positions are finite;
-/// - every clip is made for the skeleton; where curves are kept, each clip has one of the same
-///   index;
-/// - every curve's joint exists, its key times are finite and strictly increasing, and its values
-///   are finite;
-/// - every material, image and sampler index exists; there is at least one material;
-/// - morph targets list vertices of their primitive in ascending order, their deltas are finite,
-///   and each is driven by a morph weight that there is.
+/// - Joints are stored breadth first, every parent before its children.
+/// - The palette has an entry for each distinct (joint, inverse bind matrix) pair that a vertex
+///   uses, and no unused entry. It repeats an entry only if 8-bit joint indices or a
+///   [split](Character::split) require it.
+/// - Every primitive addresses a contiguous range of the palette, and all of its joint indices lie
+///   in that range. Its weights sum to exactly 65,535 at every vertex.
+/// - Every triangle index is less than its primitive's vertex count. Positions are finite.
+/// - Every clip is made for the skeleton. If curves are kept, each clip has the curves of the same
+///   index.
+/// - The joint of every curve exists, its key times are finite and strictly increasing, and its
+///   values are finite.
+/// - Every material, image and sampler index exists. There is at least one material.
+/// - Morph targets list vertices of their primitive in ascending order, their deltas are finite,
+///   and the morph weight that drives them exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Character {
     pub(crate) model: Model,
-    /// Shared with what animates the character, as are curves and animations.
+    /// Shared with the animators of the character, as are curves and animations.
     pub(crate) clips: Arc<Vec<Clip>>,
     pub(crate) curves: Arc<Vec<CurveClip>>,
-    /// How clips become part of it.
+    /// Options for packing clips that are added later.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
     pub(crate) animations: Arc<AnimationSet>,
 }
 
 impl Character {
-    /// The part of it that is posed and drawn, without its animation.
+    /// The parts that are posed and drawn, without the animation.
     pub(crate) fn model(&self) -> &Model {
         &self.model
     }
 
-    /// The name that the importer was given, usually the file's.
+    /// The name that the importer was given, usually the file's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.model.name
@@ -60,8 +60,9 @@ impl Character {
         &self.model.skeleton
     }
 
-    /// The palette's entries in order: skinning matrix `i` = model matrix of
-    /// `palette[i].joint` × `palette[i].inverse_bind`.
+    /// The palette's entries in order.
+    ///
+    /// Skinning matrix `i` = model matrix of `palette[i].joint` × `palette[i].inverse_bind`.
     #[must_use]
     pub fn palette(&self) -> &[PaletteJoint] {
         &self.model.palette
@@ -73,43 +74,47 @@ impl Character {
         &self.model.primitives
     }
 
-    /// The materials that the primitives refer to; at least one.
+    /// The materials of the primitives. There is at least one.
     #[must_use]
     pub fn materials(&self) -> &[Material] {
         &self.model.materials
     }
 
-    /// The decoded images that the materials refer to.
+    /// The decoded images of the materials.
     #[must_use]
     pub fn images(&self) -> &[Image] {
         &self.model.images
     }
 
-    /// The clips, packed, in the file's order: what is played. Empty if the import left them as
-    /// curves ([`ClipImport::Curves`](crate::character::ClipImport::Curves)).
+    /// The packed clips that are played, in the file's order.
+    ///
+    /// Empty if the import kept only curves
+    /// ([`ClipImport::Curves`](crate::character::ClipImport::Curves)).
     #[must_use]
     pub fn clips(&self) -> &[Clip] {
         &self.clips
     }
 
-    /// The file's own curves, in the file's order: for tools, such as retargeting, and as the
-    /// reference in tests. Empty unless the import was asked to keep them: see
+    /// The file's own curves, in the file's order.
+    ///
+    /// They are for tools, such as retargeting, and serve as the reference in tests. Empty unless
+    /// the import was asked to keep them: see
     /// [`ImportOptions::clips`](crate::import::ImportOptions::clips).
     #[must_use]
     pub fn curves(&self) -> &[CurveClip] {
         &self.curves
     }
 
-    /// The weights of the morph targets: what each drives, and its value at rest.
+    /// The weights of the morph targets: their names, owners and rest values.
     #[must_use]
     pub fn morph_weights(&self) -> &[MorphWeight] {
         &self.model.morph_weights
     }
 
-    /// The morph weight of this name: the first that matches exactly.
+    /// Finds the first morph weight with exactly this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
         find(
             self.model.morph_weights.iter().map(|weight| &*weight.name),
@@ -117,21 +122,26 @@ impl Character {
         )
     }
 
-    /// The file's skins whose joints are in the skeleton, for listings: those that are used, and
-    /// those that share all joints with them. The palette holds what vertices use of them.
+    /// The file's skins whose joints are all in the skeleton, for listings.
+    ///
+    /// These are the skins in use, and unused skins that have no other joints. The palette holds
+    /// only the entries that vertices use.
     #[must_use]
     pub fn skins(&self) -> &[SkinInfo] {
         &self.model.skins
     }
 
-    /// Box around the mesh in the rest pose, in character space; around the joints if there is
-    /// no mesh. Its largest edge is what tolerances call the model's size.
+    /// Bounds of the mesh in the rest pose, in character space.
+    ///
+    /// Bounds of the joints if there is no mesh. Tolerances use the longest edge as the model's
+    /// size.
     #[must_use]
     pub fn rest_bounds(&self) -> Aabb {
         self.model.rest_bounds
     }
 
-    /// The same without what only drawing needs: no primitives, no images. The materials stay.
+    /// A copy without the data that only drawing needs: no primitives, no images. The materials
+    /// stay.
     #[cfg(feature = "vulkan")]
     pub(crate) fn rig(&self) -> Self {
         let model = Model {
@@ -145,16 +155,17 @@ impl Character {
         }
     }
 
-    /// The clip of this name: the first that matches exactly. Where there are only curves, one of
-    /// them.
+    /// Finds the first clip with exactly this name.
+    ///
+    /// If the character has only curves, this searches the curves.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn clip(&self, name: &str) -> Result<ClipId> {
         find(self.clip_names(), name)
     }
 
-    /// How many vertices one instance has, all primitives together.
+    /// The number of vertices of one instance, over all primitives.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.model
@@ -164,7 +175,7 @@ impl Character {
             .sum()
     }
 
-    /// How many triangles one instance has, all primitives together.
+    /// The number of triangles of one instance, over all primitives.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
         self.model
@@ -180,23 +191,28 @@ impl Character {
         self.model.palette_range(primitive)
     }
 
-    /// The parts that instances can hide one by one, in the order of their ids: the name of each
-    /// node that carries primitives, then the names of the primitives of those nodes that carry
-    /// several.
+    /// The parts that instances can hide individually, in the order of their ids.
+    ///
+    /// First come the names of all nodes that have primitives, then the names of the primitives of
+    /// those nodes that have several.
     pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
         self.model.parts()
     }
 
-    /// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
+    /// The bits of a part's primitives. All pieces of a split primitive have the same bit.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is no such part;
+    /// [`Error::Capacity`](crate::Error::Capacity) for a primitive past `MAX_HIDEABLE`.
     #[cfg(feature = "vulkan")]
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
         self.model.part_bits(part)
     }
 
-    /// The part of this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `Crowd::set_part_visible`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn part(&self, name: &str) -> Result<PartId> {
         self.model.part(name)
     }

@@ -1,10 +1,10 @@
-//! Numbers and names of clips, in whichever form the character has them.
+//! Number and names of clips, in whichever form the character has them.
 
 use super::asset::Character;
 use crate::clip::{Clip, CurveClip};
 
 impl Character {
-    /// How many clips there are.
+    /// The number of clips.
     pub(crate) fn clip_count(&self) -> usize {
         self.clips.len().max(self.curves.len())
     }
@@ -12,7 +12,7 @@ impl Character {
     /// The names of the clips, in order.
     pub(crate) fn clip_names(&self) -> impl Iterator<Item = &str> + Clone {
         let packed = self.clips.iter().map(Clip::name);
-        // Where both are kept, they bear the same names.
+        // If clips and curves are both kept, they have the same names.
         let curves = self.curves.iter().skip(self.clips.len());
         packed.chain(curves.map(CurveClip::name))
     }

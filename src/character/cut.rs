@@ -1,25 +1,25 @@
-//! Cutting a set of triangles into parts that each use few joints.
+//! Partitioning of triangles into parts that each use few joints.
 
 use std::collections::{HashMap, VecDeque};
 
-/// No part yet.
+/// The triangle or group is in no part yet.
 const NONE: u32 = u32::MAX;
-/// Steps through the lists of groups, per joint of a group, before the cut goes on in index order.
-/// Real meshes take a few.
+/// The budget of steps through the lists of groups, per joint of a group. When it is spent, the cut
+/// continues in index order. Real meshes need a few steps.
 const PATIENCE: u64 = 64;
 
-/// Which joints each triangle follows. Triangles that follow the same ones are one group.
+/// The joints that each triangle follows. Triangles that follow the same joints are one group.
 #[derive(Debug, Default)]
 pub(super) struct JointSets {
     numbers: HashMap<Box<[u16]>, u32>,
-    /// The joints of each group, ascending, one after the other.
+    /// The joints of all groups, concatenated. Those of one group are ascending.
     list: Vec<u16>,
     ends: Vec<usize>,
     group_of: Vec<u32>,
 }
 
 impl JointSets {
-    /// The next triangle, by the ascending list of its joints.
+    /// Adds the next triangle, with an ascending list of its joints.
     pub(super) fn push(&mut self, joints: &[u16]) {
         let next = self.ends.len() as u32;
         let group = match self.numbers.get(joints) {
@@ -34,7 +34,7 @@ impl JointSets {
         self.group_of.push(group);
     }
 
-    /// The joints of all groups together.
+    /// The number of joints in all groups together.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
@@ -46,22 +46,26 @@ impl JointSets {
     }
 }
 
-/// One part: its triangles, and the joints that they follow, both ascending.
+/// One part: its triangles and the joints that they follow, both ascending.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) triangles: Vec<u32>,
     pub(super) joints: Vec<u16>,
 }
 
-/// Cuts into parts of at most `max_joints` joints; `None` if that takes more than `max_parts`. No
-/// triangle follows more than `max_joints` of the `joints` that there are.
+/// Cuts into parts of at most `max_joints` joints, or returns `None` if that takes more than
+/// `max_parts`.
 ///
-/// Each part grows from a group of triangles by whichever group adds the fewest joints, those first
-/// that were reached first, as long as there is room; then come groups that share nothing with it.
-/// The next part starts beside it. What a step costs is how many groups follow the joints that it
-/// adds, so that it is near-linear as long as parts are few; a budget of [`PATIENCE`] keeps it
-/// linear in any case. Where triangles come in a good order already, filling one part after the
-/// other with them may be better, and is done then.
+/// `joints` is the number of joints that exist. No triangle may follow more than `max_joints`.
+///
+/// Each part grows greedily: it takes the group of triangles that adds the fewest joints and, among
+/// equals, the group that was reached first. While it can still hold more joints, it then takes
+/// groups that have no joint in common with it. The next part starts beside it.
+///
+/// The cost of a step is the number of groups that follow the added joints, so the whole is
+/// near-linear as long as there are few parts. A budget of [`PATIENCE`] steps keeps it linear in
+/// every case. If the triangles are already in a good order, filling one part after the other in
+/// that order may give a better cut, which is then used.
 pub(super) fn cut(
     sets: JointSets,
     joints: usize,
@@ -91,7 +95,7 @@ pub(super) fn cut(
     Some(parts)
 }
 
-/// A way to cut: the part of each group, and the joints of each part, ascending.
+/// One candidate cut: the part of each group, and the joints of each part, ascending.
 #[derive(Debug, Default)]
 struct Way {
     part_of: Vec<u32>,
@@ -99,7 +103,7 @@ struct Way {
 }
 
 impl Way {
-    /// Few parts first, then few joints in them together.
+    /// Prefers few parts, then few joints in all parts together.
     fn cost(&self) -> (usize, usize) {
         let listed = self.joints.iter().map(Vec::len).sum();
         (self.joints.len(), listed)
@@ -135,18 +139,18 @@ struct Grower {
     sets: JointSets,
     max_joints: usize,
     part_of: Vec<u32>,
-    /// For each joint the groups that follow it, those of finished parts left out now and then.
+    /// The groups that follow each joint. Groups of finished parts are removed from time to time.
     groups: Vec<Vec<u32>>,
-    /// The part that has each joint now.
+    /// The latest part that contains each joint.
     has: Vec<u32>,
-    /// How many joints each group would add to the part in `counted`.
+    /// The number of joints that each group would add to the part in `counted`.
     missing: Vec<u32>,
     counted: Vec<u32>,
-    /// Groups by what they would add when they were put there.
+    /// Groups by the number of joints that they would have added when they were queued.
     queues: Vec<VecDeque<u32>>,
     part: u32,
     joints: Vec<u16>,
-    /// The first group that may have no part.
+    /// The first group that may not belong to a part yet.
     first: u32,
     steps_left: u64,
 }
@@ -179,7 +183,7 @@ impl Grower {
         }
     }
 
-    /// Cuts into at most `most` parts, if that can be. Gives the sets back.
+    /// Cuts into at most `most` parts, if possible. Also returns the sets.
     fn run(mut self, most: usize) -> (JointSets, Option<Way>) {
         let mut joints = Vec::new();
         while let Some(seed) = self.seed() {
@@ -192,8 +196,7 @@ impl Grower {
         (self.sets, Some(Way { part_of, joints }))
     }
 
-    /// The group to start a part from: one that the last part came near, else the first that is
-    /// left.
+    /// The first group of a new part: one near the previous part, or else the first group left.
     fn seed(&mut self) -> Option<u32> {
         let near = (1..self.queues.len()).find_map(|adds| self.waiting(adds));
         for queue in &mut self.queues {
@@ -211,8 +214,8 @@ impl Grower {
 
     /// The group that has waited longest of those that add this many joints to the part.
     fn waiting(&mut self, adds: usize) -> Option<u32> {
-        // What was put there before a joint came in that it follows, or before it got its part, is
-        // stale.
+        // An entry is stale if a joint of its group was added to the part later, or if the group
+        // has a part by now.
         let last = self.part.checked_sub(1).unwrap_or(self.part);
         while let Some(group) = self.queues[adds].pop_front() {
             let at = group as usize;
@@ -237,7 +240,7 @@ impl Grower {
         joints
     }
 
-    /// The group to go on with, if one fits.
+    /// The next group for the part, if one fits.
     fn next(&mut self) -> Option<u32> {
         let room = self.max_joints - self.joints.len();
         let most = room.min(self.queues.len() - 1);
@@ -261,14 +264,15 @@ impl Grower {
         }
     }
 
-    /// Counts for every group that follows `joint` that the part has it now. Those that miss no
-    /// other come in.
+    /// Updates the count of missing joints of every group that follows `joint`, which is now in the
+    /// part. Groups that miss no other joint join the part.
     fn reach(&mut self, joint: u16) {
         let mut groups = std::mem::take(&mut self.groups[usize::from(joint)]);
         let left = self.steps_left.checked_sub(groups.len() as u64);
         self.steps_left = left.unwrap_or(0);
         if left.is_none() {
-            // From here on, counts would be wrong: what is left comes in index order.
+            // The budget is spent, so later counts would be wrong. The remaining groups follow in
+            // index order.
             self.queues.iter_mut().for_each(VecDeque::clear);
             self.groups.iter_mut().for_each(Vec::clear);
             return;

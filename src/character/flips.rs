@@ -1,4 +1,4 @@
-//! Which palette entries a clip may mirror.
+//! Detection of palette entries that a clip may flip.
 
 use super::asset::Character;
 use crate::bytes::save_structs;
@@ -6,8 +6,8 @@ use crate::clip::{CurveClip, Interpolation, Keys, TrackValues};
 use crate::skeleton::{Affine, NO_PARENT, Skeleton};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
-/// The linear part in `f64`: a determinant is a product of three, and near-singular ones keep their
-/// sign.
+/// The linear part in `f64`, so that near-singular matrices keep the sign of their determinant,
+/// which is a product of three factors.
 fn linear(affine: &Affine) -> DMat3 {
     Mat3::from(affine.matrix3).as_dmat3()
 }
@@ -16,7 +16,7 @@ fn linear(affine: &Affine) -> DMat3 {
 ///
 /// The determinant of a skinning matrix is the product of the scales of the joint and its ancestors
 /// and of the inverse bind matrix's determinant. Each component of a scale stays within the hull of
-/// its rest value and of all tracks that drive it, and so does every blend of them; the signs that
+/// its rest value and of all tracks that drive it, and so does every blend of them. The signs that
 /// the hulls allow are multiplied along the chain.
 pub(crate) fn mark_flips(character: &mut Character) {
     let signs = character.scales.chain_signs(&character.model.skeleton);
@@ -31,7 +31,7 @@ pub(crate) fn mark_flips(character: &mut Character) {
     }
 }
 
-/// The signs that a number may take.
+/// The signs that a number may have.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
     negative: bool,
@@ -61,18 +61,20 @@ impl Signs {
     }
 }
 
-/// The scales that the joints take: at rest, and in the curves of all clips that a character ever
-/// had. Found while the curves are at hand, since packed clips only come near them.
+/// The scales that the joints may have: at rest, and in the curves of all clips that the character
+/// ever had.
+///
+/// They are collected while the curves are available, because packed clips only approximate them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaleRanges {
-    /// One a joint.
+    /// One per joint.
     joints: Vec<ScaleRange>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct ScaleRange {
     hull: Hull,
-    /// Whether a clip drives it.
+    /// True if a clip drives the scale.
     driven: bool,
 }
 
@@ -83,12 +85,12 @@ save_structs! {
 }
 
 impl ScaleRanges {
-    /// How many joints there are.
+    /// The number of joints.
     pub(crate) fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// Those of the rest pose.
+    /// The scales of the rest pose.
     pub(crate) fn at_rest(skeleton: &Skeleton) -> Self {
         let rest = skeleton.joints().iter().map(|joint| joint.rest.scale);
         let range = |scale: Vec3| ScaleRange {
@@ -100,7 +102,7 @@ impl ScaleRanges {
         }
     }
 
-    /// Takes in what these clips, which drive no joints but the skeleton's, make of the scales.
+    /// Extends the ranges by the scales of these clips, which drive only joints of the skeleton.
     pub(crate) fn add(&mut self, clips: &[CurveClip]) {
         for track in clips.iter().flat_map(CurveClip::tracks) {
             if let TrackValues::Scale(keys) = &track.values
@@ -112,12 +114,12 @@ impl ScaleRanges {
         }
     }
 
-    /// Whether a clip drives the scale of each joint.
+    /// For each joint, true if a clip drives its scale.
     pub(crate) fn driven(&self) -> impl Iterator<Item = bool> {
         self.joints.iter().map(|range| range.driven)
     }
 
-    /// The signs that the determinant of each joint's model matrix may take.
+    /// The signs that the determinant of each joint's model matrix may have.
     fn chain_signs(&self, skeleton: &Skeleton) -> Vec<Signs> {
         let mut signs: Vec<Signs> = Vec::with_capacity(self.joints.len());
         for (joint, range) in skeleton.joints().iter().zip(&self.joints) {
@@ -132,7 +134,7 @@ impl ScaleRanges {
     }
 }
 
-/// The range of a scale, component by component.
+/// The range of a scale, by component.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hull {
     least: DVec3,
@@ -152,9 +154,9 @@ impl Hull {
         }
     }
 
-    /// With everything that the keys pass through. A cubic segment lies in the hull of its Bézier
-    /// control points, which are its ends and, a third of its length along their tangents, two
-    /// more.
+    /// Extends the hull by all values that the keys interpolate. A cubic segment lies in the hull
+    /// of its Bézier control points, which are its ends and two more, a third of its length along
+    /// the tangents.
     fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
         if keys.interpolation != Interpolation::CubicSpline {
             let values = keys.values.iter().map(|value| value.as_dvec3());

@@ -1,7 +1,7 @@
 //! The asset: a character with its meshes, its packed clips and its animation set.
 //!
-//! A [`Character`] is made by [`crate::import`] or [`crate::builtin`]. It is immutable: its invariants
-//! are listed at [`Character`], and nothing behind it checks them again.
+//! A [`Character`] is made by [`crate::import`] or [`crate::builtin`]. It is immutable. Its
+//! invariants are listed at [`Character`], and later stages do not check them again.
 
 mod added_clips;
 mod animation_set;

@@ -1,4 +1,4 @@
-//! Packing clips for a character: its own curves, or others for its skeleton.
+//! Packing of clips: a character's own, or others for its skeleton.
 
 use super::Character;
 use crate::clip::{
@@ -8,23 +8,26 @@ use crate::error::Result;
 use rayon::prelude::*;
 
 impl Clip {
-    /// `clip`, one of `character` or another for its skeleton.
+    /// Packs `clip`, which is one of `character` or another for its skeleton.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::error::Error::NotFound) if the clip drives a joint or a morph weight
-    /// that the character lacks; [`Error::Argument`](crate::error::Error::Argument) if the error bound is
-    /// not positive and finite.
+    /// - [`Error::NotFound`](crate::error::Error::NotFound) if the clip drives a joint or a morph
+    ///   weight that the character does not have.
+    /// - [`Error::Argument`](crate::error::Error::Argument) if the error bound is not positive and
+    ///   finite.
     pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
         Self::pack(character.model(), clip, options)
     }
 
-    /// The difference of `clip` from a reference pose, to be added to what other clips make of a
-    /// character: a recoil, a breath, a lean. What the clip does not drive is no difference.
+    /// Packs the difference of `clip` from a reference pose, as an additive clip.
     ///
-    /// The differences are taken of the file's keys, exactly but for rounding, and packed as any
-    /// clip's; the error is that of the clip put back onto its reference. Its morph weights are
-    /// differences from the reference's: those at rest, or of the clip itself at the reference's
-    /// time; a pose has none, and stands for those at rest.
+    /// An additive clip is added to the pose that other clips produce: a recoil, a breath, a lean.
+    /// Joints and weights that the clip does not drive have no difference.
+    ///
+    /// The differences are computed from the file's keys, exactly except for rounding, and packed
+    /// like any other clip. The reported error is that of the clip added back onto its reference.
+    /// Morph weights are differences from the weights at rest, or from the clip's own weights at
+    /// the reference time. A reference pose has no morph weights, so it uses those at rest.
     ///
     /// ```
     /// use throng::clip::{AdditiveReference, Clip, ClipOptions};
@@ -38,10 +41,11 @@ impl Clip {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::At`](crate::error::Error::At) with the first joint that the clip
-    /// drives and whose reference is not finite, or has a scale of 0 where the clip drives the
-    /// scale; [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
-    /// one transform a joint.
+    /// - As [`Self::new`].
+    /// - [`Error::At`](crate::error::Error::At) with the first driven joint whose reference is not
+    ///   finite, or whose reference scale is 0 if the clip drives the scale.
+    /// - [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
+    ///   one transform per joint.
     pub fn additive(
         character: &Character,
         clip: &CurveClip,
@@ -53,9 +57,11 @@ impl Clip {
     }
 }
 
-/// Packs `curves`, of `character` or for its skeleton, on the threads of rayon's current pool, and
-/// tells `progress` after each. The clips are in the order of the curves, and the same whatever the
-/// number of threads.
+/// Packs `curves` for a character, in parallel.
+///
+/// The curves are those of `character` or others for its skeleton. The work runs on rayon's current
+/// pool and reports to `progress` after each clip. The clips are in the order of the curves and do
+/// not depend on the number of threads.
 ///
 /// ```
 /// use throng::character::pack_clips;
@@ -71,7 +77,7 @@ impl Clip {
 /// ```
 ///
 /// # Errors
-/// As [`Clip::new`], of the first clip that cannot be packed.
+/// As [`Clip::new`], for the first clip that cannot be packed.
 pub fn pack_clips(
     character: &Character,
     curves: &[CurveClip],
@@ -84,7 +90,7 @@ pub fn pack_clips(
         told.add(curve.name(), &progress);
         Ok(clip)
     };
-    // One by one, since clips are of very different lengths.
+    // One at a time, because the lengths of clips differ widely.
     let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
     packed.into_iter().collect()
 }

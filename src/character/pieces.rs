@@ -1,5 +1,4 @@
-//! A primitive in pieces: which triangles and palette entries each has, and the primitives made of
-//! them.
+//! Pieces of a primitive: their triangles and palette entries, and the primitives made of them.
 
 use super::cut;
 use super::cut::JointSets;
@@ -7,19 +6,19 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
 
-/// The most entries that a primitive's palette range can have: indices have 16 bits.
+/// The most entries that a primitive's palette range can have, because indices have 16 bits.
 pub(crate) const MAX_RANGE: usize = 65_536;
 
-/// What a cut may take.
+/// The limits of a cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Palette entries that a piece may use, 1 to 65,536.
+    /// The most palette entries that a piece may use, 1 to 65,536.
     pub(crate) max_joints: usize,
-    /// Pieces.
+    /// The most pieces.
     pub(crate) max_parts: usize,
-    /// Joints of all distinct sets that triangles follow.
+    /// The most joints in total, over all distinct sets that triangles follow.
     pub(crate) max_listed: usize,
-    /// Whether a triangle that fits no piece is no error, but one more reason for no cut.
+    /// If true, a triangle that fits no piece is not an error: the primitive is then not cut.
     pub(crate) is_optional: bool,
 }
 
@@ -31,8 +30,9 @@ pub(crate) struct Piece {
     pub(crate) entries: Vec<u32>,
 }
 
-/// Cuts the primitive; entries count from the start of its palette range. `None` if that takes more
-/// pieces, or longer lists, than `bounds` allows.
+/// Cuts the primitive. Entries count from the start of its palette range.
+///
+/// Returns `None` if that takes more pieces, or longer lists, than `bounds` allows.
 ///
 /// # Errors
 /// As [`Primitive::split`].
@@ -60,7 +60,7 @@ pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Pi
     Ok(parts.map(|parts| parts.into_iter().map(piece).collect()))
 }
 
-/// The joints that count for a vertex: those with a weight, and the strongest in any case.
+/// The joints that a vertex follows: those with a weight, and always the strongest.
 fn joints_of(influences: &Influences, vertex: u32) -> impl Iterator<Item = u16> + '_ {
     let per_vertex = influences.per_vertex as usize;
     let start = vertex as usize * per_vertex;
@@ -69,7 +69,7 @@ fn joints_of(influences: &Influences, vertex: u32) -> impl Iterator<Item = u16> 
     slots.map(|slot| influences.joints.get(slot) as u16)
 }
 
-/// All joints that a vertex of a triangle follows, ascending.
+/// All joints that the vertices of triangles follow, ascending.
 fn used_joints(primitive: &Primitive) -> Vec<u16> {
     let mut vertices = vec![false; primitive.vertex_count()];
     let mut joints = vec![false; primitive.palette.len()];
@@ -84,7 +84,7 @@ fn used_joints(primitive: &Primitive) -> Vec<u16> {
     used.map(|(joint, _)| joint as u16).collect()
 }
 
-/// What each triangle follows, by places in `used`.
+/// The joints of each triangle, as indices into `used`.
 fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Option<JointSets>> {
     let mut places = vec![0_u16; primitive.palette.len()];
     for (place, joint) in used.iter().enumerate() {
@@ -119,7 +119,7 @@ fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Opt
     Ok(Some(sets))
 }
 
-/// What a character's primitives promise, of one that may be made by hand.
+/// Checks the invariants of a character's primitives, because the caller may have built this one.
 fn check(primitive: &Primitive) -> Result<()> {
     let count = primitive.vertex_count();
     let influences = &primitive.influences;
@@ -188,9 +188,11 @@ fn below(what: &'static str, mut indices: impl Iterator<Item = usize>, count: us
     }
 }
 
-/// Makes primitives of the pieces. `ranges` says for each where in the palette `order` its entries
-/// lie, which count from `base` there. Also returns, for each, which of the primitive's vertices it
-/// has.
+/// Makes primitives of the pieces.
+///
+/// `ranges` gives for each piece the range of the palette `order` that contains its entries. The
+/// primitive's own entries start at `base` there. Also returns, for each piece, its vertices as
+/// indices into the primitive's.
 pub(crate) fn primitives(
     whole: &Primitive,
     pieces: &[Piece],
@@ -207,7 +209,7 @@ pub(crate) fn primitives(
             .enumerate()
             .rev()
         {
-            // Others may stand between those that the piece uses.
+            // The range may contain other entries between those that the piece uses.
             let joint = entry.checked_sub(base);
             if let Some(place) = joint.and_then(|joint| table.get_mut(joint as usize)) {
                 *place = at as u16;
@@ -221,8 +223,8 @@ pub(crate) fn primitives(
     (parts, vertices)
 }
 
-/// One part without its morph targets, and its vertices; `numbers` is scratch, one for each vertex
-/// of the whole.
+/// One part without its morph targets, and its vertices. `numbers` is scratch memory with one
+/// element for each vertex of the whole primitive.
 fn primitive(
     whole: &Primitive,
     piece: &Piece,
@@ -262,14 +264,14 @@ fn primitive(
     (part, vertices)
 }
 
-/// The chosen elements; none of an absent stream.
+/// The chosen elements. Empty for an absent stream.
 fn pick<T: Copy>(all: &[T], chosen: &[u32]) -> Vec<T> {
     let chosen = chosen.iter().filter_map(|at| all.get(*at as usize));
     chosen.copied().collect()
 }
 
-/// Those of the chosen vertices, their joints by `table`; joints without weight become the
-/// strongest.
+/// The influences of the chosen vertices, with joints mapped by `table`. A joint without weight is
+/// replaced by the strongest one.
 fn influences(all: &Influences, vertices: &[u32], table: &[u16], entries: usize) -> Influences {
     let per_vertex = all.per_vertex as usize;
     let slots = |vertex: &u32| {
@@ -297,12 +299,12 @@ fn influences(all: &Influences, vertices: &[u32], table: &[u16], entries: usize)
     }
 }
 
-/// Gives every part its share of each morph target, in one pass over the target.
+/// Distributes each morph target over the parts, in one iteration over the target.
 fn deal_targets(whole: &Primitive, parts: &mut [Primitive], vertices: &[Vec<u32>]) {
     if whole.targets.is_empty() {
         return;
     }
-    // For each vertex of the whole, (part, vertex of it), one vertex after the other.
+    // For each vertex of the whole primitive, the (part, vertex in the part) pairs, concatenated.
     let mut starts = vec![0_usize; whole.vertex_count() + 1];
     for vertex in vertices.iter().flatten() {
         starts[*vertex as usize + 1] += 1;

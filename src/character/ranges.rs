@@ -1,20 +1,20 @@
-//! Where in a palette the ranges of several parts lie, so that they share what they can.
+//! Placement of the palette ranges of several parts, so that they overlap as much as possible.
 
 use std::ops::Range;
 
-/// Places of an entry that are looked at for a range that is there already.
+/// The number of positions of an entry that the search for an existing range tries.
 const LOOKED_AT: usize = 8;
 
-/// A palette in the making: entries of another one, some of them repeated.
+/// A palette under construction: entries of another palette, some of them repeated.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     pub(super) order: Vec<u32>,
-    /// Where each entry stands in `order`.
+    /// The positions of each entry in `order`.
     places: Vec<Vec<u32>>,
 }
 
 impl Ranges {
-    /// Over a palette of this many entries; with none yet.
+    /// An empty palette, made from one with this many entries.
     pub(super) fn new(entries: usize) -> Self {
         Self {
             order: Vec::new(),
@@ -22,13 +22,13 @@ impl Ranges {
         }
     }
 
-    /// How many of the entries stand there already.
+    /// The number of these entries that are in the palette already.
     pub(super) fn known(&self, entries: &[u32]) -> usize {
         let is_known = |entry: &&u32| !self.places[**entry as usize].is_empty();
         entries.iter().filter(is_known).count()
     }
 
-    /// Where an entry stands first.
+    /// The first position of an entry.
     pub(super) fn first(&self, entry: u32) -> Option<u32> {
         self.places[entry as usize].first().copied()
     }
@@ -39,16 +39,18 @@ impl Ranges {
         self.order.push(entry);
     }
 
-    /// Takes back what was appended since there were `len` entries.
+    /// Removes the entries that were appended after the length was `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         for entry in self.order.drain(len..) {
             self.places[entry as usize].pop();
         }
     }
 
-    /// A range of at most `max` entries that holds all of `set`, which is ascending and has 1 to
-    /// `max`: one that is there, or one that begins with as much as fits of the end and is
-    /// completed. What `next` has, too, comes last, so that a range for it can begin with that.
+    /// Finds or appends a range of at most `max` entries that contains all of `set`.
+    ///
+    /// `set` is ascending and has 1 to `max` entries. The range either exists already, or begins
+    /// with as many entries at the end of the palette as possible and is completed. Entries that
+    /// `next` has too come last, so that the range of `next` can begin with them.
     pub(super) fn place(&mut self, set: &[u32], next: &[u32], max: usize) -> Range<u32> {
         if let Some(found) = self.find(set, max) {
             return found;
@@ -72,8 +74,8 @@ impl Ranges {
         start as u32..self.order.len() as u32
     }
 
-    /// The shortest range of at most `max` entries that holds all of `set`, near one of the first
-    /// places of its rarest entry.
+    /// The shortest range of at most `max` entries that contains all of `set`, near one of the
+    /// first positions of its rarest entry.
     fn find(&self, set: &[u32], max: usize) -> Option<Range<u32>> {
         let rarest = set.iter().map(|entry| &self.places[*entry as usize]);
         let rarest = rarest.min_by_key(|places| places.len())?;
@@ -86,8 +88,8 @@ impl Ranges {
             .min_by_key(|found| (found.len(), found.start))
     }
 
-    /// The shortest range within `within` that holds all of `set`: its end runs ahead, its start
-    /// follows as long as nothing gets lost.
+    /// The shortest range in `within` that contains all of `set`. The end advances first; the start
+    /// follows as long as the range still contains the set.
     fn shortest(&self, set: &[u32], within: Range<usize>) -> Option<Range<u32>> {
         let place_in_set = |at: usize| set.binary_search(&self.order[at]).ok();
         let mut counts = vec![0_u32; set.len()];

@@ -1,9 +1,10 @@
-//! How far morph targets reach, for bounds.
+//! Distances by which morph targets move vertices, for bounds.
 
 use crate::mesh::{MorphReach, Primitive};
 use glam::Vec3;
 
-/// How far each weight moves what each palette entry influences, sorted by entry and weight.
+/// The distance by which each weight moves the vertices of each palette entry, sorted by entry and
+/// weight.
 pub(crate) fn reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
     let mut all: Vec<MorphReach> = Vec::new();
     for primitive in primitives {

@@ -1,4 +1,4 @@
-//! Rebuilding a character's palette so that its primitives address short ranges of it.
+//! Rebuilding of a palette so that its primitives address short ranges.
 
 use super::asset::Character;
 use super::pieces;
@@ -8,48 +8,48 @@ use crate::error::{Error, Result};
 use crate::mesh::{Aabb, JointIndices, PaletteJoint, Primitive};
 use std::ops::Range;
 
-/// What becomes of a primitive whose range is too long.
+/// The cost of cutting a primitive whose range is too long.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
-    /// How many parts it would have.
+    /// The number of parts.
     pub(crate) parts: usize,
-    /// How many vertices, those that several parts use counted in each.
+    /// The number of vertices. A vertex that several parts use counts once for each.
     pub(crate) vertices: usize,
-    /// How many palette entries would stand there once more for it.
+    /// The number of palette entries that would be repeated.
     pub(crate) repeats: usize,
 }
 
-/// Which primitives are to be packed, and at which price.
+/// Selects the primitives to repack, and the cost that is acceptable.
 pub(crate) trait Policy {
-    /// The most entries a range shall have.
+    /// The most entries that a range should have.
     fn max_joints(&self) -> usize;
-    /// What cutting this primitive may take; `None`: it stays as it is.
+    /// The limits for cutting this primitive. `None` leaves it as it is.
     fn bounds(&self, primitive: &Primitive) -> Option<Bounds>;
-    /// Whether the offer is worth it.
+    /// True if the cut is worth its cost.
     fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool;
 }
 
-/// A character's palette and primitives, packed.
+/// A character's palette and primitives after repacking.
 #[derive(Debug)]
 pub(crate) struct Packed {
     pub(crate) palette: Vec<PaletteJoint>,
     pub(crate) primitives: Vec<Primitive>,
-    /// For each primitive, which one it was or is part of, and where it is a part which vertices of
-    /// it.
+    /// For each primitive, the index of its original, and the vertices it took of it if it is a
+    /// part.
     pub(crate) origins: Vec<(usize, Option<Vec<u32>>)>,
-    /// Primitives that were packed.
+    /// The number of primitives that were repacked.
     pub(crate) packed: usize,
-    /// Parts that were made of them.
+    /// The number of parts that were made of them.
     pub(crate) parts: usize,
-    /// How many palette entries stand there for the second time or more.
+    /// The number of palette entries that repeat an earlier one.
     pub(crate) repeats: usize,
 }
 
-/// Packs the primitives whose palette range is longer than the policy allows. `None` if none is, or
-/// none can be at the policy's price.
+/// Repacks the primitives whose palette range is longer than the policy allows.
 ///
-/// Entries that the other primitives use come first, in their order; then, primitive by primitive,
-/// what is packed, with the ends of ranges shared.
+/// Returns `None` if there are none, or if none can be repacked at an acceptable cost. The new
+/// palette begins with the entries that the other primitives use, in their order. The ranges of the
+/// repacked primitives follow one by one and may overlap at their ends.
 pub(crate) fn repack(character: &Character, policy: &impl Policy) -> Result<Option<Packed>> {
     let max = policy.max_joints().min(MAX_RANGE);
     let all = &character.model.primitives;
@@ -73,7 +73,7 @@ pub(crate) fn repack(character: &Character, policy: &impl Policy) -> Result<Opti
     if plans.iter().all(Option::is_none) {
         return Ok(None);
     }
-    // Those that stay long find their entries anywhere.
+    // Primitives with long ranges can address their entries at any position.
     let long = all.iter().zip(&plans);
     let long = long.filter_map(|(p, plan)| (is_long(p) && plan.is_none()).then_some(p));
     for entry in used_entries(character, long) {
@@ -206,7 +206,7 @@ fn assemble(
     Ok(Some(packed))
 }
 
-/// The primitive with its entries where they stand first; `None` if they lie too far apart.
+/// The primitive with its entries at their first positions. `None` if they lie too far apart.
 fn moved(primitive: &Primitive, ranges: &Ranges) -> Result<Option<Primitive>> {
     let joints = &primitive.influences.joints;
     let place = |joint: usize| {
@@ -232,7 +232,7 @@ fn moved(primitive: &Primitive, ranges: &Ranges) -> Result<Option<Primitive>> {
     Ok(Some(primitive))
 }
 
-/// Gives every entry the box around the vertices that it moves.
+/// Sets the bounds of every entry to the box around the vertices that it moves.
 pub(crate) fn bound(palette: &mut [PaletteJoint], primitives: &[Primitive]) {
     for primitive in primitives {
         for (vertex, position) in primitive.positions.iter().enumerate() {

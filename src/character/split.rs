@@ -1,4 +1,4 @@
-//! Splitting primitives so that each part uses few joints.
+//! Splitting of primitives so that each part uses few joints.
 
 use super::asset::Character;
 use super::pieces;
@@ -9,58 +9,69 @@ use super::repack::{Offer, Policy, place, repack};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::mesh::{Parts, Primitive};
 
-/// A primitive in parts that each use few palette entries: what [`Primitive::split`] returns.
+/// A primitive in parts that each use few palette entries.
+///
+/// Returned by [`Primitive::split`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// The parts. Together they have each triangle of the primitive once, each part in the
-    /// primitive's order. Their joint indices address ranges of [`Self::palette`]; they keep name,
+    /// The parts.
+    ///
+    /// Together they contain each triangle of the primitive once, and each part keeps the
+    /// primitive's order. Their joint indices address ranges of [`Self::palette`]. They keep name,
     /// material and morph targets.
     pub parts: Vec<Primitive>,
-    /// For each entry of the parts' palette, which entry of the character's palette it is.
+    /// For each entry of the parts' palette, its index in the character's palette.
     pub palette: Vec<u32>,
-    /// For each part, which vertices of the primitive it has, ascending: vertex `i` of part `p` is
-    /// `vertices[p][i]`. Those that several parts use are in each of them.
+    /// For each part, the indices of its vertices in the primitive, ascending.
+    ///
+    /// Vertex `i` of part `p` is `vertices[p][i]`. A vertex that several parts use is in each of
+    /// them.
     pub vertices: Vec<Vec<u32>>,
-    /// How many entries of [`Self::palette`] stand there for the second time or more.
+    /// The number of entries of [`Self::palette`] that repeat an earlier one.
     pub repeats: usize,
 }
 
-/// What [`Character::split`] did.
+/// The result of [`Character::split`] in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SplitReport {
-    /// How many primitives had a longer palette range than allowed.
+    /// The number of primitives whose palette range was longer than allowed.
     pub primitives: usize,
-    /// How many there are in their place.
+    /// The number of parts that replace them.
     pub parts: usize,
-    /// How many vertices there are more: those that several parts of a primitive use.
+    /// The number of vertices added because several parts of a primitive use them.
     pub repeated_vertices: usize,
-    /// How many palette entries stand there for the second time or more.
+    /// The number of palette entries that repeat an earlier one.
     pub repeated_entries: usize,
-    /// For each primitive of the new character, which primitive of the old one it is or is part of.
+    /// For each primitive of the new character, the index of the original primitive.
     pub origins: Vec<usize>,
 }
 
 impl Primitive {
-    /// Cuts the primitive into parts that each use at most `max_joints` palette entries, for
-    /// devices or formats that have a limit. Every triangle is in exactly one part, every vertex
-    /// keeps all its influences, and [skinned](crate::skin::skin) positions stay the same bit for
-    /// bit.
+    /// Cuts the primitive into parts that each use at most `max_joints` palette entries.
     ///
-    /// A part's entries are a contiguous range of a new palette; neighbouring parts share the ends
-    /// of their ranges where they share entries, and other shared entries are repeated. A primitive
-    /// that uses few enough entries comes back as one part, without those that it does not use.
+    /// This is for devices or formats with such a limit. Every triangle is in exactly one part,
+    /// every vertex keeps all its influences, and [skinned](crate::skin::skin) positions stay the
+    /// same bit for bit.
     ///
-    /// Parts grow from a triangle by the triangles that add the fewest joints, so there are nearly
-    /// as few as there can be. Triangles that follow the same joints count as one group. The time
-    /// grows with the triangles and, parts being few, with the groups; it is linear in the joints
-    /// of all groups at worst. The memory grows with vertices, triangles, and the joints of all
-    /// groups.
+    /// The entries of a part are a contiguous range of a new palette. The ranges of neighbouring
+    /// parts overlap in entries that both use. Other entries that several parts use are repeated. A
+    /// primitive that uses few enough entries is returned as one part, without the entries it does
+    /// not use.
+    ///
+    /// A part grows from a triangle by adding the triangles that add the fewest joints, so the
+    /// number of parts is close to the minimum. Triangles that follow the same joints count as one
+    /// group. The time is linear in the triangles and, if there are few parts, in the groups. In
+    /// the worst case it is linear in the joints of all groups. The memory is linear in vertices,
+    /// triangles and the joints of all groups.
     ///
     /// # Errors
-    /// [`Error::TriangleJoints`] if a triangle alone follows more than `max_joints`;
-    /// [`Error::Argument`] if `max_joints` is 0. For primitives that no [`Character`] has also if
-    /// streams differ in length, [`Error::NotFound`] for an index of a vertex or entry that does
-    /// not exist, and [`Error::Capacity`] for a range of more than 65,536 entries.
+    /// - [`Error::TriangleJoints`] if a single triangle follows more than `max_joints`.
+    /// - [`Error::Argument`] if `max_joints` is 0.
+    ///
+    /// A primitive that is not from a [`Character`] can also give these:
+    /// - [`Error::Argument`] if the lengths of its streams differ.
+    /// - [`Error::NotFound`] for a vertex or entry index that does not exist.
+    /// - [`Error::Capacity`] for a range of more than 65,536 entries.
     pub fn split(&self, max_joints: usize) -> Result<Split> {
         let bounds = unbounded(max_joints)?;
         let cut = pieces::cut(self, bounds)?.unwrap_or_default();
@@ -84,9 +95,11 @@ impl Primitive {
 }
 
 impl Character {
-    /// The same character with every primitive [split](Primitive::split) whose palette range is
-    /// longer than `max_joints`, over a palette that is rebuilt: what the other primitives use
-    /// first, then the parts' ranges, which share what they can.
+    /// Splits every primitive whose palette range is longer than `max_joints`.
+    ///
+    /// Returns the same character with these primitives [split](Primitive::split) and a new
+    /// palette. The palette begins with the entries that the other primitives use. The ranges of
+    /// the parts follow and overlap as much as possible.
     ///
     /// # Errors
     /// As [`Primitive::split`].
@@ -139,7 +152,7 @@ fn unbounded(max_joints: usize) -> Result<Bounds> {
     })
 }
 
-/// All are split, whatever it costs.
+/// Accepts every split at any cost.
 struct Always(Bounds);
 
 impl Policy for Always {

@@ -25,7 +25,7 @@ impl StateMachine {
     /// [`Self::new`] for the skeleton, the clips and the blend spaces of a character.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::new`].
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.animations().blend_spaces();
@@ -38,7 +38,7 @@ impl StateMachineText {
     /// [`StateMachine::of`], with errors that name the file and the line.
     ///
     /// # Errors
-    /// As there.
+    /// As [`StateMachine::of`].
     pub fn build(&self, character: &Character) -> Result<StateMachine> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.animations().blend_spaces();

@@ -1,4 +1,4 @@
-//! Kinds of triangles, which draws tell apart.
+//! Classification of triangles for drawing: rigid ones, and their front faces.
 
 use super::Character;
 use crate::mesh::{PaletteJoint, Primitive};
@@ -6,12 +6,13 @@ use crate::skeleton::NO_PARENT;
 use std::collections::BTreeMap;
 
 impl Primitive {
-    /// Which triangles are rigid: each of the three vertices has one influence only, with all the
-    /// weight. One a triangle.
+    /// True for each rigid triangle: each of its vertices has one influence with all the weight.
+    ///
+    /// One element per triangle.
     #[must_use]
     pub fn rigid_triangles(&self) -> Vec<bool> {
         let per_vertex = self.influences.per_vertex as usize;
-        // The strongest comes first.
+        // The strongest influence comes first.
         let weights = &self.influences.weights;
         let is_rigid = |vertex: &u32| {
             let strongest = weights.get(*vertex as usize * per_vertex);
@@ -25,43 +26,49 @@ impl Primitive {
     }
 }
 
-/// How it is known which side of a triangle is its front.
+/// The rule that determines the front side of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Facing {
-    /// By its winding.
+    /// The winding alone.
     #[default]
     Steady,
-    /// By its winding, unless this entry of the character's palette mirrors where it does not at
-    /// rest, or the other way round: then by the winding reversed.
+    /// The winding, flipped if this entry of the character's palette is flipped relative to the
+    /// rest pose.
     Flips(u32),
-    /// Not for every pose: its corners follow entries that turn over at different times, or not at
-    /// all, or blend such entries. Both sides are to be drawn.
+    /// Unknown for some poses, so both sides must be drawn.
+    ///
+    /// The corners follow entries that flip at different times, follow both entries that flip and
+    /// entries that do not, or blend such entries.
     Unknown,
 }
 
-/// The part of a vertex's weight that what it mostly follows has at least, for that to decide for
-/// the vertex. The sign of a blended determinant is that of its largest part if the others are
-/// small; in between it depends on the pose.
+/// The minimum weight of a vertex's main influence for it to determine the vertex's facing.
+///
+/// The sign of a blended determinant is that of its largest part if the others are small. In
+/// between, it depends on the pose.
 const DECIDES: f32 = 0.9;
 
 impl Character {
-    /// Which triangles of `primitive`, one of this character's, may turn over against the rest pose
-    /// when posed, one a triangle: those whose [`Self::facings`] are not [`Facing::Steady`]. All
-    /// other triangles keep the winding that [`Primitive::indices`] gives them.
+    /// Finds the triangles that a pose may flip.
+    ///
+    /// Flipping is relative to the rest pose. `primitive` is one of this character's. There is one
+    /// element per triangle: true if its [`Self::facings`] is not [`Facing::Steady`]. All other
+    /// triangles keep the winding of [`Primitive::indices`].
     #[must_use]
     pub fn flipping_triangles(&self, primitive: &Primitive) -> Vec<bool> {
         let facings = self.facings(primitive).into_iter();
         facings.map(|facing| facing != Facing::Steady).collect()
     }
 
-    /// How it is known which side of each triangle of `primitive`, one of this character's, is its
-    /// front: one a triangle.
+    /// Determines how to find the front side of each triangle of `primitive`.
     ///
-    /// A vertex follows what has nine tenths of its weight: entries that never turn over, or those
-    /// that turn over together ([`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says
-    /// which may). A triangle whose corners follow the same is known; others, and those with a
-    /// vertex that follows nothing so clearly, are not. Nor is a vertex whose entries are not in
-    /// this character's palette.
+    /// `primitive` is one of this character's. There is one element per triangle.
+    ///
+    /// A vertex follows the entries that have nine tenths of its weight, if they never flip or if
+    /// they flip together ([`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) marks
+    /// entries that may flip). If the corners of a triangle follow the same entries, its facing is
+    /// known. Otherwise, or if a corner has no such entries, it is [`Facing::Unknown`]. So is a
+    /// triangle with a vertex whose entries are not in this character's palette.
     #[must_use]
     pub fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
         let range = self.palette_range(primitive);
@@ -87,9 +94,11 @@ impl Character {
             .collect()
     }
 
-    /// For each entry of the primitive's range of the palette that may turn over: the first entry
-    /// of the range that turns over whenever it does. Entries do so together if the same joint is
-    /// the nearest above them whose scale a clip drives.
+    /// Groups the entries of the primitive's palette range that flip together.
+    ///
+    /// For each entry that may flip, this is the first entry of the range that flips whenever it
+    /// does. Entries flip together if they have the same nearest ancestor joint (or own joint)
+    /// whose scale a clip drives.
     fn deciders(&self, primitive: &Primitive) -> Vec<Option<u32>> {
         // Parents come first.
         let mut nearest: Vec<Option<u16>> = Vec::with_capacity(self.model.skeleton.len());
@@ -120,8 +129,8 @@ impl Character {
     }
 }
 
-/// What a vertex follows: a vertex that blends mirrored and unmirrored entries follows neither,
-/// unless one side has nearly all of its weight.
+/// The facing of a vertex. A vertex that blends flipped and unflipped entries has none, unless one
+/// kind has nearly all of its weight.
 fn vertex_facing(
     primitive: &Primitive,
     entries: &[PaletteJoint],
@@ -139,8 +148,8 @@ fn vertex_facing(
             .iter()
             .take(used)
             .position(|part| (part.0, part.1) == key);
-        // More kinds than there is room for have no nine tenths among them: the strongest come
-        // first.
+        // If there are more kinds than the array holds, none of the rest can have nine tenths,
+        // because the strongest influences come first.
         if let Some(part) = parts.get_mut(known.unwrap_or(used)) {
             *part = (facing, entry.mirrored, part.2 + weight);
             used += usize::from(known.is_none());

@@ -1,4 +1,4 @@
-//! Additive clips and poses: differences from a reference.
+//! Additive clips and poses: differences from a reference pose.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::curve_weights::weight_range;
@@ -7,25 +7,29 @@ use crate::mesh::Model;
 use crate::skeleton::{Skeleton, Transform};
 use glam::{DQuat, DVec3, Quat, Vec3};
 
-/// The pose that an additive clip is the difference from.
+/// The reference pose that an additive clip is relative to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum AdditiveReference {
     /// The character's rest pose.
     #[default]
     Rest,
-    /// The clip itself at a time, such as the first frame of a recoil.
+    /// The pose of the clip itself at a given time, such as the first frame of a recoil.
     Frame {
-        /// Seconds in the clip's own time, clamped to it. Not a number counts as 0.
+        /// Time in the clip, in seconds, clamped to the clip's range. NaN counts as 0.
         time_s: f64,
     },
-    /// A pose of the caller's: one transform a joint.
+    /// A custom pose with one transform per joint.
     Pose(Vec<Transform>),
 }
 
-/// The difference of a local pose from a reference, for the additive layers of
-/// [`blend`](crate::motion::blend()); one transform a joint: the translation less the reference's, the
-/// rotation that the reference's is multiplied with from the right, and the scale over the
-/// reference's.
+/// Computes the additive difference of a local pose from a reference pose.
+///
+/// The result is meant for the additive layers of [`blend`](crate::motion::blend()). It has one
+/// transform per joint:
+///
+/// - translation: the pose's translation minus the reference's;
+/// - rotation: the rotation `d` for which `reference * d` is the pose's rotation;
+/// - scale: the pose's scale divided by the reference's.
 ///
 /// ```
 /// use throng::skeleton::Transform;
@@ -45,9 +49,9 @@ pub enum AdditiveReference {
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] for slices of different lengths, and then nothing is written;
-/// [`Error::At`] with the first joint whose reference has a scale of 0, or is not finite, or
-/// whose difference is not.
+/// - [`Error::Argument`] if the slices differ in length. Nothing is written then.
+/// - [`Error::At`] with the first joint whose reference has a scale of 0 or is not finite, or whose
+///   difference is not finite.
 pub fn difference(
     reference: &[Transform],
     pose: &[Transform],
@@ -73,7 +77,7 @@ pub fn difference(
     Ok(())
 }
 
-/// A difference put onto a reference: what [`difference`] undoes.
+/// Applies a difference to a reference transform: the inverse of [`difference`].
 pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transform {
     Transform {
         translation: reference.translation + difference.translation,
@@ -82,9 +86,10 @@ pub(crate) fn put_onto(reference: &Transform, difference: &Transform) -> Transfo
     }
 }
 
-/// The clip's difference from a reference as curves, and the reference pose. Step, linear and cubic
-/// curves stay what they are: taking a difference is the same linear map for all keys and tangents
-/// of a track, and one that keeps the angles between rotations.
+/// Returns the clip's difference from a reference as curves, and the reference pose.
+///
+/// Step, linear and cubic curves keep their kind: taking a difference applies one linear map to all
+/// keys and tangents of a track, and for rotations that map preserves the angles between them.
 pub(crate) fn curves(
     model: &Model,
     raw: &CurveClip,
@@ -119,13 +124,13 @@ pub(crate) fn curves(
     });
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
     let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
-    // Those may last longer than the others.
+    // Weight tracks may last longer than joint tracks.
     let weights = weight_curves(model, raw, from)?;
     let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;
     Ok((curves.with_range_of(raw), reference))
 }
 
-/// The tracks of morph weights as differences from the reference's weights, by the same map.
+/// Returns the morph weight tracks as differences from the reference's weights.
 fn weight_curves(
     model: &Model,
     raw: &CurveClip,
@@ -133,7 +138,7 @@ fn weight_curves(
 ) -> Result<Vec<WeightTrack>> {
     let rest = model.morph_weights().iter().map(|weight| weight.rest);
     let mut weights: Vec<f32> = rest.collect();
-    // Tracks are sorted and do not overlap: if the last one's weights exist, all do.
+    // Tracks are sorted and do not overlap, so if the last track's weights exist, all do.
     let end = raw
         .weight_tracks()
         .last()
@@ -162,7 +167,7 @@ fn weight_curves(
     Ok(tracks)
 }
 
-/// Where the first value is among a track's, and how far it is to the next.
+/// Index of the first value in a track, and the step from one value to the next.
 fn values_of(interpolation: Interpolation) -> (usize, usize) {
     match interpolation {
         Interpolation::CubicSpline => (1, 3),
@@ -189,7 +194,7 @@ fn reference_pose(
     }
 }
 
-/// A joint's reference, in `f64`: what the differences are rounded from.
+/// The reference transform of one joint in `f64`, from which differences are rounded.
 struct Origin {
     translation: DVec3,
     rotation: DQuat,
@@ -197,7 +202,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// An error where there is no difference from it; for a scale of 0, if scales matter.
+    /// Fails if no difference from it exists. A scale of 0 matters only if `scales` is true.
     fn new(reference: &Transform, joint: usize, scales: bool) -> Result<Self> {
         let Transform {
             translation,
@@ -242,7 +247,7 @@ fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
     }
 }
 
-/// The keys with `map` done to values and tangents.
+/// Returns the keys with `map` applied to values and tangents.
 fn mapped<T: Copy>(keys: &Keys<T>, map: impl Fn(T) -> T) -> Keys<T> {
     Keys {
         times_s: keys.times_s.clone(),
@@ -251,7 +256,7 @@ fn mapped<T: Copy>(keys: &Keys<T>, map: impl Fn(T) -> T) -> Keys<T> {
     }
 }
 
-/// The keys with `shift` done to values; tangents stay.
+/// Returns the keys with `shift` applied to values but not to tangents.
 fn shifted<T: Copy>(keys: &Keys<T>, shift: impl Fn(T) -> T) -> Keys<T> {
     let mut keys = keys.clone();
     let (first, step) = values_of(keys.interpolation);

@@ -1,13 +1,15 @@
-//! What a clip is made over: the rest pose, or a reference that it is the difference from.
+//! The pose under a clip: the rest pose, or the reference pose of an additive clip.
 
 use crate::skeleton::Transform;
 
-/// What a clip's tracks are laid over, and what errors are measured on: one transform a joint.
+/// The pose that a clip's tracks replace or add to, and on which errors are measured.
+///
+/// It has one transform per joint.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Base<'a> {
-    /// The rest pose.
+    /// The rest pose: the clip replaces it.
     Rest(&'a [Transform]),
-    /// No difference, for a clip that is added to this pose.
+    /// The pose that an additive clip is added to. Without tracks, the difference is the identity.
     Reference(&'a [Transform]),
 }
 
@@ -16,7 +18,7 @@ impl Base<'_> {
         matches!(self, Self::Reference(_))
     }
 
-    /// What a joint has that no track drives.
+    /// The transform of a joint that no track drives.
     pub(super) fn at_rest(self, joint: usize) -> Transform {
         match self {
             Self::Rest(rest) => rest[joint],

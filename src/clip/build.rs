@@ -1,4 +1,4 @@
-//! Clips from the file's curves: which rate, what moves, what is kept as it is.
+//! Builds clips from curves: chooses the rate, what moves and which tracks are kept as curves.
 
 use super::base::Base;
 use super::build_weights;
@@ -17,15 +17,18 @@ use crate::ids::JointId;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
 
-/// How often the tracks to blame are looked for; after that, all are kept.
+/// Number of attempts to find the tracks to blame; after that, all are kept as curves.
 const ATTEMPTS: usize = 6;
-/// The first rate at which what sampling alone costs is within this part of the bound is the last
-/// that is tried, since more of it is for packing; and so is one that has so many times the frames
-/// of a better one.
+/// Two rules that end the search for a rate.
+///
+/// - `ENOUGH`: the search stops at the first rate whose sampling error is within this part of the
+///   bound, because that leaves enough for packing.
+/// - `LONGER`: it also stops before a rate that needs more than this many times the frames of the
+///   best one.
 const ENOUGH: f32 = 0.6;
 const LONGER: f64 = 1.6;
-/// Rotations of neighbouring frames are not further apart than a quarter of a turn, unless no rate
-/// does that: blending relies on it for its precision.
+/// Least cosine between the rotations of neighbouring frames: they are at most a quarter of a turn
+/// apart, unless no rate achieves that. Blending relies on it for its precision.
 const LEAST_COSINE: f32 = 0.7;
 
 /// See [`Clip::new`].
@@ -59,7 +62,7 @@ pub(super) fn clip(
     Ok(with_weights(clip, weights))
 }
 
-/// The clip without its morph weights.
+/// Builds the clip without its morph weights.
 fn joints(
     model: &Model,
     raw: &CurveClip,
@@ -83,7 +86,7 @@ fn joints(
         if least_cosine < LEAST_COSINE {
             continue;
         }
-        let mut times = measure.mul(&clip);
+        let mut times = measure.times(&clip);
         let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
         if let Some(worst) = worst {
             let clip = stored(clip, worst, measure, &mut times, options.packing);
@@ -107,7 +110,7 @@ fn joints(
         let made = make(model, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
-            let mut times = measure.mul(&made);
+            let mut times = measure.times(&made);
             return stored(made, worst, measure, &mut times, options.packing);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
@@ -120,7 +123,7 @@ fn joints(
     reported(made, &worst)
 }
 
-/// The clip with its morph weights.
+/// Adds the morph weights to the clip.
 fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     clip.mark_near();
     let sizes = made.weights.iter().map(WeightKeys::size);
@@ -145,12 +148,12 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     }
 }
 
-/// How many frames there are in so many seconds at 30 Hz.
+/// Number of frames in `span_s` seconds at 30 Hz.
 fn at_30_hz(span_s: f64) -> usize {
     ((span_s * 30.0).round() as usize).saturating_add(1)
 }
 
-/// The clip as asked, its keys packed if that can be and gains something.
+/// Stores the clip as requested. Keys are packed if that is possible and saves space.
 fn stored(
     clip: Clip,
     worst: Worst,
@@ -204,7 +207,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
     clip
 }
 
-/// Whether a track jumps from value to value.
+/// Returns true if a track jumps from value to value.
 fn steps(track: &Track) -> bool {
     fn jumps<T: PartialEq>(keys: &super::curve::Keys<T>) -> bool {
         keys.interpolation == Interpolation::Step
@@ -216,7 +219,7 @@ fn steps(track: &Track) -> bool {
     }
 }
 
-/// The rest pose, as a clip.
+/// Returns the rest pose as a clip.
 pub(crate) fn rest_clip(model: &Model) -> Result<Clip> {
     let none = CurveClip::new("", Vec::new(), model.skeleton())?;
     let joints = model.skeleton().joints().iter();

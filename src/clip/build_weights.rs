@@ -1,4 +1,4 @@
-//! Morph weights from the file's curves: which rate, how many bits, what is kept as it is.
+//! Builds morph weights from curves: chooses the rate, the bits, and what is kept as curves.
 
 use super::curve::{CurveClip, Interpolation, WeightTrack};
 use super::curve_sample::Playhead;
@@ -10,27 +10,29 @@ use crate::error::{Error, Result};
 use crate::mesh::{Model, PaletteJoint};
 use crate::skeleton::Affine;
 
-/// What a weight may be off by, at most and at least: the one for normals, which turn with it; the
-/// other because `f32` has no more for weights around 1.
+/// Upper and lower limits of the tolerance of a weight. The upper limit exists for normals, which
+/// rotate with the weight. The lower one is the precision of `f32` for weights around 1.
 const MOST_OFF: f32 = 1e-3;
 const LEAST_OFF: f32 = 1e-6;
-/// A weight's step, at most, in parts of what it may be off by: half of it is what rounding to
-/// fields costs, and the rest is left for the curve's bends. The first that does is taken.
+/// Largest quantisation steps to try, in parts of the tolerance. Rounding to fields costs half a
+/// step; the rest is left for the curvature of the curve. The first step that works is used.
 const STEPS: [f32; 2] = [1.9, 1.0];
-/// A track of more keys is kept as it is.
+/// A track with more keys than this is kept as a curve.
 const MAX_KEYS: usize = 1 << 16;
 
-/// Weights that were packed, and how far the worst of them is from the file's.
+/// Packed weights, and the largest difference between any of them and the file's.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) weights: Vec<WeightKeys>,
     pub(super) error: f32,
 }
 
-/// The morph weights of a clip. The vertices that they move stay within `bound_m` together.
+/// Packs the morph weights of a clip.
+///
+/// The vertices that they move, with all weights together, stay within `bound_m`.
 ///
 /// # Errors
-/// [`Error::NotFound`] if the clip drives a weight that the character lacks.
+/// [`Error::NotFound`] if the clip drives a weight that the character does not have.
 pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Made> {
     let count = model.morph_weights().len();
     if let Some(last) = raw.weight_tracks().last()
@@ -69,9 +71,11 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
     Ok(made)
 }
 
-/// For each morph weight, the furthest that a vertex that it moves is moved by a unit of all
-/// weights of `moving`, in metres of the rest pose: so if each is off by its part of a bound, all
-/// together move no vertex beyond that.
+/// Returns how far each morph weight can move a vertex, in metres of the rest pose.
+///
+/// For each weight, this is the largest distance by which a unit of all weights in `moving` moves
+/// any vertex that this weight affects. If each weight's error is at most the bound divided by this
+/// distance, then all of them together move no vertex further than the bound.
 fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     let scales = scales(model);
     let mut reaches = vec![0.0_f32; moving.len()];
@@ -97,7 +101,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
     reaches
 }
 
-/// How many times longer a vector becomes, at most, in the rest pose of each palette entry.
+/// The largest factor by which each palette entry lengthens a vector in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
     let mut models: Vec<Affine> = Vec::new();
     for joint in model.skeleton().joints() {
@@ -115,7 +119,7 @@ fn scales(model: &Model) -> Vec<f32> {
     model.palette().iter().map(scale).collect()
 }
 
-/// A track at even times, and its worst error; none if no rate follows it.
+/// Packs a track at uniform times and returns its worst error. `None` if no rate follows it.
 fn pack(
     track: &WeightTrack,
     reaches: &[f32],
@@ -149,7 +153,7 @@ fn pack(
     tried.find_map(|(timing, step)| even(track, timing, &tolerances, step))
 }
 
-/// The least and the most of each weight at the keys; of a spline, the tangents make it move, too.
+/// The minimum and maximum of each weight. For splines the tangents count too.
 fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
     let count = track.count as usize;
     let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; count];
@@ -159,7 +163,7 @@ fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
             if !cubic || row % 3 == 1 {
                 (*min, *max) = (min.min(*value), max.max(*value));
             } else if *value != 0.0 && track.keys.times_s.len() > 1 {
-                // Its bow is not known here.
+                // The extent of the spline between keys is not known here.
                 *max = f32::INFINITY;
             }
         }
@@ -167,7 +171,7 @@ fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
     ranges
 }
 
-/// The track with the frames of `timing`, if it stays within the tolerances; and its worst error.
+/// Returns the track with the frames of `timing` and its worst error, if within tolerances.
 fn even(
     track: &WeightTrack,
     timing: &Timing,
@@ -210,8 +214,8 @@ fn even(
     Some((WeightKeys::Even(even), error))
 }
 
-/// What the fields of a weight mean that takes on these values, in steps of at most `step`, the
-/// first of them at a bit.
+/// Chooses how a weight with these values is encoded in fields, with steps of at most `step`. The
+/// fields start at bit `bit` of a frame.
 fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Option<Column> {
     let min = values.clone().fold(f32::INFINITY, f32::min);
     let max = values.fold(f32::NEG_INFINITY, f32::max);
@@ -225,7 +229,7 @@ fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Opt
     }
     let scale = step.log2().floor().exp2();
     let [first, last] = [min, max].map(|value| (f64::from(value) / f64::from(scale)).round());
-    // All multiples between are of 24 bits, and so are differences.
+    // All multiples in between have 24 bits at most, and so have their differences.
     let exact = first.abs().max(last.abs()) <= f64::from(1 << MAX_BITS);
     let steps = last - first;
     let width = (0..=MAX_BITS).find(|width| steps < f64::from(1_u32 << width))?;
@@ -237,8 +241,8 @@ fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Opt
     })
 }
 
-/// The worst error, if all are within their tolerances: at the keys, between keys of splines, and
-/// between frames.
+/// Returns the worst error if all errors are within their tolerances. Errors are measured at the
+/// keys, between keys of splines, and between frames.
 fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<f32> {
     let times = &track.keys.times_s;
     let cubic = track.keys.interpolation == Interpolation::CubicSpline;
@@ -260,7 +264,7 @@ fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<
         even.sample(time_s, &(0..usize::MAX), |weight, value| {
             let off = (value - exact[weight - first]).abs();
             worst = worst.max(off);
-            // What is not a number is never within.
+            // NaN is never within the bound.
             let bound = tolerances[weight - first];
             beyond |= off > bound || off.is_nan();
         });

@@ -1,46 +1,48 @@
-//! Clips: the file's own curves.
+//! Clips as curves: the keyframes of the file, unchanged.
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use crate::skeleton::Skeleton;
 use glam::{Quat, Vec3};
 
-/// How a track moves from one key to the next.
+/// Interpolation between the keys of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Interpolation {
-    /// Holds a key until the next.
+    /// Holds the value of a key until the next key.
     Step,
-    /// Linear; rotations spherically, on the shortest arc.
+    /// Linear interpolation. Rotations use spherical interpolation on the shortest arc.
     ///
-    /// Between keys half a turn apart both arcs are equally short. To within 10⁻⁶ rad, such keys
-    /// turn the way that their numbers say: right-handed about the axis of `key⁻¹ × next key`,
-    /// `xyz`. To turn the other way, negate one of the two quaternions.
+    /// If two keys are half a turn apart, both arcs are equally short. To within 10⁻⁶ rad, such
+    /// keys turn the way that their quaternions imply: right-handed about the axis of
+    /// `key⁻¹ × next key`, `xyz`. To turn the other way, negate one of the two quaternions.
     Linear,
-    /// Cubic Hermite spline with an in- and an out-tangent a key.
+    /// Cubic Hermite spline with an in-tangent and an out-tangent per key.
     CubicSpline,
 }
 
-/// The keys of one track. Under [`Interpolation::CubicSpline`] there are three values a key:
-/// in-tangent, value, out-tangent; otherwise one.
+/// The keys of one track.
+///
+/// With [`Interpolation::CubicSpline`] each key has three values: in-tangent, value, out-tangent.
+/// Otherwise each key has one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keys<T> {
-    /// Seconds, strictly increasing, finite, at least one.
+    /// Key times in seconds: at least one, finite, strictly increasing.
     pub times_s: Vec<f32>,
-    /// One or three a key.
+    /// Values: one or three per key.
     pub values: Vec<T>,
-    /// How to get from key to key.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
 }
 
-/// What a track drives, and its keys.
+/// The property that a track drives, with its keys.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrackValues {
-    /// Metres, in the parent's space.
+    /// Translations in metres, in the parent's space.
     Translation(Keys<Vec3>),
-    /// Unit quaternions; neighbours lie on the shortest arc where interpolation is linear, see
-    /// [`Interpolation::Linear`].
+    /// Rotations as unit quaternions. With linear interpolation, neighbouring keys are joined on
+    /// the shortest arc, see [`Interpolation::Linear`].
     Rotation(Keys<Quat>),
-    /// Along the joint's own axes.
+    /// Scales along the joint's own axes.
     Scale(Keys<Vec3>),
 }
 
@@ -58,49 +60,59 @@ impl TrackValues {
 /// One animated property of one joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
-    /// The joint that it drives.
+    /// The joint that the track drives.
     pub joint: JointId,
     /// The property and its keys.
     pub values: TrackValues,
 }
 
-/// The animated weights of one mesh's morph targets: consecutive weights of
+/// The animated weights of one mesh's morph targets.
+///
+/// They are consecutive weights of
 /// [`Character::morph_weights`](crate::character::Character::morph_weights).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightTrack {
-    /// The first weight that it drives.
+    /// Index of the first weight that the track drives.
     pub first_weight: u32,
-    /// How many it drives, at least 1.
+    /// Number of weights that the track drives, at least 1.
     pub count: u32,
-    /// `count` values a key; under [`Interpolation::CubicSpline`] three times as many: all
-    /// in-tangents, all values, all out-tangents.
+    /// Keys with `count` values each.
+    ///
+    /// With [`Interpolation::CubicSpline`] each key has three times as many: all in-tangents, then
+    /// all values, then all out-tangents.
     pub keys: Keys<f32>,
 }
 
-/// A clip as its file has it: curves on some of a skeleton's joints, sampled exactly.
+/// A clip as curves: the keyframes of a file, sampled exactly.
 ///
-/// Times are the file's own, from 0: before its first key a track holds that key, after its
-/// last key that one. The duration is the last key of any track, or later if
-/// [`with_range`](Self::with_range) says so; a loop runs over `0..duration`. A property that no
-/// track drives stays at rest.
+/// The curves drive some of a skeleton's joints. Properties that no track drives stay at rest.
+///
+/// Times are those of the file, from 0. Before its first key, a track holds the value of that key;
+/// after its last key, the value of the last. The duration is the time of the last key of any
+/// track, or the end given to [`with_range`](Self::with_range) if that is later. A loop runs over
+/// `0..duration`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurveClip {
     name: Box<str>,
     start_s: f32,
     duration_s: f32,
-    /// Start and end that the clip keeps, whatever its tracks are.
+    /// Start and end that the clip keeps even if its tracks are replaced.
     range_s: Option<(f32, f32)>,
     tracks: Vec<Track>,
     weight_tracks: Vec<WeightTrack>,
 }
 
 impl CurveClip {
-    /// Checks the tracks against `skeleton` and keeps them, sorted by joint.
+    /// Creates a clip from tracks for `skeleton`, sorted by joint.
     ///
     /// # Errors
-    /// [`Error::Argument`] or [`Error::NotFound`] for a joint that the skeleton lacks, a track
-    /// without keys, key times that are negative, not finite or not strictly increasing, a wrong
-    /// number of values, values that are not finite, or two tracks for one property.
+    /// [`Error::Argument`] or [`Error::NotFound`] if
+    ///
+    /// - a joint does not exist in the skeleton;
+    /// - a track has no keys;
+    /// - key times are negative, not finite or not strictly increasing;
+    /// - the number of values is wrong, or values are not finite;
+    /// - two tracks drive the same property.
     pub fn new(name: &str, mut tracks: Vec<Track>, skeleton: &Skeleton) -> Result<Self> {
         for track in &tracks {
             let joint = usize::from(track.joint);
@@ -140,13 +152,18 @@ impl CurveClip {
         Ok(clip)
     }
 
-    /// The same with these tracks of morph weights in place of those that it had, sorted by first
-    /// weight. The character has `weights` of them.
+    /// Replaces the morph weight tracks of the clip, sorted by first weight.
+    ///
+    /// The character has `weights` morph weights.
     ///
     /// # Errors
-    /// [`Error::Argument`] or [`Error::NotFound`] for a weight that the character lacks, a track
-    /// without weights or keys, key times that are negative, not finite or not strictly increasing,
-    /// a wrong number of values, values that are not finite, or two tracks for one weight.
+    /// [`Error::Argument`] or [`Error::NotFound`] if
+    ///
+    /// - a weight does not exist in the character;
+    /// - a track has no weights or no keys;
+    /// - key times are negative, not finite or not strictly increasing;
+    /// - the number of values is wrong, or values are not finite;
+    /// - two tracks drive the same weight.
     pub fn with_weight_tracks(
         mut self,
         mut tracks: Vec<WeightTrack>,
@@ -167,7 +184,7 @@ impl CurveClip {
             check_wide(&track.keys, track.count as usize, |v| v.is_finite())?;
         }
         tracks.sort_by_key(|track| track.first_weight);
-        // Neither sum overflows: both ends were compared with the number of weights.
+        // The sum cannot overflow: both ends were compared with the number of weights.
         let overlap =
             |pair: &[WeightTrack]| pair[1].first_weight - pair[0].first_weight < pair[0].count;
         if tracks.windows(2).any(overlap) {
@@ -178,17 +195,17 @@ impl CurveClip {
         Ok(self)
     }
 
-    /// The same under another name.
+    /// Returns the clip with another name.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same clip, which starts at `start_s` or earlier and lasts until `end_s` or longer.
+    /// Extends the clip to cover at least `start_s` to `end_s`.
     ///
-    /// The range covers this and all keys. It stays if the tracks are replaced later, so a clip
-    /// keeps its duration even if no track reaches its end.
+    /// The clip covers this range and all of its keys. The range stays if the tracks are replaced
+    /// later, so a clip keeps its duration even if no track reaches its end.
     ///
     /// ```
     /// use throng::clip::CurveClip;
@@ -200,7 +217,7 @@ impl CurveClip {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] for times that are negative, not finite or in the wrong order.
+    /// [`Error::Argument`] if the times are negative, not finite or in the wrong order.
     pub fn with_range(mut self, start_s: f32, end_s: f32) -> Result<Self> {
         if !(start_s >= 0.0 && start_s <= end_s && end_s.is_finite()) {
             return Err(invalid(
@@ -213,7 +230,7 @@ impl CurveClip {
         Ok(self)
     }
 
-    /// The same with the start and the duration of `other`, which it was made from.
+    /// Takes the start and the duration of `other`, from which this clip was made.
     pub(crate) fn with_range_of(mut self, other: &Self) -> Self {
         self.range_s = other.range_s;
         self.measure();
@@ -224,7 +241,7 @@ impl CurveClip {
         self
     }
 
-    /// Finds where the first and the last key lie.
+    /// Recomputes the start and the duration from the keys and the range.
     fn measure(&mut self) {
         let tracks = self.tracks.iter().map(|track| track.values.times_s());
         let weights = self.weight_tracks.iter();
@@ -236,46 +253,51 @@ impl CurveClip {
         self.duration_s = lasts.chain(end_s).fold(0.0, f32::max);
     }
 
-    /// The clip's name, or empty.
+    /// The clip's name. It may be empty.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Time of the last key of any track, or the end of [`Self::with_range`] if that is later: in
-    /// seconds from the file's time 0.
+    /// End of the clip in seconds, counted from the file's time 0.
+    ///
+    /// This is the time of the last key of any track, or the end of [`Self::with_range`] if that is
+    /// later.
     #[must_use]
     pub fn duration_s(&self) -> f32 {
         self.duration_s
     }
 
-    /// Time of the first key of any track, or the start of [`Self::with_range`] if that is earlier,
-    /// in seconds.
+    /// Start of the clip in seconds, counted from the file's time 0.
+    ///
+    /// This is the time of the first key of any track, or the start of [`Self::with_range`] if that
+    /// is earlier.
     #[must_use]
     pub fn start_s(&self) -> f32 {
         self.start_s
     }
 
-    /// The tracks, sorted by joint, then translation, rotation, scale.
+    /// The tracks, sorted by joint, then by property: translation, rotation, scale.
     #[must_use]
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
     }
 
-    /// The tracks of morph weights, sorted by first weight.
+    /// The morph weight tracks, sorted by first weight.
     #[must_use]
     pub fn weight_tracks(&self) -> &[WeightTrack] {
         &self.weight_tracks
     }
 }
 
-/// Whether a rotation's other quaternion, `-to`, is nearer to `from`.
+/// Returns true if `-to`, the same rotation, is nearer to `from` than `to` is.
 ///
-/// Half a turn has a scalar product of 0. Rounding must not choose the way there, or it would
-/// depend on the order of the sum: so what is next to 0 counts as 0, where the quaternions stay as
-/// they are.
+/// Quaternions half a turn apart have a dot product of 0. Rounding must not choose the direction,
+/// because the result would depend on the order of summation. So a product close to 0 counts as 0,
+/// and the quaternions keep their signs.
 pub(crate) fn is_opposite(from: Quat, to: Quat) -> bool {
-    /// Three times the largest rounding of the product of two unit quaternions, 3.6e-7.
+    /// About three times the largest rounding error of the dot product of two unit quaternions,
+    /// 3.6e-7.
     const ROUNDING: f32 = 1e-6;
     from.dot(to) < -ROUNDING
 }
@@ -299,7 +321,7 @@ fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
     check_wide(keys, 1, finite)
 }
 
-/// Checks keys of `width` values each.
+/// Checks keys that have `width` values each.
 fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> Result<()> {
     let times = &keys.times_s;
     if times.is_empty() {

@@ -1,4 +1,4 @@
-//! The animate stage of a file's own curves: a time → local pose.
+//! Evaluates the file's curves: a time → local pose.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposite};
 use crate::error::{Error, Result};
@@ -7,15 +7,16 @@ use core::ops::{Add, Mul};
 use glam::{Quat, Vec3};
 
 impl CurveClip {
-    /// Samples the curves at `time_s` and overwrites the properties that they drive in `local`,
-    /// one transform per joint.
+    /// Samples the curves at `time_s` into `local`, one transform per joint.
     ///
-    /// `time_s` is the clip's own time, in seconds. Before its first key a track holds that key,
-    /// after its last key that one. A time that is not a number counts as 0. Properties that no
-    /// track drives stay as they are, so fill `local` with the rest pose first.
+    /// Only the properties that the curves drive are overwritten, so fill `local` with the rest
+    /// pose first.
     ///
-    /// Interpolation is that of glTF 2.0 (appendix C): step, linear with rotations on the shortest
-    /// arc of the sphere, and cubic Hermite splines with rotations normalised afterwards.
+    /// `time_s` is the time in the clip, in seconds. Before its first key, a track holds the value
+    /// of that key; after its last key, the value of the last. NaN counts as 0.
+    ///
+    /// Interpolation follows glTF 2.0 (appendix C): step, linear with rotations on the shortest arc
+    /// of the sphere, and cubic Hermite splines with rotations normalised afterwards.
     ///
     /// ```
     /// let options = throng::import::ImportOptions::with_curves();
@@ -27,11 +28,11 @@ impl CurveClip {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the clip drives a joint that `local` does not have; nothing is
+    /// [`Error::NotFound`] if the clip drives a joint that `local` does not have. Nothing is
     /// written then.
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-        // Tracks are sorted by joint: if the last one's joint exists, all do.
+        // Tracks are sorted by joint, so if the last track's joint exists, all do.
         if let Some(last) = self.tracks().last()
             && usize::from(last.joint) >= local.len()
         {
@@ -46,8 +47,10 @@ impl CurveClip {
     }
 }
 
-/// Overwrites what `tracks` drive in `local`, whose first joint is number `first`. Their joints lie
-/// in it; the time is a number.
+/// Overwrites the properties that `tracks` drive in `local`.
+///
+/// `local` starts at joint number `first` and contains the joints of all tracks. `time_s` is not
+/// NaN.
 pub(crate) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local: &mut [Transform]) {
     let at = &mut Playhead { time_s, key: 0 };
     for track in tracks {
@@ -60,13 +63,13 @@ pub(crate) fn animate_tracks(tracks: &[Track], time_s: f64, first: usize, local:
     }
 }
 
-/// A time, and the key that it came after in the track before: mostly, tracks share their times.
+/// A time, and the key found in the previous track, because most tracks share their key times.
 pub(crate) struct Playhead {
     pub(crate) time_s: f64,
     pub(crate) key: usize,
 }
 
-/// Where a time falls among the keys: on one (or past either end), or between two of them.
+/// Position of a time among the keys: on a key (or past either end), or between two keys.
 pub(crate) enum Span {
     At(usize),
     Between { from: usize, u: f32, length_s: f32 },
@@ -90,7 +93,7 @@ pub(crate) fn find(times_s: &[f32], at: &mut Playhead) -> Span {
     }
 }
 
-/// The last key that is not after the time.
+/// The last key that is not later than the time.
 fn last_key(times_s: &[f32], at: &Playhead) -> Option<usize> {
     let reached = |key: &f32| f64::from(*key) <= at.time_s;
     if let Some([key, next, ..]) = times_s.get(at.key..)
@@ -122,7 +125,7 @@ where
     }
 }
 
-/// The cubic Hermite spline of glTF 2.0, appendix C.5; tangents are per second.
+/// Cubic Hermite spline of glTF 2.0, appendix C.5. Tangents are per second.
 pub(crate) fn hermite<T>(value: T, out: T, next_in: T, next: T, u: f32, length_s: f32) -> T
 where
     T: Copy + Add<Output = T> + Mul<f32, Output = T>,
@@ -134,10 +137,10 @@ where
         + next_in * (length_s * (u3 - u2))
 }
 
-/// Spherical interpolation on the shortest arc, but for the length, which [`unit`] mends.
+/// Spherical interpolation on the shortest arc. The length is only nearly 1; [`unit`] fixes that.
 ///
-/// The angle comes from the chord between the keys, which stays exact where the cosine's inverse
-/// does not: near 0 and near a right angle.
+/// The angle is computed from the chord between the keys. This stays exact near 0 and near a right
+/// angle, where the inverse cosine does not.
 fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
     let to = if is_opposite(from, to) { -to } else { to };
     let chord_squared = (to - from).length_squared();
@@ -148,11 +151,12 @@ fn slerp(from: Quat, to: Quat, u: f32) -> Quat {
     from * sin((1.0 - u) * angle) + to * sin(u * angle)
 }
 
-// One joint's steps wait for each other. So that they wait less, the powers in these two sums are
-// formed side by side (Estrin's scheme).
+// For one joint, each step depends on the previous one. These two sums evaluate their powers in
+// parallel (Estrin's scheme) to shorten the dependency chain.
 
-/// 2 · arcsin(√w / 2) for `w` in 0..=2: the arc over a chord of the unit circle. The polynomial is
-/// a minimax fit of the relative error, which is 1.6e-8; with the rounding, 1.3e-7.
+/// Computes 2 · arcsin(√w / 2) for `w` in 0..=2: the arc over a chord of the unit circle.
+///
+/// The polynomial is a minimax fit of the relative error, which is 1.6e-8; with rounding, 1.3e-7.
 fn angle_of_chord(w: f32) -> f32 {
     let w2 = w * w;
     let low = (4.680_319e-3 * w + 4.166_726_4e-2) + w2 * (6.411_459_6e-5 * w + 7.265_389e-4);
@@ -161,8 +165,9 @@ fn angle_of_chord(w: f32) -> f32 {
     chord + chord * (w * (low + w2 * w2 * high))
 }
 
-/// The sine of `x` in 0..=π/2. A minimax fit of the relative error, which is 6.1e-9; with the
-/// rounding, 1.1e-7.
+/// Sine of `x` in 0..=π/2.
+///
+/// The polynomial is a minimax fit of the relative error, which is 6.1e-9; with rounding, 1.1e-7.
 fn sin(x: f32) -> f32 {
     let z = x * x;
     let low = 8.333_066e-3 * z - 0.166_666_6;
@@ -170,8 +175,10 @@ fn sin(x: f32) -> f32 {
     x + (x * z) * (low + z * z * high)
 }
 
-/// `q` at length 1. A spline may pass through zero, where there is no direction to keep: that
-/// gives the identity. Lengths whose square overflows or underflows are scaled first.
+/// Normalises `q`.
+///
+/// A spline may pass through zero, where no direction exists; the result is then the identity. If
+/// the square of the length would overflow or underflow, `q` is scaled first.
 fn unit(q: Quat) -> Quat {
     const SQUARE: core::ops::Range<f32> = 1e-30..1e30;
     if SQUARE.contains(&q.length_squared()) {

@@ -1,19 +1,21 @@
-//! The animate stage of a file's own curves: a time → morph weights.
+//! Evaluates the file's curves: a time → morph weights.
 
 use super::curve::{CurveClip, Interpolation, WeightTrack};
 use super::curve_sample::{Playhead, Span, find, hermite};
 use std::ops::Range;
 
 impl CurveClip {
-    /// Samples the morph weights at `time_s` and calls `each` with the index and the value of every
-    /// weight that the clip drives, ascending. The index is that of
+    /// Samples the morph weights at `time_s` and passes each to `each`.
+    ///
+    /// `each` gets the index and the value of every weight that the clip drives, in ascending
+    /// order. The index refers to
     /// [`Character::morph_weights`](crate::character::Character::morph_weights).
     ///
-    /// `time_s` is the clip's own time, in seconds. Before its first key a track holds that key,
-    /// after its last key that one. A time that is not a number counts as 0.
+    /// `time_s` is the time in the clip, in seconds. Before its first key, a track holds the value
+    /// of that key; after its last key, the value of the last. NaN counts as 0.
     ///
-    /// Interpolation is that of glTF 2.0 (appendix C): step, linear, and cubic Hermite splines, for
-    /// each weight alone. On a key, the result is exactly the value of that key.
+    /// Interpolation follows glTF 2.0 (appendix C), for each weight separately: step, linear, and
+    /// cubic Hermite splines. On a key, the result is exactly the value of that key.
     pub fn sample_weights(&self, time_s: f64, mut each: impl FnMut(usize, f32)) {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         let at = &mut Playhead { time_s, key: 0 };
@@ -26,14 +28,15 @@ impl CurveClip {
     }
 }
 
-/// The weights that a track drives.
+/// The range of weights that a track drives.
 pub(super) fn weight_range(track: &WeightTrack) -> Range<usize> {
     let first = track.first_weight as usize;
     first..first + track.count as usize
 }
 
-/// Calls `each` with the number, from the track's first, and the value of some of a track's
-/// weights. The time is a number.
+/// Samples the weights of a track that lie in a range and passes them to `each`.
+///
+/// Indices count from the track's first weight. The time is not NaN.
 pub(super) fn sample_weights(
     track: &WeightTrack,
     at: &mut Playhead,
@@ -42,7 +45,7 @@ pub(super) fn sample_weights(
 ) {
     let (keys, count) = (&track.keys, track.count as usize);
     let cubic = keys.interpolation == Interpolation::CubicSpline;
-    // In rows of one number a weight: one row a key, or three.
+    // Values are stored in rows of one number per weight: one row per key, or three for splines.
     let row = |row: usize| &keys.values[row * count..(row + 1) * count];
     let value = |key: usize| row(if cubic { key * 3 + 1 } else { key });
     match (keys.interpolation, find(&keys.times_s, at)) {

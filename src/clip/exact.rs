@@ -1,4 +1,4 @@
-//! The times that a clip is looked at, and what the file's curves say then.
+//! The times at which a clip is checked, and the exact poses of the file's curves there.
 
 use super::curve_sample::animate_tracks;
 use super::measure::{Measure, Scratch};
@@ -7,32 +7,31 @@ use super::timing::Timing;
 use super::unpacked::models_of;
 use crate::skeleton::Transform;
 
-/// At most so many poses of joints are kept; the others are computed whenever they are looked at.
+/// Limit of cached joint poses. Others are recomputed whenever they are needed.
 const MAX_KEPT: usize = 1 << 18;
-/// A frame that is nearer to a time that is looked at than this part of an interval need not be
-/// looked at, too.
+/// A frame closer to another tested time than this part of an interval is not tested separately.
 const NEAR: f64 = 1e-3;
 
-/// Times, eight together, and the exact model poses at them.
+/// Times in groups of eight, and the exact model poses at them.
 #[derive(Default)]
 pub(super) struct Part {
-    /// The last eight end with the last time repeated.
+    /// Groups of eight times. The last group is filled up with the last time.
     times_s: Vec<[f64; EIGHT]>,
-    /// `[group][joint]`, of the first groups.
+    /// Cached poses `[group][joint]` of the first groups.
     models: Vec<Matrices>,
-    /// Of each of these, whether all is finite.
+    /// For each cached group, true if all of its poses are finite.
     finite: Vec<bool>,
 }
 
-/// Eight times of a part.
+/// One group of eight times of a part.
 pub(super) struct Pick<'a> {
     pub(super) part: &'a Part,
     pub(super) group: usize,
 }
 
-/// The times that one clip is looked at, beyond those that the file's keys ask for.
+/// The times at which one clip is checked, besides those from the file's keys.
 pub(super) struct Times {
-    /// In the middle between frames; at a quarter and at three; at frames.
+    /// Midpoints between frames; the first and third quarters; the frames themselves.
     parts: [Part; 3],
 }
 
@@ -63,7 +62,7 @@ impl Part {
         self.times_s.get(group).map_or(0.0, |times_s| times_s[lane])
     }
 
-    /// Keeps the exact poses of a group, if it is the next one and that is not too much.
+    /// Caches the exact poses of a group if it is the next one and the limit is not reached.
     pub(super) fn fill(&mut self, measure: &Measure<'_>, group: usize, scratch: &mut Scratch) {
         let joints = measure.skeleton().len();
         if group != self.finite.len() || (group + 1) * joints * EIGHT > MAX_KEPT {
@@ -76,7 +75,7 @@ impl Part {
         self.finite.push(finite(models));
     }
 
-    /// The exact poses of a group, and whether they are all finite.
+    /// Returns the exact poses of a group, and true if all of them are finite.
     pub(super) fn models<'a>(
         &'a self,
         measure: &Measure<'_>,
@@ -95,7 +94,7 @@ impl Part {
 }
 
 fn finite(models: &[Matrices]) -> bool {
-    // Not a number if one is not, and so is 0 times infinity.
+    // 0 times infinity is NaN, so the sum is NaN if any number is not finite.
     let sum = models.as_flattened().iter();
     sum.fold(Octet::default(), |sum, value| {
         sum + *value * Octet::default()
@@ -119,10 +118,9 @@ fn compute(
 }
 
 impl Times {
-    /// How many parts there are, first what the file's keys ask for.
+    /// Number of parts. The first is the one from the file's keys.
     pub(super) const PARTS: usize = 4;
-    /// These are looked at while searching, since errors of single keys are at their largest at
-    /// them.
+    /// The parts that are checked during the search, because errors of single keys peak there.
     pub(super) const SEARCHED: [usize; 3] = [0, 1, 3];
 
     pub(super) fn new(timing: &Timing, keys: &Part) -> Self {
@@ -160,7 +158,7 @@ impl Times {
         }
     }
 
-    /// [`Part::fill`] of one that is not the file's.
+    /// Calls [`Part::fill`] for a part other than the file's.
     pub(super) fn fill(
         &mut self,
         part: usize,
@@ -174,7 +172,7 @@ impl Times {
     }
 }
 
-/// All groups of these parts.
+/// Returns all groups of these parts.
 pub(super) fn picks<'a>(
     measure: &'a Measure<'_>,
     times: &'a Times,

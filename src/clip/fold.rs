@@ -1,20 +1,21 @@
-//! Leaves out of a clip what hardly moves.
+//! Removes motion that is too small to matter from a clip.
 
 use super::packed::{Block, BlockKeys, Clip, Property, components};
 use super::quantise::Lane;
 use crate::simd::{Row, WIDTH};
 
-/// What becomes of a property of a block that moves.
+/// Decision about a moving property of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Moves,
-    /// Stays in the middle of what it takes on.
+    /// Becomes constant, at the middle of its range.
     Constant,
     Rest,
 }
 
-/// `clip`, whose keys are plain and have these lanes, with less that moves; `fate` says for the
-/// lanes of a property's components.
+/// Returns `clip` with fewer moving properties. `fate` decides for the lanes of each property.
+///
+/// The keys of `clip` are not packed, and `lanes` are its lanes.
 pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) -> Fate) -> Clip {
     let BlockKeys::Plain(keys, stride) = &clip.keys else {
         return clip.clone();
@@ -79,7 +80,7 @@ pub(super) fn folded(clip: &Clip, lanes: &[Lane], fate: impl Fn(&[Lane], usize) 
     folded
 }
 
-/// Whether all lanes stay so near to the rest pose that `negligible` says so of the distance.
+/// Returns true if `negligible` accepts every lane's distance from the rest pose.
 pub(super) fn at_rest(
     clip: &Clip,
     lanes: &[Lane],

@@ -1,4 +1,4 @@
-//! A clip's frames, sampled from the file's curves: what moves, and what is stored once.
+//! Samples a clip's frames from the curves and finds what moves and what is constant.
 
 use super::base::Base;
 use super::curve::{CurveClip, Track, TrackValues};
@@ -14,18 +14,18 @@ use crate::skeleton::Transform;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What differs by less counts as the same: a few roundings, of the model's size, of rotations and
-/// of scales of 1. All of it is measured with the rest.
+/// Values that differ by less than this are equal. It covers a few rounding errors relative to the
+/// model's size, to rotations and to scales of 1. The error is still measured with all others.
 const SAME: f32 = 2e-7;
 
-/// What was made of a clip's curves.
+/// A clip made from curves.
 pub(crate) struct Made {
     pub(crate) clip: Clip,
-    /// Of half the angle between the rotations of a joint in neighbouring frames.
+    /// Least cosine of half the angle between a joint's rotations in neighbouring frames.
     pub(crate) least_cosine: f32,
 }
 
-/// The clip with the frames of `timing`, and with the tracks that are `kept`.
+/// Samples the clip at the frames of `timing`, with the tracks in `kept` stored as curves.
 pub(crate) fn make(
     model: &Model,
     raw: &CurveClip,
@@ -86,8 +86,10 @@ pub(crate) fn make(
     Made { clip, least_cosine }
 }
 
-/// The local pose of every frame, one after the other; each rotation in the half space of the one
-/// before it. And the least cosine between a joint's rotations in neighbouring frames.
+/// Samples the local pose of every frame, in order.
+///
+/// Each rotation lies in the same half space as the one in the frame before. Also returns the least
+/// cosine between a joint's rotations in neighbouring frames.
 fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<Transform>, f32) {
     let (timing, joints) = (&clip.timing, clip.rest.len());
     let mut poses: Vec<Transform> = Vec::with_capacity(timing.frames * joints);
@@ -115,8 +117,8 @@ fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<
     (poses, least)
 }
 
-/// Where the last transform is as the first but for a few roundings, it becomes the first, so that
-/// a loop closes to the bit.
+/// Sets the last transform to the first one if they differ only by rounding, so that a loop closes
+/// exactly.
 fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
     let near = |a: f32, b: f32, property: Property| (a - b).abs() <= same[property as usize];
     let vector = |a: glam::Vec3, b: glam::Vec3, property| {
@@ -143,7 +145,7 @@ fn close(first: &Transform, last: &mut Transform, same: [f32; 3]) {
     }
 }
 
-/// Decides what moves in a block, and adds what does not.
+/// Decides which properties of a block move, and stores the constant ones.
 fn push_block(
     clip: &mut Clip,
     base: Base<'_>,
@@ -160,7 +162,7 @@ fn push_block(
         let range = property.first()..property.first() + property.len();
         let apart = |a: &[f32; COMPONENTS], b: &[f32; COMPONENTS]| {
             let mut pairs = a[range.clone()].iter().zip(&b[range.clone()]);
-            // What is not a number is never near.
+            // NaN is never near anything.
             !pairs.all(|(a, b)| (a - b).abs() <= same[property as usize])
         };
         let (mut moves, mut rest) = (false, true);
@@ -200,7 +202,7 @@ fn push_block(
     clip.blocks.push(block);
 }
 
-/// The property that a track drives.
+/// Returns the property that a track drives.
 pub(crate) fn driven(track: &Track) -> Property {
     match &track.values {
         TrackValues::Rotation(_) => Property::Rotation,
@@ -209,7 +211,7 @@ pub(crate) fn driven(track: &Track) -> Property {
     }
 }
 
-/// Writes what moves, frame by frame.
+/// Writes the keys of moving properties, frame by frame.
 fn fill_keys(clip: &mut Clip, stride: usize, poses: &[Transform]) {
     if stride == 0 {
         return;

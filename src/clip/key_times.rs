@@ -1,23 +1,26 @@
-//! Which times a clip's own keys ask to be looked at.
+//! Chooses the key times of the curves at which a clip is checked.
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use super::curve_sample::animate_tracks;
 use crate::skeleton::Transform;
 use glam::Vec4;
 
-/// Where a spline is looked at between two of its keys. It leaves the line between them by two
-/// bows, one for each tangent: these times see at least 0.9 of what any two amount to.
+/// Parts of the way between two spline keys at which a spline is checked. It deviates from the
+/// straight line by two bulges, one per tangent. For any two tangents, these times capture at least
+/// 0.9 of the deviation.
 const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// All keys and, of splines, times between them: ascending, at most `most`. Where there are more,
-/// that many stretches of them, and of each the time at which a curve bends the most, each counted
-/// by what a unit of its track is `worth`: so what happens in few keys is not missed.
+/// Returns all key times and, for splines, times in between: ascending, at most `most`.
+///
+/// If there are more, they are divided into `most` stretches. From each stretch, the time where a
+/// curve bends most is taken, so that short details are not missed. Bends are weighted by `worth`,
+/// the weight of one unit of the track.
 pub(super) fn key_times_s(raw: &CurveClip, most: usize, worth: impl Fn(&Track) -> f32) -> Vec<f64> {
     let asks = |track: &Track| (is_spline(track), track.values.times_s().to_vec());
     let mut times: Vec<f64> = Vec::new();
     let mut before = None;
     for track in raw.tracks() {
-        // Most tracks of a file have the times of the one before.
+        // Most tracks of a file have the same times as the one before.
         let now = Some(asks(track));
         if now != before {
             times.extend(own_times_s(track));
@@ -43,7 +46,7 @@ pub(super) fn key_times_s(raw: &CurveClip, most: usize, worth: impl Fn(&Track) -
     bent.collect()
 }
 
-/// A track's keys, and times between those of a spline.
+/// The key times of a track, and for splines the times between keys.
 fn own_times_s(track: &Track) -> Vec<f64> {
     let times = track.values.times_s();
     let mut all: Vec<f64> = times.iter().copied().map(f64::from).collect();
@@ -66,14 +69,14 @@ fn is_spline(track: &Track) -> bool {
     }
 }
 
-/// Raises `bends` to how far the track's value at each of its own times is from the middle of those
-/// before and after, times `worth`.
+/// Raises `bends` to the deviation of the track at its own times. The deviation is the distance
+/// from the midpoint of the neighbouring values, multiplied by `worth`.
 fn bend(track: &Track, worth: f32, times: &[f64], bends: &mut [f32]) {
     let mut own = own_times_s(track);
     own.sort_by(f64::total_cmp);
     let values: Vec<Vec4> = own.iter().map(|time_s| value(track, *time_s)).collect();
     for (time_s, three) in own.iter().skip(1).zip(values.windows(3)) {
-        // Of rotations, opposite ones are the same.
+        // Opposite quaternions are the same rotation.
         let turns = matches!(track.values, TrackValues::Rotation(_));
         let near = |v: Vec4| {
             if turns && v.dot(three[1]) < 0.0 {

@@ -1,59 +1,62 @@
-//! BlockKeys as whole numbers of few bits: the format, and reading it in plain code.
+//! Packed keys: integers of few bits. The format, and the portable code that reads it.
 
 use super::packed::{Block, BlockKeys, Clip, Property};
 use crate::simd::{Eight, WIDTH};
 
-/// Bytes behind the last frame, so that what reads 16 from any field's own reads nothing else.
+/// Padding bytes after the last frame, so that 16-byte reads from any field stay in bounds.
 const PADDING: usize = 32;
-/// A row's fields lie in so many bits, from the first one's byte on: what a vector register of 16
-/// bytes holds.
+/// The fields of a row fit into this many bits, counted from the byte of the first field. It is the
+/// size of a 16-byte vector register.
 pub(crate) const WINDOW_BITS: u32 = 128;
-/// The widest field: `f32` has all its values, and with up to 7 bits before it, it lies in 32 bits.
+/// The widest field. `f32` represents all its values, and with up to 7 bits before it, it fits into
+/// 32 bits.
 pub(crate) const MAX_BITS: u32 = 24;
-/// The upper 16 bits of the least scale: a 128th of it still has all its bits.
+/// Upper 16 bits of the smallest scale. A 128th of it is still a normal number.
 pub(crate) const LEAST_SCALE: u16 = 0x0400;
 
-/// What the eight fields of a row mean, ready to be read; one component of one block of joints. In
-/// the format it takes [`ROW_BYTES`].
+/// The encoding of the eight fields of a row, decoded and ready for use.
+///
+/// A row is one component of one block of joints. In the packed format it takes [`ROW_BYTES`].
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PackedRow {
-    /// What a field of 0 stands for.
+    /// The value of a field of 0.
     pub(crate) min: [f32; WIDTH],
-    /// What a lane's masked bits are multiplied by. A field's own scale has 8 significant bits, so
-    /// that the product with a field of up to 16 bits is exact, whether it is fused with the sum or
-    /// not; this is that, less the bits below the field.
+    /// Factor for a lane's masked bits. A field's own scale has 8 significant bits, so its product
+    /// with a field of up to 16 bits is exact, whether or not multiplication and addition are
+    /// fused. This factor is that scale divided by the value of the field's lowest bit.
     scale: [f32; WIDTH],
-    /// Which of the 32 bits are a lane's field, which no shift brings down: at most bits 0 to 30,
-    /// of which 24 are converted exactly wherever they lie.
+    /// Mask of a lane's field in its 32 bits. The field is not shifted down: it uses at most bits 0
+    /// to 30, and 24 of them convert exactly wherever they are.
     mask: [u32; WIDTH],
-    /// The four bytes that hold a lane's field, by their numbers in the row's window: one after the
-    /// other.
+    /// Indices of the four consecutive bytes in the row's window that hold a lane's field.
     bytes: [[u8; 4]; WIDTH],
 }
 
 const _: () = assert!(size_of::<PackedRow>() == 128);
 
-/// What a row takes in the format.
+/// Size of a row in the packed format.
 const ROW_BYTES: usize = 76;
 
 /// The packed keys of a clip.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packed {
-    /// Of each block's moving properties, component by component.
+    /// The rows of each block's moving properties, component by component.
     pub(crate) rows: Vec<PackedRow>,
     /// The first byte of each row's window in a frame.
     pub(crate) windows: Vec<u32>,
-    /// Frame by frame, padded.
+    /// The frames in order, with padding.
     pub(crate) bytes: Vec<u8>,
-    /// Bytes a frame.
+    /// Bytes per frame.
     pub(crate) stride: usize,
 }
 
 impl PackedRow {
-    /// A row of fields of `widths` bits, the first of them at bit `start_bit` of a frame, or at the
-    /// next byte's first where they would not lie in a window else; the window, and the bit behind
-    /// the fields. None if that is not enough.
+    /// Lays out a row with fields of `widths` bits, starting at bit `start_bit` of a frame.
+    ///
+    /// If the fields would not fit into a window there, the row starts at the next byte. Returns
+    /// the row, its window and the bit after its last field. `None` if the fields do not fit into
+    /// any window, or one of them is too wide.
     pub(crate) fn place(widths: [u32; WIDTH], start_bit: u32) -> Option<(Self, u32, u32)> {
         let sum: u32 = widths.iter().sum();
         let start_bit = if start_bit % 8 + sum > WINDOW_BITS {
@@ -73,7 +76,7 @@ impl PackedRow {
         let window = start_bit / 8;
         let mut bit = start_bit % 8;
         for (lane, width) in widths.into_iter().enumerate() {
-            // Nothing to read: any byte of the window will do.
+            // Nothing to read, so any byte of the window will do.
             let at = if width > 0 { bit } else { 0 };
             let byte = (at / 8) as u8;
             row.bytes[lane] = [byte, byte + 1, byte + 2, byte + 3];
@@ -83,7 +86,7 @@ impl PackedRow {
         Some((row, window, window * 8 + bit))
     }
 
-    /// By how many bits a lane's field is above the lowest.
+    /// The number of bits below a lane's field.
     fn shift(&self, lane: usize) -> u32 {
         match self.mask[lane] {
             0 => 0,
@@ -91,35 +94,35 @@ impl PackedRow {
         }
     }
 
-    /// What a field is multiplied by: see [`Self::set_scale`].
+    /// The factor of a lane's field, see [`Self::set_scale`].
     pub(crate) fn scale(&self, lane: usize) -> f32 {
         self.scale[lane] * (1_u32 << self.shift(lane)) as f32
     }
 
-    /// Sets what a field is multiplied by, of which these are the upper 16 bits: none, or at least
-    /// [`LEAST_SCALE`].
+    /// Sets the factor of a lane's field from the upper 16 bits of an `f32`, which are 0 or at
+    /// least [`LEAST_SCALE`].
     pub(crate) fn set_scale(&mut self, lane: usize, upper: u16) {
         let scale = f32::from_bits(u32::from(upper) << 16);
         self.scale[lane] = scale / (1_u32 << self.shift(lane)) as f32;
     }
 
-    /// Whether these upper 16 bits are a scale that a lane may have.
+    /// Returns true if these upper 16 bits are a valid scale.
     pub(crate) fn is_scale(upper: u16) -> bool {
         upper == 0 || (LEAST_SCALE..=0x7F7F).contains(&upper)
     }
 
-    /// How many bits each lane's field has.
+    /// The number of bits in each lane's field.
     pub(crate) fn widths(&self) -> [u8; WIDTH] {
         self.mask.map(|mask| mask.count_ones() as u8)
     }
 
-    /// What a lane's field stands for.
+    /// Decodes the value of a lane's field.
     pub(crate) fn value(&self, lane: usize, field: u32) -> f32 {
         // No field has more than 24 bits.
         self.min[lane] + self.scale(lane) * field as f32
     }
 
-    /// Writes a lane's field into its row's window, whose bits there are 0.
+    /// Writes a lane's field into its row's window, in which the bits are still 0.
     pub(crate) fn write(&self, window: &mut [u8], lane: usize, field: u32) {
         let bytes = (field << self.shift(lane)).to_le_bytes();
         let first = usize::from(self.bytes[lane][0]);
@@ -128,7 +131,7 @@ impl PackedRow {
         }
     }
 
-    /// A lane's field in a window, which `bytes` starts with; some bytes follow it.
+    /// Reads a lane's field from the window at the start of `bytes`, which may be longer.
     fn field(&self, bytes: &[u8], lane: usize) -> u32 {
         let [a, b, c, d, ..] = bytes[usize::from(self.bytes[lane][0])..] else {
             return 0;
@@ -136,13 +139,14 @@ impl PackedRow {
         (u32::from_le_bytes([a, b, c, d]) & self.mask[lane]) >> self.shift(lane)
     }
 
-    /// The keys in a window.
+    /// Decodes the keys in a window.
     ///
     /// # Safety
-    /// The CPU has what `L` needs; `window` is valid for reading 20 bytes.
+    /// The CPU has the instructions that `L` needs, and `window` is valid for reading 20 bytes.
     #[inline(always)]
     pub(crate) unsafe fn keys<L: Eight>(&self, window: *const u8) -> L {
-        // SAFETY: the caller's contract; rows are aligned.
+        // SAFETY: the caller guarantees the CPU features and 20 readable bytes. The tables of a row
+        // have the alignment that the loads need, because `PackedRow` is aligned to 32 bytes.
         unsafe {
             let fields = L::fields(window, &self.bytes, &self.mask);
             fields.mul_add(L::load(self.scale.as_ptr()), L::load(self.min.as_ptr()))
@@ -151,7 +155,7 @@ impl PackedRow {
 }
 
 impl Packed {
-    /// Frames of `bits` bits each, all 0.
+    /// Creates frames of `bits` bits each, all 0.
     pub(crate) fn empty(rows: Vec<PackedRow>, windows: Vec<u32>, bits: u32, frames: usize) -> Self {
         let stride = bits.div_ceil(8) as usize;
         Self {
@@ -162,8 +166,8 @@ impl Packed {
         }
     }
 
-    /// The same with the bytes of all frames, without the padding. None if they are not as many as
-    /// that takes.
+    /// Creates the keys from the bytes of all frames, without the padding. `None` if the number of
+    /// bytes does not match.
     pub(crate) fn of_frames(
         rows: Vec<PackedRow>,
         windows: Vec<u32>,
@@ -188,72 +192,74 @@ impl Packed {
         &self.bytes[..self.bytes.len().saturating_sub(PADDING)]
     }
 
-    /// The key of a lane of a row.
+    /// Decodes the key of one lane of a row.
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         let window = frame * self.stride + self.windows[row] as usize;
         let row = &self.rows[row];
         row.value(lane, row.field(&self.bytes[window..], lane))
     }
 
-    /// Bytes in the format.
+    /// Size in the packed format, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.rows.len() * ROW_BYTES + self.bytes.len()
     }
 
-    /// Bytes in memory beyond that: rows are held ready to be read.
+    /// Additional bytes in memory, because rows are stored decoded.
     pub(crate) fn unfolded(&self) -> usize {
         self.rows.len() * (size_of::<PackedRow>() + size_of::<u32>() - ROW_BYTES)
     }
 }
 
-/// The value of [`Clip::packed_words`] for a property that is at rest.
+/// Table entry of [`Clip::packed_words`] for a property at rest.
 const AT_REST: u32 = u32::MAX;
-/// The flag of one that moves.
+/// Table flag of a property that moves.
 const MOVES: u32 = 1 << 31;
 const HEADER_WORDS: usize = 11;
 
 impl Clip {
-    /// All of the clip in 32-bit words, to be uploaded as it is: any time is found at once, with a
-    /// few shifts. `None` unless its keys are
+    /// Returns the packed clip as 32-bit words, ready for upload.
+    ///
+    /// Any time can be looked up directly, with a few shifts. `None` unless the keys are
     /// [`ClipPacking::Quantised`](crate::clip::ClipPacking::Quantised).
     ///
-    /// Bytes lie in words as little-endian machines have them, and bits in bytes: bit `i` of all is
-    /// bit `i % 32` of word `i / 32`. Joints are in blocks of eight: joint `j` is lane `j % 8` of
-    /// block `j / 8`.
+    /// Bytes in words and bits in bytes are in little-endian order: bit `i` of the whole is bit
+    /// `i % 32` of word `i / 32`. Joints are in blocks of eight: joint `j` is lane `j % 8` of block
+    /// `j / 8`.
     ///
-    /// | word | what |
+    /// | word | content |
     /// |---|---|
-    /// | 0 | joints |
-    /// | 1 | frames, `n` |
-    /// | 2 | bytes a frame |
-    /// | 3 | first word of the blocks' table |
+    /// | 0 | number of joints |
+    /// | 1 | number of frames, `n` |
+    /// | 2 | bytes per frame |
+    /// | 3 | first word of the block table |
     /// | 4 | first word of the constants |
     /// | 5 | first word of the rows |
-    /// | 6 | first word of the frames; each starts at a whole byte |
+    /// | 6 | first word of the frames; each frame starts at a whole byte |
     /// | 7, 8 | the times in seconds of frame 0 and frame `n - 1`, as `f32` |
-    /// | 9 | frames a second, as `f32`; 0 for a single frame |
-    /// | 10 | first word of the offsets; 0: there are none |
+    /// | 9 | frames per second, as `f32`; 0 for a single frame |
+    /// | 10 | first word of the offsets, or 0 if there are none |
     ///
-    /// Frame `i` is at the time of frame 0 plus `(i + offset / 65536)` over word 9, but the last,
-    /// which is at the time of word 8. Offsets are signed and of 16 bits, less than 2¹⁵ in size,
-    /// one a frame. So a time lies after the frame that it would lie after without offsets, or
-    /// after a neighbour of that.
+    /// Frame `i` is at the time of frame 0 plus `(i + offset / 65536)` divided by word 9. The last
+    /// frame is at the time in word 8. There is one offset per frame: a signed 16-bit number of
+    /// magnitude less than 2¹⁵. So the frame before a time is the one found without offsets, or a
+    /// neighbour of it.
     ///
-    /// The table has three words a block: for rotation (components x, y, z, w), translation (x, y,
-    /// z) and scale (x, y, z).
+    /// The block table has three words per block: for rotation (components x, y, z, w), translation
+    /// (x, y, z) and scale (x, y, z).
     ///
-    /// - `0xFFFFFFFF`: as in the rest pose; no difference, if the clip is additive.
-    /// - Less than 2³¹: constant. It is the number of the first of the components' constants, each
-    ///   of 8 words, which are the lanes' values as `f32`.
-    /// - Otherwise it moves, and less 2³¹ it is the number of the first of the components' rows.
+    /// - `0xFFFFFFFF`: as in the rest pose, or no difference if the clip is additive.
+    /// - Less than 2³¹: constant. The word is the number of the first of the property's constants,
+    ///   one per component. Each constant has 8 words: the lanes' values as `f32`.
+    /// - Otherwise the property moves. The word minus 2³¹ is the number of the first of its rows,
+    ///   one per component.
     ///
-    /// Tracks that are kept as the file has them
-    /// ([`ClipReport::kept_tracks`](crate::clip::ClipReport::kept_tracks)) are not part of this, and what
-    /// stands here for what they drive means nothing.
+    /// Tracks that are kept as curves
+    /// ([`ClipReport::kept_tracks`](crate::clip::ClipReport::kept_tracks)) are not included. Ignore
+    /// the table entries of the properties that they drive.
     ///
     /// A row has 19 words:
     ///
-    /// | bytes | what |
+    /// | bytes | content |
     /// |---|---|
     /// | 0..32 | `min` of each lane, `f32` |
     /// | 32..48 | `scale` of each lane, the upper 16 bits of an `f32` |
@@ -262,14 +268,15 @@ impl Clip {
     /// | 64..72 | `down` of each lane |
     /// | 72..76 | `window` |
     ///
-    /// A lane's field has `32 - down` bits, from none to 24. Its first bit in a frame is bit
-    /// `(window + byte) * 8 + down - up`; or, take the 32 bits from byte `window + byte` on, shift
-    /// them up by `up` and then down by `down`, where a shift by 32 gives 0. The key's value is
-    /// `min + scale * field`.
+    /// A lane's field has `32 - down` bits, from 0 to 24. Its first bit in a frame is bit
+    /// `(window + byte) * 8 + down - up`. To read it, take the 32 bits from byte `window + byte` on
+    /// and shift them left by `up`, then right by `down`, where a shift by 32 gives 0. The key's
+    /// value is `min + scale * field`.
     ///
-    /// Between the frames before and after a time, with `u` the part of the way, translations and
-    /// scales are `a + (b - a) u`. Rotations are that with `u + w (k / 3 + w k (0.14148876 - 0.2885359
-    /// u (1 - u)))` instead, where `w = 1 - a·b` and `k = u (1 - u) (1 - 2u)`, brought to length 1.
+    /// Let `a` and `b` be the keys before and after a time, and `u` the position between them, from
+    /// 0 to 1. Translations and scales are `a + (b - a) u`. Rotations are normalised, and use
+    /// `u + w (k / 3 + w k (0.14148876 - 0.2885359 u (1 - u)))` in place of `u`, where
+    /// `w = 1 - a·b` and `k = u (1 - u) (1 - 2u)`.
     #[must_use]
     pub fn packed_words(&self) -> Option<Vec<u32>> {
         let BlockKeys::Packed(packed) = &self.keys else {

@@ -1,19 +1,19 @@
-//! How far eight poses of a clip are from exact ones, joint by joint.
+//! Compares eight poses of a clip with exact ones, joint by joint.
 
 use super::octet::{EIGHT, Matrices, Octet};
 use super::unpacked::{Moments, Unpacked};
 use crate::skeleton::Affine;
 use glam::{Mat3A, Vec3, Vec3A};
 
-/// The worst of a joint's errors so far, for each of eight lanes: its square, and the group that
-/// has it.
+/// A joint's worst error so far in each of eight lanes: its square, and the group where it was
+/// found.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Far {
     squared: Octet,
     group: [u32; EIGHT],
 }
 
-/// What eight times are looked at with.
+/// The inputs for comparing the poses at eight times.
 pub(super) struct Look<'a> {
     pub(super) made: &'a Unpacked<'a>,
     pub(super) at: &'a Moments,
@@ -27,12 +27,14 @@ impl Look<'_> {
     pub(super) fn run(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the CPU has AVX2, as was just found.
+            // SAFETY: the check above found AVX2 on this CPU.
             return unsafe { self.run_avx2(models, found) };
         }
         self.run_any(models, found)
     }
 
+    /// Runs the comparison compiled for AVX2.
+    ///
     /// # Safety
     /// The CPU has AVX2.
     #[cfg(target_arch = "x86_64")]
@@ -57,7 +59,7 @@ impl Look<'_> {
         most
     }
 
-    /// The same where the file's own pose may not be finite, which is no error of the clip's.
+    /// Does the same if the file's own pose may not be finite. That is not an error of the clip.
     #[cold]
     pub(super) fn carefully(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
         let [wanted, counted] = self.which;
@@ -85,7 +87,7 @@ impl Far {
         self.squared = self.squared.max(squared);
     }
 
-    /// The worst error of all lanes, its group and its lane.
+    /// Returns the worst error of all lanes, with its group and lane.
     pub(super) fn worst(&self) -> (f32, u32, usize) {
         let mut worst = (0.0, 0, 0);
         for (lane, squared) in self.squared.0.into_iter().enumerate() {
@@ -97,7 +99,7 @@ impl Far {
     }
 }
 
-/// The squared distances of the worst of a joint's points; infinite where there is none.
+/// Squared distance of the joint's worst point. NaN becomes infinite.
 #[inline(always)]
 fn squared(exact: &Matrices, made: &Matrices, reach: Vec3) -> Octet {
     let off: Matrices = core::array::from_fn(|k| exact[k] - made[k]);
@@ -113,7 +115,7 @@ fn squared(exact: &Matrices, made: &Matrices, reach: Vec3) -> Octet {
     worst
 }
 
-/// One of eight matrices.
+/// Extracts one of eight matrices.
 fn affine(matrices: &Matrices, lane: usize) -> Affine {
     let column = |axis: usize| Vec3A::from([0, 1, 2].map(|row| matrices[axis * 3 + row].0[lane]));
     Affine {
@@ -122,8 +124,8 @@ fn affine(matrices: &Matrices, lane: usize) -> Affine {
     }
 }
 
-/// How far apart the worst of a joint's points is, and which it is. 0 where the file's own pose is
-/// not finite.
+/// Returns the largest distance between a joint's points, and the point. The distance is 0 if the
+/// file's own pose is not finite.
 pub(super) fn apart(exact: &Affine, made: &Affine, reach: Vec3) -> (f32, Vec3) {
     let mut worst = (0.0, Vec3::ZERO);
     for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {

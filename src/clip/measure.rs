@@ -1,4 +1,4 @@
-//! How far a clip is from the file's curves, in model space.
+//! Measures the error of a clip against the file's curves, in model space.
 
 use super::additive::put_onto;
 use super::base::Base;
@@ -16,22 +16,22 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Of a character of [`HUMAN_M`], in metres: where the points lie, seen from their joints, and how
-/// far they may be off. The measure is that of the Animation Compression Library.
+/// For a character of height [`HUMAN_M`], in metres: the distance of the test points from their
+/// joints, and the allowed error. The metric is that of the Animation Compression Library.
 const POINT_M: f32 = 0.03;
 const ERROR_M: f32 = 1e-4;
 const HUMAN_M: f32 = 1.8;
-/// Of the bound, what may be used at the times that are looked at, so that it holds between them.
+/// Part of the bound that may be used at the tested times, so that it also holds between them.
 const MARGIN: f32 = 0.9;
-/// At most so many of the times that the file's own keys ask for are looked at: beyond it, of each
-/// stretch the one where the curves bend the most.
+/// Limit of tested times from the file's own keys. If there are more, only the time in each stretch
+/// where the curves bend most is tested.
 const MAX_KEY_TIMES: usize = 1 << 15;
-/// And fewer where there are so many joints that their poses are more than these.
+/// Limit of joint poses. With many joints, fewer times are tested.
 const MAX_POSES: usize = 1 << 24;
-/// A thread takes so many poses of joints at once, at least: less is not worth handing over.
+/// Least number of joint poses per task. Smaller tasks are not worth a thread switch.
 const SHARE: usize = 1 << 14;
 
-/// The worst that was found.
+/// The worst error found, with its joint and time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Worst {
     pub(super) error_m: f32,
@@ -39,27 +39,27 @@ pub(super) struct Worst {
     pub(super) time_s: f64,
 }
 
-/// The worst error of a joint.
+/// The worst error of one joint.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Most {
     pub(super) error_m: f32,
     time_s: f64,
 }
 
-/// What clips are compared with.
+/// The reference that clips are compared with.
 pub(super) struct Measure<'a> {
     skeleton: &'a Skeleton,
     pub(super) raw: &'a CurveClip,
     pub(super) base: Base<'a>,
     bound_m: f32,
     point_m: f32,
-    /// For each joint, how far along its axes the points lie.
+    /// Distance of the test points along each joint's axes.
     reaches: Vec<Vec3>,
-    /// The times that the file's keys ask for.
+    /// The times from the file's keys.
     keys: Part,
 }
 
-/// Memory for the poses at eight times.
+/// Working memory for the poses at eight times.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) local: Vec<Transform>,
@@ -98,8 +98,8 @@ impl<'a> Measure<'a> {
             let m = model.matrix3;
             Vec3::from([m.x_axis, m.y_axis, m.z_axis].map(|axis| reach(axis.length())))
         });
-        // In parts of a human's size, as far as an end of that length follows a turn or a scale of
-        // 1.
+        // A unit of the track relative to a human's size. A rotation or scale of 1 moves the end of
+        // a bone of that length equally far.
         let worth = |track: &Track| {
             let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
@@ -127,9 +127,9 @@ impl<'a> Measure<'a> {
         measure
     }
 
-    /// The times to look at for a clip: what the file's keys ask for, the clip's frames, and
-    /// between any two of them.
-    pub(super) fn mul(&self, clip: &Clip) -> Times {
+    /// The times to test for a clip: times from the file's keys, the clip's frames, and times
+    /// between frames.
+    pub(super) fn times(&self, clip: &Clip) -> Times {
         Times::new(&clip.timing, &self.keys)
     }
 
@@ -141,7 +141,7 @@ impl<'a> Measure<'a> {
         self.skeleton
     }
 
-    /// The worst error, if it is in the bound.
+    /// Returns the worst error if it is within the bound.
     pub(super) fn within(&self, made: &Unpacked<'_>, times: &mut Times) -> Option<Worst> {
         let limit = self.limit_m();
         let mut worst = Worst::default();
@@ -157,7 +157,7 @@ impl<'a> Measure<'a> {
                     group,
                 };
                 let most = self.look(made, &pick, group, [&all, &all], &mut scratch, &mut found);
-                // Not a number was made infinite.
+                // NaN was replaced by infinity.
                 if most.greatest().sqrt() > limit {
                     return None;
                 }
@@ -172,11 +172,13 @@ impl<'a> Measure<'a> {
         Some(worst)
     }
 
-    /// The worst error, and joints that cause what is beyond the bound: for each joint beyond it,
-    /// the one among it and its ancestors that moves its point the most.
+    /// Returns the worst error and the joints that cause errors beyond the bound.
+    ///
+    /// For each joint beyond the bound, this is the joint among it and its ancestors that moves its
+    /// point most.
     pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
         let limit = self.limit_m();
-        let times = self.mul(clip);
+        let times = self.times(clip);
         let made = Unpacked::new(clip, self.base);
         let mut errors = vec![Most::default(); self.skeleton.len()];
         let all = vec![true; errors.len()];
@@ -196,14 +198,15 @@ impl<'a> Measure<'a> {
         (worst, blamed)
     }
 
-    /// Which joint's local pose moves the worst point of `joint` the most at a time; among those
-    /// that a clip drives.
+    /// Returns the joint whose local pose moves the worst point of `joint` most at a time.
+    ///
+    /// Candidates are `joint` and its ancestors.
     fn culprit(&self, clip: &Clip, joint: usize, time_s: f64) -> Option<u16> {
         let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
         let mut exact: Vec<Transform> = rest.collect();
         let mut made = exact.clone();
         animate_tracks(self.raw.tracks(), time_s, 0, &mut exact);
-        // The length fits, so there is no error.
+        // The length matches, so this cannot fail.
         let _ = clip.sample(time_s, &mut made);
         let mut models = [Vec::new(), Vec::new()];
         for (local, model) in [&mut exact, &mut made].into_iter().zip(&mut models) {
@@ -237,8 +240,8 @@ impl<'a> Measure<'a> {
         most.1
     }
 
-    /// Sets the worst errors at these times of those joints that `changed` or have an ancestor that
-    /// did.
+    /// Recomputes the worst errors at these times of joints that `changed` and of their
+    /// descendants.
     pub(super) fn errors(
         &self,
         made: &Unpacked<'_>,
@@ -298,8 +301,9 @@ impl<'a> Measure<'a> {
         most.collect()
     }
 
-    /// Looks at eight times, which are number `number`: the squares of the worst errors of joints
-    /// that are counted. `which` joints are wanted, and counted.
+    /// Tests the eight times of group `number` and returns the squares of the worst errors.
+    ///
+    /// `which` has two masks: the joints whose poses are computed, and those whose errors count.
     fn look(
         &self,
         made: &Unpacked<'_>,
@@ -336,12 +340,12 @@ impl<'a> Measure<'a> {
         self.bound_m
     }
 
-    /// How far off a point may be at the times that are looked at.
+    /// The largest allowed error at the tested times, in metres.
     pub(super) fn limit_m(&self) -> f32 {
         self.bound_m * MARGIN
     }
 
-    /// How far from its joint a point lies, in model space at rest.
+    /// Distance of a test point from its joint, in model space at rest.
     pub(super) fn point_m(&self) -> f32 {
         self.point_m
     }

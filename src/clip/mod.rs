@@ -1,14 +1,15 @@
-//! Clips: the file's keyframes and the packed form that is played.
+//! Animation clips: the keyframes of a file, and the packed form that is played.
 //!
-//! [`CurveClip`] holds the curves of a file. [`Clip::new`] packs them: it samples at a uniform rate,
-//! stores constant joints once, and quantises the rest. The error is measured in model space against
-//! the curves and kept below [`ClipOptions::error_m`].
+//! [`CurveClip`] holds the curves of a file. [`Clip::new`] packs them: it samples at a uniform
+//! rate, stores constant joints once, and quantises the rest. The error is measured in model space
+//! against the curves and kept below [`ClipOptions::error_m`].
 //!
-//! - `curve`, `curve_sample`, `curve_weights`: the file's curves, evaluated at a time;
-//! - `packed`, `keys`, `weights`: the packed form; `save`: as bytes;
-//! - `build`, `build_weights`: curves to packed clips, with `rates`, `frames`, `fold` and `quantise`;
-//! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and how many bits
-//!   each key needs to stay below the bound;
+//! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
+//! - `packed`, `keys`, `weights`: the packed form. `save`: its serialisation.
+//! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
+//!   and `quantise`.
+//! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
+//!   of bits that each key needs to stay below the bound.
 //! - `additive`: differences from a reference pose.
 
 mod additive;

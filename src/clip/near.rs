@@ -1,24 +1,23 @@
-//! Blocks of joints whose rotations are so near to each other that blending them is cheaper.
+//! Marks blocks whose rotations stay close together, which makes blending them cheaper.
 
 use super::packed::{Block, Clip, Property, components};
 use crate::simd::WIDTH;
 
-/// What is missing from the squared length of rotations to 1, at most, at keys and between them: up
-/// to there the kernel's short fit of the reciprocal length is good to 1.7e-7. Between keys that
-/// are 27° apart, so much is missing.
+/// Largest shortfall of a rotation's squared length from 1, at keys and between them. Up to this
+/// value, the kernel's short fit of the reciprocal length is accurate to 1.7e-7. Keys that are 27°
+/// apart reach it.
 const MOST_MISSING: f32 = 0.0145;
-/// The least that may be missing: packed keys can be longer than 1.
+/// Smallest shortfall. It is negative because packed keys can be longer than 1.
 const LEAST_MISSING: f32 = -0.01;
-/// The square of the cosine between a key and the rest pose, a little more than that of 45°: any
-/// two rotations that are as near to the rest pose lie in one half space, and so does what is
-/// between.
+/// Square of the least cosine between a key and the rest pose, slightly more than that of 45°. Any
+/// two rotations this close to the rest pose lie in one half space, and so does everything between
+/// them.
 const LEAST_COSINE_SQUARED: f32 = 0.5004;
 
 type Key = [f32; 4];
 
 impl Clip {
-    /// Marks the blocks whose rotations are near to the rest pose's and to their neighbours in
-    /// time.
+    /// Marks the blocks whose rotations are near the rest pose and near their neighbours in time.
     pub(super) fn mark_near(&mut self) {
         for number in 0..self.blocks.len() {
             let near = self.is_near(number);
@@ -66,13 +65,13 @@ fn dot(a: Key, b: Key) -> f32 {
     a.iter().zip(&b).map(|(a, b)| a * b).sum()
 }
 
-/// Whether a key is within 45° of the rest pose, as quaternions.
+/// Returns true if a key is within 45° of the rest pose, measured between quaternions.
 fn is_beside(key: Key, rest: Key) -> bool {
     let along = dot(key, rest);
     along > 0.0 && along * along >= LEAST_COSINE_SQUARED * dot(key, key) * dot(rest, rest)
 }
 
-/// Whether what lies in the middle between two keys is nearly of length 1.
+/// Returns true if the midpoint of two keys has a length close to 1.
 fn is_long(a: Key, b: Key) -> bool {
     let middle: Key = core::array::from_fn(|part| 0.5 * (a[part] + b[part]));
     (LEAST_MISSING..=MOST_MISSING).contains(&(1.0 - dot(middle, middle)))
@@ -87,8 +86,8 @@ mod tests {
     use crate::simd::SimdLevel;
     use crate::skeleton::Transform;
 
-    /// Clips that differ by the mark alone give the same blends: fits are off by 1.7e-7 and 1e-7
-    /// of a weight.
+    /// Clips that differ only in the mark give the same blends: the fits are accurate to 1.7e-7 and
+    /// 1e-7 of a weight.
     #[test]
     fn marks_change_nothing_but_rounding() {
         let character = crate::builtin::mannequin().unwrap().character;

@@ -1,14 +1,14 @@
-//! Eight numbers side by side, in plain code that compilers vectorise.
+//! Eight numbers at a time, in portable code that compilers vectorise.
 //!
-//! Packing runs at import and must give the same bits on every CPU: so nothing here is fused, and a
-//! wider vector unit only changes how many numbers an instruction takes.
+//! Packing runs at import and must give the same bits on every CPU. So nothing here is fused, and a
+//! wider vector unit only changes how many numbers one instruction processes.
 
 use core::ops::{Add, Mul, Sub};
 
-/// How many numbers there are.
+/// Number of elements in an [`Octet`].
 pub(super) const EIGHT: usize = 8;
 
-/// Eight numbers: of eight times, mostly.
+/// Eight numbers, usually for eight times.
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Octet(pub(super) [f32; EIGHT]);
@@ -38,7 +38,7 @@ impl Octet {
         self
     }
 
-    /// The greater; what is not a number never is.
+    /// The greater number in each lane. NaN in `other` is ignored.
     #[inline(always)]
     pub(super) fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if b > a { b } else { a })
@@ -49,7 +49,7 @@ impl Octet {
         self.map(f32::sqrt)
     }
 
-    /// The greatest of all.
+    /// The greatest of the eight numbers.
     pub(super) fn greatest(self) -> f32 {
         self.0.into_iter().fold(f32::NEG_INFINITY, f32::max)
     }
@@ -82,7 +82,7 @@ impl Mul for Octet {
     }
 }
 
-/// The products of quaternions, components x, y, z, w.
+/// Products of quaternions with components x, y, z, w.
 #[inline(always)]
 pub(super) fn turned(a: [Octet; 4], b: [Octet; 4]) -> [Octet; 4] {
     let [ax, ay, az, aw] = a;
@@ -95,7 +95,7 @@ pub(super) fn turned(a: [Octet; 4], b: [Octet; 4]) -> [Octet; 4] {
     ]
 }
 
-/// Quaternions at length 1.
+/// Normalised quaternions.
 #[inline(always)]
 pub(super) fn normalised(q: [Octet; 4]) -> [Octet; 4] {
     let [x, y, z, w] = q;
@@ -109,7 +109,7 @@ pub(super) fn normalised(q: [Octet; 4]) -> [Octet; 4] {
     ]
 }
 
-/// The matrices of transforms, whose components are in the order of a clip's rows: rotation,
+/// Converts transforms to matrices. Components are in the order of a clip's rows: rotation,
 /// translation, scale.
 #[inline(always)]
 pub(super) fn matrices(transforms: &[Octet; 10]) -> Matrices {
@@ -135,7 +135,7 @@ pub(super) fn matrices(transforms: &[Octet; 10]) -> Matrices {
     ]
 }
 
-/// Products of matrices.
+/// Products of affine matrices.
 #[inline(always)]
 pub(super) fn product(a: &Matrices, b: &Matrices) -> Matrices {
     let mut out = *a;

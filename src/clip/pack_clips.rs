@@ -1,34 +1,36 @@
-//! Packing many clips at once, on all cores.
+//! Packs many clips at once, on all cores.
 
 use core::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far packing has come: told after each clip.
+/// Progress of packing, reported after each clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackProgress<'a> {
-    /// How many clips are packed, this one included.
+    /// Number of packed clips, including this one.
     pub done: usize,
-    /// How many there are.
+    /// Total number of clips.
     pub total: usize,
-    /// The name of the clip that was just packed.
+    /// Name of the clip that was just packed.
     pub clip: &'a str,
 }
 
-/// A function that is told of each packed clip, such as one that draws a progress bar.
+/// A callback that is told about each packed clip.
 ///
-/// It is called from the threads that pack, several at once: with every number of clips done from 1
-/// on, but not always in that order.
+/// Use it to draw a progress bar, for example.
+///
+/// It is called from the packing threads, possibly several at once. Every number of finished clips
+/// from 1 up is reported, but not always in order.
 #[derive(Clone)]
 pub struct PackObserver(Arc<dyn Fn(PackProgress<'_>) + Send + Sync>);
 
 impl PackObserver {
-    /// Calls `told`.
+    /// Creates an observer that calls `told`.
     pub fn new(told: impl Fn(PackProgress<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }
 
-    /// Calls the function.
+    /// Calls the callback.
     pub fn tell(&self, progress: PackProgress<'_>) {
         (self.0)(progress);
     }
@@ -40,14 +42,14 @@ impl fmt::Debug for PackObserver {
     }
 }
 
-/// The same function, not one that does the same.
+/// Equal if both hold the same callback object.
 impl PartialEq for PackObserver {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// Counts packed clips, from any number of threads.
+/// Counts packed clips from any number of threads.
 pub(crate) struct PackCount {
     done: AtomicUsize,
     total: usize,
@@ -61,7 +63,7 @@ impl PackCount {
         }
     }
 
-    /// One more, of this name.
+    /// Counts one more clip and reports it.
     pub(crate) fn add(&self, clip: &str, tell: impl FnOnce(PackProgress<'_>)) {
         tell(PackProgress {
             done: self.done.fetch_add(1, Ordering::Relaxed) + 1,

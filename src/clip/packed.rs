@@ -1,4 +1,4 @@
-//! The runtime's clip: keys at even times, in blocks of joints, ready for a vector unit.
+//! The runtime form of a clip: uniformly spaced keys in blocks of joints, laid out for SIMD.
 
 use super::base::Base;
 use super::build;
@@ -8,6 +8,7 @@ use super::keys::Packed;
 use super::timing::{Place, Timing};
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_len};
+use crate::hash;
 use crate::ids::JointId;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
@@ -16,125 +17,148 @@ use glam::{Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How the keys of a [`Clip`] are stored.
+/// Storage of the keys of a [`Clip`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ClipPacking {
-    /// As `f32`: the fastest to read, the largest.
+    /// Plain `f32` keys: the fastest to read and the largest.
     None,
-    /// As whole numbers of as few bits as the error bound allows, chosen for each component of each
-    /// joint; where that cannot be had, or gains nothing, as `f32`. See [`Clip::packed_words`] for
-    /// the format.
+    /// Integer keys of as few bits as the error bound allows.
+    ///
+    /// The number of bits is chosen for each component of each joint. If quantisation is impossible
+    /// or saves nothing, the keys are stored as `f32`. See [`Clip::packed_words`] for the format.
     #[default]
     Quantised,
 }
 
-/// How a [`Clip`] is made.
+/// Options for creating a [`Clip`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ClipOptions {
-    /// How its keys are stored.
+    /// Storage of the keys.
     pub packing: ClipPacking,
-    /// How far, in metres of character space, a point 3 cm from a joint may lie from where the
-    /// file's curves put it. `None` is 0.01 cm. Both lengths are for a character of 1.8 m, and are
-    /// scaled by the largest edge of [`Character::rest_bounds`](crate::character::Character::rest_bounds) over that; a given bound is taken
-    /// as it is.
+    /// Largest allowed error in metres of character space. `None` is 0.01 cm.
     ///
-    /// As far, at most, the morph weights of a mesh together may move a vertex from where the
-    /// file's curves have it, in the rest pose; and no weight is off by more than 1e-3, nor must it
-    /// be nearer than 1e-6.
+    /// The error is measured at a point 3 cm from each joint, as the distance from where the file's
+    /// curves put it. Both default lengths are for a character of 1.8 m. They are scaled by the
+    /// largest edge of [`Character::rest_bounds`](crate::character::Character::rest_bounds) over
+    /// 1.8 m. An explicit bound is not scaled.
+    ///
+    /// The bound also applies to morph weights: the weights of a mesh together move no vertex
+    /// further than this from where the file's curves put it in the rest pose. No weight is off by
+    /// more than 1e-3, and none has to be closer than 1e-6.
     pub error_m: Option<f32>,
 }
 
-/// What a [`Clip`] came to.
+/// Size and accuracy of a [`Clip`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipReport {
-    /// How its keys are stored, which is not what was asked where that was impossible or gained
-    /// nothing.
+    /// Storage of the keys.
+    ///
+    /// It differs from the requested one if that was impossible or saved nothing.
     pub packing: ClipPacking,
-    /// BlockKeys a second; 0 for a clip of a single frame.
+    /// Keys per second; 0 for a clip of a single frame.
     pub rate_hz: f64,
-    /// How many frames of keys there are.
+    /// Number of frames of keys.
     pub frames: usize,
-    /// What it takes, keys as they are packed: all that it holds, but for the skeleton's rest pose,
-    /// which it shares with its character.
+    /// Size in bytes, with keys as they are packed.
+    ///
+    /// It includes everything but the skeleton's rest pose, which the clip shares with its
+    /// character.
     pub bytes: usize,
-    /// What it takes in memory: the same with the tables of packed keys unfolded, ready to be read.
+    /// Size in memory, in bytes.
+    ///
+    /// Here the tables of packed keys are decoded, ready to be read.
     pub memory_bytes: usize,
-    /// What one `f32` transform (40 bytes) a joint at 30 Hz would take.
+    /// Size of an uncompressed clip in bytes.
+    ///
+    /// It has one `f32` transform (40 bytes) per joint at 30 Hz.
     pub raw_bytes: usize,
-    /// The worst error that was measured, in metres, as [`ClipOptions::error_m`] says.
+    /// The worst measured error in metres, as defined by [`ClipOptions::error_m`].
     pub error_m: f32,
-    /// The joint that it was found at.
+    /// The joint with the worst error.
     pub error_joint: JointId,
-    /// The time that it was found at, in seconds.
+    /// The time of the worst error, in seconds.
     pub error_time_s: f64,
-    /// How many tracks of joints are kept as the file has them: those that step, and those that no
-    /// even sampling follows.
+    /// Number of joint tracks that are kept as curves.
+    ///
+    /// These are step tracks, and tracks that no uniform sampling follows closely enough.
     pub kept_tracks: usize,
-    /// How far the worst morph weight is from the file's curves, as measured at all keys and
-    /// between them.
+    /// The largest difference of a morph weight from the file's curves.
+    ///
+    /// It is measured at all keys and between them.
     pub weight_error: f32,
 }
 
 impl ClipReport {
-    /// How many times smaller it is than one `f32` transform a joint at 30 Hz.
+    /// Compression ratio against one `f32` transform per joint at 30 Hz.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.raw_bytes as f64 / self.bytes.max(1) as f64
     }
 }
 
-/// A clip for [`BatchPoser`](crate::animate::BatchPoser): sampled at even times at a rate of its own, so
-/// that any time is found at once. What does not move is stored once. Made for one skeleton.
+/// A compressed clip for [`BatchPoser`](crate::animate::BatchPoser), sampled at a uniform rate.
 ///
-/// Between two keys, translations and scales are interpolated linearly, rotations on the shorter
-/// arc at an even speed: their components linearly, at a time that makes up for the arc's curvature
-/// (to 2e-7 rad for keys an eighth of a turn apart). The rate is chosen of a few usual ones and the
-/// file's own, for which the measured error stays in the bound of [`ClipOptions::error_m`]. Tracks
-/// that step, and those that even the highest rate does not follow, are kept as the file has them
-/// and evaluated as [`CurveClip::sample`] does. On the first and the last key the clip has the
-/// curves' own values, within what packing costs; what loops in the file loops here, to the bit.
-/// BlockKeys half a turn apart turn the way that
-/// [`Interpolation::Linear`](crate::clip::Interpolation::Linear) says, on every SIMD level.
+/// Because keys are uniformly spaced, any time is found directly. Properties that do not move are
+/// stored once. A clip belongs to one skeleton.
 ///
-/// A clip takes at most 16,384 frames, nine minutes at 30 Hz, and fewer beyond 400 joints: what
-/// needs more is kept as the file has it, which is exact, larger and slower. Cut longer ones.
+/// # Interpolation
 ///
-/// Its morph weights are sampled in the same way, at a rate of their own for each mesh, as whole
-/// numbers of steps that are powers of 2: so a weight that is 0, 1/2 or 1 in the file is that here.
-/// Those that step are kept as the file has them, and those that take less so. See
-/// [`Clip::sample_weights`].
+/// Between two keys, translations and scales are interpolated linearly. Rotations follow the
+/// shorter arc at constant speed: their components are interpolated linearly, at a position
+/// corrected for the curvature of the arc (accurate to 2e-7 rad for keys an eighth of a turn
+/// apart). Keys half a turn apart turn in the direction given by
+/// [`Interpolation::Linear`](crate::clip::Interpolation::Linear), on every SIMD level.
+///
+/// # Rate and accuracy
+///
+/// The rate is chosen from a few common ones and the file's own, so that the measured error stays
+/// within [`ClipOptions::error_m`]. On the first and the last key, the clip has the values of the
+/// curves, apart from packing error. A clip that loops in the file loops here too, bit for bit.
+///
+/// Tracks with steps, and tracks that even the highest rate does not follow, are kept as curves and
+/// evaluated as by [`CurveClip::sample`].
+///
+/// A clip has at most 16,384 frames (nine minutes at 30 Hz), and fewer for skeletons of more than
+/// 400 joints. Anything longer is kept as curves, which is exact, but larger and slower. Cut such
+/// clips into shorter ones.
+///
+/// # Morph weights
+///
+/// Morph weights are sampled in the same way, at a separate rate for each mesh. They are stored as
+/// multiples of a power of 2, so a weight of 0, 1/2 or 1 in the file is exact. Weights with steps
+/// are kept as curves, and so are those that are smaller as curves. See [`Clip::sample_weights`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
     pub(crate) name: Box<str>,
     pub(crate) timing: Timing,
     pub(crate) keys: BlockKeys,
-    /// Of blocks' properties that do not move and are not at rest: `[component][lane]`.
+    /// Constants `[component][lane]` of block properties that do not move and are not at rest.
     pub(crate) constants: Vec<Row>,
     pub(crate) blocks: Vec<Block>,
     /// Shared with the character.
     pub(crate) rest: Arc<[Joint]>,
     /// See [`fingerprint`].
     pub(crate) skeleton: u64,
-    /// Whether its keys are differences from a reference pose, added to what lies below.
+    /// True if the keys are differences from a reference pose, added to the pose below.
     pub(crate) additive: bool,
-    /// Evaluated as they are, sorted by joint.
+    /// Tracks that are kept as curves, sorted by joint.
     pub(crate) kept: Vec<Track>,
-    /// Ascending.
+    /// Morph weights, in ascending order.
     pub(super) weights: Vec<WeightKeys>,
     pub(crate) report: ClipReport,
 }
 
-/// What moves.
+/// The keys of moving properties.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BlockKeys {
-    /// `[frame][row][lane]`, and the rows a frame: each block's moving properties, component by
-    /// component.
+    /// `[frame][row][lane]`, and the number of rows per frame. Rows are each block's moving
+    /// properties, component by component.
     Plain(Vec<Row>, usize),
     Packed(Packed),
 }
 
-/// Components of a transform: rotation, translation, scale.
+/// Number of components of a transform: rotation, translation, scale.
 pub(crate) const COMPONENTS: usize = 10;
 
 /// A property of a transform.
@@ -148,26 +172,30 @@ pub(crate) enum Property {
 impl Property {
     pub(crate) const ALL: [Self; 3] = [Self::Rotation, Self::Translation, Self::Scale];
 
-    /// Its first component.
+    /// The index of the first component.
     pub(crate) const fn first(self) -> usize {
         [0, 4, 7][self as usize]
     }
 
-    /// How many components it has.
+    /// The number of components.
     pub(crate) const fn len(self) -> usize {
         [4, 3, 3][self as usize]
     }
 }
 
-/// What is known of eight joints of a clip.
+/// Describes the keys of eight joints of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// For each property: the number of its first row of keys if it moves, else that of its first
-    /// row of constants if it is not at rest.
+    /// For each property: the number of its first row of keys if it moves, or of its first row of
+    /// constants if it is constant but not at rest.
     pub(crate) rows: [u32; 3],
-    /// Bit `p`: property `p` moves. Bit `REST << p`: it is as in the rest pose. `KEPT`: tracks are
-    /// kept, of properties that are not at rest. `NEAR`: rotations are near to the rest pose and to
-    /// the neighbouring keys, see [`Clip::mark_near`].
+    /// Flag bits:
+    ///
+    /// - bit `p`: property `p` moves;
+    /// - `REST << p`: property `p` is as in the rest pose;
+    /// - `KEPT`: some tracks are kept as curves, and their properties are not at rest;
+    /// - `NEAR`: rotations are near the rest pose and near the neighbouring keys, see
+    ///   [`Clip::mark_near`].
     pub(crate) flags: u8,
 }
 
@@ -189,19 +217,20 @@ impl Block {
 }
 
 impl Clip {
-    /// Packs `curves`, for the skeleton of `model`.
+    /// Packs `curves` for the skeleton of `model`.
     ///
     /// # Errors
-    /// Those of `Clip::new`.
+    /// The errors of `Clip::new`.
     pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
         let rest = model.skeleton.rest_pose();
         build::clip(model, curves, options, Base::Rest(&rest))
     }
 
-    /// [`Self::additive`] of curves that are differences from `reference`.
+    /// Does the same as [`Self::additive`] for curves that are already differences from
+    /// `reference`.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The errors of [`Self::new`].
     pub(crate) fn of_difference(
         model: &Model,
         curves: &CurveClip,
@@ -211,49 +240,54 @@ impl Clip {
         build::clip(model, curves, options, Base::Reference(reference))
     }
 
-    /// The clip's name, or empty.
+    /// The clip's name. It may be empty.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The same under another name.
+    /// Returns the clip with another name.
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Whether it is a difference from a reference pose.
+    /// Returns true if the clip is a difference from a reference pose.
     #[must_use]
     pub fn is_additive(&self) -> bool {
         self.additive
     }
 
-    /// How many joints the skeleton has that it was made for.
+    /// Number of joints in the skeleton that the clip was made for.
     #[must_use]
     pub fn joints(&self) -> usize {
         self.rest.len()
     }
 
-    /// Seconds from the file's time 0 to the last key.
+    /// End of the clip in seconds, counted from the file's time 0.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
         self.timing.end_s
     }
 
-    /// What it came to: its rate, size and error.
+    /// The clip's rate, size and error.
     #[must_use]
     pub fn report(&self) -> &ClipReport {
         &self.report
     }
 
-    /// The local pose at `time_s`, clamped to the clip: one transform a joint, all overwritten. Not
-    /// a number counts as 0. Of an additive clip, the difference from its reference pose. The plain
-    /// code that tests hold the batch against; up to rounding, the same.
+    /// Samples the local pose at `time_s` into `local`, one transform per joint.
+    ///
+    /// `time_s` is clamped to the clip, and NaN counts as 0. All transforms are overwritten. For an
+    /// additive clip, the result is the difference from its reference pose.
+    ///
+    /// This is the portable code that tests compare the batch against. Apart from rounding, both
+    /// give the same result.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `local` does not have one element per joint.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `local` does not have one element per
+    /// joint.
     pub fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         expect_len("local pose", local.len(), self.rest.len())?;
         let place = self.timing.place(time_s);
@@ -264,8 +298,10 @@ impl Clip {
         Ok(())
     }
 
-    /// The local transform of one joint at `time_s`, as [`Self::sample`] has it. It takes as long
-    /// however many joints there are. The identity for a joint that the skeleton lacks.
+    /// Samples the local transform of one joint at `time_s`, as [`Self::sample`] does.
+    ///
+    /// The cost does not depend on the number of joints. Returns the identity if the skeleton does
+    /// not have the joint.
     #[must_use]
     pub fn sample_joint(&self, joint: JointId, time_s: f64) -> Transform {
         let index = usize::from(joint);
@@ -283,8 +319,8 @@ impl Clip {
         one[0]
     }
 
-    /// The times of all keys, ascending, each once: of the even ones and of the tracks that are
-    /// kept.
+    /// Returns the times of all keys, ascending and without duplicates: uniform keys and kept
+    /// tracks.
     pub(crate) fn key_times(&self) -> Vec<f64> {
         let mut times: Vec<f64> = (0..self.timing.frames)
             .map(|frame| self.timing.time_s(frame))
@@ -296,22 +332,22 @@ impl Clip {
         times
     }
 
-    /// Whether the clip drives a joint's rotation and its scale; told of eight joints together, so
-    /// `true` may also mean that a neighbour's is driven.
+    /// Returns whether the clip drives a joint's rotation and its scale. The flags are shared by
+    /// eight joints, so `true` may mean that only a neighbour is driven.
     pub(crate) fn may_turn_and_scale(&self, joint: usize) -> [bool; 2] {
         let block = self.blocks.get(joint / WIDTH);
         [Property::Rotation, Property::Scale]
             .map(|property| block.is_some_and(|block| !block.rests(property)))
     }
 
-    /// The tracks of some joints that are kept as they are.
+    /// The kept tracks of a range of joints.
     pub(crate) fn kept_of(&self, joints: Range<usize>) -> &[Track] {
         let before = |end: usize| move |track: &Track| usize::from(track.joint) < end;
         let kept = &self.kept[self.kept.partition_point(before(joints.start))..];
         &kept[..kept.partition_point(before(joints.end))]
     }
 
-    /// A joint's transform from the even keys alone.
+    /// Samples a joint's transform from the uniform keys alone.
     fn even(&self, place: &Place, joint: usize) -> Transform {
         let mut value = components(&self.at_rest(joint));
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
@@ -351,7 +387,7 @@ impl Clip {
         }
     }
 
-    /// What a joint has where nothing says otherwise.
+    /// The transform of a joint that nothing drives.
     pub(crate) fn at_rest(&self, joint: usize) -> Transform {
         if self.additive {
             Transform::IDENTITY
@@ -360,7 +396,7 @@ impl Clip {
         }
     }
 
-    /// The key of a lane of a row.
+    /// The key of one lane of a row.
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         match &self.keys {
             BlockKeys::Plain(rows, stride) => rows[frame * stride + row].0[lane],
@@ -374,13 +410,11 @@ fn pairs(ends: &mut [[f32; 4]; 2]) -> impl Iterator<Item = (&mut f32, &mut f32)>
     from.iter_mut().zip(to)
 }
 
-/// A number that skeletons of other parents or rest poses do not have, but for a chance of 1 to 2⁶⁴
-/// (FNV-1a).
+/// A hash of the parents and the rest pose (FNV-1a). Different skeletons collide with a probability
+/// of 1 in 2⁶⁴.
 pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
-    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-    let mut add = |word: u32| {
-        hash = (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01B3);
-    };
+    let mut hash = hash::EMPTY;
+    let mut add = |word: u32| hash = hash::add(hash, word.into());
     for joint in skeleton.joints() {
         add(joint.parent_index().into());
         for value in components(&joint.rest) {
@@ -390,7 +424,7 @@ pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
     hash
 }
 
-/// A transform's numbers in the order of the rows.
+/// The components of a transform in the order of the rows.
 pub(crate) fn components(transform: &Transform) -> [f32; COMPONENTS] {
     let Transform {
         rotation: q,

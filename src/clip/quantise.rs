@@ -1,4 +1,4 @@
-//! Packed keys from plain ones, with fields of given widths.
+//! Packs plain keys into fields of given widths.
 
 use super::exact::Times;
 use super::keys::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
@@ -7,22 +7,22 @@ use super::packed::{BlockKeys, Clip, Property};
 use super::widths::search;
 use crate::simd::WIDTH;
 
-/// A field of so many bits times the 8 of its scale is exact, and so are opposite values of
-/// opposite fields.
+/// A field of this many bits times the 8 bits of its scale is exact. So opposite fields have
+/// exactly opposite values.
 const EXACT_BITS: u32 = 16;
 
-/// What a lane of a row takes on.
+/// The range of values in one lane of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Span {
     pub(super) min: f32,
     pub(super) max: f32,
-    /// Whether the last key of the clip is the opposite of the first: a rotation that ends with a
-    /// full turn. Then fields stand for values that lie evenly around 0, so that both keys are
-    /// opposites and the loop closes to the bit.
+    /// True if the last key of the clip is the opposite of the first: a rotation that ends after a
+    /// full turn. Fields then represent values symmetric about 0, so that both keys are exact
+    /// opposites and the loop closes exactly.
     opposite: bool,
 }
 
-/// A row of a clip's keys.
+/// One row of a clip's keys: a component of a block, with the range of each lane.
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) block: usize,
@@ -31,8 +31,9 @@ pub(super) struct Lane {
     pub(super) spans: [Span; WIDTH],
 }
 
-/// `clip`, whose keys are plain, with the least bits that stay in the bound; and the worst error.
-/// None if none do.
+/// Packs `clip`, whose keys are plain, with the fewest bits that stay within the bound.
+///
+/// Also returns the worst error. `None` if no number of bits suffices.
 pub(super) fn quantise(
     clip: &Clip,
     measure: &Measure<'_>,
@@ -44,7 +45,7 @@ pub(super) fn quantise(
     search(clip, measure, times)
 }
 
-/// What each row takes on.
+/// Computes the range of each row.
 pub(super) fn lanes(clip: &Clip) -> Vec<Lane> {
     let BlockKeys::Plain(keys, stride) = &clip.keys else {
         return Vec::new();
@@ -83,7 +84,7 @@ pub(super) fn lanes(clip: &Clip) -> Vec<Lane> {
 }
 
 impl Span {
-    /// How many bits keep a key within `tolerance`.
+    /// The number of bits that keep a key within `tolerance`.
     pub(super) fn width(&self, tolerance: f32) -> u32 {
         let length = f64::from(self.length());
         if length <= 2.0 * f64::from(tolerance) {
@@ -91,7 +92,7 @@ impl Span {
         }
         let steps = length / (2.0 * f64::from(tolerance));
         let most = if self.opposite { EXACT_BITS } else { MAX_BITS };
-        // Not a number counts as the most, too.
+        // NaN also results in the maximum.
         (1..most)
             .find(|width| ((1_u64 << width) - 1) as f64 >= steps)
             .unwrap_or(most)
@@ -105,7 +106,7 @@ impl Span {
         }
     }
 
-    /// What a field without bits stands for.
+    /// The value of a field without bits.
     pub(super) fn middle(&self) -> f32 {
         if self.opposite {
             0.0
@@ -116,7 +117,7 @@ impl Span {
         }
     }
 
-    /// What a field of 0 stands for, and a step.
+    /// The value of a field of 0, and the upper 16 bits of the step.
     fn range(&self, width: u32) -> (f32, u16) {
         if width == 0 {
             return (self.middle(), 0);
@@ -124,8 +125,8 @@ impl Span {
         let last = ((1_u32 << width) - 1) as f32;
         let step = self.length() / last;
         let bits = step.to_bits();
-        // Up to the next of 8 significant bits; never too small for all of them, nor beyond what is
-        // finite.
+        // Rounded up to 8 significant bits, but never so small that it loses some of them, nor so
+        // large that it is infinite.
         let scale = bits.div_ceil(1 << 16).clamp(LEAST_SCALE.into(), 0x7F7F) as u16;
         let step = f32::from_bits(u32::from(scale) << 16);
         let min = if self.opposite {
@@ -136,7 +137,7 @@ impl Span {
         (min, scale)
     }
 
-    /// What fields of `width` bits make of keys: what [`packed`] makes of them.
+    /// Rounds keys to fields of `width` bits, exactly as [`packed`] does.
     pub(super) fn rounded(&self, width: u32, keys: impl Iterator<Item = f32>, out: &mut [f32]) {
         let (min, scale) = self.range(width);
         if width == 0 {
@@ -159,7 +160,7 @@ impl Span {
     }
 }
 
-/// The fields of a lane.
+/// The encoding of a lane's fields.
 struct Fields {
     min: f64,
     reciprocal: f64,
@@ -175,15 +176,15 @@ impl Fields {
         }
     }
 
-    /// The field that comes nearest to a key.
+    /// The field whose value is nearest to a key.
     fn nearest(&self, key: f32) -> u32 {
         let at = (f64::from(key) - self.min) * self.reciprocal;
-        // Beyond either end it saturates; not a number becomes 0.
+        // The conversion saturates at both ends and turns NaN into 0.
         ((at + 0.5) as u32).min(self.last)
     }
 }
 
-/// The clip with fields of these widths; none if some row has too many bits.
+/// Packs the clip with fields of these widths. `None` if any row has too many bits.
 pub(super) fn packed(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
     let BlockKeys::Plain(keys, stride @ 1..) = &clip.keys else {
         return None;

@@ -1,25 +1,25 @@
-//! Which rates a clip is tried at.
+//! Chooses the sampling rates to try for a clip.
 
 use super::curve::CurveClip;
 use super::timing::Timing;
 use crate::skeleton::Transform;
 
-/// Among these are those at which exporters bake, where the keys are hit.
+/// Common rates, including those at which exporters bake, so that keys coincide.
 const RATES_HZ: [f64; 16] = [
     2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0,
 ];
-/// More frames than this are not made, nor more bytes while making them: a clip that would need
-/// more keeps its tracks.
+/// Limits of the number of frames and of the bytes used while sampling them. A clip that would
+/// exceed them keeps its tracks as curves.
 const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
-/// A length that is nearer than this to a whole number of intervals is one.
+/// A length counts as a whole number of intervals if it is this close to one.
 const WHOLE: f64 = 1e-3;
 /// A key further than this from the grid, in 65536ths of an interval, makes the frames uneven.
 const ON_GRID: f64 = 16.0;
-/// How far from the grid a frame may be.
+/// Largest distance of a frame from the grid, in 65536ths of an interval.
 const MOST_OFF: f64 = 32_000.0;
 
-/// The frames to try, fewest first: a single one if the clip has no length.
+/// The timings to try, fewest frames first. A clip of zero length has a single frame.
 pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     let single = Timing::single(raw);
     if raw.tracks().is_empty() {
@@ -28,8 +28,8 @@ pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     timings_over(&single, longest(raw), joints * size_of::<Transform>())
 }
 
-/// The same for keys at these times, which lie in the time of `single`; a frame takes so many
-/// bytes.
+/// The timings to try for keys at these times, which lie within `single`. Each frame takes
+/// `frame_bytes`.
 pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -> Vec<Timing> {
     let span = single.end_s - single.start_s;
     let most = (MAX_BYTES / frame_bytes.max(1)).clamp(2, MAX_FRAMES) - 1;
@@ -40,7 +40,7 @@ pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -
     let even = even.map(|rate| timing(single, rate, most));
     let own = own_rates(times, span).map(|rate| uneven(timing(single, rate, most), times));
     let mut all: Vec<Timing> = even.chain(own).collect();
-    // What is on the grid comes first of the same number.
+    // Among timings with the same number of frames, those on the grid come first.
     all.sort_by_key(|timing| (timing.frames, timing.offsets.len()));
     let same = |a: &mut Timing, b: &mut Timing| {
         a.frames == b.frames && a.offsets == b.offsets && (a.rate - b.rate).abs() <= 1e-9 * a.rate
@@ -49,7 +49,7 @@ pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -
     all
 }
 
-/// Frames at `rate`, or at the rate that makes `most` intervals.
+/// Uniform frames at `rate`, or at the rate that makes `most` intervals.
 fn timing(single: &Timing, rate: f64, most: usize) -> Timing {
     let span = single.end_s - single.start_s;
     let intervals = span * rate;
@@ -66,13 +66,13 @@ fn timing(single: &Timing, rate: f64, most: usize) -> Timing {
     }
 }
 
-/// The same with each frame at the key that is near it.
+/// Moves each frame to the key near it.
 fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
     let mut offsets = vec![0_i16; timing.frames];
     for time in times {
         let at = (f64::from(*time) - timing.start_s) * timing.rate;
         let frame = at.round();
-        // The first frame and the last are where they are.
+        // The first and the last frame stay in place.
         if let Some(offset) = offsets.get_mut(frame as usize)
             && frame >= 1.0
         {
@@ -88,14 +88,16 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
     timing
 }
 
-/// The key times of the track that has most.
+/// The key times of the track with the most keys.
 fn longest(raw: &CurveClip) -> &[f32] {
     let times = raw.tracks().iter().map(|track| track.values.times_s());
     times.max_by_key(|times| times.len()).unwrap_or(&[])
 }
 
-/// The rates at which the file's own keys lie, if they lie near a grid: their usual distance, and
-/// that which divides the clip evenly. None beyond the highest rate.
+/// Candidate rates from the file's own keys.
+///
+/// One is from their median distance, the other from their mean distance, which divides the clip
+/// evenly. Rates above the highest one are left out.
 fn own_rates(times: &[f32], span: f64) -> impl Iterator<Item = f64> {
     let mut gaps: Vec<f64> = times
         .windows(2)

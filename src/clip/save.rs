@@ -1,7 +1,7 @@
-//! Packed clips as bytes, and back.
+//! Serialises packed clips.
 //!
-//! What the kernel reads without looking is not read from the bytes but derived, or checked: fields
-//! lie one after the other, so their widths say where.
+//! Data that the kernel uses without checks is derived or validated while loading, never taken from
+//! the bytes as it is. For example, fields are contiguous, so their widths imply their positions.
 
 use super::curve::{CurveClip, Track, WeightTrack};
 use super::keys::{Packed, PackedRow};
@@ -22,7 +22,7 @@ save_structs! {
     }
 }
 
-/// Without [`Block::NEAR`], which is derived.
+/// Saves a block without [`Block::NEAR`], which is derived while loading.
 impl Save for Block {
     fn save(&self, to: &mut Vec<u8>) {
         self.rows.save(to);
@@ -56,7 +56,7 @@ fn expect(holds: bool, why: &'static str) -> Result<()> {
 }
 
 impl Clip {
-    /// The number that its clips have for a skeleton.
+    /// The fingerprint that clips of this skeleton have.
     pub(crate) fn fingerprint(skeleton: &Skeleton) -> u64 {
         fingerprint(skeleton)
     }
@@ -84,11 +84,11 @@ impl Clip {
         self.report.save(to);
     }
 
-    /// One of `character`, whose skeleton has this fingerprint.
+    /// Loads a clip of `character`, whose skeleton has this fingerprint.
     ///
     /// # Errors
-    /// [`Error::Saved`](crate::error::Error::Saved) or those of [`CurveClip::new`], for what makes no
-    /// sense.
+    /// [`Error::Saved`](crate::error::Error::Saved), or the errors of [`CurveClip::new`], if the
+    /// data is invalid.
     pub(crate) fn load(model: &Model, fingerprint: u64, from: &mut Reader<'_>) -> Result<Self> {
         let skeleton = model.skeleton();
         let name = Save::load(from)?;
@@ -103,7 +103,7 @@ impl Clip {
         check_blocks(&blocks, &keys, constants.len(), skeleton.len())?;
         let additive = Save::load(from)?;
         let kept: Vec<Track> = Save::load(from)?;
-        // Checks and sorts them.
+        // This checks and sorts the tracks.
         let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
         let weights = load_weights(model, from)?;
         let packing = match keys {
@@ -141,7 +141,7 @@ fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
     let finite = times.into_iter().all(f64::is_finite);
     let right = finite && timing.start_s <= timing.end_s && timing.rate >= 0.0;
     expect(right, "has times that make no sense")?;
-    // Frames are numbered in 32 bits.
+    // Frame numbers have 32 bits.
     let frames = (1..=u32::MAX as usize).contains(&timing.frames);
     expect(frames, "has no frames or too many")?;
     let offsets = timing.offsets.is_empty() || timing.offsets.len() == timing.frames;
@@ -158,7 +158,7 @@ fn load_plain(timing: &Timing, from: &mut Reader<'_>) -> Result<BlockKeys> {
     Ok(BlockKeys::Plain(rows, stride))
 }
 
-/// Checks that what blocks refer to is there.
+/// Checks that everything that blocks refer to exists.
 fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: usize) -> Result<()> {
     expect(
         blocks.len() == joints.div_ceil(WIDTH),
@@ -218,7 +218,7 @@ impl Packed {
             rows.push(row);
             windows.push(window);
             bits = end;
-            // Bits are numbered in 32 bits, and so are bytes.
+            // Bit and byte positions have 32 bits.
             expect(bits < u32::MAX / 2, "has frames that are too long")?;
         }
         expect(bits > 0 || frames == 1, "has frames without keys")?;
@@ -295,7 +295,7 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
             1 => {
                 let track = WeightTrack::load(from)?;
                 let none = CurveClip::new("", Vec::new(), model.skeleton())?;
-                // Checks it.
+                // This checks the track.
                 let clip = none.with_weight_tracks(vec![track], count)?;
                 let tracks = clip.weight_tracks().to_vec();
                 all.extend(tracks.into_iter().map(WeightKeys::Curve));

@@ -1,40 +1,45 @@
-//! Where a time falls among a clip's frames, and how rotations get from one to the next.
+//! The times of a clip's frames, and interpolation of rotations between them.
 
 use super::curve::CurveClip;
 
-/// When the frames of a clip are: from `start_s` on `rate` a second, but for the last, which is at
-/// `end_s`. So a clip whose length is no whole number of intervals still has its keys on the file's
-/// grid.
+/// The times of a clip's frames.
+///
+/// Frames start at `start_s` and follow at `rate` per second, except for the last, which is at
+/// `end_s`. So a clip whose length is not a whole number of intervals still has its keys on the
+/// file's grid.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Timing {
     pub(crate) start_s: f64,
     pub(crate) end_s: f64,
-    /// At least one.
+    /// Number of frames, at least one.
     pub(crate) frames: usize,
-    /// Frames a second; 0 for a single frame.
+    /// Frames per second; 0 for a single frame.
     pub(crate) rate: f64,
-    /// How much later than that each frame is, in 65536ths of an interval, which is less than half
-    /// of one: for files whose keys are near a grid. Empty if all are on it.
+    /// Delay of each frame after its uniform time, in 65536ths of an interval. Each is less than
+    /// half an interval. This is for files whose keys are near a grid, but not on it. Empty if all
+    /// frames are on the grid.
     pub(crate) offsets: Vec<i16>,
 }
 
-/// Where a time falls among the frames.
+/// Position of a time between two frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) u: f32,
-    /// What rotations need of `u`.
+    /// Correction of `u` for rotations.
     pub(crate) slerp: Slerp,
-    /// The time that it is, clamped to the clip.
+    /// The time itself, clamped to the clip.
     pub(crate) time_s: f64,
 }
 
-/// How far `u` is moved so that rotations turn at an even speed although their components are
-/// interpolated linearly: with `w`, one minus the cosine between the keys, the part of the way is
-/// `u + w (one + w two)`. That is the first terms of the series in `w` of `sin(uφ) / (sin(uφ) +
-/// sin((1-u)φ))`, where `cos φ = 1 - w`; the second is a fit for φ up to 0.6. The rotation is off
-/// by 1.1e-6 rad for keys an eighth of a turn apart, and by 8e-5 for a quarter.
+/// Correction of `u` that gives rotations a constant speed.
+///
+/// Components of rotations are interpolated linearly. With `w`, which is one minus the cosine
+/// between the keys, the corrected position is `u + w (one + w two)`. These are the first terms of
+/// the series in `w` of `sin(uφ) / (sin(uφ) + sin((1-u)φ))`, where `cos φ = 1 - w`. The second term
+/// is a fit for φ up to 0.6. The rotation is off by 1.1e-6 rad for keys an eighth of a turn apart,
+/// and by 8e-5 rad for a quarter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slerp {
     pub(crate) one: f32,
@@ -51,7 +56,7 @@ impl Slerp {
         }
     }
 
-    /// What part of the way between the components of two rotations lies at `u`.
+    /// The corrected position between the components of two rotations.
     pub(crate) fn part(&self, from: [f32; 4], to: [f32; 4], u: f32) -> f32 {
         let pairs = from.into_iter().zip(to);
         let w = pairs.fold(1.0, |w, (a, b)| w - a * b);
@@ -60,7 +65,7 @@ impl Slerp {
 }
 
 impl Timing {
-    /// A single frame.
+    /// Creates the timing of a single frame.
     pub(crate) fn single(raw: &CurveClip) -> Self {
         Self {
             start_s: raw.start_s().into(),
@@ -71,13 +76,13 @@ impl Timing {
         }
     }
 
-    /// Leaves the first frame alone.
+    /// Drops all frames but the first.
     pub(crate) fn single_frame(&mut self) {
         (self.frames, self.rate) = (1, 0.0);
         self.offsets.clear();
     }
 
-    /// When a frame is.
+    /// The time of a frame, in seconds.
     #[inline]
     pub(crate) fn time_s(&self, frame: usize) -> f64 {
         if frame + 1 >= self.frames {
@@ -87,12 +92,12 @@ impl Timing {
         self.start_s + (frame as f64 + f64::from(offset) * (1.0 / 65536.0)) / self.rate
     }
 
-    /// Where `time_s` falls.
+    /// Finds the position of `time_s` among the frames.
     #[inline]
     pub(crate) fn place(&self, time_s: f64) -> Place {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-        // Not `clamp`, which panics where it is unsure of its bounds, nor `max` and `min`, which
-        // ask for more than that.
+        // Neither `clamp`, which panics if it cannot prove its bounds, nor `max` and `min`, which
+        // take more instructions.
         let least = |a: f64, b: f64| if a < b { a } else { b };
         let time_s = if time_s > self.start_s {
             time_s
@@ -102,7 +107,7 @@ impl Timing {
         let time_s = least(time_s, self.end_s);
         let last = self.frames - 1;
         let at = (time_s - self.start_s) * self.rate;
-        // There are less frames than 2³², and numbers of 32 bits are converted faster.
+        // There are fewer than 2³² frames, and 32-bit numbers convert faster.
         let number = at as u32;
         let mut from = (number as usize).min(last);
         let mut u = least(at - f64::from(number), 1.0);
@@ -119,8 +124,9 @@ impl Timing {
         }
     }
 
-    /// The frame before a time, and the part of the way to the next; `near` is that frame or one of
-    /// its neighbours.
+    /// The frame before a time, and the position between it and the next frame.
+    ///
+    /// `near` is that frame or one of its neighbours.
     fn between(&self, near: usize, time_s: f64) -> (usize, f64) {
         let last = self.frames - 1;
         if time_s >= self.end_s {
@@ -137,7 +143,7 @@ impl Timing {
             end_s = self.time_s(from + 1);
         }
         let part = (time_s - start_s) / (end_s - start_s);
-        // Neither is there a way between frames at the same time.
+        // If two frames have the same time, the division gives NaN, which becomes 0.
         (from, if part >= 0.0 { part.min(1.0) } else { 0.0 })
     }
 }

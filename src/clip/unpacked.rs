@@ -1,7 +1,7 @@
 //! A clip's keys component by component, and the poses that they give at eight times at once.
 //!
-//! What [`Clip::sample`] says for one time, this says for eight, so that packing can look at many.
-//! BlockKeys can be changed one component at a time.
+//! This computes for eight times what [`Clip::sample`] computes for one, so that packing can test
+//! many. Keys can be changed one component at a time.
 
 use super::base::Base;
 use super::curve_sample::animate_tracks;
@@ -11,7 +11,7 @@ use super::timing::Timing;
 use crate::simd::WIDTH;
 use crate::skeleton::{Joint, Transform};
 
-/// Eight times, and where they fall among a clip's frames.
+/// Eight times, with their positions among a clip's frames.
 #[derive(Debug)]
 pub(super) struct Moments {
     times_s: [f64; EIGHT],
@@ -20,7 +20,7 @@ pub(super) struct Moments {
     u: Octet,
     slerp_one: Octet,
     slerp_two: Octet,
-    /// Whether each lies one frame after the time before it, so that keys can be read as they lie.
+    /// True if the times fall into consecutive frames, so that keys can be read contiguously.
     in_row: bool,
 }
 
@@ -49,18 +49,18 @@ impl Moments {
     }
 }
 
-/// For each component, the number of its keys among all; this for one that does not move.
+/// Marks a component that does not move. Otherwise the entry is the index of its keys.
 const CONSTANT: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct JointKeys {
     keys: [u32; COMPONENTS],
     constant: [f32; COMPONENTS],
-    /// Rotations are brought to length 1.
+    /// True if rotations have to be normalised.
     turns: bool,
-    /// Tracks are kept.
+    /// True if some tracks are kept as curves.
     kept: bool,
-    /// Where nothing moves.
+    /// The matrices, if nothing moves.
     fixed: Option<Box<Matrices>>,
 }
 
@@ -70,9 +70,9 @@ pub(super) struct Unpacked<'a> {
     clip: &'a Clip,
     base: Base<'a>,
     joints: Vec<JointKeys>,
-    /// `[row][lane][frame]`.
+    /// Values `[row][lane][frame]`.
     values: Vec<f32>,
-    /// Frames a component, and some that are never used.
+    /// Frames per component, including padding.
     stride: usize,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Unpacked<'a> {
         }
     }
 
-    /// The keys of a lane of a row, one a frame.
+    /// The keys of one lane of a row, one per frame.
     pub(super) fn keys_mut(&mut self, row: usize, lane: usize) -> &mut [f32] {
         let first = (row * WIDTH + lane) * self.stride;
         &mut self.values[first..first + self.clip.timing.frames]
@@ -111,7 +111,7 @@ impl<'a> Unpacked<'a> {
         &self.clip.timing
     }
 
-    /// Overwrites the model poses of those joints that are `wanted`, whose ancestors are, too.
+    /// Computes the model poses of the `wanted` joints, whose ancestors must be wanted too.
     #[inline(always)]
     pub(super) fn model_poses(&self, at: &Moments, wanted: &[bool], out: &mut [Matrices]) {
         for (joint, wanted) in wanted.iter().enumerate() {
@@ -235,7 +235,7 @@ impl JointKeys {
     }
 }
 
-/// Local poses put onto the reference that they are differences from.
+/// Applies differences to the reference pose that they are relative to.
 #[inline(always)]
 fn put_onto(base: Base<'_>, joint: usize, pose: [Octet; COMPONENTS]) -> [Octet; COMPONENTS] {
     let Base::Reference(reference) = base else {
@@ -269,8 +269,8 @@ fn put(joints: &[Joint], joint: usize, own: &Matrices, out: &mut [Matrices]) {
     };
 }
 
-/// The model poses of eight local ones, which are `base`'s differences if it has a reference:
-/// `[time][joint]`.
+/// Computes eight model poses `[time][joint]` from local ones. If `base` has a reference, the local
+/// poses are differences from it.
 pub(super) fn models_of(
     joints: &[Joint],
     base: Base<'_>,

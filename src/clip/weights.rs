@@ -1,4 +1,4 @@
-//! The morph weights of a clip, and reading them at a time.
+//! The packed morph weights of a clip, and their evaluation at a time.
 
 use super::curve::WeightTrack;
 use super::curve_sample::Playhead;
@@ -7,43 +7,44 @@ use super::packed::Clip;
 use super::timing::Timing;
 use std::ops::Range;
 
-/// Bytes behind the last frame, so that four bytes can be read from where any field starts.
+/// Padding bytes after the last frame, so that 4-byte reads from any field stay in bounds.
 pub(super) const PADDING: usize = 4;
-/// The widest field: `f32` has all its values, and with up to 7 bits before it, it lies in 32 bits.
+/// The widest field. `f32` represents all its values, and with up to 7 bits before it, it fits into
+/// 32 bits.
 pub(super) const MAX_BITS: u32 = 24;
 
 /// The weights of one mesh in a clip.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum WeightKeys {
     Even(EvenWeights),
-    /// As the file has it: a track that steps, or that is smaller this way.
+    /// The file's curve: a step track, or one that is smaller this way.
     Curve(WeightTrack),
 }
 
-/// Weights at even times, as whole numbers of few bits.
+/// Weights at uniform times, as integers of few bits.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EvenWeights {
     pub(super) first_weight: u32,
     pub(super) timing: Timing,
-    /// One for each weight.
+    /// One column per weight.
     pub(super) columns: Vec<Column>,
-    /// Bytes a frame.
+    /// Bytes per frame.
     pub(super) stride: usize,
-    /// Frame by frame, padded.
+    /// The frames in order, with padding.
     pub(super) bytes: Vec<u8>,
 }
 
-/// What the fields of one weight mean: `min + scale * field`.
+/// The encoding of one weight: `min + scale * field`.
 ///
-/// The scale is a power of 2 and `min` a multiple of it, and so no sum is rounded: 0, 1/2 and 1 are
-/// themselves.
+/// The scale is a power of 2 and `min` is a multiple of it, so no sum is rounded: 0, 1/2 and 1 are
+/// exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) min: f32,
     pub(super) scale: f32,
-    /// The field's first bit in a frame.
+    /// The first bit of the field in a frame.
     pub(super) bit: u32,
-    /// How many bits it has; none for a weight that does not change.
+    /// The number of bits; 0 for a weight that does not change.
     pub(super) width: u32,
 }
 
@@ -61,8 +62,8 @@ impl EvenWeights {
         column.min + column.scale * (field & ((1 << column.width) - 1)) as f32
     }
 
-    /// The values at a time of those weights that lie in `range`, which are numbered from the first
-    /// of all.
+    /// Samples the weights that lie in `range`, which counts from the first weight of the
+    /// character.
     pub(super) fn sample(
         &self,
         time_s: f64,
@@ -84,14 +85,14 @@ impl EvenWeights {
     }
 }
 
-/// Which of `count` weights from `first` on lie in a range, numbered from `first`.
+/// The part of `count` weights from `first` on that lies in a range, counted from `first`.
 fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
     let start = range.start.saturating_sub(first).min(count);
     start..range.end.saturating_sub(first).min(count).max(start)
 }
 
 impl WeightKeys {
-    /// The weights that it drives.
+    /// The range of weights that it drives.
     pub(super) fn range(&self) -> Range<usize> {
         match self {
             Self::Even(even) => {
@@ -102,7 +103,7 @@ impl WeightKeys {
         }
     }
 
-    /// What it takes.
+    /// Size in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Even(even) => {
@@ -121,30 +122,33 @@ impl WeightKeys {
 }
 
 impl Clip {
-    /// Whether it drives morph weights.
+    /// Returns true if the clip drives morph weights.
     #[must_use]
     pub fn drives_weights(&self) -> bool {
         !self.weights.is_empty()
     }
 
-    /// The morph weights that it drives, in ascending ranges of
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights).
+    /// The morph weights that the clip drives, as ascending ranges.
+    ///
+    /// Indices refer to [`Character::morph_weights`](crate::character::Character::morph_weights).
     pub fn driven_weights(&self) -> impl Iterator<Item = Range<usize>> {
         self.weights.iter().map(WeightKeys::range)
     }
 
-    /// Calls `each` with the index and the value of each morph weight that it drives, at `time_s`,
-    /// clamped to the clip; in ascending order. Not a number counts as 0. Of an additive clip, the
-    /// differences from its reference's weights.
+    /// Samples the morph weights at `time_s` and passes them to `each`.
     ///
-    /// A weight is off by at most 1e-3 from what the file's curves say, and by less where a target
-    /// moves vertices far: see [`ClipOptions::error_m`](crate::clip::ClipOptions::error_m). Nothing is
-    /// allocated, and any time takes as long.
+    /// `each` gets the index and the value of every weight that the clip drives, in ascending
+    /// order. `time_s` is clamped to the clip, and NaN counts as 0. For an additive clip, the
+    /// values are differences from the weights of its reference.
+    ///
+    /// A weight is off by at most 1e-3 from the file's curves, and by less if a target moves
+    /// vertices far: see [`ClipOptions::error_m`](crate::clip::ClipOptions::error_m). Nothing is
+    /// allocated, and all times take equally long.
     pub fn sample_weights(&self, time_s: f64, each: impl FnMut(usize, f32)) {
         self.sample_weights_in(time_s, 0..usize::MAX, each);
     }
 
-    /// The same of those weights that lie in a range.
+    /// Does the same for the weights that lie in a range.
     pub(crate) fn sample_weights_in(
         &self,
         time_s: f64,

@@ -1,9 +1,9 @@
-//! How many bits each component of each joint needs.
+//! Finds the number of bits that each component of each joint needs.
 //!
-//! What a key may be off by, its tolerance, is guessed from how far the joint's descendants reach,
-//! and from how many joints of a chain add up their errors. Then it is measured: tolerances of
-//! joints whose descendants all lie within the bound grow, those of others shrink, a few times
-//! over; and the least that lay within the bound is kept.
+//! The tolerance of a key is the error that it may have. A first guess follows from how far the
+//! joint's descendants reach, and from how many joints of a chain add up their errors. Then the
+//! error is measured. Tolerances of joints whose descendants all lie within the bound grow, and
+//! others shrink. This is repeated a few times, and the smallest result within the bound is kept.
 
 use super::exact::{Pick, Times, picks};
 use super::fold::{Fate, at_rest, folded};
@@ -17,37 +17,39 @@ use crate::simd::WIDTH;
 use crate::skeleton::NO_PARENT;
 use glam::Vec3;
 
-/// How often tolerances are changed and measured.
+/// Number of times that tolerances are changed and measured.
 const ROUNDS: usize = 16;
-/// At most so many poses of joints are looked at in each.
+/// Limit of joint poses that are tested per round.
 const MAX_POSES: usize = 1 << 17;
-/// Of what may be used, what the search uses, so that times that it did not look at are within,
-/// too.
+/// Part of the limit that the search uses, so that times that it did not test also stay within the
+/// limit.
 const SEARCHED: f32 = 0.98;
-/// How far tolerances move towards what the errors say, at first and at last, as a power of it; and
-/// at most, as a factor of 2 to that.
+/// Speed of adapting tolerances to the measured errors.
+///
+/// - `PACE`: the exponent of the correction, in the first and the last round.
+/// - `MOST`: the largest correction, as a power of 2.
 const PACE: [f32; 2] = [0.9, 0.1];
 const MOST: f32 = 1.0;
-/// What moves by less than this part of its tolerance is left out.
+/// Motion smaller than this part of its tolerance is dropped.
 const TRIFLE: f32 = 0.1;
-/// By how much more than the measured error asks for tolerances shrink that turn out too large in
-/// the end, as a power of 2.
+/// Extra reduction of tolerances that turn out to be too large in the final check, as a power of 2,
+/// in addition to what the measured error requires.
 const BEYOND: f32 = 0.02;
 
-/// What is known of a joint.
+/// The geometry of a joint that determines its tolerances.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reach {
-    /// How far the points of the joint and its descendants lie from it, at most, in model space.
+    /// Largest distance of test points of the joint and its descendants from it, in model space.
     far: f32,
-    /// How long a unit of its parent's space is in model space, at most.
+    /// Largest length of a unit of its parent's space, in model space.
     parent: f32,
-    /// How long each of its axes is in its parent's space, at most.
+    /// Largest length of each of its axes, in its parent's space.
     axes: Vec3,
-    /// How many joints that move are on the longest chain through it.
+    /// Number of moving joints on the longest chain through it.
     chain: f32,
 }
 
-/// The packed clip of the fewest bits that was found, and its worst error.
+/// Searches for the packed clip with the fewest bits, and returns it with its worst error.
 pub(super) fn search(
     clip: &Clip,
     measure: &Measure<'_>,
@@ -62,7 +64,7 @@ pub(super) fn search(
     let base = &tolerances(lanes, &reaches, measure.limit_m());
     let mut powers = least(clip, measure, &searched, lanes, base);
     drop(searched);
-    // What the search did not look at may be a little worse.
+    // Errors at times that the search did not test may be slightly larger.
     for _ in 0..ROUNDS {
         let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
         let made = Unpacked::new(&tried, measure.base);
@@ -80,7 +82,7 @@ pub(super) fn search(
     None
 }
 
-/// The powers of 2 for each joint's tolerances that were found to need the fewest bits.
+/// The correction of each joint's tolerances, as a power of 2, that needs the fewest bits.
 fn least(
     clip: &Clip,
     measure: &Measure<'_>,
@@ -116,8 +118,7 @@ fn least(
     best.map_or(powers, |(_, powers)| powers)
 }
 
-/// Gives `made` the keys of fields of new widths, and says for which joints they differ from those
-/// before.
+/// Sets the keys in `made` to fields of new widths. Returns the joints whose keys changed.
 fn change(
     clip: &Clip,
     lanes: &[Lane],
@@ -140,14 +141,14 @@ fn change(
     changed
 }
 
-/// At most [`MAX_POSES`] poses of joints, evenly picked.
+/// At most [`MAX_POSES`] joint poses, evenly selected.
 fn evenly(picks: Vec<Pick<'_>>, joints: usize) -> Vec<Pick<'_>> {
     let poses = picks.len() * joints * EIGHT;
     let step = poses.div_ceil(MAX_POSES).max(1);
     picks.into_iter().step_by(step).collect()
 }
 
-/// The clip without what moves so little that it does not matter.
+/// Drops motion that is too small to matter.
 fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
     folded(clip, lanes, |own, first| {
         let trifle =
@@ -166,8 +167,7 @@ fn without_trifles(clip: &Clip, lanes: &[Lane], base: &[[f32; WIDTH]]) -> Clip {
     })
 }
 
-/// The packed clip, without the properties whose fields have no bits: they become constants, which
-/// take less.
+/// Packs the clip. Properties whose fields have no bits become constants, which take less space.
 fn finished(clip: &Clip, lanes: &[Lane], widths: &[[u32; WIDTH]]) -> Option<Clip> {
     let none = |row: &usize| widths[*row] == [0; WIDTH];
     let moves = |first: usize, count: usize| !(first..first + count).all(|row| none(&row));
@@ -211,8 +211,8 @@ fn widths(lanes: &[Lane], base: &[[f32; WIDTH]], powers: &[f32]) -> Vec<[u32; WI
         .collect()
 }
 
-/// Takes bits from the widest fields of a row until it has no more than it may; whether that is
-/// enough is measured.
+/// Takes bits from the widest fields of a row until the row fits. The measurement shows whether
+/// that is enough.
 fn fit(row: &mut [u32; WIDTH]) {
     while row.iter().sum::<u32>() > WINDOW_BITS {
         if let Some(widest) = row.iter_mut().max() {
@@ -221,8 +221,8 @@ fn fit(row: &mut [u32; WIDTH]) {
     }
 }
 
-/// For each joint, the power of 2 by which the error of it and of all its descendants is below the
-/// limit, at least.
+/// The margin of each joint: the power of 2 by which the errors of it and of all its descendants
+/// are below the limit, at least.
 fn slack(clip: &Clip, errors: &[Most], limit: f32) -> Vec<f32> {
     let mut slack: Vec<f32> = errors
         .iter()
@@ -326,18 +326,18 @@ fn chains(clip: &Clip, lanes: &[Lane], reaches: &mut [Reach]) {
     }
 }
 
-/// What each lane's key may be off by, at a guess.
+/// A first guess of each lane's tolerance.
 fn tolerances(lanes: &[Lane], reaches: &[Reach], limit: f32) -> Vec<[f32; WIDTH]> {
     let of = |lane: &Lane, number: usize| {
         let Some(reach) = reaches.get(lane.block * WIDTH + number) else {
             return f32::INFINITY;
         };
-        // Errors of independent keys add up as their squares; those of three components, too.
+        // Errors of independent keys add up as their squares, and so do those of three components.
         let share = limit / (3.0 * reach.chain).sqrt();
         let span = &lane.spans[number];
         match lane.property {
             Property::Rotation => {
-                // What lies along the quaternion is lost when it is normalised.
+                // Errors along the quaternion vanish when it is normalised.
                 let least = if span.min < 0.0 && span.max > 0.0 {
                     0.0
                 } else {

@@ -1,5 +1,6 @@
-//! The animate and palette stages of a frame: what the animators of all characters make of the
-//! present time, straight into the ring.
+//! The animate and palette stages of a frame.
+//!
+//! The animators of all characters evaluate their instances straight into the ring.
 
 use super::buffers::Written;
 use super::characters::Entry;
@@ -12,32 +13,34 @@ use crate::gpu::palettes::ROW_BYTES;
 use core::ptr::NonNull;
 use std::time::Instant;
 
-/// What the animate stage keeps from frame to frame, so that nothing is allocated.
+/// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
 #[derive(Debug, Default)]
 pub(super) struct Animated {
-    /// The actors of one character whose palettes are written, and where each goes.
+    /// The actors of one character whose palettes are written, and the destination of each.
     actors: Vec<u32>,
     places: Vec<Place>,
-    /// The same, in the order in which they are written.
+    /// The same in the order of writing.
     ordered: (Vec<u32>, Vec<Place>),
     starts: Addresses,
-    /// The instances of one character that are skinned on the CPU: table index, and the first of
-    /// their palette's rows among those of all; `None` for the rest pose.
+    /// The instances of one character that are skinned on the CPU.
+    ///
+    /// Each has its table index and the first of its rows among those of all such instances, or
+    /// `None` for the rest pose.
     deformed: Vec<(u32, Option<usize>)>,
-    /// For each frame in flight and table index, which pose lies in the ring. 0: none that stays.
+    /// By frame index and table index, the pose in the ring. 0: none that can be kept.
     written: Vec<Vec<u64>>,
-    /// Counts what makes everything in the ring worthless.
+    /// Counts the events that invalidate everything in the ring.
     epoch: u32,
-    /// Whether an instance of this frame has its palette in the ring.
+    /// True if an instance of this frame has its palette in the ring.
     any_in_ring: bool,
 }
 
-/// Where a palette goes.
+/// The destination of a palette.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Into the ring, from this row on.
+    /// The ring, from this row on.
     Ring(u32),
-    /// Into the rows of what is skinned on the CPU, and from there into the ring.
+    /// The rows of instances skinned on the CPU, from which it is copied to the ring.
     Deform(usize, u32),
 }
 
@@ -45,9 +48,9 @@ enum Place {
 #[derive(Debug, Default)]
 struct Addresses(Vec<*mut u8>);
 
-// SAFETY: they are used only during the call that computes them.
+// SAFETY: the addresses are used only during the call that computes them.
 unsafe impl Send for Addresses {}
-// SAFETY: as above.
+// SAFETY: the addresses are used only during the call that computes them.
 unsafe impl Sync for Addresses {}
 
 impl Animated {
@@ -58,7 +61,7 @@ impl Animated {
         }
     }
 
-    /// Room for this many instances.
+    /// Reserves memory for this many instances.
     pub(super) fn make_room(&mut self, instances: usize) {
         fn reserve<T>(list: &mut Vec<T>, all: usize) {
             list.reserve(all.saturating_sub(list.len()));
@@ -73,18 +76,18 @@ impl Animated {
         }
     }
 
-    /// Room for this many instances that are skinned on the CPU.
+    /// Reserves memory for this many instances that are skinned on the CPU.
     pub(super) fn make_room_deformed(&mut self, instances: usize) {
         let more = instances.saturating_sub(self.deformed.len());
         self.deformed.reserve(more);
     }
 
-    /// What lies in the ring is of no use any more.
+    /// Invalidates everything in the ring.
     pub(super) fn forget(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// A new instance has this table index: what lies in the ring for it is another's.
+    /// Invalidates the palette in the ring at this table index, because a new instance has it.
     pub(super) fn spawned(&mut self, index: u32) {
         for written in &mut self.written {
             if written.len() <= index as usize {
@@ -98,7 +101,8 @@ impl Animated {
         self.any_in_ring
     }
 
-    /// Whether the pose has to be written: not if it is still, and the ring has it already.
+    /// Returns false if the pose is still and the ring has it already; otherwise it must be
+    /// written.
     fn takes(&mut self, frame_index: u32, index: u32, still: Option<u32>) -> bool {
         let stamp = still.map_or(0, |pose| {
             u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
@@ -123,12 +127,14 @@ impl Place {
     }
 }
 
-/// Rows in a line of 64 bytes.
+/// Rows in a cache line of 64 bytes.
 const LINE_ROWS: usize = 4;
 
 impl Animated {
-    /// Brings palettes together that start equally far into a line: the kernel evaluates neighbours
-    /// together, and stores whole lines where it can.
+    /// Groups palettes by their start within a cache line.
+    ///
+    /// The kernel evaluates neighbours together, and can store whole lines if they start equally
+    /// far into one.
     fn order(&mut self) {
         let mut next = [0; LINE_ROWS + 1];
         for place in &self.places {
@@ -138,7 +144,7 @@ impl Animated {
             next[phase + 1] += next[phase];
         }
         let (actors, places) = &mut self.ordered;
-        // All of it is written below.
+        // The loop below overwrites every element.
         actors.resize(self.actors.len(), 0);
         places.resize(self.places.len(), Place::Ring(0));
         for (actor, place) in self.actors.iter().zip(&self.places) {
@@ -151,8 +157,10 @@ impl Animated {
 }
 
 impl Frame<'_> {
-    /// Evaluates every instance that is shown and does not rest, straight into the palette ring,
-    /// and the morph weights of those that have some.
+    /// Evaluates every instance that is shown and not at rest.
+    ///
+    /// Palettes go straight into the palette ring. Morph weights are written for the instances that
+    /// have them.
     pub(super) fn write_poses(&mut self, written: &mut Written) -> Result<()> {
         let started = Instant::now();
         let crowd = &mut *self.crowd;
@@ -217,7 +225,7 @@ impl Crowd {
         self.write_weights(frame_index, character)
     }
 
-    /// Writes the palettes that [`Self::animate`] found.
+    /// Writes the palettes of the actors that [`Self::animate`] collected.
     fn write_palettes(&mut self, frame_index: u32, character: usize) -> Result<()> {
         let Some(Some(entry)) = self.characters.get_mut(character) else {
             return Ok(());
@@ -253,7 +261,8 @@ impl Crowd {
             if let Place::Deform(start, row) = place {
                 let rows = bytemuck::cast_slice::<_, u8>(self.deforms.rows(*start, rows));
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
-                // SAFETY: as above; the ring is not read here.
+                // SAFETY: the rows of this instance in the ring are its own, and the source is not
+                // in the ring.
                 unsafe { to.copy_from_nonoverlapping(rows.as_ptr(), rows.len()) };
             }
         }
@@ -312,7 +321,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes the animators of all characters to the frame's time, and moves what root motion moves.
+    /// Moves the animators of all characters to the frame's time, and applies root motion.
     pub(super) fn update_animators(&mut self, time_s: f64) -> Result<()> {
         let started = Instant::now();
         for character in 0..self.characters.len() {
@@ -337,7 +346,7 @@ impl Entry {
     }
 }
 
-/// How many weights are not 0: only those cost anything.
+/// The number of weights that are not 0. Only these cost anything.
 fn active_count(weights: &[f32]) -> u32 {
     weights.iter().filter(|weight| **weight != 0.0).count() as u32
 }

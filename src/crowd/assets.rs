@@ -1,4 +1,4 @@
-//! Passes and characters, and room for instances of them: what changes between frames.
+//! Adds and removes passes and characters, and grows capacity, between frames.
 
 use super::buffers::FrameBuffers;
 use super::characters::Entry;
@@ -15,23 +15,27 @@ use crate::pass::draw::{DrawPass, PassDesc};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// How a character of a crowd is skinned.
+/// Options for adding a character to a crowd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CharacterDesc {
-    /// How vertices follow several joints, and the format of the palettes.
+    /// The skinning method, which also decides the palette format.
     pub method: SkinningMethod,
-    /// Keeps what it takes to skin instances on the CPU ([`SkinningStage::Cpu`](super::SkinningStage::Cpu)):
-    /// the streams, as a [`Skinner`](crate::skin::Skinner) has them.
+    /// Keeps the vertex streams that CPU skinning needs.
+    ///
+    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and have the layout
+    /// of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
 }
 
 impl Crowd {
-    /// Makes the pipelines for the engine's attachments that the crowd's characters take. Do it
-    /// before the frames: this compiles shaders.
+    /// Creates a pass: the pipelines that draw the crowd's characters into the engine's
+    /// attachments.
+    ///
+    /// Call this before the first frame, because it compiles shaders.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a description that makes no sense, [`Error::Unsupported`],
-    /// [`Error::Vulkan`].
+    /// - [`Error::Argument`] if the description is inconsistent.
+    /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
     ///
     /// # Safety
     /// The device supports the formats as attachments with that sample count. The SPIR-V of a
@@ -42,7 +46,7 @@ impl Crowd {
         let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
         for entry in self.characters.iter().flatten() {
             if let Err(error) = pass.prepare(&self.device, entry.variants()) {
-                // SAFETY: never used.
+                // SAFETY: no command buffer has used the pass, because it was created above.
                 unsafe { pass.destroy(&self.device) };
                 return Err(error);
             }
@@ -51,11 +55,12 @@ impl Crowd {
         Ok(PassId(self.passes.len() as u32 - 1))
     }
 
-    /// The layout of a pass's pipelines: for binding the sets and push constants of the engine's
-    /// own shading.
+    /// The layout of a pass's pipelines.
+    ///
+    /// The engine needs it to bind the sets and push constants of its own shading.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if the pass does not exist.
     pub fn pass_layout(&self, pass: PassId) -> Result<vk::PipelineLayout> {
         Ok(self.pass(pass)?.layout.handle)
     }
@@ -70,10 +75,12 @@ impl Crowd {
         })
     }
 
-    /// Retires a pass: its pipelines are destroyed when no frame in flight uses them any more.
+    /// Retires a pass.
+    ///
+    /// Its pipelines are destroyed when no frame in flight uses them any more.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if it is gone already.
+    /// [`Error::NotFound`] if the pass was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
         let count = self.passes.len() as u64;
         let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
@@ -86,13 +93,17 @@ impl Crowd {
         Ok(())
     }
 
-    /// Adds a character: stages its streams and textures, which the next
-    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads. Instances can be spawned at
-    /// once. Skinned by linear blending; [`Self::add_character_with`] says otherwise.
+    /// Adds a character, skinned by linear blending.
+    ///
+    /// This stages its streams and textures. The next
+    /// [`Frame::record_prepare`](crate::Frame::record_prepare) uploads them. Instances can be
+    /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
     ///
     /// # Errors
-    /// [`Error::Capacity`] if its geometry exceeds what the device can bind; [`Error::Memory`],
-    /// [`Error::Vulkan`]. The crowd is then as it was.
+    /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
     pub fn add_character(
         &mut self,
         allocator: &mut Allocator,
@@ -101,12 +112,14 @@ impl Crowd {
         self.add_character_with(allocator, character, &CharacterDesc::default())
     }
 
-    /// [`Self::add_character`], with a say in how it is skinned. Compiles shaders where a pass has
-    /// not drawn such a character before.
+    /// Adds a character with options for skinning. See [`Self::add_character`].
+    ///
+    /// Compiles shaders if a pass has not drawn such a character before.
     ///
     /// # Errors
-    /// As [`Self::add_character`]; [`Error::Unrepresentable`], naming joint, clip and time, if the method's
-    /// palettes can't hold the character's poses.
+    /// - As [`Self::add_character`].
+    /// - [`Error::Unrepresentable`], with joint, clip and time, if the method's palette format
+    ///   cannot represent the character's poses.
     pub fn add_character_with(
         &mut self,
         allocator: &mut Allocator,
@@ -114,7 +127,7 @@ impl Crowd {
         desc: &CharacterDesc,
     ) -> Result<CharacterId> {
         let mut upload = Upload::new();
-        // SAFETY: `allocator` is this device's by the contract of `new`.
+        // SAFETY: the contract of `new` says that `allocator` belongs to this device.
         let made = unsafe {
             SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method)
         };
@@ -130,7 +143,7 @@ impl Crowd {
                 &self.desc.threads,
             );
             made.map_err(|(mut mesh, error)| {
-                // SAFETY: never used.
+                // SAFETY: no command buffer has used the mesh, because it was created above.
                 unsafe { mesh.destroy(&self.device, allocator) };
                 error
             })
@@ -138,7 +151,8 @@ impl Crowd {
         let entry = entry.and_then(|mut entry| {
             for pass in self.passes.iter_mut().flatten() {
                 if let Err(error) = pass.prepare(&self.device, entry.variants()) {
-                    // SAFETY: never used.
+                    // SAFETY: no command buffer has used these objects, because they were created
+                    // above.
                     unsafe {
                         entry.pool.destroy(&self.device);
                         entry.mesh.destroy(&self.device, allocator);
@@ -153,19 +167,19 @@ impl Crowd {
                 let index = self.characters.len() as u32;
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
-                // So that nothing is allocated while a frame is recorded.
+                // Allocate now, so that recording a frame allocates nothing.
                 self.make_room(character);
                 Ok(CharacterId(index))
             }
             Err(error) => {
-                // SAFETY: never recorded.
+                // SAFETY: the upload was never recorded, so the GPU does not use it.
                 unsafe { upload.free(&self.device, allocator) };
                 Err(error)
             }
         }
     }
 
-    /// Room for what the frames need of a character on the CPU.
+    /// Reserves the CPU memory that frames need for a character.
     fn make_room(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
         self.weights
@@ -176,12 +190,13 @@ impl Crowd {
         self.listed.reserve(listed);
     }
 
-    /// Removes a character that has no instances; its memory is freed when no frame in flight uses
-    /// it any more.
+    /// Removes a character that has no instances.
+    ///
+    /// Its memory is freed when no frame in flight uses it any more.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if it is gone already, [`Error::Argument`] while instances of it are
-    /// alive.
+    /// - [`Error::NotFound`] if it was removed before.
+    /// - [`Error::Argument`] if instances of it are alive.
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
@@ -196,7 +211,8 @@ impl Crowd {
             .get_mut(id.0 as usize)
             .and_then(Option::take)
         {
-            // What has not been recorded must not be: it would fill what is destroyed by then.
+            // A pending upload must not be recorded any more: its targets would be destroyed by
+            // then.
             if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
                 let (index, upload) = self.uploads.remove(at);
                 self.retire_queue.retire(Retired::Upload(index, upload));
@@ -207,10 +223,11 @@ impl Crowd {
         Ok(())
     }
 
-    /// What of a character the crowd keeps on the CPU: skeleton, palette and clips, without meshes.
+    /// The CPU data of a character that the crowd keeps: skeleton, palette and clips, without
+    /// meshes.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if the character does not exist.
     pub fn character(&self, id: CharacterId) -> Result<&Character> {
         Ok(&self.entry(id)?.rig)
     }
@@ -218,18 +235,22 @@ impl Crowd {
     /// A character's data on the GPU.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if the character does not exist.
     pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
         Ok(&self.entry(id)?.mesh)
     }
 
-    /// Makes room for at least `capacity`, between frames. What shrinks stays as it is. Frames in
-    /// flight keep what they use; that is freed when each of their frames in flight has begun again. What
-    /// views keep in their histories stays: the next prepared frame copies it.
+    /// Grows the crowd to at least `capacity`. Call it between frames.
+    ///
+    /// Values that are smaller than the present capacity change nothing. Frames in flight keep the
+    /// old buffers, which are freed once every frame index in flight has begun again. The histories
+    /// of views are kept: the next prepared frame copies them.
     ///
     /// # Errors
-    /// [`Error::Capacity`] past what the device can bind, [`Error::Memory`], [`Error::Vulkan`]. The
-    /// crowd is then as it was.
+    /// - [`Error::Capacity`] if the device cannot bind that much.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, the crowd is unchanged.
     pub fn reserve(&mut self, allocator: &mut Allocator, capacity: &Capacity) -> Result<()> {
         let now = self.desc.capacity;
         let wanted = Capacity {
@@ -259,7 +280,8 @@ impl Crowd {
         ) {
             Ok(sets) => sets,
             Err(error) => {
-                // SAFETY: never used.
+                // SAFETY: no command buffer has used these buffers, because they were created
+                // above.
                 unsafe { buffers.destroy(&self.device, allocator) };
                 return Err(error);
             }
@@ -278,7 +300,7 @@ impl Crowd {
         self.desc = desc;
         self.views
             .reserve((wanted.views as usize).saturating_sub(self.views.len()));
-        // The new table is empty: every record is written again.
+        // The new table is empty, so every record must be written again.
         self.instances.grow(&wanted);
         self.animated.make_room(wanted.instances as usize);
         self.sorted.make_room(wanted.blended as usize);

@@ -1,4 +1,4 @@
-//! Instances that follow a joint of another one.
+//! Attachments: instances that follow a joint of another instance.
 
 use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId};
@@ -7,48 +7,52 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::palette::Mat3x4;
 use crate::skeleton::{Affine, Socket};
 
-/// What becomes of an attached instance when the one that it is attached to is despawned.
+/// The fate of an attached instance when its parent is despawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AttachEnd {
-    /// It is despawned, too.
+    /// It is despawned with its parent.
     #[default]
     Despawn,
-    /// It stays where the last prepared frame had it, on its own.
+    /// It is detached and stays where the last prepared frame had it.
     Detach,
 }
 
-/// What an instance is attached to.
+/// The parent, the socket and the offset of an attached instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "attach")]
 pub struct Attachment {
     /// The instance that it follows.
     pub parent: InstanceId,
-    /// The joint of the parent, and the place on it.
+    /// The joint of the parent, and the offset from that joint.
     pub socket: Socket,
-    /// The socket's space from the child's own character space.
+    /// Transform from the child's character space to the socket's space.
     pub socket_from_child: Affine,
-    /// What happens when the parent is despawned.
+    /// The fate of the child when the parent is despawned.
     pub end: AttachEnd,
 }
 
 impl Crowd {
-    /// Attaches an instance to a joint or a socket of another one. From the next prepared frame on
-    /// it stands at the parent's world transform × the socket's model matrix × `socket_from_child`,
-    /// as of that frame's time; nothing is left to do for the caller. If it is attached already,
-    /// this replaces that. See [`Self::attach_with`].
+    /// Attaches an instance to a joint or a socket of another instance.
     ///
-    /// Attached instances may have others attached to them: a sword in the hand of a rider on a
-    /// horse. Motion vectors see the motion, and none where something that it hangs on is
-    /// teleported. An instance whose parent is not animated, because no view shows that, follows
-    /// all the same; one whose parent is hidden ([`Self::set_visible`]) is hidden, too. Root motion
-    /// does not move an instance that is attached, but is told ([`Self::root_delta`]); after
-    /// [`Self::detach`] it goes on from where the instance stands. Where the product overflows, the
-    /// instance stays where it was.
+    /// From the next prepared frame on, its transform is the parent's world transform × the
+    /// socket's model matrix × `socket_from_child`, at that frame's time. The caller has nothing
+    /// else to do. If the instance is attached already, this replaces the old attachment. Use
+    /// [`Self::attach_with`] to choose what happens when the parent is despawned.
+    ///
+    /// - Attached instances may have others attached to them, for example a sword in the hand of a
+    ///   rider on a horse.
+    /// - Motion vectors include the motion, unless one of the instances above it is teleported.
+    /// - The child follows even if no view shows the parent, so that the parent is not animated.
+    /// - If the parent is hidden ([`Self::set_visible`]), the child is hidden, too.
+    /// - Root motion does not move an attached instance, but [`Self::root_delta`] still reports it.
+    ///   After [`Self::detach`] root motion continues from the instance's transform.
+    /// - If the product overflows, the instance keeps its transform.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive; [`Error::NotFound`]
-    /// or [`Error::UnknownName`] for a joint or socket that the parent lacks; [`Error::Argument`]
-    /// for an offset that is not finite, and for a parent that is the child itself or attached to
-    /// it.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the parent lacks the joint or socket.
+    /// - [`Error::Argument`] if the offset is not finite, or if the parent is the child itself or
+    ///   attached to it.
     pub fn attach<'a>(
         &mut self,
         child: InstanceId,
@@ -65,7 +69,9 @@ impl Crowd {
         )
     }
 
-    /// [`Self::attach`], with a say in what becomes of the child when its parent is despawned.
+    /// Attaches an instance and says what happens when its parent is despawned.
+    ///
+    /// Apart from `end`, this is [`Self::attach`].
     ///
     /// # Errors
     /// As [`Self::attach`].
@@ -106,11 +112,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// Moves an attached instance against what it follows, from the next prepared frame on.
+    /// Changes the offset of an attached instance.
+    ///
+    /// It applies from the next prepared frame on.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if it is not
-    /// attached, and for an offset that is not finite.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Argument`] if it is not attached, or if the offset is not finite.
     pub fn set_attach_offset(
         &mut self,
         child: InstanceId,
@@ -128,8 +136,9 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes an instance off what it is attached to. It stays where the last prepared frame had it.
-    /// Returns whether it was attached.
+    /// Detaches an instance from its parent. Returns whether it was attached.
+    ///
+    /// It stays where the last prepared frame had it.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -140,7 +149,7 @@ impl Crowd {
         Ok(attached)
     }
 
-    /// What an instance is attached to, if anything.
+    /// The attachment of an instance, or `None` if it is not attached.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -149,7 +158,7 @@ impl Crowd {
         Ok(self.attachments.of(id.index).copied())
     }
 
-    /// The instances that are attached to one.
+    /// The instances that are attached to an instance.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -159,8 +168,10 @@ impl Crowd {
         Ok(children.filter_map(|index| self.instances.id(index)))
     }
 
+    /// Rejects attached instances.
+    ///
     /// # Errors
-    /// [`Error::Argument`] for an instance that is attached.
+    /// [`Error::Argument`] if the instance is attached.
     pub(super) fn check_free(&self, id: InstanceId) -> Result<()> {
         if self.attachments.of(id.index).is_none() {
             return Ok(());
@@ -176,7 +187,7 @@ impl Crowd {
 
     fn let_go(&mut self, child: u32) {
         if self.attachments.of(child).is_some() {
-            // Root motion, if it moves the child, goes on from here.
+            // If root motion moves the child, it continues from here.
             let rooted =
                 |id: &InstanceId| self.instances.get(*id).is_ok_and(|s| s.rooted.is_some());
             if let Some(id) = self.instances.id(child).filter(rooted) {
@@ -190,7 +201,7 @@ impl Crowd {
         }
     }
 
-    /// The instance was teleported: nothing that is attached to it moves on its way there.
+    /// Marks everything attached to a teleported instance as teleported, too.
     pub(super) fn teleport_attached(&mut self, index: u32) {
         if self.attachments.children(index).next().is_none() {
             return;
@@ -202,8 +213,8 @@ impl Crowd {
         }
     }
 
-    /// The instance is about to die: takes it off everything, and returns those that die with it,
-    /// parents first.
+    /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
+    /// with it, parents first.
     pub(super) fn part_from(&mut self, id: InstanceId) -> Vec<InstanceId> {
         let mut doomed = Vec::new();
         self.let_go(id.index);
@@ -227,7 +238,7 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Puts what is attached to where this frame has it.
+    /// Moves attached instances to their transforms in this frame.
     pub(super) fn follow(&mut self) -> Result<()> {
         let crowd = &mut *self.crowd;
         crowd.attachments.sort();

@@ -1,5 +1,4 @@
-//! The two lifetimes of a crowd's data: what is written every frame (the rings) and what persists
-//! (the instance table).
+//! The buffers of a crowd: rings that are written every frame, and the persistent instance table.
 
 use super::CrowdDesc;
 use super::history::HistoryBuffer;
@@ -14,14 +13,14 @@ use ash::vk;
 use bytemuck::Pod;
 use gpu_allocator::vulkan::Allocator;
 
-/// A part of a frame in flight: where it starts and how long it is, in bytes.
+/// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Section {
     pub(super) start: u64,
     pub(super) bytes: u64,
 }
 
-/// How a frame in flight of the record ring is divided.
+/// The sections of one frame's part of the record ring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sections {
     pub(super) view_stride: u64,
@@ -31,14 +30,14 @@ pub(super) struct Sections {
     pub(super) indices: Section,
     /// Active morph weights.
     pub(super) morphs: Section,
-    /// The instances that the skin stage takes.
+    /// The instances that the skin stage deforms.
     pub(super) listed: Section,
-    /// What the CPU deformed.
+    /// Vertices that the CPU deformed.
     pub(super) deformed: Section,
     end: u64,
 }
 
-/// How many sections are copied where the ring is staged.
+/// The number of sections that are copied if the ring is staged.
 pub(super) const SECTIONS: usize = 6;
 
 impl Sections {
@@ -52,9 +51,9 @@ impl Sections {
             Section { start, bytes }
         };
         let views = section(view_stride * u64::from(desc.capacity.views));
-        // Bound in place of the visible lists, so as many bytes must follow its start.
+        // It is bound in place of the visible lists, so as many bytes must follow its start.
         let listed = section(instances * 4);
-        // A list for each view, if all differ.
+        // One list for each view, in case all differ.
         let lists = instances * u64::from(desc.capacity.views);
         let visible = section((lists + u64::from(desc.capacity.blended)) * 4);
         let changes = section(instances * size_of::<GpuInstance>() as u64);
@@ -74,8 +73,8 @@ impl Sections {
         }
     }
 
-    /// How much of each is read by shaders. What the CPU deformed is copied from where it was
-    /// written.
+    /// The number of bytes of each section that shaders read. Vertices that the CPU deformed are
+    /// not among them: they are copied from where they were written.
     pub(super) fn written(&self, bytes: &Written) -> [(Section, u64); SECTIONS] {
         [
             (self.views, bytes.views),
@@ -112,7 +111,7 @@ impl Written {
     }
 }
 
-/// The rings and the table, and the set that moves records from one to the other.
+/// The rings and the table, and the set of the pass that scatters records from one to the other.
 #[derive(Debug)]
 pub(super) struct FrameBuffers {
     pub(super) palettes: PaletteRing,
@@ -149,7 +148,7 @@ impl FrameBuffers {
         match buffers.build(device, allocator, scatter, desc) {
             Ok(()) => Ok(buffers),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the buffers, because they were created above.
                 unsafe { buffers.destroy(device, allocator) };
                 Err(error)
             }
@@ -211,12 +210,12 @@ impl FrameBuffers {
         Ok(())
     }
 
-    /// Whether the records are staged: [`Self::record_upload`] then copies them.
+    /// Returns true if the records are staged. Then [`Self::record_upload`] copies them.
     pub(super) fn is_staged(&self) -> bool {
         self.records.is_staged()
     }
 
-    /// A descriptor of `bytes` bytes of the record ring; where they start is a dynamic offset.
+    /// A descriptor of `bytes` bytes of the record ring. Their start is a dynamic offset.
     pub(super) fn record_range(&self, bytes: u64) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.records.buffer(),
@@ -243,20 +242,21 @@ impl FrameBuffers {
         }
     }
 
-    /// The buffer behind the records' sections, and where a section of `frame_index` starts in it.
+    /// The buffer from which shaders read the records' sections, and the start of a section of
+    /// `frame_index` in it.
     pub(super) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(frame_index)) + section.start;
         (self.records.buffer(), start)
     }
 
-    /// The buffer into which the CPU writes the records' sections, and where a section of `frame_index`
-    /// starts in it.
+    /// The buffer into which the CPU writes the records' sections, and the start of a section of
+    /// `frame_index` in it.
     pub(super) fn host_source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
         let start = u64::from(self.records.offset(frame_index)) + section.start;
         (self.records.host_buffer(), start)
     }
 
-    /// What histories are written from, and from which byte on: table, palettes, morph weights and
+    /// The sources of histories, each with its first byte: table, palettes, morph weights and
     /// deformed vertices.
     pub(super) fn present(&self, frame_index: u32) -> [(vk::Buffer, u64); 4] {
         let palettes = self.palettes.descriptor().buffer;
@@ -273,10 +273,10 @@ impl FrameBuffers {
         self.records.offset(frame_index) + section.start as u32
     }
 
-    /// `count` elements of a section of `frame_index`, to be written in order; `None` past its end.
+    /// A writer for `count` elements of a section of `frame_index`, in order. `None` past its end.
     ///
     /// # Safety
-    /// The GPU has finished the frame's earlier work.
+    /// The GPU has finished the earlier work of this frame index.
     pub(super) unsafe fn write<T: Pod>(
         &mut self,
         frame_index: u32,
@@ -288,11 +288,12 @@ impl FrameBuffers {
         let inside = at.checked_add(bytes)? <= section.bytes;
         let place = self.records.place(frame_index, section.start + at, bytes)?;
         // SAFETY: the range lies in the section; sections are aligned to at least 16; the borrow is
-        // exclusive on the CPU, and the caller vouches for the GPU.
+        // exclusive on the CPU, and the GPU has finished with this frame index, by this function's
+        // contract.
         inside.then(|| unsafe { WriteOnly::from_raw(place.as_ptr().cast(), count) })
     }
 
-    /// Copies what was written of the records, if the ring is staged. Returns whether it was.
+    /// Copies the written records, if the ring is staged. Returns whether it was.
     ///
     /// # Safety
     /// As [`Ring::record_upload`].
@@ -304,14 +305,16 @@ impl FrameBuffers {
         written: [(Section, u64); SECTIONS],
     ) -> bool {
         let parts = written.map(|(section, bytes)| (section.start, bytes.min(section.bytes)));
-        // SAFETY: the caller's word; the parts lie in the frame in flight.
+        // SAFETY: this function has the same contract; the sections lie in the frame's part of the
+        // ring.
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
     }
 
-    /// Fills `frame_index` of both rings with `byte`.
+    /// Fills the part of `frame_index` in both rings with `byte`.
     pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         let entries = self.palettes.entries();
-        // SAFETY: a test's business; nothing reads through the CPU.
+        // SAFETY: only tests call this, through `Crowd::poison_slot`, whose contract allows the GPU
+        // to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
         if let Some(place) = self.records.place(frame_index, 0, self.sections.end) {
@@ -321,10 +324,12 @@ impl FrameBuffers {
         Ok(())
     }
 
+    /// Destroys the buffers.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.scatter_pool.destroy(device);
             self.history.destroy(device, allocator);

@@ -1,4 +1,4 @@
-//! The characters of a crowd: their data on the GPU, their sets, their instances.
+//! The characters of a crowd: GPU data, descriptor sets, instances.
 
 use super::buffers::FrameBuffers;
 use super::deform::CpuSkin;
@@ -18,10 +18,10 @@ use std::ffi::CString;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CharacterId(pub(super) u32);
 
-/// What is drawn of a primitive.
+/// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn {
-    /// By which instances hide it; 0 where they can't.
+    /// The bit that instances set to hide it, or 0 if it cannot be hidden.
     pub(super) bit: u128,
     vertices: u64,
     blended: bool,
@@ -30,41 +30,41 @@ pub(super) struct Drawn {
 /// A character and everything that belongs to it.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// For debuggers: the character's name.
+    /// The character's name, for debuggers.
     pub(super) label: CString,
-    /// Skeleton, palette and clips; no meshes.
+    /// Skeleton, palette and clips, without meshes.
     pub(super) rig: Character,
     pub(super) mesh: Box<SkinnedMesh>,
     pub(super) pool: Object<vk::DescriptorPool>,
-    /// One per material, or one for all.
+    /// One set per material, or one for all.
     pub(super) sets: Vec<vk::DescriptorSet>,
-    /// The mesh's draws, in the order in which they are drawn: those that share state together,
-    /// those that are blended last.
+    /// The mesh's draws in drawing order: draws that share state are neighbours, blended ones are
+    /// last.
     pub(super) draws: Vec<PrimitiveDraw>,
-    /// How many of them are not blended.
+    /// The number of draws that are not blended.
     pub(super) solid: usize,
-    /// What its instances play.
+    /// Plays the clips of its instances.
     pub(super) animator: Animator,
     /// For each actor of the animator, the table index of its instance.
     pub(super) instance_of_actor: Vec<u32>,
-    /// How many instances follow their root motion.
+    /// The number of instances that follow their root motion.
     pub(super) rooted: usize,
-    /// The instances, as frames in flight of the instance table.
+    /// The instances, as indices into the instance table.
     pub(super) members: Vec<u32>,
-    /// How many of them have a transform that mirrors.
+    /// The number of instances with a flipped transform.
     pub(super) mirrored: usize,
-    /// How many of them hide parts.
+    /// The number of instances that hide parts.
     pub(super) hiding: usize,
-    /// What is drawn of each primitive.
+    /// Drawing data of each primitive.
     pub(super) primitives: Vec<Drawn>,
     /// For instances that are skinned on the CPU.
     pub(super) cpu_skin: Option<CpuSkin>,
-    /// The middle of the rest pose, by which blended instances are sorted.
+    /// The centre of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
 }
 
 impl Entry {
-    /// Takes charge of `mesh`; gives it back where that fails.
+    /// Takes ownership of `mesh`, and returns it if this fails.
     pub(super) fn new(
         device: &Device,
         layout: &SetLayout,
@@ -91,7 +91,7 @@ impl Entry {
             Err(error) => return Err((mesh, error)),
         };
         let mut draws = mesh.draws().to_vec();
-        // What is blended stays in the file's order.
+        // Blended primitives keep the order of the file.
         draws.sort_by_key(|draw| {
             let blended = draw.blending == Blending::Blend;
             let state = (
@@ -138,33 +138,34 @@ impl Entry {
         })
     }
 
-    /// The bit by which instances hide a primitive; 0 where they can't.
+    /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.
     pub(super) fn bit(&self, primitive: u32) -> u128 {
         let drawn = self.primitives.get(primitive as usize);
         drawn.map_or(0, |drawn| drawn.bit)
     }
 
-    /// Vertices of an instance that hides these parts: of what is blended, or of all else.
+    /// The number of vertices of an instance that hides these parts, either of blended primitives
+    /// or of all others.
     pub(super) fn vertices(&self, blended: bool, hidden: u128) -> u64 {
         let of = |drawn: &&Drawn| drawn.blended == blended && drawn.bit & hidden == 0;
         let drawn = self.primitives.iter().filter(of);
         drawn.map(|drawn| drawn.vertices).sum()
     }
 
-    /// The set that a material's draws take.
+    /// The descriptor set for draws of a material.
     pub(super) fn set(&self, material: u32) -> Option<vk::DescriptorSet> {
         let own = self.sets.get(material as usize);
         let shared = self.sets.first().filter(|_| self.sets.len() == 1);
         own.or(shared).copied()
     }
 
-    /// The pipelines that its draws take.
+    /// The pipeline variants that its draws use.
     pub(super) fn variants(&self) -> impl Iterator<Item = Variant> + '_ {
         self.draws.iter().map(|draw| variant(&self.mesh, draw))
     }
 }
 
-/// The pipeline that a draw takes.
+/// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
         method: method_code(mesh.format()),
@@ -173,8 +174,8 @@ pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     }
 }
 
-/// A set for each material of `mesh`, or one for all where the layout has room for all textures, in
-/// a pool of their own.
+/// Makes one set per material of `mesh`, or one set for all if the layout has space for all
+/// textures. The sets have a pool of their own.
 fn make_sets(
     device: &Device,
     layout: &SetLayout,
@@ -208,8 +209,8 @@ fn make_sets(
                 &of_material
             }),
         };
-        // SAFETY: the set is fresh; what it refers to lives as long as the entry and the buffers
-        // do, and both are retired together with the set.
+        // SAFETY: the set is new. The buffers and images that it refers to live as long as the
+        // entry and the crowd's buffers, which are retired together with the set.
         unsafe { layout.write(device, *set, &content) };
     }
     Ok((pool, sets))
@@ -217,7 +218,7 @@ fn make_sets(
 
 type PoolAndSets = (Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>);
 
-/// New sets for all characters, over new buffers; all or none.
+/// Makes new sets for all characters over new buffers. If one fails, none is replaced.
 pub(super) fn all_sets(
     device: &Device,
     layout: &SetLayout,
@@ -230,7 +231,8 @@ pub(super) fn all_sets(
             Ok(sets) => made.push(sets),
             Err(error) => {
                 for (mut pool, _) in made {
-                    // SAFETY: just made, never used.
+                    // SAFETY: no command buffer has used the pool's sets, because they were created
+                    // above.
                     unsafe { pool.destroy(device) };
                 }
                 return Err(error);

@@ -1,4 +1,4 @@
-//! What the engine says to instances: the words of the [`Animator`], for every instance of a crowd.
+//! Control of instances: the methods of [`Animator`], addressed by instance.
 
 use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId};
@@ -11,14 +11,14 @@ use crate::error::{Error, Result};
 use crate::ids::{BlendSpaceId, ParameterId};
 use crate::state_machine::{LayerStatus, Value};
 
-/// Something that happened to an instance, to the instant and not to the frame.
+/// An animation event of an instance, with its exact time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InstanceEvent {
-    /// To whom.
+    /// The instance that it happened to.
     pub instance: InstanceId,
     /// The instance's character.
     pub character: CharacterId,
-    /// What, when, on which layer and with which weight.
+    /// The event's kind, time, layer and weight.
     pub event: AnimationEvent,
 }
 
@@ -46,16 +46,18 @@ impl Crowd {
         change(&mut entry.animator, actor)
     }
 
-    /// The animator of a character: everything that its instances play.
+    /// The animator of a character, which knows everything that its instances play.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if the character does not exist.
     pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
         Ok(&self.entry(character)?.animator)
     }
 
-    /// Plays a clip on an instance: a name, an index, or a [`Play`] that says more. It takes the
-    /// place of what its layer plays, in a cross-fade of [`Play::fade_s`].
+    /// Plays a clip on an instance.
+    ///
+    /// `play` is a name, an index, or a [`Play`] with more options. The clip replaces what its
+    /// layer plays, with a cross-fade of [`Play::fade_s`] seconds.
     ///
     /// ```no_run
     /// # use throng::{Crowd, InstanceId, Play};
@@ -67,15 +69,16 @@ impl Crowd {
     /// ```
     ///
     /// # Errors
-    /// As [`Animator::play`]; the instance stays as it was then.
+    /// As [`Animator::play`]. The instance is then unchanged.
     #[doc(alias = "crossfade")]
     pub fn play<'a>(&mut self, id: InstanceId, play: impl Into<Play<'a>>) -> Result<()> {
         let play = play.into();
         self.with_actor(id, |animator, actor| animator.play(actor, play))
     }
 
-    /// Fades out what a layer of an instance plays: what lies below comes through, under layer 0
-    /// the rest pose.
+    /// Fades out what a layer of an instance plays.
+    ///
+    /// The layers below it show through. Below layer 0, the rest pose does.
     ///
     /// # Errors
     /// As [`Animator::stop`].
@@ -83,7 +86,7 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.stop(actor, layer, fade_s))
     }
 
-    /// Sets the speed of what a layer of an instance plays, in clip seconds per second.
+    /// Sets the playback speed of a layer, in clip seconds per second.
     ///
     /// # Errors
     /// As [`Animator::set_speed`].
@@ -93,7 +96,7 @@ impl Crowd {
         })
     }
 
-    /// Jumps to a time of the clip that a layer of an instance plays, in seconds.
+    /// Jumps to a time in a layer's clip, in seconds.
     ///
     /// # Errors
     /// As [`Animator::seek`].
@@ -101,8 +104,9 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.seek(actor, layer, time_s))
     }
 
-    /// Moves the blend space that a layer of an instance plays to another place, at once: a number,
-    /// or two, as many as it has coordinates.
+    /// Sets the position in a layer's blend space, at once.
+    ///
+    /// The position has one or two coordinates, as many as the blend space.
     ///
     /// # Errors
     /// As [`Animator::set_blend_position`].
@@ -115,8 +119,7 @@ impl Crowd {
         self.set_blend_position_over(id, layer, at, 0.0)
     }
 
-    /// Moves the blend space that a layer of an instance plays evenly to another place, in `over_s`
-    /// seconds.
+    /// Moves the position in a layer's blend space linearly, within `over_s` seconds.
     ///
     /// # Errors
     /// As [`Animator::set_blend_position_over`].
@@ -133,7 +136,7 @@ impl Crowd {
         })
     }
 
-    /// The blend space that a layer of an instance plays, and its place now.
+    /// A layer's blend space and the present position in it.
     ///
     /// # Errors
     /// As [`Animator::blend_position`].
@@ -146,7 +149,7 @@ impl Crowd {
         animator.blend_position(actor, layer)
     }
 
-    /// Stops an instance's time, with all that it plays, fades and waits for.
+    /// Pauses an instance: its clips, fades, state machine and timers.
     ///
     /// # Errors
     /// As [`Animator::pause`].
@@ -154,7 +157,7 @@ impl Crowd {
         self.with_actor(id, Animator::pause)
     }
 
-    /// Lets a paused instance's time go on from where it stopped.
+    /// Resumes a paused instance from the time at which it was paused.
     ///
     /// # Errors
     /// As [`Animator::resume`].
@@ -162,7 +165,7 @@ impl Crowd {
         self.with_actor(id, Animator::resume)
     }
 
-    /// Whether the instance is paused.
+    /// Returns true if the instance is paused.
     ///
     /// # Errors
     /// As [`Animator::is_paused`].
@@ -171,7 +174,7 @@ impl Crowd {
         animator.is_paused(actor)
     }
 
-    /// Sets how fast an instance's time runs: clips, fades and state machines alike.
+    /// Sets the time scale of an instance: of its clips, fades and state machine.
     ///
     /// # Errors
     /// As [`Animator::set_time_scale`].
@@ -179,7 +182,9 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.set_time_scale(actor, scale))
     }
 
-    /// How fast the instance's time runs when it is not paused.
+    /// The time scale of an instance.
+    ///
+    /// It applies while the instance is not paused.
     ///
     /// # Errors
     /// As [`Animator::time_scale`].
@@ -188,7 +193,9 @@ impl Crowd {
         animator.time_scale(actor)
     }
 
-    /// What an instance plays now, ascending in layer, whatever drives it.
+    /// Everything that an instance plays now, in ascending order of layers.
+    ///
+    /// This includes what its state machine plays.
     ///
     /// # Errors
     /// As [`Animator::playing`].
@@ -197,7 +204,7 @@ impl Crowd {
         animator.playing(actor)
     }
 
-    /// The play records of an instance, ascending in layer.
+    /// The play records of an instance, in ascending order of layers.
     ///
     /// # Errors
     /// As [`Animator::records`].
@@ -214,7 +221,9 @@ impl Crowd {
         self.with_actor(id, Animator::drive)
     }
 
-    /// Takes an instance from its state machine: what that played fades out.
+    /// Stops driving an instance by its state machine.
+    ///
+    /// What the state machine played fades out within `fade_s` seconds.
     ///
     /// # Errors
     /// As [`Animator::undrive`].
@@ -222,7 +231,9 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.undrive(actor, fade_s))
     }
 
-    /// Sets a float parameter of an instance's state machine, clamped to its range.
+    /// Sets a float parameter of an instance's state machine.
+    ///
+    /// The value is clamped to the parameter's range.
     ///
     /// # Errors
     /// As [`Animator::set_float`].
@@ -232,7 +243,7 @@ impl Crowd {
         })
     }
 
-    /// Lets a float parameter go evenly from its value to another, in `over_s` seconds.
+    /// Moves a float parameter linearly to a value, within `over_s` seconds.
     ///
     /// # Errors
     /// As [`Animator::set_float_over`].
@@ -248,7 +259,9 @@ impl Crowd {
         })
     }
 
-    /// Sets an int parameter of an instance's state machine, clamped to its range.
+    /// Sets an int parameter of an instance's state machine.
+    ///
+    /// The value is clamped to the parameter's range.
     ///
     /// # Errors
     /// As [`Animator::set_float`].
@@ -276,7 +289,7 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.set_trigger(actor, parameter))
     }
 
-    /// Takes a trigger back.
+    /// Resets a trigger of an instance's state machine.
     ///
     /// # Errors
     /// As [`Animator::set_float`].
@@ -295,7 +308,7 @@ impl Crowd {
         animator.parameter(actor, parameter)
     }
 
-    /// Where a layer of an instance's state machine stands.
+    /// The present state and transition of a state machine's layer.
     ///
     /// # Errors
     /// As [`Animator::layer_status`].
@@ -304,11 +317,13 @@ impl Crowd {
         animator.layer_status(actor, layer)
     }
 
-    /// Adds a solver of inverse kinematics to a character, for which its instances can be given
-    /// targets.
+    /// Adds an inverse kinematics solver to a character.
+    ///
+    /// Its instances can then be given targets for it.
     ///
     /// # Errors
-    /// As [`Animator::add_solver`]; [`Error::NotFound`] for the character.
+    /// - As [`Animator::add_solver`].
+    /// - [`Error::NotFound`] if the character does not exist.
     pub fn add_solver(&mut self, character: CharacterId, solver: IkSolver) -> Result<SolverId> {
         self.entry(character)?;
         let entry = self.characters.get_mut(character.0 as usize);
@@ -320,8 +335,10 @@ impl Crowd {
         entry.animator.add_solver(solver)
     }
 
-    /// Gives an instance a target for a solver, in character space: from now on its pose reaches
-    /// for it. Its weight is reached in `fade_s` seconds.
+    /// Sets an instance's target for a solver, in character space.
+    ///
+    /// From now on its pose reaches for the target. The target's weight is faded in within `fade_s`
+    /// seconds.
     ///
     /// # Errors
     /// As [`Animator::set_target`].
@@ -337,7 +354,7 @@ impl Crowd {
         })
     }
 
-    /// Takes an instance's target for a solver away, in `fade_s` seconds.
+    /// Removes an instance's target for a solver, faded out within `fade_s` seconds.
     ///
     /// # Errors
     /// As [`Animator::clear_target`].
@@ -347,7 +364,7 @@ impl Crowd {
         })
     }
 
-    /// What a solver made of an instance's target in the frame prepared last.
+    /// The solver's report on an instance's target in the last prepared frame.
     ///
     /// # Errors
     /// As [`Animator::target_report`].
@@ -356,8 +373,10 @@ impl Crowd {
         animator.target_report(actor, solver)
     }
 
-    /// What happened to instances in the frame begun last: character by character, of each in the
-    /// order of time. Of instances that were despawned meanwhile nothing is told.
+    /// The events of the frame begun last.
+    ///
+    /// They are grouped by character. Each instance's events are in order of time. Events of
+    /// instances that have been despawned since are left out.
     pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
         let characters = (0..).zip(&self.characters);
         characters.flat_map(move |(character, entry)| {
@@ -376,7 +395,7 @@ impl Crowd {
         })
     }
 
-    /// The name of an event: of a clip's own, of a finished clip, or of a state.
+    /// The name of an event: a clip event's name, a finished clip's or a state's.
     #[must_use]
     pub fn event_name(&self, event: &InstanceEvent) -> &str {
         let entry = self.entry(event.character);
@@ -385,7 +404,7 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// What happened to instances since the frame before. As [`Crowd::events`].
+    /// The events since the frame before. See [`Crowd::events`].
     pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
         self.crowd.events()
     }

@@ -1,5 +1,6 @@
-//! Skinning on the CPU: the instances of [`SkinningStage::Cpu`](super::SkinningStage), on all cores, into the
-//! frame ring.
+//! CPU skinning of instances of [`SkinningStage::Cpu`](super::SkinningStage), on all cores.
+//!
+//! The result goes into the frame ring.
 
 use super::characters::Entry;
 use super::instances::CpuSkinned;
@@ -13,7 +14,7 @@ use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
 
-/// What a character keeps on the CPU for its instances to be skinned there.
+/// The CPU data for skinning a character's instances there.
 #[derive(Debug)]
 pub(super) struct CpuSkin {
     skinner: Skinner,
@@ -23,7 +24,7 @@ pub(super) struct CpuSkin {
 
 impl CpuSkin {
     pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
-        // Starts the threads now, and not while a frame is recorded.
+        // Start the threads now instead of while a frame is recorded.
         let _ = rayon::current_num_threads();
         Ok(Self {
             skinner: Skinner::new(character)?,
@@ -36,15 +37,15 @@ impl CpuSkin {
 #[derive(Debug, Clone)]
 struct Job {
     character: u32,
-    /// Its palette among all jobs' rows; `None`: it rests.
+    /// Its palette's range of all jobs' rows, or `None` for the rest pose.
     rows: Option<Range<usize>>,
-    /// Among all jobs' weights.
+    /// Its range of all jobs' weights.
     weights: Range<usize>,
-    /// Its words among all jobs' words.
+    /// Its range of all jobs' words.
     words: Range<usize>,
 }
 
-/// The instances of a frame that are skinned on the CPU, with all that it takes.
+/// The instances of a frame that are skinned on the CPU, with their palettes and weights.
 #[derive(Debug, Default)]
 pub(super) struct Deforms {
     jobs: Vec<Job>,
@@ -54,7 +55,7 @@ pub(super) struct Deforms {
 }
 
 impl Deforms {
-    /// So that nothing is allocated while a frame is recorded.
+    /// Reserves memory, so that nothing is allocated while a frame is recorded.
     pub(super) fn make_room(&mut self, cpu_skinned: &CpuSkinned) {
         fn reserve<T>(list: &mut Vec<T>, all: u32) {
             list.reserve((all as usize).saturating_sub(list.len()));
@@ -72,40 +73,42 @@ impl Deforms {
         self.regions.clear();
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     pub(super) fn len(&self) -> usize {
         self.jobs.len()
     }
 
-    /// The words of all of them together.
+    /// The total number of words of all instances.
     pub(super) fn words(&self) -> usize {
         self.jobs.last().map_or(0, |job| job.words.end)
     }
 
-    /// Where they go: from words of the section to words of the deformed vertices, in bytes.
+    /// The copies from the section to the buffer of deformed vertices, in bytes.
     pub(super) fn regions(&self) -> &[vk::BufferCopy] {
         &self.regions
     }
 
-    /// Takes rows for the palette of an instance; where they start.
+    /// Allocates rows for the palette of an instance. Returns the index of the first.
     pub(super) fn take_rows(&mut self, rows: u32) -> usize {
         let start = self.rows.len();
         self.rows.resize(start + rows as usize, Row::zeroed());
         start
     }
 
-    /// Where the rows are. It holds until more are taken.
+    /// The address of the first row. It is valid until more rows are allocated.
     pub(super) fn rows_start(&mut self) -> *mut u8 {
         self.rows.as_mut_ptr().cast()
     }
 
-    /// Rows that were taken.
+    /// Rows that were allocated.
     pub(super) fn rows(&self, start: usize, count: usize) -> &[Row] {
         self.rows.get(start..start + count).unwrap_or_default()
     }
 
-    /// Takes an instance, whose palette lies in `rows`, or is that of the rest pose. `skinned` is
-    /// the first word of its deformed vertices in their buffer, and how many there are.
+    /// Adds an instance.
+    ///
+    /// Its palette is in `rows`, or is that of the rest pose. `skinned` is the first word of its
+    /// deformed vertices in their buffer, and the number of words.
     pub(super) fn add(
         &mut self,
         character: u32,
@@ -129,7 +132,7 @@ impl Deforms {
         if size == 0 {
             return;
         }
-        // Neighbours in both are one copy.
+        // Regions that are contiguous in both buffers are joined.
         if let Some(last) = self.regions.last_mut()
             && last.dst_offset + last.size == dst_offset
             && last.src_offset + last.size == src_offset
@@ -144,8 +147,9 @@ impl Deforms {
         });
     }
 
-    /// Skins all instances, one after the other into `out`, which has room for [`Self::words`]; on
-    /// all threads of rayon's pool, and the results don't depend on how many there are.
+    /// Skins all instances, one after the other, into `out`, which must hold [`Self::words`].
+    ///
+    /// It runs on all threads of rayon's pool. The results do not depend on their number.
     pub(super) fn run(&self, characters: &[Option<Entry>], out: WriteOnly<'_, f32>) -> Result<()> {
         self.run_part(characters, &self.jobs, out)
     }

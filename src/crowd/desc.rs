@@ -1,4 +1,4 @@
-//! What a crowd is made for, and how much it has room for.
+//! The description of a crowd, and its capacities.
 
 use super::frame::MAX_VIEWS;
 use crate::Threads;
@@ -7,43 +7,54 @@ use crate::gpu::{RingMemory, limit};
 use crate::pass::scatter::MAX_CHANGES;
 use ash::vk;
 
-/// The most frames that can be in flight.
+/// The largest number of frames in flight.
 pub const MAX_FRAMES_IN_FLIGHT: u32 = 16;
-/// The largest offset alignment that can be asked for; devices demand 256 at most.
+/// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
-/// How much a crowd has room for. Grown between frames by
-/// [`Crowd::reserve`](super::state::Crowd::reserve).
+/// The capacities of a crowd.
+///
+/// [`Crowd::reserve`](super::state::Crowd::reserve) grows them between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Instances alive at the same time.
     pub instances: u32,
-    /// Palette entries of all instances together: the sum of each one's
-    /// [`Character::palette`](crate::character::Character::palette) length. 48 bytes each, in every
-    /// frame in flight.
+    /// Palette entries of all instances together.
+    ///
+    /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
+    /// of all instances. Each entry takes 48 bytes in every frame in flight.
     pub palette_entries: u32,
     /// Views of one frame, at most [`MAX_VIEWS`].
     pub views: u32,
-    /// Morph weights of all instances together: the sum of each one's
-    /// [`Character::morph_weights`](crate::character::Character::morph_weights) length. 12 bytes
-    /// each, in every frame in flight.
+    /// Morph weights of all instances together.
+    ///
+    /// This is the sum of the
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights) lengths of all
+    /// instances. Each weight takes 12 bytes in every frame in flight.
     pub morph_weights: u32,
-    /// Instances with blended materials, counted once for each view of a frame. 4 bytes each, in
-    /// every frame in flight.
+    /// Instances with blended materials, counted once for each view of a frame.
+    ///
+    /// Each takes 4 bytes in every frame in flight.
     pub blended: u32,
-    /// Words (of 4 bytes) of the deformed vertices of all instances that are skinned by compute or
-    /// on the CPU: the sum of each one's
-    /// [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
+    /// Words (4 bytes each) of deformed vertices.
+    ///
+    /// This is the sum of [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words) of all
+    /// instances that are skinned by compute or on the CPU.
     pub skinned_words: u32,
-    /// Of these, words of those that are skinned on the CPU; in every frame in flight, too.
+    /// The part of `skinned_words` that belongs to instances skinned on the CPU.
+    ///
+    /// These words exist in every frame in flight, too.
     pub cpu_skinned_words: u32,
-    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)). Each
-    /// holds all of the above twice.
+    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
+    ///
+    /// Each history holds all of the above twice.
     pub histories: u32,
 }
 
 impl Capacity {
-    /// Room for a thousand instances of 64 joints, none of them skinned to memory and no history.
+    /// Capacity for a thousand instances of 64 joints.
+    ///
+    /// None of them is skinned to memory, and there is no history.
     pub const DEFAULT: Self = Self {
         instances: 1024,
         palette_entries: 65_536,
@@ -55,7 +66,7 @@ impl Capacity {
         histories: 0,
     };
 
-    /// Words of a frame's morph weights: a count for each instance, and two for each weight.
+    /// Words of a frame's morph weights: one count for each instance, two words for each weight.
     pub(super) fn morph_words(&self) -> u32 {
         self.morph_weights.saturating_mul(3).max(4)
     }
@@ -67,29 +78,33 @@ impl Default for Capacity {
     }
 }
 
-/// What a [`Crowd`](super::state::Crowd) is made for.
+/// Options for creating a [`Crowd`](super::state::Crowd).
 #[derive(Debug, Clone)]
 pub struct CrowdDesc {
     /// Frames in flight, 1 to [`MAX_FRAMES_IN_FLIGHT`].
     pub frames_in_flight: u32,
-    /// Room to begin with.
+    /// The initial capacities.
     pub capacity: Capacity,
-    /// The threads that poses are evaluated on.
+    /// The threads that evaluate poses.
     pub threads: Threads,
-    /// Where the frame ring lies.
+    /// The kind of memory for the frame ring.
     pub ring: RingMemory,
-    /// Offsets into the ring are multiples of this (a power of two up to 65,536) and of what the
-    /// device demands; 0 asks for nothing more. For testing what a device with larger demands would
-    /// see.
+    /// A minimum alignment for offsets into the ring.
+    ///
+    /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this and of
+    /// what the device demands. Use it to test against the demands of other devices.
     pub min_offset_alignment: u64,
-    /// What the deformed vertices are used for beyond throng's own passes and as a vertex buffer:
-    /// to build acceleration structures from them, `SHADER_DEVICE_ADDRESS |
-    /// ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR` (with an allocator that was made for
-    /// device addresses).
+    /// Additional usage flags of the buffer of deformed vertices.
+    ///
+    /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
+    /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, with an
+    /// allocator that was made for device addresses.
     pub skinned_usage: vk::BufferUsageFlags,
-    /// Measure stages: timestamps on the GPU ([`Crowd::gpu_times`](super::state::Crowd::gpu_times)) and a
-    /// clock on the CPU ([`Stats::cpu`](super::Stats::cpu)). Leave it off where the queue family
-    /// has no timestamps (`timestampValidBits` of 0).
+    /// Measures stages with GPU timestamps and a CPU clock.
+    ///
+    /// [`Crowd::gpu_times`](super::state::Crowd::gpu_times) and [`Stats::cpu`](super::Stats::cpu)
+    /// have the results. Leave it off if the queue family has no timestamps (`timestampValidBits`
+    /// of 0).
     pub profile: bool,
 }
 
@@ -122,7 +137,7 @@ pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
     };
     least("CrowdDesc::frames_in_flight", desc.frames_in_flight)?;
     limit(
-        "frames_in_flight",
+        "frames in flight",
         desc.frames_in_flight.into(),
         MAX_FRAMES_IN_FLIGHT.into(),
     )?;

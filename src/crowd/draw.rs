@@ -12,17 +12,23 @@ use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
 use ash::vk;
 
 impl Frame<'_> {
-    /// Draws the crowd as `view` sees it. May be called from several threads, into several command
-    /// buffers, secondary ones too, any number of times a frame. Binds its own pipelines,
-    /// descriptor set 0 (and 1, in passes with [`shadow_map`](crate::PassDesc::shadow_map)), index
-    /// buffer, viewport, scissor, cull mode and front face, and leaves them bound.
+    /// Draws the crowd as `view` sees it.
     ///
-    /// What is blended comes after everything else, character by character, far instances first.
+    /// May be called any number of times per frame, from several threads and into several command
+    /// buffers, including secondary ones. It binds the following and leaves it bound: its
+    /// pipelines, descriptor set 0 (and 1 in passes with
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), index buffer, viewport, scissor, cull mode and
+    /// front face.
+    ///
+    /// Blended primitives are drawn after everything else, character by character, far instances
+    /// first.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a pass that does not exist, [`Error::Argument`] for a view of
-    /// another frame, and for a pass that takes a shadow map while the crowd has none. Nothing is
-    /// recorded then.
+    /// - [`Error::NotFound`] if the pass does not exist.
+    /// - [`Error::Argument`] if the view belongs to another frame, or if the pass uses a shadow map
+    ///   and the crowd has none.
+    ///
+    /// Nothing is recorded then.
     ///
     /// # Safety
     /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and
@@ -49,7 +55,8 @@ impl Frame<'_> {
             prepared,
             pass,
         };
-        // SAFETY: the caller's word.
+        // SAFETY: this function's contract is that of the calls inside: `cmd` is recording inside a
+        // rendering of this pass.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
             let scope = self.begin_scope(cmd, pass.target.kind.scope());
@@ -72,8 +79,8 @@ impl Frame<'_> {
         prepared.ok_or(Error::Argument { what: "view", why })
     }
 
-    /// Where the frame's view, palettes, visible list and morph weights start, for the dynamic
-    /// offsets of set 0.
+    /// The dynamic offsets of set 0: where the frame's view, palettes, visible list and morph
+    /// weights start.
     pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 4] {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
@@ -87,7 +94,7 @@ impl Frame<'_> {
     }
 }
 
-/// What recording one call of [`Frame::record_draw`] needs.
+/// The data for recording one call of [`Frame::record_draw`].
 struct Recorder<'a> {
     frame: &'a Frame<'a>,
     cmd: vk::CommandBuffer,
@@ -96,7 +103,7 @@ struct Recorder<'a> {
     pass: &'a DrawPass,
 }
 
-/// What is bound, so that it is not bound again.
+/// The state that is bound already, so that it is not bound again.
 #[derive(Default)]
 struct Bound {
     pipeline: Option<vk::Pipeline>,
@@ -107,12 +114,16 @@ struct Bound {
 }
 
 impl Recorder<'_> {
+    /// Binds what all draws of the call use.
+    ///
+    /// `shadow` is the set that the pass uses in addition to set 0, if any.
+    ///
     /// # Safety
-    /// As [`Frame::record_draw`]; `shadow` is the set that the pass takes beside set 0, if it takes
-    /// one.
+    /// As [`Frame::record_draw`].
     unsafe fn begin(&self, shadow: Option<vk::DescriptorSet>) {
         let raw = &self.frame.crowd.device.raw;
-        // SAFETY: the caller's word.
+        // SAFETY: `cmd` is recording inside a rendering, by this function's contract; the sets are
+        // the crowd's and alive.
         unsafe {
             raw.cmd_set_viewport(self.cmd, 0, &[self.prepared.viewport]);
             raw.cmd_set_scissor(self.cmd, 0, &[self.prepared.scissor]);
@@ -123,7 +134,8 @@ impl Recorder<'_> {
         }
     }
 
-    /// Everything that is not blended: for each character those instances that mirror apart.
+    /// Draws everything that is not blended. For each character, instances with a flipped transform
+    /// are drawn separately.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
@@ -133,12 +145,12 @@ impl Recorder<'_> {
             let Some(entry) = entry else { continue };
             let runs = crowd.visibility.runs(self.view.index, character);
             let groups = runs.chunk_by(|a, b| a.mirrored == b.mirrored);
-            // SAFETY: the caller's word.
+            // SAFETY: this function has the same contract.
             unsafe { self.entry(entry, false, groups) };
         }
     }
 
-    /// Everything that is blended, in the order in which the view sorted it.
+    /// Draws everything that is blended, in the order in which the view sorted it.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
@@ -147,14 +159,17 @@ impl Recorder<'_> {
         for (character, entry) in (0..).zip(&crowd.characters) {
             let Some(entry) = entry else { continue };
             let runs = crowd.sorted.runs(self.view.index, character);
-            // SAFETY: the caller's word.
+            // SAFETY: this function has the same contract.
             unsafe { self.entry(entry, true, runs.chunks(1)) };
         }
     }
 
-    /// Draws the blended primitives of a character or all others, for one group of runs after the
-    /// other. The runs of a group mirror alike and follow each other, so a primitive that several
-    /// of them show is drawn for these at once. What is bound for one group stays for the next.
+    /// Draws either the blended primitives of a character or all others, for one group of runs
+    /// after the other.
+    ///
+    /// The runs of a group are either all flipped or all not, and they are contiguous. So if
+    /// several of them show a primitive, one draw covers them. State that was bound for one group
+    /// stays bound for the next.
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
@@ -180,7 +195,7 @@ impl Recorder<'_> {
             return;
         }
         let (mut bound, mut vertices) = (Bound::default(), 0);
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the same contract.
         unsafe {
             device.begin_label(self.cmd, &entry.label);
             for group in groups {
@@ -198,6 +213,8 @@ impl Recorder<'_> {
         self.frame.crowd.counters.fetched(vertices);
     }
 
+    /// Records the draws of one primitive.
+    ///
     /// # Safety
     /// As [`Frame::record_draw`].
     unsafe fn draw(
@@ -218,7 +235,8 @@ impl Recorder<'_> {
         let front = self
             .prepared
             .front_face(self.pass.target.reversed_z, turned);
-        // SAFETY: the caller's word; pipelines, sets, buffers and ranges are the crowd's own.
+        // SAFETY: `cmd` is recording inside a rendering, by this function's contract; pipelines,
+        // sets, buffers and ranges are the crowd's own.
         unsafe {
             if bound.pipeline.replace(pipeline) != Some(pipeline) {
                 raw.cmd_bind_pipeline(cmd, point, pipeline);
@@ -247,7 +265,8 @@ impl Recorder<'_> {
             raw.cmd_draw_indexed(cmd, count, run.count, first, 0, run.first);
         }
         let instances = u64::from(run.count);
-        // What may turn over is drawn twice, and left out once.
+        // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
+        // so they count once.
         let triangles = match draw.flip {
             Some(flip) if flip.reversed => 0,
             _ => u64::from(draw.index_count / 3) * instances,

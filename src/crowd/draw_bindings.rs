@@ -1,36 +1,45 @@
-//! What shaders of the engine's own bind to see a frame's crowd.
+//! Bindings for the engine's own shaders that draw a frame's crowd.
 
 use super::{CharacterId, Frame, ViewId};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ops::Range;
 
-/// A character of a frame as shaders see it: for pipelines of the engine's own, whose set 0 is
-/// [`Crowd::set_layout`](super::state::Crowd::set_layout) and whose shaders include
-/// `shaders/include/throng.glsl`.
+/// Bindings of a character in a frame, for the engine's own pipelines.
+///
+/// Set 0 of such a pipeline is [`Crowd::set_layout`](super::state::Crowd::set_layout), and its
+/// shaders include `shaders/include/throng.glsl`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawBindings {
-    /// The crowd's own set: bind it, don't write it. It is good for this frame; the next may have
-    /// another.
+    /// The crowd's descriptor set. Bind it, but do not write it.
+    ///
+    /// It is valid for this frame; the next frame may have another.
     pub set: vk::DescriptorSet,
-    /// To be bound with it: where this frame's view, palettes, visible list and morph weights
-    /// start, in bytes.
+    /// The dynamic offsets to bind it with, in bytes.
+    ///
+    /// They say where this frame's view, palettes, visible list and morph weights start.
     pub dynamic_offsets: [u32; 4],
-    /// The character's instances in the visible list (`throng_visible`) whose transform does not
-    /// mirror: first instance and instance count of a draw of one of
-    /// [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws). Those that the view shows, whatever
-    /// parts they hide: [`Frame::draw_ranges`] looks at that, too.
+    /// Visible instances of the character whose transform is not flipped.
+    ///
+    /// The range is that of the visible list (`throng_visible`). It gives the first instance and
+    /// the instance count of a draw of one of
+    /// [`SkinnedMesh::draws`](crate::gpu::SkinnedMesh::draws). It has all instances that the view
+    /// shows, whatever parts they hide. [`Frame::draw_ranges`] takes hidden parts into account.
     pub plain: Range<u32>,
-    /// Those whose transform mirrors: their front faces are wound the other way.
+    /// Visible instances of the character whose transform is flipped.
+    ///
+    /// Their front faces wind the other way.
     pub mirrored: Range<u32>,
 }
 
 impl Frame<'_> {
-    /// What to bind for `character` with the textures of `material`, as `view` sees it.
+    /// The bindings of a character as a view sees it.
+    ///
+    /// The set has the textures of `material`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for
-    /// a character or material that does not exist.
+    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::NotFound`] if the character or material does not exist.
     pub fn inputs(
         &self,
         view: ViewId,

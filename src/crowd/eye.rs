@@ -1,19 +1,20 @@
-//! From where a view looks: from a place, or, orthographic, from a direction.
+//! The eye of a view: a position, or a direction if the view is orthographic.
 
 use super::view::View;
 use glam::{Vec3, Vec4};
 
 impl View {
-    /// Whether what it sees does not grow with nearness: the clip space's w is constant.
+    /// Returns true if the clip space's w is constant, so size does not depend on distance.
     pub(super) fn is_orthographic(&self) -> bool {
         let [right, down, w] = [0, 1, 3].map(|row| self.clip_from_world.row(row).truncate());
-        // Composed or inverted matrices leave a little of w where there should be none.
+        // Composed or inverted matrices leave a small w where it should be 0.
         w.length() <= 1e-5 * right.length().max(down.length())
     }
 
-    /// For an orthographic view, the direction in which the eye is from everywhere: across what it
-    /// calls right and down, and on the eye's side of the middle of its depths. `None` for other
-    /// views, and for one that has no such direction.
+    /// The direction towards the eye of an orthographic view.
+    ///
+    /// It is perpendicular to the view's right and down, and points to the eye's side of the middle
+    /// of the depth range. `None` for other views, and if there is no such direction.
     pub(super) fn eye_direction(&self) -> Option<Vec3> {
         if !self.is_orthographic() {
             return None;
@@ -26,8 +27,9 @@ impl View {
         (side != 0.0 && side.is_finite()).then(|| axis * side.signum())
     }
 
-    /// What grows with the distance from the eye, or along an orthographic view: a linear function
-    /// of points.
+    /// A linear function of points that grows with their distance.
+    ///
+    /// The distance is that from the eye, or along the direction of an orthographic view.
     pub(super) fn distance(&self) -> Vec4 {
         let along = self.eye_direction().map(|to_eye| -to_eye.extend(0.0));
         along.unwrap_or(self.clip_from_world.row(3))
@@ -42,7 +44,7 @@ mod tests {
     use glam::Mat4;
     use glam::camera::rh;
 
-    /// Perspective, then orthographic; each with depth from 0 (near) to 1, and from 1 to 0.
+    /// Perspective, then orthographic, each with depth from 0 (near) to 1 and from 1 to 0.
     fn clips(eye: Vec3) -> [Mat4; 4] {
         let from_world = rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y);
         let reverse = Mat4::from_translation(Vec3::Z) * Mat4::from_scale(Vec3::new(1.0, 1.0, -1.0));
@@ -77,7 +79,7 @@ mod tests {
                     } else {
                         eye.extend(1.0)
                     };
-                    // A few roundings of numbers up to 300, in a row of length 1.
+                    // This allows for a few roundings of numbers up to 300, in a row of length 1.
                     assert!(got.distance(want) < 1e-4, "{number}: {got} {want}");
                     let far = |point: Vec3| view.distance().dot(point.extend(1.0));
                     let aside = eye.any_orthonormal_vector();

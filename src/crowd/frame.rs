@@ -1,4 +1,4 @@
-//! One frame: prepare, then draw.
+//! One frame of a crowd: prepare, then draw.
 
 use super::Stats;
 use super::buffers::Written;
@@ -14,7 +14,7 @@ use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use core::ops::Deref;
 use std::time::Instant;
 
-/// A view of the frame that it was prepared in.
+/// A view, valid in the frame that it was prepared in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewId {
     pub(super) frame: u64,
@@ -25,10 +25,12 @@ pub struct ViewId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassId(pub(super) u32);
 
-/// The most views that one frame can have.
+/// The largest number of views in one frame.
 pub const MAX_VIEWS: u32 = 32;
 
-/// The views of a frame, in the order in which they were given; a slice of [`ViewId`]s.
+/// The views of a frame, in the order given.
+///
+/// It dereferences to a slice of [`ViewId`]s.
 #[derive(Debug, Clone, Copy)]
 pub struct Views {
     ids: [ViewId; MAX_VIEWS as usize],
@@ -56,8 +58,9 @@ impl Deref for Views {
     }
 }
 
-/// A frame between [`Crowd::begin_frame`] and the engine's submit. Dropping it unprepared skips the
-/// frame: what changed stays to be brought to the GPU by the next.
+/// A frame between [`Crowd::begin_frame`] and the engine's submit.
+///
+/// Dropping an unprepared frame skips it: the next frame uploads its changes.
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(super) crowd: &'a mut Crowd,
@@ -65,7 +68,7 @@ pub struct Frame<'a> {
     pub(super) prepared: bool,
 }
 
-/// The stages whose shaders read what is prepared.
+/// The stages whose shaders read prepared data.
 pub(super) const SHADERS: Stage = Stage::from_raw(
     Stage::VERTEX_SHADER.as_raw()
         | Stage::FRAGMENT_SHADER.as_raw()
@@ -81,36 +84,41 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The crowd that this is a frame of.
+    /// The crowd that the frame belongs to.
     #[must_use]
     pub fn crowd(&self) -> &Crowd {
         self.crowd
     }
 
-    /// Evaluates what plays, writes this frame's data and records what brings it to the GPU:
-    /// uploads of new characters, changed records, barriers. Everything drawn later in this frame,
-    /// in this command buffer or others of the same queue, sees it.
+    /// Animates the crowd and records this frame's uploads.
     ///
-    /// Only instances that a view shows are evaluated; without views, all that are visible.
+    /// It evaluates what instances play, writes this frame's data, and records uploads of new
+    /// characters, changed records and barriers. All draws that are recorded later in this frame
+    /// see the result, in this command buffer or others of the same queue.
     ///
-    /// Nothing waits and nothing is allocated, but for instances of
-    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu): they are skinned meanwhile, on the threads of
+    /// Only instances that a view shows are evaluated. Without views, all visible instances are.
+    ///
+    /// Nothing waits and nothing is allocated, with one exception: instances of
+    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu) are skinned meanwhile on the threads of
     /// rayon's pool.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more views
-    /// than there is room for, and for more instances with blended materials, counted once for each
-    /// view, than [`Capacity::blended`](super::Capacity::blended). [`Error::At`], by the view's
-    /// index, with the reason: [`Error::Argument`] for a view that makes no sense or keeps the
-    /// history of an earlier one or whose list is not of this frame, [`Error::NotFound`] for a
-    /// history that does not exist. Nothing is recorded then.
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] if there are more views than the capacity, or more instances with
+    ///   blended materials, counted once for each view, than
+    ///   [`Capacity::blended`](super::Capacity::blended).
+    /// - [`Error::At`], with the view's index and the reason: [`Error::Argument`] if the view is
+    ///   inconsistent, keeps the same history as an earlier one, or has a list that is not of this
+    ///   frame; [`Error::NotFound`] if its history does not exist.
+    ///
+    /// Nothing is recorded then.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, for the queue of all frames, with compute and
-    /// graphics. It is submitted after the commands of the frames before, and before the draws of
-    /// this frame and whatever is recorded for later ones: what changed counts as brought to the
-    /// GPU from here on. If it is never submitted, the frame is given up by
-    /// [`Crowd::abandon_frame`] before the next one begins.
+    /// - `cmd` is recording, outside a render pass, for the queue of all frames, which supports
+    ///   compute and graphics.
+    /// - It is submitted after the commands of earlier frames, and before the draws of this frame
+    ///   and everything recorded for later frames: from here on, the changes count as uploaded.
+    /// - If it is never submitted, [`Crowd::abandon_frame`] is called before the next frame begins.
     pub unsafe fn record_prepare(
         &mut self,
         cmd: vk::CommandBuffer,
@@ -124,7 +132,7 @@ impl<'a> Frame<'a> {
         self.write_poses(&mut written)?;
         self.write_records(views, &mut written)?;
         self.write_skinned(&mut written)?;
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
         crowd.instances.settle();
@@ -158,7 +166,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Decides what each view shows, and makes the lists of it.
+    /// Decides what each view shows, and makes the visible lists.
     fn decide_visibility(&mut self, views: &[View]) {
         let crowd = &mut *self.crowd;
         let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
@@ -167,7 +175,8 @@ impl<'a> Frame<'a> {
         visibility.make_lists(&crowd.characters, |index| instances.is_mirrored(index));
     }
 
-    /// Views, visible lists and changed records, each in order into its section of the frame in flight.
+    /// Writes views, visible lists and changed records in order, each into its section of this
+    /// frame index.
     fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let sections = crowd.buffers.sections;
@@ -180,7 +189,7 @@ impl<'a> Frame<'a> {
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
             let past = crowd.histories.past(view.history, &crowd.buffers.history);
-            // SAFETY: the frame in flight has ended, by the contract of `begin_frame`.
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 crowd.buffers.write(
                     frame_index,
@@ -198,7 +207,7 @@ impl<'a> Frame<'a> {
         blended.sort(views, characters, instances, &crowd.visibility, cap)?;
         let mut at = 0;
         for list in [crowd.visibility.list(), blended.list()] {
-            // SAFETY: as above.
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 let start = at * 4;
                 crowd
@@ -209,7 +218,7 @@ impl<'a> Frame<'a> {
             at += list.len() as u64;
         }
         let changed = crowd.instances.changed();
-        // SAFETY: as above.
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
             crowd
                 .buffers
@@ -217,7 +226,7 @@ impl<'a> Frame<'a> {
         };
         out.ok_or_else(full)?
             .fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
-        // SAFETY: as above.
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
             crowd
                 .buffers
@@ -239,6 +248,8 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
+    /// Records all commands of [`Self::record_prepare`].
+    ///
     /// # Safety
     /// As [`Self::record_prepare`].
     unsafe fn record_commands(
@@ -247,7 +258,7 @@ impl<'a> Frame<'a> {
         written: &Written,
         views: &[View],
     ) {
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the contract of the calls inside.
         unsafe {
             self.crowd.device.begin_label(cmd, c"throng prepare");
             if let Some(profiler) = &mut self.crowd.profiler {
@@ -271,7 +282,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// New characters' bytes, and this frame's where the rings are staged.
+    /// Records the uploads of new characters, and of this frame's bytes if the rings are staged.
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
@@ -280,7 +291,8 @@ impl<'a> Frame<'a> {
         let device = &crowd.device;
         let parts = crowd.buffers.sections.written(written);
         let entries = crowd.rows_in_use().div_ceil(3);
-        // SAFETY: the caller's word; buffers are this crowd's and alive.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
         unsafe {
             for (index, mut upload) in crowd.uploads.drain(..) {
                 crowd.counters.upload_bytes += upload.bytes();
@@ -288,9 +300,9 @@ impl<'a> Frame<'a> {
                 crowd.retire_queue.retire(Retired::Upload(index, upload));
             }
             if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
-                // Each frame in flight has its own part of the copy. But a layer that knows nothing of dynamic
-                // offsets takes every frame for a reader of the first frame in flight's, and would report a
-                // hazard.
+                // Each frame in flight has its own part of the copy. But a layer that ignores
+                // dynamic offsets assumes that every frame reads the part of the first frame index,
+                // and would report a hazard.
                 let (none, copy) = (Access::NONE, Stage::COPY);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
@@ -306,8 +318,9 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Brings the changed records into the table, between barriers: the frames before may still
-    /// read it, and have written it.
+    /// Records the dispatch that scatters changed records into the table, between barriers.
+    ///
+    /// The barriers are needed because earlier frames have written the table and may still read it.
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
@@ -318,7 +331,8 @@ impl<'a> Frame<'a> {
         let offsets = [sections.changes, sections.indices]
             .map(|part| crowd.buffers.offset(frame_index, part));
         let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
-        // SAFETY: the caller's word; set and buffers are this crowd's and alive.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive.
         unsafe {
             device.barrier(
                 cmd,
@@ -332,9 +346,11 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Keeps this frame's state for the next one of each view that has a history, between barriers:
-    /// stages before have written it; the frames before read what is replaced, and have written
-    /// what growth moves. The barrier after it also holds back the next frame's scatter.
+    /// Copies this frame's state into the history of each view that has one, between barriers.
+    ///
+    /// Earlier stages of this frame have written the sources. Earlier frames read what is replaced,
+    /// and have written what growth moves. The barrier after the copies also makes the next frame's
+    /// scatter wait.
     ///
     /// # Safety
     /// As [`Self::record_prepare`].
@@ -350,7 +366,8 @@ impl<'a> Frame<'a> {
         let sources = (crowd.buffers.present(self.frame_index), words);
         let (device, buffer) = (&crowd.device, &crowd.buffers.history);
         let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
-        // SAFETY: the caller's word; buffers are this crowd's and alive.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
         unsafe {
             let written = Access::SHADER_STORAGE_WRITE | write;
             device.barrier(cmd, (SHADERS | copy, written), (copy, read | write));
@@ -364,29 +381,33 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Opens a scope of the engine's own, measured beside the crowd's; `None` without
-    /// [`CrowdDesc::profile`](super::CrowdDesc::profile). Only after [`Self::record_prepare`].
+    /// Begins a profiler scope of the engine's own, measured beside the crowd's.
+    ///
+    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile). Call it only after
+    /// [`Self::record_prepare`].
     ///
     /// # Safety
     /// `cmd` is recording, and is submitted after the commands of [`Self::record_prepare`].
     pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
         let profiler = self.crowd.profiler.as_ref()?;
-        // SAFETY: the caller's word.
+        // SAFETY: `cmd` is recording and comes after the reset that `record_prepare` recorded, by
+        // this function's contract.
         Some(unsafe { profiler.begin(&self.crowd.device, cmd, name) })
     }
 
-    /// Ends a scope.
+    /// Ends a profiler scope.
     ///
     /// # Safety
     /// As [`Self::begin_scope`].
     pub unsafe fn end_scope(&self, cmd: vk::CommandBuffer, scope: Option<Scope>) {
         if let (Some(profiler), Some(scope)) = (&self.crowd.profiler, scope) {
-            // SAFETY: the caller's word.
+            // SAFETY: `cmd` is recording, by this function's contract; the scope was begun in this
+            // frame.
             unsafe { profiler.end(&self.crowd.device, cmd, scope) };
         }
     }
 
-    /// What this frame did so far.
+    /// Statistics of this frame so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.crowd.stats()

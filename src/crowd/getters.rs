@@ -1,4 +1,4 @@
-//! What can be asked of a crowd: everything that can be set, and who is in it.
+//! Queries about a crowd, its instances and its characters.
 
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
@@ -6,8 +6,9 @@ use crate::error::{Error, Result, listed};
 use crate::skeleton::Affine;
 
 impl Crowd {
-    /// World space from an instance's character space. That of an [attached](Self::attach) one is
-    /// as the last prepared frame had it.
+    /// World space from an instance's character space.
+    ///
+    /// For an [attached](Self::attach) instance, it is that of the last prepared frame.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -16,7 +17,7 @@ impl Crowd {
         Ok(instance.record.world_from_model.to_affine())
     }
 
-    /// What [`Self::set_tint`] set: linear RGBA.
+    /// The tint that [`Self::set_tint`] set, as linear RGBA.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -24,7 +25,7 @@ impl Crowd {
         self.instances.get(id).map(|instance| instance.record.tint)
     }
 
-    /// What [`Self::set_user`] set.
+    /// The word that [`Self::set_user`] set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -32,8 +33,9 @@ impl Crowd {
         self.instances.get(id).map(|instance| instance.record.user)
     }
 
-    /// What [`Self::set_visible`] set. Something that it is attached to may hide the instance all
-    /// the same.
+    /// The flag that [`Self::set_visible`] set.
+    ///
+    /// The instance may still be hidden, because something that it is attached to is.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -43,7 +45,7 @@ impl Crowd {
         Ok(marks.is_some_and(|marks| marks.visible))
     }
 
-    /// What [`Self::set_view_mask`] set.
+    /// The mask that [`Self::set_view_mask`] set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -53,8 +55,10 @@ impl Crowd {
         Ok(marks.map_or(0, |marks| marks.mask))
     }
 
-    /// What [`Self::set_morph_weights`] set: one for each of its character's morph weights, `None`
-    /// where the clip and the rest pose decide.
+    /// The morph weights that [`Self::set_morph_weights`] set.
+    ///
+    /// There is one for each of its character's morph weights. It is `None` if the clips and the
+    /// rest pose decide.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -81,21 +85,22 @@ impl Crowd {
         all.filter_map(|index| self.instances.id(index))
     }
 
-    /// The instances of a character, in no order.
+    /// The instances of a character, in no particular order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character that does not exist.
+    /// [`Error::NotFound`] if the character does not exist.
     pub fn instances_of(
         &self,
         character: CharacterId,
     ) -> Result<impl ExactSizeIterator<Item = InstanceId> + '_> {
         let members = self.entry(character)?.members.iter();
-        // Every member is alive, so nothing is lost by taking its generation from the table.
+        // Every member is alive, so the generation in the table is that of the member.
         Ok(members.map(|index| self.instances.any_id(*index)))
     }
 
-    /// The instance at an index of the instance table, as [`Self::table_index`] gives it, if one is
-    /// alive there.
+    /// The living instance at an index of the instance table.
+    ///
+    /// [`Self::table_index`] is the inverse.
     #[must_use]
     pub fn instance_at(&self, table_index: u32) -> Option<InstanceId> {
         self.instances.id(table_index)
@@ -107,18 +112,20 @@ impl Crowd {
         all.filter_map(|(index, entry)| entry.as_ref().map(|_| CharacterId(index)))
     }
 
-    /// The name of a character: what its importer was given, usually the file's.
+    /// The name of a character.
+    ///
+    /// It is the name that its importer was given, usually the file's.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character that does not exist.
+    /// [`Error::NotFound`] if the character does not exist.
     pub fn character_name(&self, id: CharacterId) -> Result<&str> {
         Ok(self.entry(id)?.rig.name())
     }
 
-    /// The first character of this name.
+    /// The first character with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are.
+    /// [`Error::UnknownName`], with the names that exist.
     pub fn find_character(&self, name: &str) -> Result<CharacterId> {
         let entries = || self.characters.iter().flatten();
         let named = |id: &CharacterId| self.character_name(*id) == Ok(name);

@@ -1,9 +1,12 @@
-//! What views keep from frame to frame, for motion vectors: the instance table, the palettes, the
-//! morph weights and the deformed vertices of the last frame that each was recorded in.
+//! Histories of views, for motion vectors.
 //!
-//! Each history has two halves. A frame reads the one that was written when the history's view was
-//! recorded last, and writes the other with its own state, for the next. So histories of different
-//! rates don't meet, and what was between two frames of a view is of no concern.
+//! A history keeps the instance table, the palettes, the morph weights and the deformed vertices of
+//! the last frame in which its view was recorded.
+//!
+//! Each history has two halves. A frame reads the half that was written when the history's view was
+//! last recorded, and writes its own state to the other half, for the next frame. So histories of
+//! different rates are independent, and it does not matter what happens between two frames of a
+//! view.
 
 use super::Capacity;
 use super::retire::{RetireQueue, Retired};
@@ -24,7 +27,7 @@ const ENTRY_WORDS: u64 = 12;
 /// deformed vertices.
 pub(super) type Words = [u64; 4];
 
-/// What a frame has in use of each section.
+/// The words of each section that a frame uses.
 pub(super) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32) -> Words {
     [
         records as u64 * RECORD_WORDS,
@@ -38,7 +41,7 @@ pub(super) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32)
 #[derive(Debug)]
 pub(super) struct HistoryBuffer {
     buffer: Buffer,
-    /// Where each section starts in a half.
+    /// The start of each section in a half.
     starts: Words,
     half_words: u64,
 }
@@ -52,8 +55,11 @@ impl HistoryBuffer {
         }
     }
 
+    /// Creates the buffer.
+    ///
     /// # Errors
-    /// [`Error::Capacity`] past what the device can bind; [`Error::Memory`], [`Error::Vulkan`].
+    /// - [`Error::Capacity`] if the device cannot bind that much.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     pub(super) fn new(
         device: &Device,
         allocator: &mut Allocator,
@@ -73,7 +79,7 @@ impl HistoryBuffer {
             start
         });
         let halves = u64::from(capacity.histories) * 2;
-        // The device can't bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32
+        // The device cannot bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32
         // bits.
         let bytes = limit(
             "bytes of histories (maxStorageBufferRange)",
@@ -91,7 +97,7 @@ impl HistoryBuffer {
         })
     }
 
-    /// All of it.
+    /// The whole buffer.
     pub(super) fn descriptor(&self) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.buffer.handle,
@@ -106,10 +112,12 @@ impl HistoryBuffer {
         half * self.half_words + self.starts.get(section).copied().unwrap_or(0)
     }
 
+    /// Destroys the buffer.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the buffer, by this function's contract.
         unsafe { self.buffer.destroy(device, allocator) };
     }
 }
@@ -121,19 +129,19 @@ struct Last {
     clip_from_world: Mat4,
     /// The half that was written.
     half: u32,
-    /// How much of its sections.
+    /// The words written to each of its sections.
     words: Words,
 }
 
-/// What is known on the CPU of the histories.
+/// The CPU's state of the histories.
 #[derive(Debug)]
 pub(super) struct Histories {
     last: Vec<Option<Last>>,
-    /// What this frame replaced in `last`, for the case that it is abandoned.
+    /// The elements of `last` that this frame replaced, in case it is abandoned.
     replaced: Vec<(u32, Option<Last>)>,
-    /// After growth, until a frame has copied them: where the halves lie that were written last.
+    /// The buffer before growth, until a frame has copied the halves written last.
     old: Option<HistoryBuffer>,
-    /// This frame has copied them, and the graveyard has the buffer.
+    /// True if this frame has copied them, so that the retire queue has the buffer.
     moved: bool,
 }
 
@@ -147,23 +155,23 @@ impl Histories {
         }
     }
 
-    /// Room for as many as there is memory for, so that frames allocate nothing.
+    /// Allocates the state of all histories, so that frames allocate nothing.
     pub(super) fn make_room(&mut self, capacity: &Capacity) {
         self.last.resize(capacity.histories as usize, None);
         self.replaced.reserve(capacity.views as usize);
     }
 
-    /// The frame begun last was submitted, or skipped.
+    /// Starts a new frame. The frame before was submitted or skipped.
     pub(super) fn begin_frame(&mut self) {
         self.replaced.clear();
         self.moved = false;
     }
 
-    /// Whether the view of this index may keep the history that it says.
+    /// Checks that the view of this index may keep its history.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a history that there is not, [`Error::Argument`] for one that an
-    /// earlier view keeps.
+    /// - [`Error::NotFound`] if the history does not exist.
+    /// - [`Error::Argument`] if an earlier view keeps it.
     pub(super) fn check(&self, views: &[View], index: usize) -> Result<()> {
         let Some(history) = views.get(index).and_then(|view| view.history) else {
             return Ok(());
@@ -201,18 +209,20 @@ impl Histories {
         history.and_then(of).unwrap_or_default()
     }
 
-    /// Whether a frame with these views has anything to record.
+    /// Returns true if a frame with these views has copies to record.
     pub(super) fn wants(&self, views: &[View]) -> bool {
         self.old.is_some() || views.iter().any(|view| view.history.is_some())
     }
 
-    /// Records the copies of a frame: what growth left behind, then the frame's own state for each
-    /// of its views that keep a history, from the buffers and byte offsets `sources`. Barriers
-    /// before and after are the caller's.
+    /// Records the copies of a frame.
+    ///
+    /// First come those that growth left behind, then the frame's own state for each view with a
+    /// history. `sources` are buffers and byte offsets. The caller records barriers before and
+    /// after.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have the
-    /// words.
+    /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have at
+    /// least `words` words.
     pub(super) unsafe fn record(
         &mut self,
         (device, cmd): (&Device, vk::CommandBuffer),
@@ -231,7 +241,8 @@ impl Histories {
                     size: last.words.get(section).copied().unwrap_or(0) * 4,
                 };
                 for region in [0, 1, 2, 3].map(region).iter().filter(|r| r.size > 0) {
-                    // SAFETY: the caller's word; both buffers have this half with as much room.
+                    // SAFETY: `cmd` is recording outside a render pass, by this function's
+                    // contract; both buffers have this half with at least these words.
                     unsafe {
                         let from = old.buffer.handle;
                         device.raw.cmd_copy_buffer(cmd, from, to, &[*region]);
@@ -256,7 +267,8 @@ impl Histories {
                     size: words * 4,
                 };
                 if words > 0 {
-                    // SAFETY: the caller's word; a half has room for all that the crowd has.
+                    // SAFETY: `cmd` is recording and the sources have the words, by this function's
+                    // contract; a half has space for everything that the crowd has.
                     unsafe { device.raw.cmd_copy_buffer(cmd, from, to, &[region]) };
                 }
             }
@@ -269,8 +281,10 @@ impl Histories {
         }
     }
 
-    /// The histories have another buffer now: keeps what `replaced` holds for the next frame to
-    /// copy, or gives it back if that is nothing.
+    /// Changes the state for a new, larger buffer.
+    ///
+    /// `replaced` is the old one. It is kept for the next frame to copy, or returned if it holds
+    /// nothing to copy.
     pub(super) fn grow(
         &mut self,
         replaced: HistoryBuffer,
@@ -285,7 +299,7 @@ impl Histories {
         None
     }
 
-    /// The frame begun last is never submitted: it read and wrote nothing.
+    /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
     pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
             if let Some(slot) = self.last.get_mut(history as usize) {
@@ -300,11 +314,13 @@ impl Histories {
         }
     }
 
+    /// Destroys the buffer before growth, if there is one.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         if let Some(mut old) = self.old.take() {
-            // SAFETY: the caller's word.
+            // SAFETY: the GPU does not use the buffer, by this function's contract.
             unsafe { old.destroy(device, allocator) };
         }
     }

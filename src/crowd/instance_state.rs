@@ -1,25 +1,27 @@
-//! An instance as the CPU knows it, and what those that are skinned on the CPU need together.
+//! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
 use super::root::Rooted;
 use crate::animator::ActorId;
 use crate::gpu::layout;
 use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
 
-/// Where the vertices of an instance are deformed.
+/// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SkinningStage {
-    /// In the vertex shader of every draw: nothing is stored.
+    /// The vertex shader of every draw. Nothing is stored.
     #[default]
     Vertex,
-    /// By the skin stage on the GPU, once a frame, into device memory that draws then read.
+    /// The skin stage on the GPU, once per frame, into device memory that draws then read.
     Compute,
-    /// By its twin on the CPU, on the threads of rayon's current pool while the frame is prepared,
-    /// into the same memory. Takes a character that was added with
+    /// The CPU skinning stage, into the same memory.
+    ///
+    /// It runs on the threads of rayon's current pool while the frame is prepared. The character
+    /// must have been added with
     /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     Cpu,
 }
 
-/// A range that an instance has of one of the shared buffers.
+/// An instance's range of one of the shared buffers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Allocation {
     pub(super) start: u32,
@@ -29,20 +31,20 @@ pub(super) struct Allocation {
 #[derive(Debug, Clone)]
 pub(super) struct InstanceState {
     pub(super) record: layout::GpuInstance,
-    /// What it is to the animator of its character.
+    /// Its actor in the animator of its character.
     pub(super) actor: ActorId,
-    /// Whether its palette lies in the ring; else it has the rest palette of its character.
+    /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
     pub(super) in_ring: bool,
-    /// How its transform follows its root motion, if it does.
+    /// State of its root motion, if its transform follows that.
     pub(super) rooted: Option<Rooted>,
     pub(super) generation: u32,
     pub(super) alive: bool,
     pub(super) dirty: bool,
     pub(super) mirrored: bool,
-    /// Its place among its character's members.
+    /// Its index among its character's members.
     pub(super) place: u32,
     pub(super) skin: SkinningStage,
-    /// Rows of a frame in flight of the palette ring.
+    /// Rows of the palette ring, the same in every frame in flight.
     pub(super) rows: Allocation,
     /// Words of a frame's morph weights.
     pub(super) morphs: Allocation,
@@ -50,20 +52,20 @@ pub(super) struct InstanceState {
     pub(super) skinned: Allocation,
 }
 
-/// What the instances that are skinned on the CPU need together.
+/// Totals of the instances that are skinned on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CpuSkinned {
     pub(super) count: u32,
-    /// Of deformed vertices.
+    /// Words of deformed vertices.
     pub(super) words: u32,
-    /// Of palettes.
+    /// Rows of palettes.
     pub(super) rows: u32,
     /// Morph weights.
     pub(super) weights: u32,
 }
 
 impl CpuSkinned {
-    /// With or without an instance.
+    /// Adds an instance to the totals, or subtracts it.
     pub(super) fn count(&mut self, instance: &InstanceState, comes: bool) {
         if instance.skin != SkinningStage::Cpu {
             return;
@@ -82,8 +84,9 @@ impl CpuSkinned {
 }
 
 impl InstanceState {
-    /// Says in the record where the palette lies, in the ring or in the character's own rest
-    /// palette; and where morph weights and deformed vertices do.
+    /// Writes the offsets of palette, morph weights and deformed vertices to the record.
+    ///
+    /// The palette is that in the ring or the character's rest palette.
     pub(super) fn place_shares(&mut self) {
         (self.record.source, self.record.palette_base) = if self.in_ring {
             (SOURCE_RING, self.rows.start)
@@ -102,7 +105,7 @@ impl InstanceState {
     }
 }
 
-/// Words of an instance's morph weights in a frame in flight: a count, and two for each weight.
+/// Words of an instance's morph weights in one frame: a count, and two for each weight.
 pub(super) fn morph_words(weights: usize) -> u32 {
     match weights as u32 {
         0 => 0,
@@ -110,7 +113,7 @@ pub(super) fn morph_words(weights: usize) -> u32 {
     }
 }
 
-/// How many weights have so many words.
+/// The number of weights that so many words hold.
 pub(super) fn weights_in(words: u32) -> u32 {
     words / 2
 }

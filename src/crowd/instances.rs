@@ -1,4 +1,4 @@
-//! Instances: their table's mirror on the CPU, what changed of it, and where their palettes lie.
+//! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
 use super::Capacity;
 use super::instance_state::weights_in;
@@ -12,23 +12,25 @@ use crate::gpu::layout;
 use crate::gpu::limit;
 use bytemuck::Zeroable;
 
-/// An instance. The number of a despawned one is never taken for a later one's.
+/// An instance.
+///
+/// The id of a despawned instance is never reused for a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct InstanceId {
     pub(super) index: u32,
     generation: u32,
 }
 
-/// The instance table's mirror.
+/// The CPU copy of the instance table.
 #[derive(Debug)]
 pub(super) struct Instances {
     pub(super) states: Vec<InstanceState>,
     free: Vec<u32>,
     changed: Vec<u32>,
-    /// What [`Self::settle`] found changed last.
+    /// The changes that the last [`Self::settle`] took.
     settled: Vec<u32>,
     capacity: Capacity,
-    /// Rows of a frame in flight of the palette ring.
+    /// Rows of the palette ring, the same in every frame in flight.
     rows: RangeAllocator,
     /// Words of a frame's morph weights.
     morphs: RangeAllocator,
@@ -37,9 +39,9 @@ pub(super) struct Instances {
     /// Words of the deformed vertices.
     skinned: RangeAllocator,
     cpu_skinned: CpuSkinned,
-    /// The last stamp given.
+    /// The last stamp that was given out.
     stamp: u32,
-    /// Whether ranges were given anew since [`Self::take_moved`].
+    /// True if ranges were assigned anew since [`Self::take_moved`].
     moved: bool,
 }
 
@@ -68,8 +70,10 @@ impl Instances {
         self.states.len() - self.free.len()
     }
 
-    /// More room, over a table that holds nothing yet: every record counts as changed, those of the
-    /// dead too, so that no history is ever given memory that nobody wrote.
+    /// Grows to `capacity`, with a GPU table that is still empty.
+    ///
+    /// Every record counts as changed, even those of dead instances, so that no history ever copies
+    /// memory that was never written.
     pub(super) fn grow(&mut self, capacity: &Capacity) {
         self.capacity = *capacity;
         self.moved = true;
@@ -96,13 +100,14 @@ impl Instances {
         }
     }
 
-    /// The table indices of the records that changed since [`Self::settle`]. A frame in flight that died in
-    /// between may be among them; its record does no harm.
+    /// The table indices of the records that changed since [`Self::settle`].
+    ///
+    /// An instance that died in between may be among them. Its record does no harm.
     pub(super) fn changed(&self) -> &[u32] {
         &self.changed
     }
 
-    /// The changes have been recorded.
+    /// Clears the list of changes after they were recorded.
     pub(super) fn settle(&mut self) {
         self.settled.clear();
         core::mem::swap(&mut self.changed, &mut self.settled);
@@ -113,7 +118,7 @@ impl Instances {
         }
     }
 
-    /// Says whether an instance's palette lies in the ring.
+    /// Sets whether an instance's palette lies in the ring.
     pub(super) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
         if let Some(instance) = self.states.get_mut(index as usize)
             && instance.in_ring != in_ring
@@ -124,13 +129,12 @@ impl Instances {
         }
     }
 
-    /// Whether palettes, morph weights or deformed vertices lie elsewhere than when this was asked
-    /// before.
+    /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
     pub(super) fn take_moved(&mut self) -> bool {
         core::mem::take(&mut self.moved)
     }
 
-    /// What was settled last never reached the GPU: it counts as changed again.
+    /// Marks the settled changes as changed again, because they never reached the GPU.
     pub(super) fn unsettle(&mut self) {
         for index in core::mem::take(&mut self.settled) {
             self.touch(index);
@@ -181,7 +185,7 @@ impl Instances {
         self.stamp
     }
 
-    /// Gives an instance another stamp: no motion connects it with earlier frames.
+    /// Gives an instance a new stamp, so that no motion connects it with earlier frames.
     pub(super) fn restamp(&mut self, index: u32) {
         let stamp = self.new_stamp();
         if let Some(instance) = self.states.get_mut(index as usize) {
@@ -196,7 +200,7 @@ impl Instances {
         instance.map(|_| self.any_id(index))
     }
 
-    /// The id of whatever is or was last at a table index.
+    /// The id of the instance that is or was last at a table index.
     pub(super) fn any_id(&self, index: u32) -> InstanceId {
         let instance = self.states.get(index as usize);
         InstanceId {
@@ -205,7 +209,7 @@ impl Instances {
         }
     }
 
-    /// What those that are alive need.
+    /// The capacities that the living instances need.
     pub(super) fn need(&self) -> Need {
         Need {
             instances: self.len() as u64,
@@ -251,8 +255,10 @@ impl Instances {
         Ok(())
     }
 
-    /// Gives all ranges anew, without gaps. Nothing has to be moved: palettes, morph weights and
-    /// deformed vertices are written in every frame that reads them.
+    /// Assigns all ranges anew, without gaps.
+    ///
+    /// No data has to be moved, because palettes, morph weights and deformed vertices are written
+    /// in every frame that reads them.
     fn compact(&mut self) {
         self.moved = true;
         self.rows.clear();
@@ -272,7 +278,7 @@ impl Instances {
                 (&mut self.morphs, &mut instance.morphs),
                 (&mut self.skinned, &mut instance.skinned),
             ] {
-                // There was room for all, so there is without gaps.
+                // All ranges fitted before, so they fit without gaps.
                 allocation.start = room.take(allocation.size).unwrap_or(allocation.start);
             }
             instance.place_shares();
@@ -282,11 +288,12 @@ impl Instances {
         }
     }
 
-    /// Whether there is room for an instance of these sizes; `skinned` is its mode and its words of
-    /// deformed vertices.
+    /// Checks that an instance of these sizes fits.
+    ///
+    /// `skinned` is its skinning stage and its words of deformed vertices.
     ///
     /// # Errors
-    /// [`Error::Capacity`], by what ran out.
+    /// [`Error::Capacity`], with the name of what ran out.
     pub(super) fn check_room(
         &self,
         rows: u32,
@@ -298,17 +305,19 @@ impl Instances {
         let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
         let cap = self.capacity.palette_entries;
         limit("palette entries", asked, cap.into())?;
-        // What fits by number fits in words: each instance has a weight at least.
+        // If the number of weights fits, so does the number of words: each instance has at least
+        // one weight.
         let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
         limit("morph weights", asked, self.capacity.morph_weights.into())?;
         self.check_skinned(skinned, (SkinningStage::Vertex, 0))
     }
 
-    /// Whether there is room for the deformed vertices of an instance, its mode and words, in place
-    /// of what they were `before`.
+    /// Checks that the deformed vertices of an instance fit if they replace those of `before`.
+    ///
+    /// Both pairs are a skinning stage and a number of words.
     ///
     /// # Errors
-    /// [`Error::Capacity`].
+    /// [`Error::Capacity`], with the name of what ran out.
     pub(super) fn check_skinned(
         &self,
         (skin, words): (SkinningStage, u32),
@@ -327,12 +336,12 @@ impl Instances {
         Ok(())
     }
 
-    /// What the instances that are skinned on the CPU need together.
+    /// Totals of the instances that are skinned on the CPU.
     pub(super) fn cpu_skinned(&self) -> &CpuSkinned {
         &self.cpu_skinned
     }
 
-    /// Adds an instance that there is room for.
+    /// Adds an instance. The caller has checked that it fits.
     pub(super) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
         instance.record.stamp = self.new_stamp();
         let index = self.free.pop().unwrap_or(self.states.len() as u32);
@@ -353,8 +362,9 @@ impl Instances {
         }
     }
 
-    /// Takes ranges of the sizes that an instance says, for which there is room: rows, morph
-    /// weights, deformed vertices.
+    /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
+    ///
+    /// The caller has checked that they fit.
     fn take_shares(&mut self, index: u32, wanted: [bool; 3]) {
         let Some(instance) = self.states.get_mut(index as usize) else {
             return;
@@ -379,8 +389,8 @@ impl Instances {
         }
     }
 
-    /// Gives an instance another mode of skinning, for which there is room: `words` of deformed
-    /// vertices.
+    /// Changes an instance's skinning stage. The caller has checked that its `words` of deformed
+    /// vertices fit.
     pub(super) fn set_skin(
         &mut self,
         id: InstanceId,
@@ -409,7 +419,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Ends an instance; returns its character and its place among the members.
+    /// Removes an instance. Returns its character and its index among the members.
     pub(super) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
         self.get(id)?;
         let count = self.states.len() as u64;

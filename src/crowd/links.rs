@@ -1,23 +1,23 @@
-//! Who is attached to whom.
+//! The tree of attachments between instances.
 
 use super::attach::Attachment;
 
 /// No instance.
 const NOBODY: u32 = u32::MAX;
 
-/// An instance among those that are attached to each other. By table index.
+/// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) attachment: Option<Attachment>,
-    /// The first of those that are attached to it.
+    /// The first instance that is attached to it.
     first_child: u32,
-    /// The next one that is attached to the same parent.
+    /// The next instance that is attached to the same parent.
     next: u32,
-    /// How many instances there are on the way to one that is not attached.
+    /// The number of its ancestors, up to one that is not attached.
     depth: u32,
-    /// A parent was teleported: no motion connects its new place with the old one.
+    /// True if an ancestor was teleported, so that motion vectors leave the change out.
     pub(super) jumps: bool,
-    /// `order` has it.
+    /// True if `order` has it.
     ordered: bool,
 }
 
@@ -36,8 +36,9 @@ impl Node {
 #[derive(Debug, Default)]
 pub(super) struct Attachments {
     pub(super) nodes: Vec<Node>,
-    /// Depths and table indices of the attached instances: parents before their children. If
-    /// `stale`, it is not sorted, and has some that are no longer attached.
+    /// Depths and table indices of the attached instances, parents before their children.
+    ///
+    /// If `stale`, it is not sorted and may have instances that are no longer attached.
     pub(super) order: Vec<(u32, u32)>,
     stale: bool,
 }
@@ -55,7 +56,7 @@ impl Attachments {
         self.of(index).map(|attachment| attachment.parent.index)
     }
 
-    /// Those that are attached to an instance.
+    /// The instances that are attached to an instance.
     pub(super) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
         let known = |index: &u32| *index != NOBODY;
         let first = self.node(index).map(|node| node.first_child).filter(known);
@@ -64,8 +65,8 @@ impl Attachments {
         })
     }
 
-    /// An instance, and all that are attached to it, directly or through others: parents before
-    /// their children.
+    /// An instance and everything attached to it, directly or through others, parents before their
+    /// children.
     pub(super) fn family(&self, index: u32) -> Vec<u32> {
         let mut family = vec![index];
         let mut done = 0;
@@ -96,7 +97,7 @@ impl Attachments {
         self.stale = true;
     }
 
-    /// Takes an instance off what it is attached to.
+    /// Detaches an instance.
     pub(super) fn unlink(&mut self, child: u32) {
         let Some(parent) = self.parent(child) else {
             return;
@@ -119,7 +120,7 @@ impl Attachments {
         self.stale = true;
     }
 
-    /// Sorts the attached instances anew where they have changed.
+    /// Sorts the attached instances again if they have changed.
     pub(super) fn sort(&mut self) {
         if !core::mem::take(&mut self.stale) {
             return;
@@ -140,7 +141,7 @@ impl Attachments {
             node.depth = 0;
         }
         for (depth, child) in order.iter_mut() {
-            // Up to one whose depth is known, or that is not attached.
+            // Walk up to an ancestor that has a known depth or is not attached.
             let (mut steps, mut above) = (0, *child);
             let known = loop {
                 match nodes.get(above as usize).map_or(0, |node| node.depth) {
@@ -152,7 +153,7 @@ impl Attachments {
                 }
             };
             *depth = known + steps;
-            // Down the same way, so that no part of it is walked twice.
+            // Walk the same way again and set depths, so that no part of it is walked twice later.
             let mut at = *child;
             for step in 0..steps {
                 let next = parent(nodes, at);

@@ -1,4 +1,4 @@
-//! How much room a crowd of known characters needs.
+//! Capacities for known numbers of instances.
 
 use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, SkinningStage};
@@ -10,20 +10,20 @@ use crate::palette::check_method;
 use crate::skin::SkinnedLayout;
 use gpu_allocator::vulkan::Allocator;
 
-/// Instances of a character that a crowd is to have room for. See [`Capacity::for_characters`].
+/// The expected instances of one character. See [`Capacity::for_characters`].
 #[derive(Debug, Clone, Copy)]
 pub struct CharacterLoad<'a> {
     /// The character.
     pub character: &'a Character,
-    /// As it will be added.
+    /// The options with which it will be added.
     pub desc: CharacterDesc,
-    /// How many instances of it will be alive at the same time, at most.
+    /// The largest number of its instances alive at the same time.
     pub instances: u32,
-    /// Where their vertices are deformed.
+    /// The stage that deforms their vertices.
     pub skin: SkinningStage,
 }
 
-/// What instances need together.
+/// The total needs of some instances.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Need {
     pub(super) instances: u64,
@@ -37,7 +37,7 @@ pub(super) struct Need {
 }
 
 impl Need {
-    /// With `count` instances that each need `one`.
+    /// Adds the needs of `count` instances that each need `one`.
     fn add(&mut self, one: &Self, count: u32) {
         for (all, one) in [
             (&mut self.instances, one.instances),
@@ -51,8 +51,8 @@ impl Need {
         }
     }
 
-    /// The capacity for it and no more; what exceeds 32 bits is cut there, and refused where it is
-    /// asked for.
+    /// The exact capacity for it. Values that exceed 32 bits are clamped, and rejected by the call
+    /// that uses them.
     fn capacity(&self, views: u32) -> Capacity {
         let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         Capacity {
@@ -69,8 +69,11 @@ impl Need {
 }
 
 impl Capacity {
-    /// Room for these characters and instances, in frames of up to `views` views; without
-    /// histories, which the caller may set.
+    /// The capacity for these characters and instances.
+    ///
+    /// A frame may have up to `views` views.
+    ///
+    /// It has no histories; the caller may set them.
     ///
     /// ```
     /// use throng::{Capacity, CharacterDesc, SkinningStage};
@@ -89,9 +92,10 @@ impl Capacity {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palettes can't hold a character's
-    /// poses; [`Error::Capacity`](crate::Error::Capacity) for a character of 2³² words or more of
-    /// deformed vertices.
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format
+    ///   cannot represent a character's poses.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if a character has 2³² words or more of
+    ///   deformed vertices.
     pub fn for_characters(loads: &[CharacterLoad<'_>], views: u32) -> Result<Self> {
         let mut need = Need::default();
         for load in loads {
@@ -126,12 +130,16 @@ impl Capacity {
 }
 
 impl Crowd {
-    /// Makes room for so many more instances of each of these characters, which are deformed in
-    /// `skin`, beside those that are alive. As [`Self::reserve`].
+    /// Grows the capacity for more instances of each of these characters.
+    ///
+    /// They are deformed in stage `skin` and come in addition to the instances that are alive. See
+    /// [`Self::reserve`].
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) for a character that does not exist; as
-    /// [`Self::reserve`]. The crowd is then as it was.
+    /// - [`Error::NotFound`](crate::Error::NotFound) if a character does not exist.
+    /// - As [`Self::reserve`].
+    ///
+    /// If this fails, the crowd is unchanged.
     pub fn reserve_for(
         &mut self,
         allocator: &mut Allocator,

@@ -1,4 +1,4 @@
-//! Characters and the crowd of their instances: spawn, play, prepare, draw.
+//! The crowd: characters and their instances, which are spawned, played, prepared and drawn.
 //!
 //! Its types are public at the root of the crate.
 

@@ -1,4 +1,4 @@
-//! Parts of instances that are not drawn.
+//! Hidden parts of instances.
 
 use super::runs::Run;
 use super::state::Crowd;
@@ -6,19 +6,21 @@ use super::{CharacterId, Frame, InstanceId, ViewId};
 use crate::error::{Error, Result};
 use crate::mesh::PartId;
 
-/// Instances of a draw: a range of the visible list. See [`Frame::draw_ranges`].
+/// Instances of one draw, as a range of the visible list. See [`Frame::draw_ranges`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawInstances {
     /// First instance of the draw.
     pub first: u32,
-    /// How many there are.
+    /// The number of instances.
     pub count: u32,
-    /// Whether their transforms mirror: their front faces are wound the other way.
+    /// True if their transforms are flipped.
+    ///
+    /// Then front faces wind the other way.
     pub mirrored: bool,
 }
 
-/// The instances of some runs that show the primitive of this bit; neighbours together. The runs
-/// follow each other.
+/// The instances of contiguous runs that show the primitive of this bit. Neighbouring runs are
+/// joined.
 pub(super) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstances> {
     let key = move |run: &Run| (run.mirrored, run.hides(bit));
     let alike = runs.chunk_by(move |a, b| key(a) == key(b));
@@ -33,20 +35,27 @@ pub(super) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstanc
 }
 
 impl Crowd {
-    /// Shows or hides a part of an instance, in all views and passes: the primitives of a node, by
-    /// [`Character::part`](crate::character::Character::part).
+    /// Shows or hides a part of an instance.
     ///
-    /// A hidden part costs nothing on the GPU: its draws leave the instance out. Instances that
-    /// hide nothing cost what they did before. For each set of hidden parts that occurs among the
-    /// instances of a character, the primitives in question take up to one more draw call. Its
-    /// deformed vertices are computed all the same in
-    /// [`SkinningStage::Compute`](super::SkinningStage::Compute) and [`SkinningStage::Cpu`](super::SkinningStage::Cpu),
-    /// so a part that is shown again has the right motion at once.
+    /// It applies to all views and passes.
+    ///
+    /// A part is the primitives of a node, as
+    /// [`Character::part`](crate::character::Character::part) gives it.
+    ///
+    /// A hidden part costs nothing on the GPU, because its draws leave the instance out. Instances
+    /// that hide nothing cost no more than without this feature. For each set of hidden parts that
+    /// occurs among the instances of a character, the primitives in question take up to one more
+    /// draw call.
+    ///
+    /// In [`SkinningStage::Compute`](super::SkinningStage::Compute) and
+    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu), hidden vertices are deformed all the
+    /// same, so a part that is shown again has the right motion at once.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive; [`Error::NotFound`]
-    /// for a part that its character lacks; [`Error::Capacity`] for a part that has primitives past
-    /// [`MAX_HIDEABLE`](crate::mesh::MAX_HIDEABLE).
+    /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
+    /// - [`Error::NotFound`] if its character lacks the part.
+    /// - [`Error::Capacity`] if the part has primitives past
+    ///   [`MAX_HIDEABLE`](crate::mesh::MAX_HIDEABLE).
     pub fn set_part_visible(&mut self, id: InstanceId, part: PartId, visible: bool) -> Result<()> {
         let character = self.instances.get(id)?.record.character;
         let bits = self.entry(CharacterId(character))?.rig.part_bits(part)?;
@@ -73,7 +82,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Whether an instance shows a part: all of its primitives.
+    /// Returns true if an instance shows all primitives of a part.
     ///
     /// # Errors
     /// As [`Self::set_part_visible`].
@@ -101,13 +110,15 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Which instances of `character` a draw of the primitive of this index takes in `view`, for
-    /// pipelines of the engine's own: [`DrawBindings`](super::DrawBindings) without those that hide it.
-    /// Instances of one range are drawn by one call.
+    /// The visible instances that show a primitive of a character.
+    ///
+    /// `primitive` is the primitive's index. This is for pipelines of the engine's own: the
+    /// instances of [`DrawBindings`](super::DrawBindings), without those that hide the primitive.
+    /// Draw each range with one call.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a view that was not prepared in this frame, [`Error::NotFound`] for
-    /// a character or primitive that does not exist.
+    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::NotFound`] if the character or primitive does not exist.
     pub fn draw_ranges(
         &self,
         view: ViewId,

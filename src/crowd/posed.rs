@@ -1,4 +1,4 @@
-//! Poses that the engine makes itself.
+//! Poses that the engine provides.
 
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
@@ -8,18 +8,22 @@ use crate::gpu::palettes;
 use crate::skeleton::{Affine, Transform, model_pose};
 
 impl Crowd {
-    /// Shows a model pose of the engine's own making: character space from each joint's space, one
-    /// for each joint of its character's skeleton. It takes the place of what the layer plays, in a
-    /// cross-fade, and stays until it is set again or something else is played on the layer.
+    /// Shows a model pose that the engine provides.
     ///
-    /// Front faces are told from the rest pose and the clips, as
-    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says: a pose that
-    /// mirrors where no clip does shows its back faces.
+    /// The pose has one transform for each joint of its character's skeleton: character space from
+    /// the joint's space. It replaces what the layer plays, with a cross-fade, and stays until it
+    /// is set again or something else is played on the layer.
+    ///
+    /// Front faces depend on the rest pose and the clips, as
+    /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) says. A pose that flips a
+    /// joint that no clip flips shows its back faces.
     ///
     /// # Errors
-    /// As [`Animator::show_model_pose`](crate::animator::Animator::show_model_pose);
-    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the character's method cannot represent the pose.
-    /// The instance stays as it was then.
+    /// - As [`Animator::show_model_pose`](crate::animator::Animator::show_model_pose).
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of the
+    ///   character's skinning method cannot represent the pose.
+    ///
+    /// The instance is then unchanged.
     #[doc(alias = "ragdoll")]
     pub fn show_model_pose(
         &mut self,
@@ -33,11 +37,12 @@ impl Crowd {
         })
     }
 
-    /// Shows a local pose of the engine's own making: one transform for each joint. As
-    /// [`Self::show_model_pose`].
+    /// Shows a local pose that the engine provides: one transform for each joint.
+    ///
+    /// See [`Self::show_model_pose`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::show_model_pose`].
     pub fn show_pose(
         &mut self,
         id: InstanceId,
@@ -48,7 +53,9 @@ impl Crowd {
         self.with_actor(id, |animator, actor| animator.show_pose(actor, local, show))
     }
 
-    /// Changes the pose that an instance shows; if it shows none, shows it at once, on layer 0.
+    /// Replaces the model pose that an instance shows.
+    ///
+    /// If it shows none, the pose is shown at once, on layer 0.
     ///
     /// # Errors
     /// As [`Self::show_model_pose`].
@@ -63,7 +70,9 @@ impl Crowd {
         })
     }
 
-    /// Changes the pose that an instance shows; if it shows none, shows it at once, on layer 0.
+    /// Replaces the pose that an instance shows with a local pose.
+    ///
+    /// If it shows none, the pose is shown at once, on layer 0.
     ///
     /// # Errors
     /// As [`Self::show_model_pose`].
@@ -87,7 +96,7 @@ impl Crowd {
         self.check_pose(id, &model)
     }
 
-    /// Whether the format of the character's palettes can represent a model pose.
+    /// Checks that the format of the character's palettes can represent a model pose.
     fn check_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
         let character = CharacterId(self.instances.get(id)?.record.character);
         let (format, scratch) = (self.entry(character)?.mesh.format(), &mut self.scratch);
@@ -97,7 +106,7 @@ impl Crowd {
         let checked = if finite && model.len() == rig.skeleton().len() {
             palettes::check(rig, format, model, &mut taken)
         } else {
-            // The animator says what is wrong.
+            // The animator reports this error.
             Ok(())
         };
         self.scratch = taken;

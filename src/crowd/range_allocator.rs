@@ -1,16 +1,18 @@
-//! Ranges of a buffer that instances are given and keep while they live.
+//! Allocates the ranges of shared buffers that instances keep while they live.
 
 use std::collections::BTreeMap;
 
-/// Gives out ranges of `capacity` units. A range that is given back goes to the next of its size;
-/// else ranges are given from a growing end, and when that meets the capacity they are all given
-/// anew, without gaps.
+/// Allocates ranges of `capacity` units.
+///
+/// A freed range is reused for the next allocation of its size. Other ranges are taken at a growing
+/// end. When that meets the capacity, the caller compacts: all ranges are allocated again without
+/// gaps.
 #[derive(Debug)]
 pub(super) struct RangeAllocator {
     capacity: u32,
-    /// Free ranges, by their length: where they start.
+    /// The starts of free ranges, by their length.
     holes: BTreeMap<u32, Vec<u32>>,
-    /// First unit that has not been given since the last compaction.
+    /// First unit that has not been allocated since the last compaction.
     end: u32,
     used: u32,
 }
@@ -42,8 +44,9 @@ impl RangeAllocator {
         self.end
     }
 
-    /// The start of `size` units, for which there is room in all; `None` if they don't lie
-    /// together: compact then.
+    /// Allocates `size` units and returns their start. The caller has checked the total.
+    ///
+    /// `None` if they are not contiguous. Compact then.
     pub(super) fn take(&mut self, size: u32) -> Option<u32> {
         if size == 0 {
             return Some(0);
@@ -69,7 +72,7 @@ impl RangeAllocator {
         }
     }
 
-    /// Forgets what was given: all ranges in use are to be taken again.
+    /// Frees everything. The caller then allocates all ranges in use again.
     pub(super) fn clear(&mut self) {
         (self.end, self.used) = (0, 0);
         self.holes.clear();

@@ -1,4 +1,4 @@
-//! What was replaced, kept until no frame in flight can use it.
+//! The retire queue: keeps replaced objects until no frame in flight can use them.
 
 use super::buffers::FrameBuffers;
 use super::history::HistoryBuffer;
@@ -8,7 +8,7 @@ use crate::pass::draw::DrawPass;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// Something that is no longer reachable for new frames.
+/// An object that new frames cannot reach any more.
 #[derive(Debug)]
 pub(super) enum Retired {
     Buffers(Box<FrameBuffers>),
@@ -17,15 +17,17 @@ pub(super) enum Retired {
     Pass(Box<DrawPass>),
     Shadow(BoundShadow),
     History(HistoryBuffer),
-    /// Of the character with this index.
+    /// The upload of the character with this index.
     Upload(u32, Upload),
 }
 
 impl Retired {
+    /// Destroys the object.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the object, by this function's contract.
         unsafe {
             match self {
                 Self::Buffers(buffers) => buffers.destroy(device, allocator),
@@ -40,13 +42,13 @@ impl Retired {
     }
 }
 
-/// Counts the frames begun, and knows in which of them each frame in flight was begun last.
+/// Counts frames and destroys retired objects when no frame in flight can use them.
 ///
-/// A thing retired after frame `n` may be used by every frame up to `n`. Those frames have ended
-/// when every frame in flight that was ever begun has been begun again after `n`.
+/// An object retired after frame `n` may be used by every frame up to `n`. Those frames have ended
+/// when every frame index that was ever begun has been begun again after `n`.
 #[derive(Debug)]
 pub(super) struct RetireQueue {
-    /// The frame in which each frame in flight was begun last, counted from 1; 0: never.
+    /// By frame index, the frame that was begun last with it, counted from 1. 0: never.
     begun: Vec<u64>,
     frame: u64,
     graves: Vec<(u64, Retired)>,
@@ -66,7 +68,7 @@ impl RetireQueue {
         self.frame
     }
 
-    /// Room for `more` burials that then don't allocate.
+    /// Reserves memory for `more` objects, so that retiring them does not allocate.
     pub(super) fn make_room(&mut self, more: usize) {
         self.graves.reserve(more);
     }
@@ -75,8 +77,8 @@ impl RetireQueue {
         self.graves.push((self.frame, retired));
     }
 
-    /// Takes back the uploads of this frame that `wanted` says yes to, by the index of their
-    /// character.
+    /// Takes back the uploads retired in this frame for whose character's index `wanted` returns
+    /// true.
     pub(super) fn exhume_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
         let frame = self.frame;
         let ours = |grave: &mut (u64, Retired)| {
@@ -91,7 +93,7 @@ impl RetireQueue {
             .collect()
     }
 
-    /// Takes back the buffer of histories that this frame buried.
+    /// Takes back the buffer of histories retired in this frame, if any.
     pub(super) fn exhume_history(&mut self) -> Option<HistoryBuffer> {
         let frame = self.frame;
         let ours =
@@ -106,7 +108,7 @@ impl RetireQueue {
     /// Begins `frame_index`, and destroys what no frame can use any more.
     ///
     /// # Safety
-    /// The frame in flight's earlier work has ended.
+    /// The earlier work of this frame index has ended.
     pub(super) unsafe fn begin(
         &mut self,
         device: &Device,
@@ -126,19 +128,21 @@ impl RetireQueue {
             .unwrap_or(0);
         for (frame, retired) in &mut self.graves {
             if *frame < ended {
-                // SAFETY: every frame in flight begun up to that frame has been begun again, so its work has
-                // ended.
+                // SAFETY: every frame index begun up to that frame has been begun again, so its
+                // work has ended.
                 unsafe { retired.destroy(device, allocator) };
             }
         }
         self.graves.retain(|(frame, _)| *frame >= ended);
     }
 
+    /// Destroys everything.
+    ///
     /// # Safety
     /// Nothing is in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         for (_, mut retired) in self.graves.drain(..) {
-            // SAFETY: the caller's word.
+            // SAFETY: the GPU uses nothing any more, by this function's contract.
             unsafe { retired.destroy(device, allocator) };
         }
     }

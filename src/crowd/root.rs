@@ -1,4 +1,4 @@
-//! Root motion of instances: their transforms follow their clips.
+//! Root motion of instances, whose transforms follow their clips.
 
 use super::InstanceId;
 use super::state::Crowd;
@@ -11,12 +11,14 @@ use glam::{DVec3, Vec3};
 /// An instance that root motion moves: `world_from_model = place × rest`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rooted {
-    /// What of the transform is neither place nor heading: scale, tilt.
+    /// The part of the transform that is neither position nor heading: scale and tilt.
     rest: Affine,
 }
 
-/// Where a transform stands and which way it looks: its translation, and the angle of its z axis
-/// about +Y. And what is left of it, seen from there.
+/// Splits a transform into its position, the rest, and its heading.
+///
+/// The position is the translation, and the heading is the angle of the z axis about +Y. The rest
+/// is what remains of the transform relative to these two.
 fn split(world_from_model: &Affine) -> (RootPlace, Affine, f64) {
     let forward = world_from_model.matrix3.z_axis;
     let place = RootPlace {
@@ -29,9 +31,10 @@ fn split(world_from_model: &Affine) -> (RootPlace, Affine, f64) {
 }
 
 impl Crowd {
-    /// Sets what becomes of the root motion of an instance's clips. With
-    /// [`RootMotionMode::Apply`] its transform follows, from where it stands: exact for months, at
-    /// any frame rate.
+    /// Sets how an instance uses the root motion of its clips.
+    ///
+    /// With [`RootMotionMode::Apply`] its transform follows, starting from the present one. This is
+    /// exact for months, at any frame rate.
     ///
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
@@ -53,7 +56,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// What becomes of the root motion of an instance's clips.
+    /// The root motion mode of an instance.
     ///
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
@@ -63,7 +66,9 @@ impl Crowd {
         animator.root_motion(actor)
     }
 
-    /// How the instance moved in the frame begun last, in character space as it stood before.
+    /// The instance's motion in the frame begun last.
+    ///
+    /// It is relative to the character space of the frame before.
     ///
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
@@ -73,7 +78,7 @@ impl Crowd {
         animator.root_delta(actor)
     }
 
-    /// Lets root motion go on from where the instance stands.
+    /// Restarts root motion from the instance's present transform.
     pub(super) fn root_at(&mut self, id: InstanceId) -> Result<()> {
         let world = self.instances.get(id)?.record.world_from_model.to_affine();
         let (place, rest, scale) = split(&world);
@@ -86,7 +91,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Moves the instances of a character that root motion moves.
+    /// Moves the instances of a character that follow their root motion.
     pub(super) fn apply_root_motion(&mut self, character: usize) -> Result<()> {
         let Some(Some(entry)) = self.characters.get(character) else {
             return Ok(());
@@ -106,7 +111,7 @@ impl Crowd {
             let Some(Rooted { rest }) = instance.rooted else {
                 continue;
             };
-            // What it is attached to gives its place.
+            // The transform of an attached instance follows from its parent's.
             if self.attachments.of(id.index).is_some() {
                 continue;
             }

@@ -1,27 +1,27 @@
-//! Instances that follow each other in the visible list and are drawn alike.
+//! Runs: contiguous instances of the visible list that are drawn alike.
 
-/// Instances of one character that follow each other in the visible list, and are drawn alike.
+/// Contiguous instances of one character in the visible list that are drawn alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Run {
-    /// The set or view that it belongs to.
+    /// The index of its visible set or, for blended instances, of its view.
     pub(super) of: u32,
     pub(super) character: u32,
-    /// In the visible list.
+    /// Index of its first instance in the visible list.
     pub(super) first: u32,
     pub(super) count: u32,
-    /// Whether their transforms mirror.
+    /// True if their transforms are flipped.
     pub(super) mirrored: bool,
     pub(super) hidden: u128,
 }
 
 impl Run {
-    /// Whether the primitive of this bit is hidden.
+    /// Returns true if the primitive of this bit is hidden.
     pub(super) fn hides(&self, bit: u128) -> bool {
         self.hidden & bit != 0
     }
 }
 
-/// The runs of one set (or view) and character, in runs that are sorted by both.
+/// The runs of one set (or view) and character. `runs` must be sorted by both.
 pub(super) fn runs_of(runs: &[Run], of: u32, character: u32) -> &[Run] {
     let key = (of, character);
     let start = runs.partition_point(|run| (run.of, run.character) < key);

@@ -1,4 +1,4 @@
-//! The shadow map that the built-in shading looks the light up in: set 1 of its passes.
+//! The shadow map that the built-in shading samples: set 1 of its passes.
 
 use super::retire::Retired;
 use super::state::Crowd;
@@ -6,20 +6,23 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;
 
-/// The engine's shadow map: a depth image with one layer for each of a view's
-/// [shadow layers](crate::crowd::Shadow::clip_from_world).
+/// The engine's shadow map.
+///
+/// It is a depth image with one layer for each of a view's [shadow
+/// layers](crate::Shadow::clip_from_world).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShadowMap {
     /// A `2D_ARRAY` view of its depth aspect.
     pub view: vk::ImageView,
-    /// In which layout it is when it is sampled.
+    /// Its layout when it is sampled.
     pub layout: vk::ImageLayout,
     /// Its width and height in texels.
     pub edge: u32,
-    /// Whether depth 1 is near in it.
+    /// True if depth 1 is near.
     pub reversed_z: bool,
-    /// Whether its format can be filtered linearly
-    /// (`VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT`): smoother edges.
+    /// True if its format can be filtered linearly, which makes smoother edges.
+    ///
+    /// The format feature is `VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT`.
     pub linear: bool,
 }
 
@@ -40,10 +43,12 @@ pub(super) struct BoundShadow {
 }
 
 impl BoundShadow {
+    /// Destroys the set's objects.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             self.pool.destroy(device);
             self.sampler.destroy(device);
@@ -60,7 +65,7 @@ impl ShadowInput {
         }
     }
 
-    /// Fills a null input.
+    /// Creates the set layout of a null input.
     pub(super) fn build(&mut self, device: &Device) -> Result<()> {
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .binding(0)
@@ -68,7 +73,7 @@ impl ShadowInput {
             .descriptor_count(1)
             .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the info is valid.
+        // SAFETY: the info and the arrays that it points to are alive during the call.
         let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
         self.layout = Object::new(device, layout, "throng shadow map");
@@ -83,10 +88,12 @@ impl ShadowInput {
         self.bound.as_ref().map(|bound| bound.set)
     }
 
+    /// Destroys all objects.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             if let Some(mut bound) = self.bound.take() {
                 bound.destroy(device);
@@ -115,7 +122,7 @@ fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .compare_enable(true)
         .compare_op(compare);
-    // SAFETY: the info is valid.
+    // SAFETY: the info is alive during the call and asks for no feature.
     let made = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
     Ok(Object::new(device, made, "throng shadow map"))
 }
@@ -128,7 +135,7 @@ fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Re
     }];
     let made = sets::allocate(device, "throng shadow map", &sizes, layout, 1, None);
     let (pool, sets) = made.inspect_err(|_| {
-        // SAFETY: never used.
+        // SAFETY: no set refers to the sampler yet.
         unsafe { sampler.destroy(device) };
     })?;
     let set = sets.first().copied().unwrap_or_default();
@@ -141,23 +148,27 @@ fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Re
         .dst_set(set)
         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
         .image_info(&image);
-    // SAFETY: the set is fresh; the caller vouches for the view.
+    // SAFETY: no command buffer has used the new set; `set_shadow_map`'s caller promises that the
+    // view is alive.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     Ok(BoundShadow { pool, sampler, set })
 }
 
 impl Crowd {
-    /// Says which image passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map) look the
-    /// light up in, from the next frame on. Views say with [`View::shadow`](crate::View::shadow)
-    /// what is in it.
+    /// Sets the shadow map that passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map)
+    /// sample.
+    ///
+    /// It applies from the next frame on. [`View::shadow`](crate::View::shadow) describes its
+    /// contents for each view.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an edge of 0; [`Error::Vulkan`]. The map is then the one before.
+    /// [`Error::Argument`] for an edge of 0, and [`Error::Vulkan`]. The previous map is then kept.
     ///
     /// # Safety
-    /// The view is alive until another map is set and no frame in flight was begun before that, or
-    /// the crowd is destroyed. Where a frame's draws sample it, it is in that layout, and what was
-    /// drawn into it is visible to fragment shaders.
+    /// - The image view lives until the crowd is destroyed, or until another map was set and no
+    ///   frame begun before that is in flight.
+    /// - If a frame's draws sample it, it is in that layout, and what was drawn into it is visible
+    ///   to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
         if map.edge == 0 {
             let why = ArgumentFault::Invalid("must be at least 1");

@@ -1,4 +1,4 @@
-//! What the engine says of who shows what: hidden instances, view masks, lists of its own.
+//! Visibility set by the engine: hidden instances, view masks and lists.
 
 use super::state::Crowd;
 use super::view::View;
@@ -7,7 +7,7 @@ use super::{Frame, InstanceId, MAX_VIEWS};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::limit;
 
-/// A list of instances that views of one frame show. See [`Frame::list`].
+/// A list of the instances that views of one frame show. See [`Frame::list`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ListId {
     pub(super) frame: u64,
@@ -18,17 +18,21 @@ pub struct ListId {
 const MAX_LISTS: u32 = MAX_VIEWS;
 
 impl Crowd {
-    /// Shows or hides an instance, in all views, and with it whatever is attached to it. A hidden
-    /// instance is neither drawn nor animated; its clips go on by the clock, and it can be moved as
-    /// any other.
+    /// Shows or hides an instance and everything attached to it.
     ///
-    /// An instance that no view showed in the frame before has no motion in its first frame: motion
-    /// vectors take it for having been there, in its present pose, in every view's last frame, as
-    /// after [`Self::teleport`]. The same holds where [`Self::set_view_mask`] or [`Frame::list`]
-    /// kept it from all views.
+    /// It applies to all views.
+    ///
+    /// A hidden instance is neither drawn nor animated. Its clips advance with time all the same,
+    /// and it can be moved like any other.
+    ///
+    /// If no view showed an instance in the frame before, its first visible frame has no motion:
+    /// for motion vectors, it was at the same place with the same pose in every view's last frame,
+    /// as after [`Self::teleport`]. This also applies if [`Self::set_view_mask`] or [`Frame::list`]
+    /// kept it out of all views.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    #[doc(alias = "visibility")]
     pub fn set_visible(&mut self, id: InstanceId, visible: bool) -> Result<()> {
         self.instances.get(id)?;
         if let Some(marks) = self.visibility.marks.get_mut(id.index as usize) {
@@ -37,16 +41,19 @@ impl Crowd {
         Ok(())
     }
 
-    /// Says which views show an instance: those whose [`View::mask`] has a bit in common with
-    /// `mask`. Every view does at first ([`u32::MAX`]); 0 is as hidden. An instance that no view of
-    /// a frame shows is not animated.
+    /// Sets the mask that decides which views show an instance.
     ///
-    /// For the player's own body in a first-person game, which is seen only by its shadow:
+    /// A view shows it if its [`View::mask`] and `mask` have a bit in common. The default is
+    /// [`u32::MAX`], so every view shows it. With 0, none does. An instance that no view of a frame
+    /// shows is not animated.
+    ///
+    /// For example, the player's own body in a first-person game is seen only by its shadow:
     /// `crowd.set_view_mask(body, SHADOW)?`, where the camera's view has a mask without the bit
     /// `SHADOW`.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    #[doc(alias = "cull")]
     pub fn set_view_mask(&mut self, id: InstanceId, mask: u32) -> Result<()> {
         self.instances.get(id)?;
         if let Some(marks) = self.visibility.marks.get_mut(id.index as usize) {
@@ -57,15 +64,18 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// Makes a list of instances for views of this frame: a view whose [`View::list`] it is shows
-    /// those instances only, as far as they are visible and its mask allows. Several views can
-    /// share one. For engines that cull by themselves.
+    /// Makes a list of instances for views of this frame.
+    ///
+    /// A view with this [`View::list`] shows only these instances, provided that they are visible
+    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
+    /// culling.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the frame is prepared already; [`Error::Capacity`] for more lists
-    /// than [`Capacity::views`](super::Capacity::views); [`Error::At`], by the place in the list,
-    /// for an instance that is not alive ([`Error::Stale`] or [`Error::NotFound`]), and for one
-    /// that stands there twice ([`Error::Argument`]).
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] for more lists than [`Capacity::views`](super::Capacity::views).
+    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
+    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
+    #[doc(alias = "cull")]
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {
             let why = ArgumentFault::Invalid("record_prepare was already called for it");
@@ -95,7 +105,7 @@ impl Frame<'_> {
                 Ok(())
             });
             if let Err(why) = marked {
-                // The list's bits are given to the next one.
+                // The next list reuses the bits of this one, so clear them.
                 for listed in &mut visibility.listed {
                     *listed &= !(1 << number);
                 }
@@ -115,8 +125,10 @@ impl Frame<'_> {
 }
 
 impl Visibility {
+    /// Checks that the view's list belongs to this frame.
+    ///
     /// # Errors
-    /// [`Error::Argument`] for a list that is not of this frame.
+    /// [`Error::Argument`] if it does not.
     pub(super) fn check(&self, view: &View, frame: u64) -> Result<()> {
         let good = |list: ListId| list.frame == frame && list.index < self.lists;
         if view.list.is_none_or(good) {

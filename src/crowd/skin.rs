@@ -1,4 +1,4 @@
-//! The skin stage of a frame: which instances are deformed before they are drawn, and where.
+//! The skin stage of a frame, which deforms vertices before they are drawn.
 
 use super::buffers::Written;
 use super::characters::Entry;
@@ -20,17 +20,21 @@ pub(super) struct Listed {
 }
 
 impl Crowd {
-    /// Says where an instance's vertices are deformed from the next frame on. [`SkinningStage::Compute`]
-    /// and [`SkinningStage::Cpu`] pay where it is drawn in several passes, and give the engine its
-    /// deformed vertices ([`Frame::skinned`]); they take room of
-    /// [`Capacity::skinned_words`](crate::Capacity::skinned_words).
+    /// Sets the stage that deforms an instance's vertices.
+    ///
+    /// It applies from the next frame on.
+    ///
+    /// [`SkinningStage::Compute`] and [`SkinningStage::Cpu`] pay off if the instance is drawn in
+    /// several passes. They also give the engine its deformed vertices ([`Frame::skinned`]). They
+    /// use [`Capacity::skinned_words`](crate::Capacity::skinned_words).
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Capacity`] when there
-    /// is no room for its deformed vertices (see [`Self::reserve`]); [`Error::Argument`] for
-    /// [`SkinningStage::Cpu`] where its character was added without
-    /// [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning). The instance is then as
-    /// it was.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Capacity`] if its deformed vertices do not fit (see [`Self::reserve`]).
+    /// - [`Error::Argument`] for [`SkinningStage::Cpu`] if its character was added without
+    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
+    ///
+    /// The instance is then unchanged.
     pub fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) -> Result<()> {
         let instance = self.instances.get(id)?;
         let entry = self.entry(CharacterId(instance.record.character))?;
@@ -44,7 +48,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Where an instance's vertices are deformed.
+    /// The stage that deforms an instance's vertices.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -56,7 +60,7 @@ impl Crowd {
 /// Words of an instance's deformed vertices.
 ///
 /// # Errors
-/// [`Error::Argument`] if the character can't be skinned so.
+/// [`Error::Argument`] if the character does not support this stage.
 pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
     match skin {
         SkinningStage::Vertex => Ok(0),
@@ -71,7 +75,7 @@ pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
 }
 
 impl Frame<'_> {
-    /// Lists the instances that the GPU deforms, character by character, and deforms those of the
+    /// Lists the instances that the GPU deforms, character by character, and skins those of the
     /// CPU.
     pub(super) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
@@ -99,7 +103,7 @@ impl Frame<'_> {
                 continue;
             }
             let start = u64::from(at) * 4;
-            // SAFETY: the frame in flight has ended, by the contract of `begin_frame`.
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 crowd
                     .buffers
@@ -113,7 +117,7 @@ impl Frame<'_> {
         }
         let started = Instant::now();
         let words = crowd.deforms.words();
-        // SAFETY: as above.
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
             crowd
                 .buffers
@@ -128,8 +132,11 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Brings what the CPU deformed to where draws read it, and deforms the rest there; between
-    /// barriers: the frames before may still read it, and have written it.
+    /// Copies what the CPU deformed to the buffer that draws read, and records the dispatches that
+    /// deform the rest.
+    ///
+    /// Barriers surround this, because earlier frames have written the buffer and may still read
+    /// it.
     ///
     /// # Safety
     /// As [`Frame::record_prepare`].
@@ -147,7 +154,8 @@ impl Frame<'_> {
         );
         let both = (copied.0 | written.0, copied.1 | written.1);
         let (readers, reads) = self.readers();
-        // SAFETY: the caller's word; buffers and sets are this crowd's and alive.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; buffers
+        // and sets are this crowd's and alive.
         unsafe {
             device.begin_label(cmd, c"throng skin");
             let scope = self.begin_scope(cmd, "skin");
@@ -157,7 +165,7 @@ impl Frame<'_> {
             }
             for (number, listed) in crowd.listed.iter().enumerate() {
                 if number == 0 && !regions.is_empty() {
-                    // They write other words of one buffer.
+                    // Copies and dispatches write different words of one buffer.
                     device.barrier(cmd, both, both);
                 }
                 self.record_dispatch(cmd, listed);
@@ -168,13 +176,15 @@ impl Frame<'_> {
         }
     }
 
+    /// Records the copies of what the CPU deformed.
+    ///
     /// # Safety
     /// As [`Frame::record_prepare`].
     unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
         let buffers = &self.crowd.buffers;
         let (from, start) = buffers.host_source(self.frame_index, buffers.sections.deformed);
         let to = buffers.skinned().buffer;
-        // The regions count from the section's start.
+        // The regions are relative to the section's start.
         let mut some = [vk::BufferCopy::default(); 64];
         for regions in regions.chunks(some.len()) {
             for (place, region) in some.iter_mut().zip(regions) {
@@ -184,11 +194,14 @@ impl Frame<'_> {
                 };
             }
             let some = some.get(..regions.len()).unwrap_or_default();
-            // SAFETY: the caller's word; the instances' ranges lie in the buffers, and apart.
+            // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+            // instances' ranges lie in the buffers and do not overlap.
             unsafe { self.crowd.device.raw.cmd_copy_buffer(cmd, from, to, some) };
         }
     }
 
+    /// Records the dispatch for the instances of one character.
+    ///
     /// # Safety
     /// As [`Frame::record_prepare`].
     unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
@@ -207,7 +220,8 @@ impl Frame<'_> {
             buffers.offset(frame_index, sections.morphs),
         ];
         let range = listed.range.clone();
-        // SAFETY: the caller's word; what was listed lies in the table, and the set is written.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the listed
+        // indices lie in the table, and the set is written.
         unsafe {
             device_label(self, cmd, entry, || {
                 let to = (set, offsets);
@@ -218,7 +232,7 @@ impl Frame<'_> {
         }
     }
 
-    /// What may read the deformed vertices without another barrier.
+    /// The stages and accesses that may read deformed vertices without another barrier.
     fn readers(&self) -> (Stage, Access) {
         let (stages, reads) = (
             super::frame::SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
@@ -233,7 +247,7 @@ impl Frame<'_> {
     }
 }
 
-/// Puts the character's name around what `record` records.
+/// Records a debug label with the character's name around what `record` records.
 ///
 /// # Safety
 /// `cmd` is recording.
@@ -243,7 +257,7 @@ unsafe fn device_label(
     entry: &Entry,
     record: impl FnOnce(),
 ) {
-    // SAFETY: the caller's word.
+    // SAFETY: `cmd` is recording, by this function's contract.
     unsafe {
         frame.crowd.device.begin_label(cmd, &entry.label);
         record();

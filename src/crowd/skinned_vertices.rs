@@ -1,4 +1,4 @@
-//! The deformed vertices of an instance, for the engine.
+//! The deformed vertices of an instance, for the engine's own use.
 
 use super::instances::SkinningStage;
 use super::{CharacterId, Frame, InstanceId};
@@ -6,44 +6,51 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
 
-/// Where the deformed vertices of an instance lie in this frame, in character space: its transform
-/// is the caller's to apply.
+/// The deformed vertices of an instance in this frame.
 ///
-/// They are there for whatever is submitted after [`Frame::record_prepare`]'s commands and before
-/// those of the next frame, in vertex, fragment and compute shaders (storage buffer reads), as
-/// vertex buffers, as source of copies, and, where
-/// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) says so, for acceleration
-/// structure builds. Barriers before that are throng's, and so are those by which the next frame
-/// waits for those reads. For any other use (mesh and ray tracing shaders, `vkCmdBlitImage` and its
-/// like, other queues) the engine puts its own barriers: behind `record_prepare` from
-/// `ALL_COMMANDS`/`MEMORY_WRITE`, and before that of the next frame to `ALL_COMMANDS`. Nothing but
-/// throng writes there.
+/// They are in character space; the caller applies the instance's transform.
 ///
-/// Vertices of parts that the instance hides are there, too, as if they were shown.
+/// Commands may read them if they are submitted after those of [`Frame::record_prepare`] and before
+/// those of the next frame. These uses need no barrier from the engine, neither before the reads
+/// nor between them and the next frame:
 ///
-/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout); [`Self::primitives`] has it
-/// in bytes.
+/// - storage buffer reads in vertex, fragment and compute shaders
+/// - vertex buffers
+/// - sources of copies
+/// - acceleration structure builds, if
+///   [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) includes them
+///
+/// For any other use (mesh and ray tracing shaders, `vkCmdBlitImage` and the like, other queues)
+/// the engine records its own barriers: after `record_prepare` from `ALL_COMMANDS`/`MEMORY_WRITE`,
+/// and before that of the next frame to `ALL_COMMANDS`. Only throng writes there.
+///
+/// Vertices of hidden parts are deformed, too, as if they were shown.
+///
+/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout). [`Self::primitives`] gives
+/// it in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct SkinnedVertices<'a> {
-    /// With the usage `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
-    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage). Another one after
-    /// [`Crowd::reserve`](super::state::Crowd::reserve).
+    /// The buffer, which changes after [`Crowd::reserve`](super::state::Crowd::reserve).
+    ///
+    /// Its usage is `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
+    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage).
     pub buffer: vk::Buffer,
-    /// Where the instance's range starts, in bytes, a multiple of 16. Another one in the next
-    /// frame, perhaps.
+    /// Start of the instance's range in bytes, a multiple of 16.
+    ///
+    /// It may change in the next frame.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Size of the instance's range in bytes.
     pub size: u64,
     mesh: &'a SkinnedMesh,
 }
 
 impl<'a> SkinnedVertices<'a> {
-    /// Each primitive's streams in the buffer, and the indices that go with them.
+    /// Each primitive's streams in the buffer, and its indices.
     pub fn primitives(&self) -> impl Iterator<Item = SkinnedPrimitive> + use<'a> {
         self.mesh.skinned_primitives(self.offset)
     }
 
-    /// The buffer of the indices.
+    /// The index buffer.
     #[must_use]
     pub fn index_buffer(&self) -> vk::Buffer {
         self.mesh.index_buffer()
@@ -51,12 +58,14 @@ impl<'a> SkinnedVertices<'a> {
 }
 
 impl Frame<'_> {
-    /// The deformed vertices of an instance of [`SkinningStage::Compute`] or [`SkinningStage::Cpu`], after
-    /// [`Self::record_prepare`].
+    /// The deformed vertices of an instance, after [`Self::record_prepare`].
+    ///
+    /// The instance must use [`SkinningStage::Compute`] or [`SkinningStage::Cpu`].
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive; [`Error::Argument`] if the frame
-    /// is not prepared, the instance is of [`SkinningStage::Vertex`], or no view of the frame shows it.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Argument`] if the frame is not prepared, the instance uses
+    ///   [`SkinningStage::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<SkinnedVertices<'_>> {
         let instance = self.crowd.instances.get(id)?;
         let fault = |what, why| {

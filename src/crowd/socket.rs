@@ -1,4 +1,4 @@
-//! Where joints of instances are, for what is attached to them.
+//! Transforms of the joints and sockets of instances.
 
 use super::InstanceId;
 use super::state::Crowd;
@@ -7,19 +7,22 @@ use crate::error::Result;
 use crate::skeleton::{Affine, Socket};
 
 impl Crowd {
-    /// World space from a joint's or a socket's space at the engine's `time_s`: of what the
-    /// instance plays now, where it stands now. Only the joint and those above it are evaluated;
-    /// any time will do, before or after that of the frame. An instance in a pose of the caller's
-    /// is in that at any time.
+    /// World space from a joint's or a socket's space, at time `time_s`.
+    ///
+    /// The instance's present transform and what it plays now are used. `time_s` is the engine's
+    /// time and may be before or after that of the frame. Only the joint and its ancestors are
+    /// evaluated. If the instance shows a pose that the caller set, `time_s` has no effect.
     ///
     /// For something attached to a joint, such as a sword: `crowd.joint_transform(id, "RightHand",
     /// time_s)? * hand_from_sword`.
     ///
     /// # Errors
-    /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if the
-    /// instance is not alive; [`Error::NotFound`](crate::Error::NotFound) or
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for a joint or socket that its character
-    /// lacks.
+    /// - [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if
+    ///   the instance is not alive.
+    /// - [`Error::NotFound`](crate::Error::NotFound) or
+    ///   [`Error::UnknownName`](crate::Error::UnknownName) if its character lacks the joint or
+    ///   socket.
+    #[doc(alias = "bone")]
     pub fn joint_transform<'a>(
         &self,
         id: InstanceId,
@@ -31,10 +34,13 @@ impl Crowd {
         Ok(world_from_model.to_affine() * model)
     }
 
-    /// The same in the character's own space, wherever the instance stands.
+    /// Character space from a joint's or a socket's space, at time `time_s`.
+    ///
+    /// Apart from the instance's transform, this is [`Self::joint_transform`].
     ///
     /// # Errors
     /// As [`Self::joint_transform`].
+    #[doc(alias = "bone")]
     pub fn joint_model<'a>(
         &self,
         id: InstanceId,
@@ -45,7 +51,7 @@ impl Crowd {
         animator.joint_model(actor, joint, time_s)
     }
 
-    /// Character space from a socket's space, of which the joint is the character's.
+    /// Character space from a socket's space. The socket's joint must belong to the character.
     pub(super) fn socket_model(
         &self,
         id: InstanceId,

@@ -1,4 +1,4 @@
-//! Instances with blended materials, far ones first, for each view.
+//! Sorts instances with blended materials for each view, far ones first.
 
 use super::characters::Entry;
 use super::instances::Instances;
@@ -9,19 +9,19 @@ use crate::error::Result;
 use crate::gpu::limit;
 use glam::Vec3;
 
-/// The lists of a frame.
+/// The sorted lists of a frame.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     /// Table indices, run after run.
     list: Vec<u32>,
-    /// Instances that follow each other and are drawn alike; by view.
+    /// Contiguous instances that are drawn alike, by view.
     runs: Vec<Run>,
-    /// Depths while the instances of a character are sorted.
+    /// Depths and indices while the instances of a character are sorted.
     depths: Vec<(f32, u32)>,
 }
 
 impl Sorted {
-    /// Room for this many instances in all, which then allocates nothing.
+    /// Reserves memory for this many instances in total.
     pub(super) fn make_room(&mut self, instances: usize) {
         self.list.reserve(instances.saturating_sub(self.list.len()));
         self.runs.reserve(instances.saturating_sub(self.runs.len()));
@@ -29,7 +29,7 @@ impl Sorted {
             .reserve(instances.saturating_sub(self.depths.len()));
     }
 
-    /// Sorts anew what each view shows.
+    /// Sorts the instances that each view shows.
     ///
     /// # Errors
     /// [`Error::Capacity`](crate::Error::Capacity) if there are more than `cap`.
@@ -59,7 +59,7 @@ impl Sorted {
             blended.map(|(view, character)| count(view, character))
         });
         limit("blended instances", each.sum(), cap.into())?;
-        // Where the runs of this list start in the visible list.
+        // The start of this list's runs in the visible list.
         let start = visibility.list().len();
         for (number, view) in (0..).zip(views) {
             for (character, entry) in (0..).zip(characters) {
@@ -100,12 +100,12 @@ impl Sorted {
             });
             (distance.dot(place.extend(1.0)), index)
         }));
-        // Equal ones by their place in the table, so that nothing flickers.
+        // Instances of equal depth are sorted by table index, so that nothing flickers.
         self.depths
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
 
-    /// Adds what was gathered, in runs of instances that are drawn alike.
+    /// Adds the gathered instances, in runs that are drawn alike.
     fn add(
         &mut self,
         (view, character): (u32, u32),
@@ -131,12 +131,12 @@ impl Sorted {
         }
     }
 
-    /// All of it, as the visible list has it after the lists of the sets.
+    /// The whole list. In the visible list it follows the lists of the sets.
     pub(super) fn list(&self) -> &[u32] {
         &self.list
     }
 
-    /// What a view shows of a character.
+    /// The runs of a character that a view shows.
     pub(super) fn runs(&self, view: u32, character: u32) -> &[Run] {
         runs_of(&self.runs, view, character)
     }

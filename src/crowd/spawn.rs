@@ -1,4 +1,4 @@
-//! What the engine does with instances: spawn, play, move, despawn.
+//! Spawning, moving and despawning instances.
 
 use super::instances::{Allocation, InstanceState, SkinningStage, morph_words};
 use super::skin::skinned_words;
@@ -11,23 +11,24 @@ use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
 use bytemuck::Zeroable;
 
-/// How an instance comes into the world.
+/// Options for spawning an instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spawn<'a> {
-    /// World from character space.
+    /// World space from character space.
     pub world_from_model: Affine,
-    /// Linear RGBA, multiplies the base colour; see [`Crowd::set_tint`].
+    /// Linear RGBA that multiplies the base colour. See [`Crowd::set_tint`].
     pub tint: [f32; 4],
-    /// Whatever the engine's shaders make of it.
+    /// A word for the engine's own shaders.
     pub user: u32,
-    /// What it plays; by default it stands in its rest pose.
+    /// The clip that it plays. By default it stands in its rest pose.
     pub play: Play<'a>,
-    /// Whether the character's state machine drives it; then `play` is for a layer above the
-    /// machine's, or for nothing.
+    /// True if the character's state machine drives it.
+    ///
+    /// Then `play` is for a layer above the machine's layers, or for nothing.
     pub driven: bool,
-    /// What becomes of the root motion of its clips.
+    /// The root motion mode.
     pub root_motion: RootMotionMode,
-    /// Where its vertices are deformed.
+    /// The stage that deforms its vertices.
     pub skin: SkinningStage,
 }
 
@@ -67,14 +68,15 @@ fn check_tint(tint: [f32; 4]) -> Result<()> {
 }
 
 impl Crowd {
-    /// Puts an instance of `character` into the world.
+    /// Spawns an instance of `character`.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a character or clip that does not exist, [`Error::UnknownName`]
-    /// likewise; [`Error::Capacity`] when there is no room for another instance, its palette, morph
-    /// weights or deformed vertices (see [`Crowd::reserve`]); [`Error::Argument`] for values that
-    /// are not finite, and for [`SkinningStage::Cpu`] where the character was added without
-    /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character or clip does not exist.
+    /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
+    ///   weights or deformed vertices (see [`Crowd::reserve`]).
+    /// - [`Error::Argument`] for values that are not finite, and for [`SkinningStage::Cpu`] if the
+    ///   character was added without
+    ///   [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
         let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
@@ -152,8 +154,9 @@ impl Crowd {
         Ok(actor)
     }
 
-    /// Takes an instance out of the world. Those that are attached to it go with it, or stay behind
-    /// on their own, as [`AttachEnd`](super::AttachEnd) says.
+    /// Despawns an instance.
+    ///
+    /// Instances attached to it are despawned or detached, as [`AttachEnd`](super::AttachEnd) says.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -187,13 +190,13 @@ impl Crowd {
         Ok(())
     }
 
-    /// Whether the instance is alive.
+    /// Returns true if the instance is alive.
     #[must_use]
     pub fn is_alive(&self, id: InstanceId) -> bool {
         self.instances.get(id).is_ok()
     }
 
-    /// The instance's frame in flight in the instance table, for shaders of the engine's own.
+    /// The instance's index in the instance table, for the engine's own shaders.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -214,19 +217,22 @@ impl Crowd {
         Ok(next.record)
     }
 
-    /// Moves an instance. What motion vectors see is a motion from where it was in the view's last
-    /// frame; after [`Self::teleport`] they see none.
+    /// Moves an instance.
+    ///
+    /// Motion vectors include the motion from its transform in the view's last frame. To move it
+    /// without motion vectors, use [`Self::teleport`].
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for a
-    /// transform that is not finite, and for an instance that is [attached](Self::attach): what it
-    /// is attached to gives its place.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Argument`] if the transform is not finite, or if the instance is
+    ///   [attached](Self::attach), because its transform then follows from its parent's.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
         self.place(id, world_from_model, false)
     }
 
-    /// Puts an instance somewhere else without a motion in between: to motion vectors, it has been
-    /// there, in its present pose, in every view's last frame.
+    /// Moves an instance without motion vectors.
+    ///
+    /// For motion vectors, it was at the new place with the same pose in every view's last frame.
     ///
     /// # Errors
     /// As [`Self::set_transform`].
@@ -248,7 +254,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Gives an instance another transform, which is finite. `jump`: without a motion in between.
+    /// Sets the transform of an instance, which must be finite. `jump` leaves motion vectors out.
     pub(super) fn put(
         &mut self,
         id: InstanceId,
@@ -271,12 +277,13 @@ impl Crowd {
         })
     }
 
-    /// Colours an instance: linear RGBA, multiplies the base colour. Alpha counts where the
-    /// material masks or blends.
+    /// Sets the tint of an instance: linear RGBA that multiplies the base colour.
+    ///
+    /// Alpha has an effect if the material is masked or blended.
     ///
     /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive, [`Error::Argument`] for values
-    /// that are not finite.
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Argument`] for values that are not finite.
     pub fn set_tint(&mut self, id: InstanceId, tint: [f32; 4]) -> Result<()> {
         check_tint(tint)?;
         self.instances

@@ -1,4 +1,4 @@
-//! Characters and the crowd of their instances: spawn, play, prepare, draw.
+//! The crowd: its construction, its frames and its end.
 
 use super::animate::Animated;
 use super::buffers::FrameBuffers;
@@ -24,18 +24,19 @@ use gpu_allocator::vulkan::Allocator;
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
 
-/// Characters, and the crowd of their instances.
+/// Characters and their instances, drawn with Vulkan.
 ///
-/// It records into the engine's command buffers and never submits, waits or locks. What it needs of
-/// memory it takes from the engine's allocator, in the methods that are handed one.
+/// A crowd records into the engine's command buffers. It never submits, waits or locks. It takes
+/// its memory from the engine's allocator, in the methods that receive one.
 ///
-/// # Slots
-/// `frames_in_flight` frames are in flight. The engine says at [`Crowd::begin_frame`] which one it begins, and
-/// by that promises that the work it last submitted with that frame in flight has ended. All recorded work
-/// goes to one queue, in the order of the frames.
+/// # Frames in flight
+/// [`CrowdDesc::frames_in_flight`] frames may be in flight. At [`Crowd::begin_frame`] the engine
+/// names the frame index that it begins. By that it promises that the work that it last submitted
+/// with this frame index has ended. All recorded work goes to one queue, in the order of the
+/// frames.
 ///
 /// # Spaces
-/// Instance transforms and views are relative to the same origin, which is the engine's to choose.
+/// Instance transforms and views are relative to a common origin that the engine chooses.
 #[derive(Debug)]
 pub struct Crowd {
     pub(crate) device: Device,
@@ -48,8 +49,7 @@ pub struct Crowd {
     pub(crate) passes: Vec<Option<DrawPass>>,
     pub(super) characters: Vec<Option<Entry>>,
     pub(super) instances: Instances,
-    /// What the next prepared frame brings to the GPU, with the index of the character that it is
-    /// for.
+    /// Uploads for the next prepared frame, with the index of their character.
     pub(crate) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
     pub(crate) profiler: Option<Profiler>,
@@ -63,28 +63,33 @@ pub struct Crowd {
     pub(super) histories: Histories,
     pub(super) animated: Animated,
     pub(crate) weights: Vec<f32>,
-    /// A palette in the format of a character's method, on its way to being checked.
+    /// A palette in the format of a character's method, while it is checked.
     pub(crate) scratch: Vec<palettes::Row>,
     pub(crate) time_s: f64,
     pub(crate) destroyed: bool,
 }
 
 impl Crowd {
-    /// Makes an empty crowd on the engine's device.
+    /// Creates an empty crowd on the engine's device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names what the device lacks; [`Error::Argument`] for no frames in flight, no
-    /// views or an alignment that is no power of two; [`Error::Capacity`] for too many frames in flight or
-    /// views, or if the room asked for exceeds what the device can bind; [`Error::Memory`],
-    /// [`Error::Vulkan`]. What was made until then is undone.
+    /// - [`Error::Unsupported`] names what the device lacks.
+    /// - [`Error::Argument`] for no frames in flight, no views, or an alignment that is not a power
+    ///   of two.
+    /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
+    ///   buffers of the capacity.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
+    ///
+    /// If this fails, everything created until then is destroyed.
     ///
     /// # Safety
-    /// The handles of `gpu` belong together and outlive the crowd; the features of
-    /// [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names. `allocator` was
-    /// made for the same device; it is the one handed to every other method.
+    /// - The handles of `gpu` belong together and outlive the crowd.
+    /// - The features of [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names.
+    /// - `allocator` was made for the same device, and is the one passed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;
-        // SAFETY: the caller's word.
+        // SAFETY: this function's contract says that the handles belong together and outlive the
+        // crowd.
         let device = unsafe { Device::new(gpu)? };
         let mut crowd = Self {
             device,
@@ -117,7 +122,7 @@ impl Crowd {
         match crowd.build(allocator) {
             Ok(()) => Ok(crowd),
             Err(error) => {
-                // SAFETY: nothing was recorded with it.
+                // SAFETY: nothing was recorded with the crowd, so the GPU does not use it.
                 unsafe { crowd.destroy(allocator) };
                 Err(error)
             }
@@ -129,7 +134,7 @@ impl Crowd {
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
         self.skin.build(&self.device, self.set_layout.handle())?;
-        // Checks the capacities against the device, so memory of the CPU for them comes after.
+        // This checks the capacities against the device, so CPU memory is reserved after it.
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.make_room(&self.desc.capacity);
         self.sorted.make_room(self.desc.capacity.blended as usize);
@@ -146,7 +151,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// The device as the crowd knows it.
+    /// The device, as the crowd uses it.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
@@ -158,44 +163,48 @@ impl Crowd {
         &self.set_layout
     }
 
-    /// What there is room for.
+    /// The present capacities.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
         self.desc.capacity
     }
 
-    /// How many instances are alive.
+    /// The number of living instances.
     #[must_use]
     pub fn len(&self) -> usize {
         self.instances.len()
     }
 
-    /// Whether no instance is alive.
+    /// Returns true if no instance is alive.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What the frame that was begun last did so far.
+    /// Statistics of the frame begun last, so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.read(self.instances.len() as u32)
     }
 
-    /// GPU times of the frame that was recorded before in the frame in flight begun last; empty without
-    /// [`CrowdDesc::profile`].
+    /// GPU times of an earlier frame.
+    ///
+    /// It is the last one that was recorded with the frame index begun last. The result was read
+    /// when this index began again.
+    ///
+    /// Empty without [`CrowdDesc::profile`].
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {
         self.profiler.as_ref().map_or(&[], Profiler::times)
     }
 
-    /// The profiler, to measure the engine's own scopes beside the crowd's.
+    /// The profiler, which also measures the engine's own scopes.
     #[must_use]
     pub fn profiler(&self) -> Option<&Profiler> {
         self.profiler.as_ref()
     }
 
-    /// Rows of this frame's frame in flight of the palette ring that may be in use: none if nothing plays.
+    /// Rows of the palette ring that this frame may use: none if nothing plays.
     pub(crate) fn rows_in_use(&self) -> u32 {
         if self.animated.any_in_ring() {
             self.instances.rows_end()
@@ -214,17 +223,20 @@ impl Crowd {
         })
     }
 
-    /// Begins the frame of `frame_index` at the engine's time `time_s`, in seconds from an origin of its
-    /// choice. Frees what no frame in flight uses any more.
+    /// Begins a frame and frees what no frame in flight uses.
+    ///
+    /// `frame_index` is the index of the frame in flight. `time_s` is the engine's time in seconds,
+    /// from an origin of its choice.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a frame in flight past [`CrowdDesc::frames_in_flight`], [`Error::Argument`] for a time
-    /// that is not finite.
+    /// - [`Error::NotFound`] if the frame index is not below [`CrowdDesc::frames_in_flight`].
+    /// - [`Error::Argument`] if the time is not finite.
     ///
     /// # Safety
-    /// All work that was submitted with this frame in flight has ended (its fence is signalled). What
-    /// [`Frame::record_prepare`] recorded with it was submitted, or its frame given up by
-    /// [`Self::abandon_frame`]; draws that were not submitted will never be.
+    /// - All work that was submitted with this frame index has ended (its fence is signalled).
+    /// - What [`Frame::record_prepare`] recorded with it was submitted, or its frame was abandoned
+    ///   with [`Self::abandon_frame`].
+    /// - Draws that were not submitted will never be.
     pub unsafe fn begin_frame(
         &mut self,
         allocator: &mut Allocator,
@@ -233,7 +245,7 @@ impl Crowd {
     ) -> Result<Frame<'_>> {
         if frame_index >= self.desc.frames_in_flight {
             return Err(Error::NotFound {
-                what: "frame_index",
+                what: "frame index",
                 index: frame_index.into(),
                 count: self.desc.frames_in_flight.into(),
             });
@@ -245,15 +257,16 @@ impl Crowd {
             });
         }
         self.time_s = time_s;
-        // SAFETY: the caller's word about the frame in flight.
+        // SAFETY: the work of this frame index has ended, by this function's contract.
         unsafe {
             self.retire_queue
                 .begin(&self.device, allocator, frame_index)
         };
-        // And the buffer of histories that growth left behind.
+        // One more for the buffer of histories that growth left behind.
         self.retire_queue.make_room(self.uploads.len() + 1);
         if let Some(profiler) = &mut self.profiler {
-            // SAFETY: the profiler is this device's; the caller's word about the frame in flight.
+            // SAFETY: the profiler is this device's; the work of this frame index has ended, by
+            // this function's contract.
             unsafe { profiler.begin_frame(&self.device, frame_index) };
         }
         self.counters = Counters::default();
@@ -264,12 +277,13 @@ impl Crowd {
         Ok(Frame::new(self, frame_index))
     }
 
-    /// Takes back the frame begun last, prepared or not, whose commands will never be submitted
-    /// (the swapchain was out of date, say): what it would have brought to the GPU is brought by
-    /// the next one.
+    /// Abandons the frame begun last, whose commands will never be submitted.
+    ///
+    /// Use it if, for example, the swapchain was out of date. The frame may be prepared or not. The
+    /// next frame uploads what this one would have uploaded.
     ///
     /// # Safety
-    /// None of what was recorded in that frame is ever submitted.
+    /// Nothing that was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
         self.instances.unsettle();
         self.visibility.abandon_frame();
@@ -287,14 +301,15 @@ impl Crowd {
         self.views.clear();
     }
 
-    /// Overwrites everything that the CPU wrote into `frame_index` of the ring with `byte`. For tests that
-    /// prove that frames in flight are kept apart.
+    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`.
+    ///
+    /// This is for tests which prove that frames in flight are kept apart.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a frame in flight that does not exist.
+    /// [`Error::NotFound`] if the frame index does not exist.
     ///
     /// # Safety
-    /// What the GPU reads of the frame in flight in the meantime may be any bytes.
+    /// The GPU may read any bytes from this frame index's part of the rings.
     #[doc(hidden)]
     pub unsafe fn poison_slot(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         self.animated.forget();
@@ -304,11 +319,12 @@ impl Crowd {
     /// Frees everything, in flight or not.
     ///
     /// # Safety
-    /// The device is idle as far as the crowd's recorded work goes. `allocator` is the one handed
-    /// to [`Crowd::new`].
+    /// - The GPU has finished the crowd's recorded work.
+    /// - `allocator` is the one passed to [`Crowd::new`].
     pub unsafe fn destroy(mut self, allocator: &mut Allocator) {
         self.destroyed = true;
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
+        // function's contract.
         unsafe {
             for (_, mut upload) in self.uploads.drain(..) {
                 upload.free(&self.device, allocator);

@@ -1,14 +1,16 @@
-//! What a frame did.
+//! Statistics of a frame.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// CPU time of the stages of one frame, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuTimes {
-    /// Taking the animators to the frame's time, in
-    /// [`Crowd::begin_frame`](super::state::Crowd::begin_frame): events, state machines, root motion.
+    /// Moving animators to the frame's time, in
+    /// [`Crowd::begin_frame`](super::state::Crowd::begin_frame).
+    ///
+    /// This includes events, state machines and root motion.
     pub update_ms: f64,
-    /// Clips to palettes in the ring, and morph weights.
+    /// Evaluating clips to palettes in the ring, and morph weights.
     pub animate_ms: f64,
     /// Skinning the instances of [`SkinningStage::Cpu`](super::SkinningStage::Cpu).
     pub skin_ms: f64,
@@ -16,33 +18,34 @@ pub struct CpuTimes {
     pub prepare_ms: f64,
 }
 
-/// What a frame did so far.
+/// Statistics of a frame so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stats {
-    /// Instances alive.
+    /// Living instances.
     pub instances: u32,
-    /// Instances whose palette was written this frame.
+    /// Instances whose palette was written in this frame.
     pub animated: u32,
     /// Palette entries that were written.
     pub palette_entries: u32,
-    /// Instances whose deformed vertices were written, by the skin stage or on the CPU.
+    /// Instances that the skin stage or the CPU deformed.
     pub skinned: u32,
-    /// Instance records that were brought to the GPU.
+    /// Instance records that were uploaded.
     pub changes: u32,
-    /// Bytes that the CPU wrote for the GPU this frame: palettes, records, views, lists, and
-    /// uploads of new characters.
+    /// Bytes that the CPU wrote for the GPU in this frame.
+    ///
+    /// These are palettes, records, views, lists, and uploads of new characters.
     pub upload_bytes: u64,
-    /// Draw calls recorded.
+    /// Recorded draw calls.
     pub draws: u32,
-    /// Vertices of all instances drawn.
+    /// Vertices of all drawn instances.
     pub vertices: u64,
-    /// Triangles of all instances drawn.
+    /// Triangles of all drawn instances.
     pub triangles: u64,
     /// CPU times.
     pub cpu: CpuTimes,
 }
 
-/// The same while it is being counted; draws count from several threads.
+/// Statistics while they are counted. Draws count from several threads.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) animated: u32,

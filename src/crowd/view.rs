@@ -1,4 +1,4 @@
-//! Views: where from, under which light, into which part of the attachments.
+//! Views: camera, light, viewport, and which instances they show.
 
 use super::ListId;
 use crate::error::{ArgumentFault, Error, Result};
@@ -10,16 +10,18 @@ use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 /// Bytes of a view's record.
 pub(super) const VIEW_BYTES: u64 = size_of::<layout::GpuView>() as u64;
 
-/// One directional light and a sky. Colours are linear and include the intensity.
+/// One directional light and a sky.
+///
+/// Colours are linear and include the intensity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lighting {
-    /// Towards the sun; any length but zero.
+    /// Direction towards the sun, with any length but zero.
     pub sun_direction: Vec3,
-    /// Of the sun, on a surface that faces it.
+    /// Light of the sun on a surface that faces it.
     pub sun_color: Vec3,
     /// Light from straight above.
     pub sky_color: Vec3,
-    /// Light from straight below; in between it is mixed by the normal's height.
+    /// Light from straight below. In between, the normal's height mixes the two.
     pub ground_color: Vec3,
 }
 
@@ -34,17 +36,18 @@ impl Default for Lighting {
     }
 }
 
-/// The part of the attachments that a view fills, in pixels. A negative height flips it, as Vulkan
-/// has it; `y` is then the lower edge.
+/// The part of the attachments that a view fills, in pixels.
+///
+/// A negative height flips it, as in Vulkan. Then `y` is the lower edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewport {
     /// Left edge.
     pub x: f32,
-    /// Upper edge (lower, if the height is negative).
+    /// Upper edge, or lower edge if the height is negative.
     pub y: f32,
-    /// In pixels, more than 0.
+    /// Width in pixels, more than 0.
     pub width: f32,
-    /// In pixels, not 0.
+    /// Height in pixels, not 0.
     pub height: f32,
 }
 
@@ -62,45 +65,60 @@ impl From<vk::Extent2D> for Viewport {
 /// A camera or a light that looks at the crowd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// Vulkan clip space from world space (column vectors, depth 0..1, +Y down in clip space).
+    /// Vulkan clip space from world space.
+    ///
+    /// It uses column vectors, depth 0 to 1, and +Y down in clip space.
     pub clip_from_world: Mat4,
-    /// The eye, in world space. For an orthographic view any point far back along the view: it says
-    /// from which side.
+    /// The eye, in world space.
+    ///
+    /// For an orthographic view, any point far back along the view: it gives the direction.
     pub eye: Vec3,
-    /// Where it is drawn; the scissor is the same rectangle.
+    /// The viewport. The scissor is the same rectangle.
     pub viewport: Viewport,
-    /// Its light.
+    /// The lighting.
     pub lighting: Lighting,
-    /// Added to x and y of normalised device coordinates: what a temporal filter shakes its frames
-    /// by. Motion vectors don't see it.
+    /// Jitter for temporal filters.
+    ///
+    /// It is added to x and y of normalised device coordinates.
+    ///
+    /// Motion vectors do not include it.
     pub jitter: Vec2,
-    /// The number of the history that this view keeps from frame to frame, less than
-    /// [`Capacity::histories`](crate::Capacity::histories): what motion vectors are measured
-    /// against, the last frame that was prepared with that number. Each number is of one view of a
-    /// frame at most. `None`: none is kept, and nothing moves.
+    /// The index of this view's history, which motion vectors are measured against.
+    ///
+    /// The index is below [`Capacity::histories`](crate::Capacity::histories). Motion vectors are
+    /// measured against the last frame that was prepared with the same index. In a frame, at most
+    /// one view uses an index. With `None`, no history is kept and motion vectors are zero.
     pub history: Option<u32>,
-    /// How to look the light up in the crowd's shadow map, in passes that take it.
+    /// The contents of the crowd's shadow map, for passes that sample it.
     pub shadow: Option<Shadow>,
-    /// Shows the instances whose mask has a bit in common with this one; see
-    /// [`Crowd::set_view_mask`](super::state::Crowd::set_view_mask).
+    /// The view's mask: it shows instances whose mask has a bit in common.
+    ///
+    /// See [`Crowd::set_view_mask`](super::state::Crowd::set_view_mask).
     pub mask: u32,
-    /// Shows only the instances of this list, by [`Frame::list`](super::Frame::list). `None`: all.
+    /// The list of the only instances that it shows, from [`Frame::list`](super::Frame::list).
+    ///
+    /// With `None`, there is no such restriction.
     pub list: Option<ListId>,
 }
 
-/// The layers of a shadow map: each is a view from the light. A point takes the first layer that
-/// covers it.
+/// The layers of a shadow map.
+///
+/// Each is a view from the light.
+///
+/// A point uses the first layer that covers it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
-    /// Vulkan clip space of each layer from world space; those of the [`View`]s that it was drawn
-    /// with.
+    /// Vulkan clip space of each layer from world space.
+    ///
+    /// These are the matrices of the [`View`]s that the layers were drawn with.
     pub clip_from_world: [Mat4; SHADOW_LAYERS],
-    /// How many there are.
+    /// The number of layers.
     pub layers: u32,
-    /// Whether the layers were drawn with a viewport of negative height.
+    /// True if the layers were drawn with a viewport of negative height.
     pub flipped: bool,
-    /// Points are moved off their surface by this many texels before they are looked up, and by up
-    /// to four times as many where the light grazes it.
+    /// Bias in texels: how far points are moved off their surface before the lookup.
+    ///
+    /// It is up to four times as much where the light grazes the surface.
     pub bias_texels: f32,
 }
 
@@ -132,9 +150,11 @@ impl View {
         }
     }
 
+    /// Checks the view against the device's limits.
+    ///
     /// # Errors
-    /// [`Error::Argument`] for what is not finite, an empty viewport, one that the device can't
-    /// have, or a sun without direction.
+    /// [`Error::Argument`] for values that are not finite, an empty viewport, one that exceeds the
+    /// device's limits, or a sun without direction.
     pub(super) fn check(&self, limits: &Limits) -> Result<()> {
         let Viewport {
             x,
@@ -203,7 +223,8 @@ impl View {
         }
     }
 
-    /// `shadow_edge` is the width of the crowd's shadow map in texels; 0 if there is none.
+    /// The GPU record of the view. `shadow_edge` is the width of the crowd's shadow map in texels,
+    /// or 0 if there is none.
     pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::GpuView {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
@@ -240,32 +261,32 @@ impl View {
     }
 }
 
-/// What a view knows of its last frame.
+/// The state of a view's last frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Past {
-    /// As it was, without jitter; `None` if there was no such frame.
+    /// Its clip space then, without jitter, or `None` if there was no such frame.
     pub(super) clip_from_world: Option<Mat4>,
-    /// How many records the instance table had.
+    /// The number of records that the instance table had.
     pub(super) instances: u32,
     /// See [`layout::GpuView::history`].
     pub(super) words: [u32; 4],
 }
 
-/// A shadow map's coordinates from clip space.
+/// Shadow map coordinates from clip space.
 fn map_from_clip(flipped: bool) -> Mat4 {
     let y = if flipped { -0.5 } else { 0.5 };
     Mat4::from_translation(Vec3::new(0.5, 0.5, 0.0)) * Mat4::from_scale(Vec3::new(0.5, y, 1.0))
 }
 
-/// What drawing needs of a view.
+/// The data of a view that draws need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prepared {
     pub(super) viewport: vk::Viewport,
     pub(super) scissor: vk::Rect2D,
-    /// Whether counter-clockwise triangles of the world arrive clockwise in the framebuffer, for
-    /// depth that grows with distance.
+    /// True if triangles that are counter-clockwise in the world are clockwise in the framebuffer,
+    /// for depth that grows with distance.
     flipped: bool,
-    /// The clip space's w is constant, so what lies in front is known from z alone.
+    /// True if the clip space's w is constant, so z alone says what lies in front.
     pub(super) orthographic: bool,
 }
 
@@ -278,8 +299,8 @@ impl Prepared {
             height,
         } = view.viewport;
         let top = if height < 0.0 { y + height } else { y };
-        // Handedness of (right, down, forward) in the framebuffer: the rows of the matrix are the
-        // world's gradients of clip x, y and of depth or w.
+        // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
+        // gradients of clip x, y and of depth or w in world space.
         let [right, down, depth, w] =
             [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
         let orthographic = view.is_orthographic();
@@ -300,8 +321,7 @@ impl Prepared {
         }
     }
 
-    /// The winding of front faces, as glTF has them (counter-clockwise), in this view's
-    /// framebuffer.
+    /// The winding of front faces in this view's framebuffer. In glTF they are counter-clockwise.
     pub(super) fn front_face(&self, reversed_z: bool, mirrored: bool) -> vk::FrontFace {
         if self.flipped ^ (self.orthographic && reversed_z) ^ mirrored {
             vk::FrontFace::CLOCKWISE

@@ -1,27 +1,27 @@
-//! Which instances each view of a frame shows, as lists of table indices.
+//! Decides which instances each view of a frame shows, and makes lists of their table indices.
 //!
-//! Views that show the same instances share one list. An instance that hides nothing costs nothing:
-//! the lists of a character are cut into runs of instances that mirror alike and hide the same
-//! parts, so a character of which nobody hides a part has one run, and a second one if some
-//! instances mirror.
+//! Views that show the same instances share one list. Hidden parts cost nothing for instances that
+//! hide none: the list of a character is cut into runs of instances that are equally flipped and
+//! hide the same parts. A character without hidden parts has one run, and a second one if some
+//! instances are flipped.
 
 use super::Capacity;
 use super::characters::Entry;
 use super::runs::{Run, runs_of};
 use super::view::View;
 
-/// What says whether an instance is shown. By table index.
+/// The state that decides the visibility of an instance. Indexed by table index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
-    /// Which views may show it. 0 if it is not alive.
+    /// The mask of views that may show it, or 0 if it is not alive.
     pub(super) mask: u32,
-    /// What [`Crowd::set_visible`] said.
+    /// The flag that [`Crowd::set_visible`] set.
     pub(super) visible: bool,
-    /// Something that it is attached to is hidden.
+    /// True if something that it is attached to is hidden.
     pub(super) parent_hidden: bool,
-    /// A bit for each primitive that it hides; see [`Parts`](super::parts::Parts).
+    /// A bit for each primitive that it hides. See [`Parts`](super::parts::Parts).
     pub(super) hidden: u128,
-    /// The frame in which it was shown last.
+    /// The frame in which it was last shown.
     shown_in: u64,
 }
 
@@ -35,22 +35,22 @@ impl Marks {
     };
 }
 
-/// What views are told apart by.
+/// The key by which views share a visible set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
     mask: u32,
     list: Option<u32>,
 }
 
-/// What every instance of a frame is shown by.
+/// Visibility of all instances in a frame.
 #[derive(Debug, Default)]
 pub(super) struct Visibility {
     pub(super) marks: Vec<Marks>,
-    /// A bit for each list of this frame that names the instance.
+    /// By table index, a bit for each list of this frame that has the instance.
     pub(super) listed: Vec<u32>,
-    /// How many lists this frame has.
+    /// The number of lists of this frame.
     pub(super) lists: u32,
-    /// A bit for each set that has the instance.
+    /// By table index, a bit for each set that has the instance.
     shown: Vec<u32>,
     sets: Vec<Set>,
     /// The set of each view.
@@ -60,16 +60,16 @@ pub(super) struct Visibility {
     list: Vec<u32>,
     /// Members of a character while they are sorted.
     order: Vec<(bool, u128, u32)>,
-    /// How many instances hide parts.
+    /// The number of instances that hide parts.
     pub(super) hiding: usize,
     /// The frame prepared last.
     prepared_in: u64,
-    /// The frame prepared before the present one, for the case that this one is abandoned.
+    /// The frame prepared before the present one, in case this one is abandoned.
     prepared_before: u64,
 }
 
 impl Visibility {
-    /// Room for as much as there can be, so that frames allocate nothing.
+    /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
     pub(super) fn make_room(&mut self, capacity: &Capacity, characters: usize) {
         fn reserve<T>(list: &mut Vec<T>, all: usize) {
             list.reserve(all.saturating_sub(list.len()));
@@ -87,7 +87,7 @@ impl Visibility {
         }
     }
 
-    /// An instance came to life.
+    /// Sets the state of a new instance.
     pub(super) fn spawned(&mut self, index: u32) {
         let index = index as usize;
         if self.marks.len() <= index {
@@ -98,7 +98,7 @@ impl Visibility {
         }
     }
 
-    /// An instance died.
+    /// Clears the state of an instance that was despawned.
     pub(super) fn despawned(&mut self, index: u32) {
         if let Some(marks) = self.marks.get_mut(index as usize) {
             self.hiding -= usize::from(marks.hidden != 0);
@@ -117,12 +117,12 @@ impl Visibility {
         }
     }
 
-    /// The frame prepared last is never submitted: what was shown in it was not.
+    /// Undoes the frame prepared last, which is never submitted.
     pub(super) fn abandon_frame(&mut self) {
         self.prepared_in = self.prepared_before;
     }
 
-    /// Whether a view of the prepared frame shows the instance.
+    /// Returns true if a view of the prepared frame shows the instance.
     pub(super) fn is_shown(&self, index: u32) -> bool {
         self.shown
             .get(index as usize)
@@ -139,17 +139,17 @@ impl Visibility {
             .map_or(0, |marks| marks.hidden)
     }
 
-    /// What a view shows of a character that is not blended.
+    /// The runs of a character that a view shows, for primitives that are not blended.
     pub(super) fn runs(&self, view: u32, character: u32) -> &[Run] {
         runs_of(&self.runs, self.set(view), character)
     }
 
-    /// All lists.
+    /// The table indices of all lists.
     pub(super) fn list(&self) -> &[u32] {
         &self.list
     }
 
-    /// Decides what each view of a frame shows. Without views every visible instance counts as
+    /// Decides what each view of a frame shows. Without views, every visible instance counts as
     /// shown.
     pub(super) fn decide(&mut self, views: &[View]) {
         self.sets.clear();
@@ -188,7 +188,7 @@ impl Visibility {
         self.merge();
     }
 
-    /// Lets views share a set that has the same instances.
+    /// Merges sets that have the same instances.
     fn merge(&mut self) {
         let sets = self.sets.len() as u32;
         for later in 1..sets {
@@ -204,7 +204,7 @@ impl Visibility {
         }
     }
 
-    /// Calls `returned` with each instance that this frame shows and the one prepared before it did
+    /// Calls `returned` with each instance that this frame shows and the last prepared frame did
     /// not.
     pub(super) fn mark_shown(&mut self, frame: u64, mut returned: impl FnMut(u32)) {
         for (index, (marks, sets)) in (0..).zip(self.marks.iter_mut().zip(&self.shown)) {
@@ -216,14 +216,14 @@ impl Visibility {
             }
             marks.shown_in = frame;
         }
-        // The same frame again, if preparing it failed.
+        // It is the same frame again if preparing it failed the first time.
         if self.prepared_in != frame {
             (self.prepared_before, self.prepared_in) = (self.prepared_in, frame);
         }
     }
 
-    /// Makes the lists, after [`Self::decide`]. `is_mirrored` says whether the instance of a table
-    /// index mirrors.
+    /// Makes the lists after [`Self::decide`]. `is_mirrored` says if the instance of a table index
+    /// is flipped.
     pub(super) fn make_lists(
         &mut self,
         characters: &[Option<Entry>],

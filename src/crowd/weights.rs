@@ -5,9 +5,11 @@ use super::state::Crowd;
 use crate::error::Result;
 
 impl Crowd {
-    /// Sets an instance's morph weights over what its clips and the rest pose say: one for each of
-    /// its character's [`morph_weights`](crate::character::Character::morph_weights). `None` for a
-    /// weight leaves it to them.
+    /// Overrides an instance's morph weights.
+    ///
+    /// There is one for each of its character's
+    /// [`morph_weights`](crate::character::Character::morph_weights). With `None`, the clips and
+    /// the rest pose decide.
     ///
     /// # Errors
     /// As [`Animator::set_morph_weights`](crate::animator::Animator::set_morph_weights).
@@ -17,8 +19,9 @@ impl Crowd {
         })
     }
 
-    /// Sets one morph weight of an instance over what its clips and the rest pose say; `None`
-    /// leaves it to them again.
+    /// Overrides one morph weight of an instance.
+    ///
+    /// With `None`, the clips and the rest pose decide again.
     ///
     /// # Errors
     /// As [`Animator::set_morph_weight`](crate::animator::Animator::set_morph_weight).
@@ -33,7 +36,9 @@ impl Crowd {
         })
     }
 
-    /// The morph weights of an instance at the time of the frame begun last.
+    /// The present morph weights of an instance.
+    ///
+    /// They are those at the time of the frame begun last.
     ///
     /// # Errors
     /// As [`Animator::morph_weights`](crate::animator::Animator::morph_weights).

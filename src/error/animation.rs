@@ -3,8 +3,9 @@
 use super::{DescError, Error};
 use core::fmt;
 
-/// What is wrong with the description of a character's animation, and where: a part, and its field,
-/// such as `events[2].time_s`.
+/// An error in the description of a character's animation, and its location.
+///
+/// The location is a part and its field, such as `events[2].time_s`.
 pub type AnimationError = DescError<AnimationPart>;
 
 impl AnimationError {
@@ -16,13 +17,13 @@ impl AnimationError {
 /// A part of an [`AnimationDesc`](crate::character::AnimationDesc).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnimationPart {
-    /// All of it, or a field of its own.
+    /// The description as a whole, or one of its own fields.
     Whole,
     /// An element of one of its lists.
     Element {
         /// The list.
         list: AnimationList,
-        /// Which, from 0.
+        /// The index in the list, from 0.
         index: usize,
         /// Its name.
         name: Box<str>,

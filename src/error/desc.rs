@@ -1,20 +1,22 @@
-//! What is wrong with a description: plain data, or the text that it was read from.
+//! Errors in a description, which is plain data or the text it was read from.
 
 use super::Error;
 use core::fmt;
 
-/// What is wrong with a description's data or text, and where. `P` is what its parts are called by.
+/// An error in a description's data or text, and its location.
+///
+/// `P` is the type that identifies the description's parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescError<P> {
-    /// The name that the caller gave the text; empty for data that came from none.
+    /// The name that the caller gave the text. Empty for data that did not come from text.
     pub file: Box<str>,
     /// The line in the text, from 1.
     pub line: Option<u32>,
     /// The part at fault.
     pub part: P,
-    /// The field of the part, such as `points[2].clip`; empty if it is meant whole.
+    /// The field of the part, such as `points[2].clip`. Empty if the part as a whole is meant.
     pub field: Box<str>,
-    /// What is wrong.
+    /// The reason.
     pub why: DescFault,
 }
 
@@ -43,43 +45,43 @@ impl<P: fmt::Display> fmt::Display for DescError<P> {
 
 impl<P: fmt::Debug + fmt::Display> core::error::Error for DescError<P> {}
 
-/// What is wrong with a part of a description.
+/// The reason that a part of a description is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescFault {
-    /// The text is not TOML, or not of the description's form: the parser's words.
+    /// The text is not TOML, or does not have the description's form. Holds the parser's message.
     #[error("{0}")]
     Text(Box<str>),
-    /// More than there may be.
+    /// There are more than the cap allows.
     #[error("{asked} {what}, of which there may be {cap}")]
     Cap {
-        /// What is capped.
+        /// The thing that is capped.
         what: &'static str,
-        /// How many there are.
+        /// The number in the description.
         asked: usize,
-        /// How many there may be.
+        /// The largest number allowed.
         cap: usize,
     },
-    /// There is none where one is needed.
+    /// A required item is missing.
     #[error("has no {0}")]
     Missing(&'static str),
-    /// A name that nothing bears.
+    /// A name that does not exist.
     #[error("no {what} is called \"{name}\": there are {known}")]
     Unknown {
-        /// What was named, such as `state`.
+        /// The kind of thing that was named, such as `state`.
         what: &'static str,
         /// The name.
         name: Box<str>,
-        /// The names there are, separated by commas (cut after a few hundred characters).
+        /// The names that exist, separated by commas (cut after a few hundred characters).
         known: Box<str>,
     },
-    /// A name that another one of the list bears.
+    /// A name that another item of the same list already has.
     #[error("is called like number {of} of its list")]
     Duplicate {
-        /// Which other one, from 0.
+        /// The index of the other item, from 0.
         of: usize,
     },
-    /// A name that can't be one.
+    /// Text that is not valid as a name.
     #[error("\"{name}\" can't be a name: {why}")]
     Name {
         /// The name.
@@ -87,12 +89,12 @@ pub enum DescFault {
         /// The reason.
         why: &'static str,
     },
-    /// A number that is not allowed there.
+    /// A number that is not allowed here.
     #[error("is {value}, where {allowed} is allowed")]
     Value {
         /// The number.
         value: f64,
-        /// What is allowed.
+        /// The numbers that are allowed.
         allowed: &'static str,
     },
     /// A parameter of the wrong kind.
@@ -100,28 +102,28 @@ pub enum DescFault {
     Kind {
         /// The parameter's name.
         parameter: Box<str>,
-        /// What it is.
+        /// The kind that it has.
         is: &'static str,
-        /// What is needed.
+        /// The kind that is needed.
         need: &'static str,
     },
-    /// A clip that is additive where it may not be, or the other way round.
+    /// A clip that is additive where the layer is not, or the other way round.
     #[error("clip \"{clip}\" is {is}, the layer is not")]
     Additive {
         /// The clip's name.
         clip: Box<str>,
-        /// What the clip is: `additive` or `not additive`.
+        /// The clip's kind: `additive` or `not additive`.
         is: &'static str,
     },
-    /// Something that its own type refused, such as points from which no blend can be made.
+    /// Data that its own type rejected, such as points from which no blend can be made.
     #[error("{0}")]
     Refused(Box<Error>),
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Invalid(&'static str),
 }
 
-/// At most 200 characters of a text.
+/// The text, cut after 200 characters.
 pub(crate) fn cut(text: &str) -> Box<str> {
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

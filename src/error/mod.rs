@@ -12,16 +12,17 @@ mod unrepresentable;
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Everything that a caller can get wrong or can't foresee: files, arguments,
-/// devices, capacities. Each variant carries the numbers and names that one
-/// needs to act on it.
+/// Everything that can fail for a reason the caller must handle.
+///
+/// This covers files, arguments, devices and capacities. Each variant carries the numbers and names
+/// that are needed to act on it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file is not what its format demands.
+    /// A file violates its format.
     #[error("{file}: {object}: {why}")]
     Asset {
-        /// Name of the file, or what the caller called it.
+        /// The name of the file, or the name that the caller gave it.
         file: Box<str>,
         /// The object at fault, with its index.
         object: Object,
@@ -33,100 +34,101 @@ pub enum Error {
     Io {
         /// The path as it was given or resolved.
         path: Box<str>,
-        /// What the operating system said.
+        /// The error that the operating system reported.
         kind: std::io::ErrorKind,
     },
-    /// An index or name that the object it addresses does not have.
+    /// An index that does not exist in the object it addresses.
     #[error("{what} {index} does not exist: there are {count}")]
     NotFound {
-        /// What was asked for, such as `clip`.
+        /// The kind of thing requested, such as `clip`.
         what: &'static str,
         /// The index asked for.
         index: u64,
-        /// How many there are.
+        /// The number that exist.
         count: u64,
     },
-    /// A name that nothing bears.
+    /// A name that does not exist.
     #[error("no {what} is called \"{name}\": there are {known}")]
     UnknownName {
-        /// What was asked for, such as `clip`.
+        /// The kind of thing requested, such as `clip`.
         what: &'static str,
         /// The name asked for.
         name: Box<str>,
-        /// The names there are, separated by commas (cut after a few hundred characters).
+        /// The names that exist, separated by commas (cut after a few hundred characters).
         known: Box<str>,
     },
-    /// Two skeletons that have to share joints, of which none is found in both.
+    /// Two skeletons that must have joints in common but have none.
     #[error("no joint of one is found in the other: there are {from}; and there are {to}")]
     NoCommonJoints {
         /// The names of the joints that were looked for, separated by commas (cut after a few
         /// hundred characters).
         from: Box<str>,
-        /// The names of the joints among which they were looked for, likewise.
+        /// The names of the joints that were searched, in the same form.
         to: Box<str>,
     },
-    /// A handle whose object is gone.
+    /// A handle to an object that no longer exists.
     #[error(
         "{what} {index} is no longer alive (its slot is at generation {alive}, the handle at {generation})"
     )]
     Stale {
-        /// What the handle addresses, such as `instance`.
+        /// The kind of object that the handle addresses, such as `instance`.
         what: &'static str,
-        /// The slot that the handle names.
+        /// The index that the handle names.
         index: u32,
         /// The handle's generation.
         generation: u32,
-        /// The generation that is alive or will be next.
+        /// The generation that is alive at that index, or will be next.
         alive: u32,
     },
-    /// One of several things that a call was given is wrong.
+    /// One of several things passed to a call is invalid.
     #[error("{what} {index}: {why}")]
     At {
-        /// What it is one of, such as `skin job`.
+        /// The kind of thing, such as `skin job`.
         what: &'static str,
-        /// Which, in the order in which they were given.
+        /// Its index, in the order in which they were given.
         index: u64,
-        /// What is wrong with it.
+        /// The error.
         why: Box<Self>,
     },
-    /// More was asked for than there is room.
+    /// A capacity was exceeded.
     #[error("{what}: {asked} asked, room for {cap}")]
     Capacity {
-        /// What ran out, in its unit, such as `instances` or `palette entries`.
+        /// The capacity that ran out, in its unit, such as `instances` or `palette entries`.
         what: &'static str,
-        /// How many were asked for in all.
+        /// The total number requested.
         asked: u64,
-        /// How many fit.
+        /// The number that fits.
         cap: u64,
     },
-    /// A triangle follows more joints than the parts of its primitive may use, so that no split
-    /// keeps it.
+    /// A triangle follows more joints than one part of its primitive may use.
+    ///
+    /// No split of the primitive can keep this triangle.
     #[error("{primitive}: triangle {triangle} follows {joints} joints, {cap} are allowed")]
     TriangleJoints {
         /// The primitive's name.
         primitive: Box<str>,
-        /// Which triangle.
+        /// The index of the triangle.
         triangle: usize,
-        /// How many palette entries its vertices follow.
+        /// The number of palette entries that its vertices follow.
         joints: usize,
-        /// How many a part may use.
+        /// The largest number that a part may use.
         cap: usize,
     },
-    /// Bytes that are no saved character, or no longer.
+    /// Bytes that are not a saved character, or are corrupt.
     #[error("saved character: {why}")]
     Saved {
-        /// What is wrong with them.
+        /// The error.
         why: SavedFault,
     },
-    /// An argument outside what its function takes.
+    /// An argument that the function does not accept.
     #[error("{what}: {why}")]
     Argument {
-        /// The argument or field.
+        /// The name of the argument or field.
         what: &'static str,
-        /// What is wrong with it.
+        /// The error.
         why: ArgumentFault,
     },
-    /// A skinning matrix that the palette's format for a method can't hold.
+    /// A skinning matrix that the palette's format cannot represent.
     #[error(
         "joint {joint} \"{name}\" in {at}: its skinning matrix {why}, which {method} can't hold"
     )]
@@ -137,22 +139,22 @@ pub enum Error {
         joint: u16,
         /// The joint's name, or empty.
         name: Box<str>,
-        /// In which pose.
+        /// The pose.
         at: PoseAt,
-        /// What the format can't hold.
+        /// The property that the format cannot represent.
         why: Unrepresentable,
     },
-    /// A state machine's data or text is not what it must be: which part, which line, and why.
+    /// The data or text of a state machine is invalid: which part, which line, and why.
     #[error("{0}")]
     StateMachine(Box<StateMachineError>),
-    /// The description of a character's animation, or its text, is not what it must be: which part,
-    /// which line, and why.
+    /// The description of a character's animation, or its text, is invalid: which part, which line,
+    /// and why.
     #[error("{0}")]
     Animation(Box<AnimationError>),
-    /// The device or driver lacks something that is needed.
+    /// The device or driver lacks a required feature.
     #[error("unsupported: {what} ({device})")]
     Unsupported {
-        /// What is missing, by its Vulkan name.
+        /// The missing feature, by its Vulkan name.
         what: &'static str,
         /// The device's name.
         device: Box<str>,
@@ -163,10 +165,10 @@ pub enum Error {
     Vulkan {
         /// The name of the call, such as `vkCreateBuffer`.
         call: &'static str,
-        /// What it returned.
+        /// The result code it returned.
         result: ash::vk::Result,
     },
-    /// The allocator could not give memory.
+    /// The allocator could not provide memory.
     #[cfg(feature = "vulkan")]
     #[error("no memory for {name} ({bytes} bytes): {why}")]
     Memory {
@@ -180,7 +182,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same error about the file of this name, unless it names one already.
+    /// The same error, with this file name unless it already has one.
     pub(crate) fn in_file(mut self, name: &str) -> Self {
         if let Self::Asset { file, .. } = &mut self
             && file.is_empty()
@@ -191,44 +193,44 @@ impl Error {
     }
 }
 
-/// What an [`Error::Argument`] complains about.
+/// The reason for an [`Error::Argument`].
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentFault {
     /// Not a number, or infinite.
     #[error("{0} is not finite")]
     NotFinite(f64),
-    /// Outside a closed range. A limit that is infinite, or the largest number of a type, is no
-    /// limit: the message leaves it out.
+    /// Outside a closed range. An infinite limit, or one that is the largest number of its type, is
+    /// no limit: the message leaves it out.
     #[error("{} {}", range::Number(*value), range::Limits { min: *min, max: *max })]
     OutOfRange {
         /// The value given.
         value: f64,
-        /// The least that is taken.
+        /// The smallest value accepted.
         min: f64,
-        /// The most that is taken.
+        /// The largest value accepted.
         max: f64,
     },
     /// A slice of the wrong length.
     #[error("{got} elements, {need} needed")]
     Length {
-        /// How many the caller gave.
+        /// The length that the caller gave.
         got: usize,
-        /// How many are needed.
+        /// The length that is needed.
         need: usize,
     },
-    /// The same as another, where all must differ.
+    /// Equal to another one, where all must differ.
     #[error("is the same as that of number {of}")]
     Duplicate {
-        /// Which other one.
+        /// The index of the other one.
         of: usize,
     },
-    /// A combination or a value that makes no sense; the text says which.
+    /// A value or combination that makes no sense. The text says which.
     #[error("{0}")]
     Invalid(&'static str),
 }
 
-/// What an object of a file is; named as the format names it.
+/// The kind of an object in a file, by the format's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
@@ -261,7 +263,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// The word that error messages use.
+    /// The word for it in error messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -282,15 +284,15 @@ impl ObjectKind {
     }
 }
 
-/// An object of a file: what it is and which.
+/// An object in a file: its kind and its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
-    /// Its index in the file's list of such objects, if it is one of a list.
+    /// Its index in the file's list of such objects, if there is one.
     pub index: Option<usize>,
-    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`; empty if it is
-    /// meant whole.
+    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`. Empty if the
+    /// object as a whole is meant.
     pub part: Box<str>,
 }
 
@@ -307,103 +309,104 @@ impl core::fmt::Display for Object {
     }
 }
 
-/// Why a file was refused.
+/// The reason that a file was rejected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssetFault {
-    /// The container or its text is broken; the position is in bytes.
+    /// The container or its text is malformed.
     #[error("{what} at byte {at}")]
     Malformed {
-        /// What is broken.
+        /// The malformed part.
         what: &'static str,
-        /// Where, in bytes from the start of the file.
+        /// Its position, in bytes from the start of the file.
         at: u64,
     },
-    /// The JSON text can't be read as what the format demands.
+    /// The JSON text is malformed or does not match the format.
     #[error("{what} (line {line}, column {column})")]
     Json {
-        /// The parser's words.
+        /// The parser's message.
         what: Box<str>,
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
     },
-    /// An index that points past its list.
+    /// An index past the end of the list it refers to.
     #[error("refers to {what} {index}, but there are {count}")]
     Dangling {
-        /// What is referred to.
+        /// The kind of object that is referred to.
         what: &'static str,
         /// The index in the file.
         index: u64,
-        /// How many there are.
+        /// The number that exist.
         count: u64,
     },
-    /// A range of bytes outside what it lies in.
+    /// A byte range that exceeds the object it addresses.
     #[error("needs bytes {start}..{end} of {what}, which has {len}")]
     OutOfBounds {
-        /// What is addressed.
+        /// The object that is addressed.
         what: &'static str,
         /// First byte.
         start: u64,
         /// One past the last byte.
         end: u64,
-        /// How many there are.
+        /// The number of bytes that it has.
         len: u64,
     },
-    /// A count that differs from the one that it must match.
+    /// A count that differs from the count it must match.
     #[error("{what} has {got}, {need} needed")]
     Count {
-        /// What was counted.
+        /// The thing that was counted.
         what: &'static str,
-        /// What is there.
+        /// The count in the file.
         got: u64,
-        /// What must be there.
+        /// The count that is needed.
         need: u64,
     },
-    /// Past a cap: one of the import options, or one of the crate.
+    /// A cap is exceeded: one of the import options, or one of the crate.
     #[error("{what}: {asked} is more than the cap of {cap}")]
     Cap {
-        /// What is capped.
+        /// The thing that is capped.
         what: &'static str,
-        /// What the file asks for.
+        /// The number that the file asks for.
         asked: u64,
         /// The cap.
         cap: u64,
     },
-    /// A type, component type, mode, path or other enumerated value that is not allowed there.
+    /// A type, component type, mode, path or other enumerated value that is not allowed here.
     #[error("{what} is {got}, which is not allowed here ({allowed})")]
     NotAllowed {
-        /// Which property.
+        /// The property.
         what: &'static str,
         /// Its value in the file.
         got: Box<str>,
-        /// What would be allowed.
+        /// The values that are allowed.
         allowed: &'static str,
     },
-    /// A number that is not finite, or out of the range that it must lie in.
+    /// A number that is not finite, or outside its allowed range.
     #[error("{what} {index} is {value}, which is not allowed")]
     Value {
-        /// What it is.
+        /// The kind of number.
         what: &'static str,
-        /// Which element of the object.
+        /// The index of the element in the object.
         index: u64,
         /// The value.
         value: f64,
     },
-    /// The node hierarchy is no forest.
+    /// The node hierarchy is not a forest.
     #[error("is its own ancestor, or the child of two nodes")]
     NotATree,
-    /// Something that the format demands is absent.
+    /// Something that the format requires is absent.
     #[error("lacks {0}")]
     Missing(&'static str),
-    /// A resource outside the asset's folder, or one that can't be reached from where the bytes
-    /// came from.
+    /// A resource that must not or cannot be read.
+    ///
+    /// It is outside the asset's folder, or cannot be reached from where the bytes came from.
     #[error("refers to \"{uri}\", which {why}")]
     Resource {
         /// The reference, cut after 200 characters.
         uri: Box<str>,
-        /// Why it is not read.
+        /// The reason that it is not read.
         why: &'static str,
     },
     /// A resource of the asset that could not be read.
@@ -411,16 +414,16 @@ pub enum AssetFault {
     Unreadable {
         /// The reference, cut after 200 characters.
         uri: Box<str>,
-        /// What the operating system said.
+        /// The error that the operating system reported.
         kind: std::io::ErrorKind,
     },
-    /// An image that the decoder refused.
+    /// An image that the decoder rejected.
     #[error("cannot be decoded: {0}")]
     Image(Box<str>),
     /// A required extension or version that is not supported.
     #[error("requires {0}, which is not supported")]
     Requires(Box<str>),
-    /// Any other violation, said in words.
+    /// Any other violation, described by the text.
     #[error("{0}")]
     Invalid(&'static str),
 }

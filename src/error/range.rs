@@ -1,4 +1,4 @@
-//! The words for a value that lies outside a range.
+//! Message text for a value outside a range.
 
 use core::fmt::{Display, Formatter, Result};
 
@@ -16,8 +16,8 @@ impl Display for Number {
     }
 }
 
-/// The limits that a value must keep. A limit that is infinite, or the largest number of a type, is
-/// left out.
+/// The limits of a value. The text leaves out a limit that is infinite or the largest number of its
+/// type.
 pub(super) struct Limits {
     pub(super) min: f64,
     pub(super) max: f64,
@@ -26,7 +26,7 @@ pub(super) struct Limits {
 impl Display for Limits {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Self { min, max } = *self;
-        // The least positive number stands for an open end at 0.
+        // The smallest positive number stands for an open lower end at 0.
         let is_open = min == f64::MIN_POSITIVE || min == f64::from(f32::MIN_POSITIVE);
         let (low, high) = (Number(min), Number(max));
         match (is_limit(min), is_limit(max)) {

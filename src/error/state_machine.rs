@@ -3,8 +3,9 @@
 use super::{DescError, Error};
 use core::fmt;
 
-/// What is wrong with a state machine's data or text, and where: a part, and its field, such as
-/// `to` or `motion.points[2].clip`.
+/// An error in a state machine's data or text, and its location.
+///
+/// The location is a part and its field, such as `to` or `motion.points[2].clip`.
 pub type StateMachineError = DescError<StateMachinePart>;
 
 impl StateMachineError {
@@ -17,25 +18,25 @@ impl StateMachineError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateMachinePart {
-    /// All of it.
+    /// The state machine as a whole.
     Whole,
     /// A parameter.
     Parameter {
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
         /// Its name.
         name: Box<str>,
     },
     /// A mask.
     Mask {
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
         /// Its name.
         name: Box<str>,
     },
     /// A layer.
     Layer {
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
         /// Its name.
         name: Box<str>,
@@ -44,7 +45,7 @@ pub enum StateMachinePart {
     State {
         /// The layer's name.
         layer: Box<str>,
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
         /// Its name.
         name: Box<str>,
@@ -53,11 +54,11 @@ pub enum StateMachinePart {
     Transition {
         /// The layer's name.
         layer: Box<str>,
-        /// Which, from 0.
+        /// Its index, from 0.
         index: usize,
-        /// The name of the state from which it leads.
+        /// The name of the source state.
         from: Box<str>,
-        /// The name of the state to which it leads.
+        /// The name of the target state.
         to: Box<str>,
     },
 }

@@ -1,51 +1,51 @@
-//! What a palette's format can't hold, and when.
+//! Skinning matrices that a palette's format cannot represent, and their poses.
 
-/// Why a skinning matrix does not fit a palette's format.
+/// The reason that a palette's format cannot represent a skinning matrix.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unrepresentable {
-    /// An element is not a number, or infinite.
+    /// An element is NaN or infinite.
     #[error("is not finite")]
     NotFinite,
-    /// It mirrors.
+    /// The matrix is flipped: its determinant is negative.
     #[error("mirrors: its determinant is {determinant:e}")]
     Mirror {
-        /// Of the upper 3×3; negative.
+        /// The determinant of the upper 3×3 matrix, which is negative.
         determinant: f32,
     },
-    /// It squeezes an axis of mesh space to nothing.
+    /// An axis of mesh space is scaled to zero.
     #[error("has a scale of {scale:e} along axis {axis} of mesh space")]
     ZeroScale {
         /// 0, 1 or 2 for x, y, z.
         axis: u8,
-        /// The length of the axis's image.
+        /// The length of the transformed axis.
         scale: f32,
     },
-    /// It shears: axes of mesh space that are perpendicular no longer are.
+    /// The matrix shears: perpendicular axes of mesh space are no longer perpendicular.
     #[error("shears: the cosine between two axes is {cosine:e}")]
     Shear {
-        /// The largest cosine between the images of two axes, 0 without shear.
+        /// The largest cosine of the angle between two transformed axes. It is 0 without shear.
         cosine: f32,
     },
-    /// It scales the axes by different factors.
+    /// The axes are scaled by different factors.
     #[error("scales by {least} to {greatest}, which is not uniform")]
     NonUniformScale {
         /// The smallest of the factors.
         least: f32,
-        /// The greatest.
+        /// The largest of the factors.
         greatest: f32,
     },
-    /// It scales at all.
+    /// The matrix scales, which the format does not allow at all.
     #[error("scales by {least} to {greatest}")]
     Scale {
         /// The smallest of the factors.
         least: f32,
-        /// The greatest.
+        /// The largest of the factors.
         greatest: f32,
     },
 }
 
-/// The pose that a fault was found in.
+/// The pose in which a matrix cannot be represented.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PoseAt {
@@ -55,10 +55,10 @@ pub enum PoseAt {
     Clip {
         /// The clip's name, or empty.
         name: Box<str>,
-        /// Seconds in the clip's own time.
+        /// Seconds, in the clip's own time.
         time_s: f64,
     },
-    /// A pose that the caller gave.
+    /// A pose that the caller passed.
     Given,
 }
 

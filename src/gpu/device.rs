@@ -1,4 +1,4 @@
-//! The engine's device, with what the parts need to know about it.
+//! The engine's device, and the properties of it that the parts need.
 
 use super::handles::Gpu;
 use super::{Enabled, check};
@@ -7,7 +7,7 @@ use ash::vk;
 use core::ffi::CStr;
 use std::ffi::CString;
 
-/// The limits that matter here.
+/// The device limits that the crate depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) max_storage_range: u64,
@@ -26,8 +26,9 @@ pub(crate) struct Limits {
     pub(crate) timestamp_period_ns: f32,
 }
 
-/// The engine's device as the parts use it: function pointers, limits, memory types. Cheap to make,
-/// owns nothing.
+/// The engine's device: function pointers, limits and memory types.
+///
+/// It is cheap to create and owns nothing.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) raw: ash::Device,
@@ -48,17 +49,17 @@ impl core::fmt::Debug for Device {
 }
 
 impl Device {
-    /// Looks the device over.
+    /// Queries the device's properties and checks them.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names the first required thing that the physical device lacks.
+    /// [`Error::Unsupported`] names the first requirement that the physical device lacks.
     ///
     /// # Safety
-    /// The handles of `gpu` belong together and are alive, and outlive everything that is made with
-    /// the result. The features of [`super::required`] are enabled, and those that `gpu.enabled`
-    /// names.
+    /// - The handles of `gpu` belong together, are alive, and outlive everything that is made with
+    ///   the result.
+    /// - The features of [`super::required`] are enabled, and those that `gpu.enabled` names.
     pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
-        // SAFETY: the caller vouches for the handles.
+        // SAFETY: the handles belong together and are alive, by this function's contract.
         let support = unsafe { check(gpu.instance, gpu.physical_device) };
         if let Some(what) = support.missing.first() {
             return Err(Error::Unsupported {
@@ -71,13 +72,14 @@ impl Device {
         let mut properties = vk::PhysicalDeviceProperties2::default()
             .push_next(&mut vulkan11)
             .push_next(&mut vulkan13);
-        // SAFETY: as above; the device is at least 1.3, so the chained structures are known to it.
+        // SAFETY: the handles are alive, by this function's contract; the device supports at least
+        // Vulkan 1.3, so it knows the chained structures.
         unsafe {
             gpu.instance
                 .get_physical_device_properties2(gpu.physical_device, &mut properties)
         };
         let properties = properties.properties;
-        // SAFETY: as above.
+        // SAFETY: the handles are alive, by this function's contract.
         let memory = unsafe {
             gpu.instance
                 .get_physical_device_memory_properties(gpu.physical_device)
@@ -120,7 +122,7 @@ impl Device {
         &self.name
     }
 
-    /// Names `handle` for debuggers and validation messages; silently nothing without debug utils.
+    /// Names `handle` for debuggers and validation messages. Without debug utils it does nothing.
     pub(crate) fn set_name<T: vk::Handle>(&self, handle: T, name: &str) {
         let (Some(debug), Ok(name)) = (&self.debug, CString::new(name)) else {
             return;
@@ -128,11 +130,11 @@ impl Device {
         let info = vk::DebugUtilsObjectNameInfoEXT::default()
             .object_handle(handle)
             .object_name(&name);
-        // SAFETY: the handle was just made on this device. A failure to name is no failure.
+        // SAFETY: the handle was just created on this device. A failure only loses the name.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
     }
 
-    /// Opens a label in `cmd`; every one is closed by [`Self::end_label`].
+    /// Begins a debug label in `cmd`. [`Self::end_label`] must end it.
     ///
     /// # Safety
     /// `cmd` is recording.
@@ -141,23 +143,23 @@ impl Device {
             let info = vk::DebugUtilsLabelEXT::default()
                 .label_name(label)
                 .color([0.3, 0.6, 0.9, 1.0]);
-            // SAFETY: the caller vouches for the command buffer.
+            // SAFETY: `cmd` is recording, by this function's contract.
             unsafe { debug.cmd_begin_debug_utils_label(cmd, &info) };
         }
     }
 
-    /// Closes the label opened last.
+    /// Ends the debug label begun last.
     ///
     /// # Safety
     /// `cmd` is recording, and a label is open in it.
     pub(crate) unsafe fn end_label(&self, cmd: vk::CommandBuffer) {
         if let Some(debug) = &self.debug {
-            // SAFETY: the caller vouches for the command buffer.
+            // SAFETY: `cmd` is recording with an open label, by this function's contract.
             unsafe { debug.cmd_end_debug_utils_label(cmd) };
         }
     }
 
-    /// A global memory barrier.
+    /// Records a global memory barrier.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass.
@@ -173,12 +175,12 @@ impl Device {
             .dst_stage_mask(dst_stage)
             .dst_access_mask(dst_access)];
         let info = vk::DependencyInfo::default().memory_barriers(&barriers);
-        // SAFETY: the caller vouches for the command buffer.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
         unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
     }
 }
 
-/// The most textures in one set that the limits allow beside the other bindings, up to 4,096.
+/// The most textures in one set that the limits allow besides the other bindings, up to 4,096.
 fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
     const OTHERS: u32 = 16;
     [
@@ -192,7 +194,7 @@ fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
     .fold(4096, u32::min)
 }
 
-/// Gives a Vulkan call's failure its name.
+/// Adds the name of a Vulkan call to its error.
 pub(crate) trait VkCall<T> {
     fn call(self, call: &'static str) -> Result<T>;
 }
@@ -203,7 +205,7 @@ impl<T> VkCall<T> for Result<T, vk::Result> {
     }
 }
 
-/// `asked` if it is at most `cap`, else the error that says what ran out.
+/// Returns `asked` if it is at most `cap`, and otherwise an error that says what ran out.
 pub(crate) fn limit(what: &'static str, asked: u64, cap: u64) -> Result<u64> {
     if asked <= cap {
         Ok(asked)

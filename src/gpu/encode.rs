@@ -1,4 +1,4 @@
-//! A character's streams as the GPU reads them: words in one geometry buffer.
+//! Encodes a character's streams as words of one geometry buffer.
 
 use super::layout::NONE;
 use super::ranges::{Blending, DrawRange};
@@ -10,24 +10,25 @@ use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedPart};
 use glam::{Vec2, Vec3, Vec4};
 
-/// The vertices that a workgroup of the skin stage takes.
+/// Vertices per workgroup of the skin stage.
 pub(crate) const CHUNK: u32 = 64;
 
-/// A character's geometry buffer, and what says where things lie in it.
+/// A character's geometry buffer and the records that say where streams lie in it.
 #[derive(Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) words: Vec<u32>,
     pub(crate) primitives: Vec<layout::GpuPrimitive>,
     pub(crate) draws: Vec<(u32, DrawRange)>,
-    /// The skin stage's work on one instance: (primitive, first vertex) from this word on.
+    /// The first word of the skin stage's work list for one instance: pairs of primitive and first
+    /// vertex.
     pub(crate) chunks: u32,
     pub(crate) chunk_count: u32,
-    /// How an instance's deformed vertices lie.
+    /// The layout of an instance's deformed vertices.
     pub(crate) skinned: SkinnedLayout,
 }
 
 impl Geometry {
-    /// `format` is that of the palettes.
+    /// Encodes a character. `format` is the format of its palettes.
     pub(crate) fn new(
         character: &Character,
         format: PaletteFormat,
@@ -99,7 +100,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// The targets' deltas, and after them the table that says where they are.
+    /// Appends the targets' deltas, followed by the table of their offsets.
     fn add_targets(&mut self, primitive: &Primitive) -> Result<u32> {
         let mut table = Vec::with_capacity(primitive.targets.len() * 4);
         for target in &primitive.targets {
@@ -125,7 +126,8 @@ impl Geometry {
         number: u32,
     ) -> Result<()> {
         let (indices, groups) = ranges::sorted(character, primitive);
-        // 0xFFFF restarts strips; lists don't care, but a vertex of that number stays in 32 bits.
+        // 0xFFFF is the restart index of strips. Lists ignore it, but a primitive that has a vertex
+        // 0xFFFF keeps 32-bit indices.
         let small: Option<Vec<u16>> = (primitive.vertex_count() <= 0xFFFF)
             .then(|| indices.iter().map(|i| u16::try_from(*i).ok()).collect())
             .flatten();
@@ -159,7 +161,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// Appends words and returns where they start.
+    /// Appends words and returns the offset of the first.
     fn push(&mut self, words: impl Iterator<Item = u32>) -> Result<u32> {
         let start = limit(
             "words of geometry",
@@ -178,7 +180,7 @@ impl Geometry {
         self.floats(values.iter().flat_map(Vec3::to_array))
     }
 
-    /// Appends bytes, padded to a word.
+    /// Appends bytes, padded to a word, and returns the offset of the first word.
     fn bytes(&mut self, bytes: &[u8]) -> Result<u32> {
         self.push(bytes.chunks(4).map(|chunk| {
             let mut word = [0; 4];
@@ -204,8 +206,8 @@ fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow
         )
 }
 
-/// Two words for every 32 vertices: which of them the target moves, and how many it moves before
-/// them.
+/// Two words for every 32 vertices: a bit for each vertex that the target moves, and the number of
+/// moved vertices before them.
 fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
     let mut words = vec![0_u32; vertices.div_ceil(32) * 2];
     for vertex in &target.vertices {
@@ -221,7 +223,7 @@ fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
     words
 }
 
-/// What a draw's pipeline is chosen by, as far as the material says.
+/// The blending of a draw, which is part of its pipeline's key.
 pub(crate) fn blending_of(material: Option<&crate::mesh::Material>) -> Blending {
     match material.map_or(AlphaMode::Opaque, |m| m.alpha) {
         AlphaMode::Opaque => Blending::Opaque,
@@ -230,15 +232,17 @@ pub(crate) fn blending_of(material: Option<&crate::mesh::Material>) -> Blending 
     }
 }
 
-/// The weights in 8 bits, where that loses nothing: in files that have them so, every weight is a
+/// The weights in 8 bits, if that loses nothing. In files with 8-bit weights, every weight is a
 /// multiple of 1/255, which is 257/65,535.
 fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
     let exact = !weights.is_empty() && weights.iter().all(|weight| weight % 257 == 0);
     exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
 
-/// A unit vector on the octahedron, −1 to 1 in both coordinates, after Cigolle et al., "A Survey of
-/// Efficient Representations for Independent Unit Vectors", 2014.
+/// Projects a unit vector onto the octahedron, −1 to 1 in both coordinates.
+///
+/// After Cigolle et al., "A Survey of Efficient Representations for Independent Unit Vectors",
+/// 2014.
 fn on_octahedron(normal: Vec3) -> (f32, f32) {
     let n = normal / (normal.x.abs() + normal.y.abs() + normal.z.abs()).max(f32::MIN_POSITIVE);
     let sign = |value: f32| if value >= 0.0 { 1.0 } else { -1.0 };
@@ -259,7 +263,7 @@ fn octahedral(normal: Vec3) -> u32 {
     snorm16(x) | snorm16(y) << 16
 }
 
-/// A tangent as snorm15 and snorm16, above a bit that is 1 where the bitangent's sign is negative.
+/// A tangent as snorm15 and snorm16, above a bit that is 1 if the bitangent's sign is negative.
 fn tangent(tangent: Vec4) -> u32 {
     let (x, y) = on_octahedron(tangent.truncate());
     let x = (x.clamp(-1.0, 1.0) * 16383.0).round() as i16;
@@ -279,7 +283,7 @@ fn color(rgba: &[f32; 4]) -> [u32; 2] {
 mod tests {
     use super::*;
 
-    /// As `throng_octahedral` decodes.
+    /// Decodes as `throng_octahedral` does.
     fn unfold(x: f32, y: f32) -> Vec3 {
         let z = 1.0 - x.abs() - y.abs();
         let fold = (-z).max(0.0);
@@ -291,12 +295,12 @@ mod tests {
         (f32::from((bits as u16).cast_signed()) / 32767.0).max(-1.0)
     }
 
-    /// As `throng_normal` decodes.
+    /// Decodes as `throng_normal` does.
     fn decode(word: u32) -> Vec3 {
         unfold(unpack(word & 0xFFFF), unpack(word >> 16))
     }
 
-    /// As `throng_tangent` decodes.
+    /// Decodes as `throng_tangent` does.
     fn decode_tangent(word: u32) -> Vec4 {
         let x = (f32::from((word as u16).cast_signed() >> 1) / 16383.0).max(-1.0);
         let sign = if word & 1 != 0 { -1.0 } else { 1.0 };
@@ -337,7 +341,7 @@ mod tests {
         let worst = directions()
             .map(|n| n.cross(decode(octahedral(n))).length())
             .fold(0.0, f32::max);
-        // One step of 1/32767 on the octahedron turns a normal by at most about 1e-4 / sqrt(2).
+        // One step of 1/32767 on the octahedron rotates a normal by at most about 1e-4 / sqrt(2).
         assert!(worst < 8e-5, "{worst}");
         for axis in AXES {
             assert_eq!(decode(octahedral(axis)), axis);
@@ -352,7 +356,7 @@ mod tests {
                 .inspect(|(_, decoded)| assert_eq!(decoded.w, sign))
                 .map(|(t, decoded)| t.cross(decoded.truncate()).length())
                 .fold(0.0, f32::max);
-            // Twice the step in one of two directions.
+            // The step is twice as large in one of the two coordinates.
             assert!(worst < 1.4e-4, "{worst}");
             for axis in AXES {
                 assert_eq!(

@@ -1,13 +1,13 @@
-//! What the crate asks of a device.
+//! Device features that the crate requires or can use.
 
 use ash::vk;
 use core::ffi::CStr;
 
-/// What a device must have, and the engine must enable.
+/// Features that a device must have and the engine must enable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Features {
-    /// The least Vulkan version, of instance and device.
+    /// The minimum Vulkan version, of instance and device.
     pub api_version: u32,
     /// `VkPhysicalDeviceVulkan13Features::dynamicRendering`
     pub dynamic_rendering: bool,
@@ -19,7 +19,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// The same as a structure for the device's creation.
+    /// The features as a structure for device creation.
     pub fn vulkan_1_3(&self) -> vk::PhysicalDeviceVulkan13Features<'static> {
         vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(self.dynamic_rendering)
@@ -28,7 +28,9 @@ impl Features {
     }
 }
 
-/// What the crate needs of every device: Vulkan 1.3 and three features that every such device has.
+/// The requirements on every device.
+///
+/// They are Vulkan 1.3 and three features that every such device has.
 #[must_use]
 pub const fn required() -> Features {
     Features {
@@ -39,7 +41,9 @@ pub const fn required() -> Features {
     }
 }
 
-/// Optional things that the engine switched on. Everything works without any of them.
+/// Optional features that the engine enabled.
+///
+/// The crate works without any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Enabled {
@@ -48,16 +52,18 @@ pub struct Enabled {
     /// `VkPhysicalDeviceFeatures::independentBlend`: passes may have more than one colour
     /// attachment.
     pub independent_blend: bool,
-    /// `runtimeDescriptorArray`, `shaderSampledImageArrayNonUniformIndexing` and
-    /// `descriptorBindingVariableDescriptorCount` of `VkPhysicalDeviceVulkan12Features`, all three:
-    /// all textures of a character lie in one set, instead of a set for each material.
+    /// Descriptor indexing: one set for all textures of a character.
+    ///
+    /// Without it there is a set for each material. It requires these three features of
+    /// `VkPhysicalDeviceVulkan12Features`: `runtimeDescriptorArray`,
+    /// `shaderSampledImageArrayNonUniformIndexing` and `descriptorBindingVariableDescriptorCount`.
     pub descriptor_indexing: bool,
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     pub debug_utils: bool,
 }
 
 impl Enabled {
-    /// Nothing beyond what is required.
+    /// No optional features.
     pub const NONE: Self = Self {
         sampler_anisotropy: false,
         independent_blend: false,
@@ -65,28 +71,28 @@ impl Enabled {
         debug_utils: false,
     };
 
-    /// The same with [`Self::sampler_anisotropy`] set.
+    /// Sets [`Self::sampler_anisotropy`].
     #[must_use]
     pub const fn with_sampler_anisotropy(mut self, on: bool) -> Self {
         self.sampler_anisotropy = on;
         self
     }
 
-    /// The same with [`Self::independent_blend`] set.
+    /// Sets [`Self::independent_blend`].
     #[must_use]
     pub const fn with_independent_blend(mut self, on: bool) -> Self {
         self.independent_blend = on;
         self
     }
 
-    /// The same with [`Self::descriptor_indexing`] set.
+    /// Sets [`Self::descriptor_indexing`].
     #[must_use]
     pub const fn with_descriptor_indexing(mut self, on: bool) -> Self {
         self.descriptor_indexing = on;
         self
     }
 
-    /// The same with [`Self::debug_utils`] set.
+    /// Sets [`Self::debug_utils`].
     #[must_use]
     pub const fn with_debug_utils(mut self, on: bool) -> Self {
         self.debug_utils = on;
@@ -94,30 +100,32 @@ impl Enabled {
     }
 }
 
-/// What a device offers of what the crate can use.
+/// The features of a physical device that matter to the crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Support {
     /// The device's name.
     pub device: Box<str>,
-    /// What is required and missing, by its Vulkan name. Empty: the device will do.
+    /// Vulkan names of missing requirements. If it is empty, the device is supported.
     pub missing: Vec<&'static str>,
-    /// The optional device features that it has. ([`Enabled::debug_utils`] is the instance's and
-    /// stays off here.)
+    /// The optional device features that it has.
+    ///
+    /// [`Enabled::debug_utils`] is always off here, because it is a matter of the instance.
     pub optional: Enabled,
 }
 
-/// Storage buffers of set 0 that a shader stage can see. Vulkan only promises 4; every known 1.3
-/// device has 24 or more.
+/// Storage buffers of set 0 that a shader stage can see.
+///
+/// Vulkan guarantees only 4, but every known 1.3 device has 24 or more.
 const STORAGE_BUFFERS: u32 = 10;
 
-/// Asks `physical_device` for everything in [`required`] and for the optional features.
+/// Checks `physical_device` for everything in [`required`] and for the optional features.
 ///
 /// # Safety
 /// `physical_device` comes from `instance`, and both are alive.
 #[must_use]
 pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Support {
-    // SAFETY: the caller vouches for the handles.
+    // SAFETY: the handles are alive and belong together, by this function's contract.
     let properties = unsafe { instance.get_physical_device_properties(physical_device) };
     let mut support = Support {
         device: device_name(&properties),
@@ -138,7 +146,8 @@ pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevic
     let mut features = vk::PhysicalDeviceFeatures2::default()
         .push_next(&mut features12)
         .push_next(&mut features13);
-    // SAFETY: as above; the device is at least 1.3, so the chained structure is known to it.
+    // SAFETY: the handles are alive, by this function's contract; the device supports at least
+    // Vulkan 1.3, so it knows the chained structure.
     unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
     support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
     support.optional.independent_blend = features.features.independent_blend == vk::TRUE;

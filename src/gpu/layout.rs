@@ -1,7 +1,7 @@
-//! The structures that shaders read, byte for byte as `shaders/include/throng.glsl` and
-//! `shaders/include/throng_surface.glsl` declare them.
+//! Structures that shaders read, byte for byte as the shader includes declare them.
 //!
-//! Sizes and offsets are asserted here at compile time, and by a test against the offsets in the
+//! The includes are `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl`. Sizes
+//! and offsets are asserted here at compile time, and a test compares them with the offsets in the
 //! compiled SPIR-V.
 
 use crate::palette::{Mat3x4, PaletteFormat};
@@ -13,23 +13,25 @@ pub const SOURCE_RING: u32 = 0;
 /// [`GpuInstance::source`]: the palette lies in the character's resident palettes.
 pub const SOURCE_RESIDENT: u32 = 1;
 
-/// [`GpuPrimitive::flags`]: joint indices have 16 bits, else 8.
+/// [`GpuPrimitive::flags`]: joint indices have 16 bits; otherwise 8.
 pub const JOINTS_U16: u32 = 1;
-/// [`GpuPrimitive::flags`]: there are normals, else triangles are shaded flat.
+/// [`GpuPrimitive::flags`]: there are normals; otherwise triangles are shaded flat.
 pub const HAS_NORMALS: u32 = 2;
 /// [`GpuPrimitive::flags`]: there are texture coordinates.
 pub const HAS_UVS: u32 = 4;
 /// [`GpuPrimitive::flags`]: there are vertex colours.
 pub const HAS_COLORS: u32 = 8;
-/// [`GpuPrimitive::flags`]: weights have 8 bits, else 16.
+/// [`GpuPrimitive::flags`]: weights have 8 bits; otherwise 16.
 pub const WEIGHTS_U8: u32 = 16;
-/// [`GpuPrimitive::flags`]: the vertex colour's alpha weighs the instance's tint.
+/// [`GpuPrimitive::flags`]: the vertex colour's alpha is the weight of the instance's tint.
 pub const TINT_BY_ALPHA: u32 = 32;
 /// [`GpuPrimitive::flags`]: there are tangents.
 pub const HAS_TANGENTS: u32 = 64;
 /// [`GpuPrimitive::flags`]: there is a second set of texture coordinates.
 pub const HAS_UVS1: u32 = 128;
-/// [`GpuPrimitive::flags`]: from this bit on, two say the character's method ([`METHOD_LINEAR`] and its neighbours).
+/// [`GpuPrimitive::flags`]: first of two bits that hold the character's skinning method.
+///
+/// The methods are [`METHOD_LINEAR`] and the constants after it.
 pub const METHOD_SHIFT: u32 = 8;
 
 /// Palette entries are matrices of 3 rows.
@@ -41,7 +43,7 @@ pub const METHOD_DUAL_QUAT_STRETCH: u32 = 2;
 /// Palette entries are rotations, offsets and scales, of 2 rows.
 pub const METHOD_QUAT_OFFSET: u32 = 3;
 
-/// The number that shaders know a palette format by: [`METHOD_LINEAR`] or a neighbour of it.
+/// The number of a palette format in shaders, such as [`METHOD_LINEAR`].
 #[must_use]
 pub const fn method_code(format: PaletteFormat) -> u32 {
     match format {
@@ -52,30 +54,30 @@ pub const fn method_code(format: PaletteFormat) -> u32 {
     }
 }
 
-/// An offset that leads nowhere.
+/// An offset that refers to nothing.
 pub const NONE: u32 = u32::MAX;
 
-/// [`GpuMaterial::flags`]: the surface is there where alpha is at least the cutoff.
+/// [`GpuMaterial::flags`]: fragments with alpha below the cutoff are discarded.
 pub const ALPHA_MASK: u32 = 1;
-/// [`GpuMaterial::flags`]: alpha says how much of what lies behind is covered.
+/// [`GpuMaterial::flags`]: alpha is the opacity of the surface over what lies behind.
 pub const ALPHA_BLEND: u32 = 2;
-/// [`GpuMaterial::flags`]: no light.
+/// [`GpuMaterial::flags`]: the material is not lit.
 pub const UNLIT: u32 = 4;
-/// [`GpuMaterial::flags`]: from this bit on, five say which textures there are.
+/// [`GpuMaterial::flags`]: first of five bits that say which textures exist.
 pub const TEXTURE_SHIFT: u32 = 8;
 
 /// Textures of a material: base colour, metallic-roughness, normal, occlusion, emissive.
 pub const TEXTURES: usize = 5;
-/// Layers of a shadow map, at most.
+/// The most layers of a shadow map.
 pub const SHADOW_LAYERS: usize = 4;
 
-/// One character that stands in the world (`ThrongInstance`).
+/// One instance of a character (`ThrongInstance`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuInstance {
-    /// World from character space.
+    /// World space from character space.
     pub world_from_model: Mat3x4,
-    /// Linear RGBA, multiplies the base colour.
+    /// Linear RGBA that multiplies the base colour.
     pub tint: [f32; 4],
     /// First row (16 bytes) of the palette in the source.
     pub palette_base: u32,
@@ -83,12 +85,15 @@ pub struct GpuInstance {
     pub source: u32,
     /// Index of the character.
     pub character: u32,
-    /// The caller's.
+    /// A word for the engine's shaders.
     pub user: u32,
-    /// Differs from that of the frame before where no motion connects the two: another instance, or
-    /// a teleport.
+    /// Stamp that changes if motion vectors must ignore the last frame.
+    ///
+    /// That is so for another instance and after a teleport.
     pub stamp: u32,
-    /// First word of the active morph weights in the slot's list, or [`NONE`].
+    /// First word of its active morph weights, or [`NONE`].
+    ///
+    /// It is an offset into the frame's list.
     pub morphs: u32,
     /// First word of the deformed vertices, or [`NONE`].
     pub skinned: u32,
@@ -96,49 +101,55 @@ pub struct GpuInstance {
     pub reserved: u32,
 }
 
-/// Where a primitive's streams lie in the geometry buffer, in 32-bit words (`ThrongPrimitive`).
+/// Record of a primitive (`ThrongPrimitive`).
+///
+/// Offsets of its streams in the geometry buffer are in 32-bit words.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuPrimitive {
-    /// How many vertices.
+    /// Number of vertices.
     pub vertex_count: u32,
     /// First entry of its range of the character's palette.
     pub palette_offset: u32,
     /// Influences per vertex.
     pub influences: u32,
-    /// Flags: [`JOINTS_U16`] and its neighbours.
+    /// Flags, such as [`JOINTS_U16`].
     pub flags: u32,
-    /// Word offset; 3 words a vertex.
+    /// Word offset; 3 words per vertex.
     pub positions: u32,
-    /// Word offset; `influences` indices a vertex, tightly packed.
+    /// Word offset; `influences` indices per vertex, tightly packed.
     pub joints: u32,
-    /// Word offset; `influences` unorm16 (or unorm8) a vertex, tightly packed. Unused where
-    /// `influences` is 1.
+    /// Word offset; `influences` unorm16 (or unorm8) per vertex, tightly packed.
+    ///
+    /// Unused if `influences` is 1.
     pub weights: u32,
-    /// Word offset; one octahedral snorm16 pair a vertex.
+    /// Word offset; one octahedral snorm16 pair per vertex.
     pub normals: u32,
-    /// Word offset; 2 words a vertex.
+    /// Word offset; 2 words per vertex.
     pub uvs: u32,
-    /// Word offset; 4 unorm16 a vertex.
+    /// Word offset; 4 unorm16 per vertex.
     pub colors: u32,
     /// Index of its material.
     pub material: u32,
-    /// Word offset; an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1) a
-    /// vertex.
+    /// Word offset; one packed tangent per vertex.
+    ///
+    /// A tangent is an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1).
     pub tangents: u32,
-    /// Word offset; 2 words a vertex.
+    /// Word offset; 2 words per vertex.
     pub uvs1: u32,
-    /// Word offset; 4 words a morph target: where its mask, positions, normals and tangents start.
+    /// Word offset; 4 words per morph target.
+    ///
+    /// They say where its mask, positions, normals and tangents start.
     pub targets: u32,
-    /// How many morph targets.
+    /// Number of morph targets.
     pub target_count: u32,
     /// The character's morph weight that drives the first target.
     pub first_weight: u32,
-    /// Word offset in an instance's deformed vertices; 3 words a vertex.
+    /// Word offset in an instance's deformed vertices; 3 words per vertex.
     pub skinned_positions: u32,
-    /// Likewise.
+    /// Word offset in an instance's deformed vertices; 3 words per vertex.
     pub skinned_normals: u32,
-    /// Likewise; 4 words a vertex.
+    /// Word offset in an instance's deformed vertices; 4 words per vertex.
     pub skinned_tangents: u32,
     /// Zero.
     pub reserved: u32,
@@ -146,24 +157,26 @@ pub struct GpuPrimitive {
     pub base_color: [f32; 4],
 }
 
-/// In [`GpuTexture::uv_set`]: the texture coordinates are transformed.
+/// [`GpuTexture::uv_set`]: the texture coordinates are transformed.
 pub const UV_TRANSFORMED: u32 = 2;
 
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuTexture {
-    /// Columns of the 2×2 matrix that texture coordinates go through.
+    /// Columns of the 2×2 matrix that transforms texture coordinates.
     pub uv_matrix: [f32; 4],
-    /// Added to them after that.
+    /// Offset that is added after that.
     pub uv_offset: [f32; 2],
-    /// 0 or 1, and [`UV_TRANSFORMED`] where matrix and offset are not the identity.
+    /// The set of texture coordinates: 0 or 1.
+    ///
+    /// It is combined with [`UV_TRANSFORMED`] if matrix or offset is not the identity.
     pub uv_set: u32,
-    /// Its number in the array of the set's textures.
+    /// Its index in the array of the set's textures.
     pub slot: u32,
 }
 
-/// How a surface looks (`ThrongMaterial`).
+/// Appearance of a surface (`ThrongMaterial`).
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuMaterial {
@@ -171,56 +184,62 @@ pub struct GpuMaterial {
     pub base_color: [f32; 4],
     /// Linear RGB.
     pub emissive: [f32; 3],
-    /// For [`ALPHA_MASK`].
+    /// Cutoff for [`ALPHA_MASK`].
     pub alpha_cutoff: f32,
-    /// 0 to 1.
+    /// Metalness, 0 to 1.
     pub metallic: f32,
-    /// Perceptual, 0 to 1.
+    /// Perceptual roughness, 0 to 1.
     pub roughness: f32,
-    /// Scales x and y of the normal texture.
+    /// Scale of x and y of the normal texture.
     pub normal_scale: f32,
-    /// 0 to 1.
+    /// Occlusion strength, 0 to 1.
     pub occlusion_strength: f32,
-    /// [`ALPHA_MASK`] and its neighbours.
+    /// Flags, such as [`ALPHA_MASK`].
     pub flags: u32,
     /// Zero.
     pub reserved: [u32; 3],
-    /// In the order of [`character::Material::textures`](crate::mesh::Material::textures).
+    /// The textures, in the order of
+    /// [`character::Material::textures`](crate::mesh::Material::textures).
     pub textures: [GpuTexture; TEXTURES],
 }
 
-/// What a view's shaders need (`ThrongView`), std140.
+/// The data of a view for shaders (`ThrongView`), std140.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuView {
-    /// Columns; with jitter.
+    /// Columns of the clip matrix, with jitter.
     pub clip_from_world: [[f32; 4]; 4],
-    /// Columns; without jitter.
+    /// Columns of the clip matrix, without jitter.
     pub steady_clip_from_world: [[f32; 4]; 4],
-    /// The same in the view's last frame.
+    /// Columns of the clip matrix in the view's last frame, without jitter.
     pub previous_clip_from_world: [[f32; 4]; 4],
-    /// World position and 1, or the direction towards an orthographic eye and 0.
+    /// World position and 1.
+    ///
+    /// For an orthographic view, the direction towards the eye and 0.
     pub eye: [f32; 4],
     /// Unit vector towards the sun.
     pub sun_direction: [f32; 4],
-    /// Linear.
+    /// Linear RGB.
     pub sun_color: [f32; 4],
-    /// Linear.
+    /// Linear RGB.
     pub sky_color: [f32; 4],
-    /// Linear.
+    /// Linear RGB.
     pub ground_color: [f32; 4],
-    /// First words of the last frame's instances, palettes, morph weights and deformed vertices in
-    /// the history.
+    /// First words of the last frame's sections in the history.
+    ///
+    /// The sections are instances, palettes, morph weights and deformed vertices.
     pub history: [u32; 4],
-    /// How many instances that table has; 0 where there was no last frame.
+    /// Number of instances in that table.
+    ///
+    /// It is 0 if there was no last frame.
     pub history_instances: u32,
     /// Layers of the shadow map.
     pub shadow_layers: u32,
-    /// 1 / edge of the shadow map, in texels.
+    /// 1 / edge length of the shadow map in texels.
     pub shadow_texel: f32,
     /// Texels by which a point is moved off its surface.
     pub shadow_bias: f32,
-    /// Columns; x and y 0..1, z depth.
+    /// Columns; x and y go from 0 to 1, z is depth.
     pub shadow_from_world: [[[f32; 4]; 4]; SHADOW_LAYERS],
 }
 

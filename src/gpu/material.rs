@@ -1,9 +1,9 @@
-//! Materials as the GPU reads them.
+//! Encodes materials for the GPU.
 
 use super::layout;
 use crate::mesh::{AlphaMode, TextureRef};
 
-/// The material as shaders read it; `slots` are the numbers of its textures in the set.
+/// The material as shaders read it. `slots` are the indices of its textures in the set.
 pub(crate) fn material(
     material: &crate::mesh::Material,
     slots: [u32; layout::TEXTURES],

@@ -1,4 +1,4 @@
-//! Buffers, images and other objects that know their name and complain when they are leaked.
+//! Buffers, images and other objects that know their name and report leaks.
 
 use super::{Device, VkCall, limit};
 use crate::error::{Error, Result};
@@ -9,8 +9,10 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, 
 
 /// A Vulkan object without memory of its own.
 pub(crate) trait Kind: vk::Handle + Copy {
+    /// Destroys the object.
+    ///
     /// # Safety
-    /// The handle is the device's, alive or null, and not in use.
+    /// The handle belongs to the device, is alive or null, and is not in use.
     unsafe fn destroy(self, device: &ash::Device);
 }
 
@@ -18,7 +20,7 @@ macro_rules! kinds {
     ($($handle:ident => $destroy:ident),+ $(,)?) => {$(
         impl Kind for vk::$handle {
             unsafe fn destroy(self, device: &ash::Device) {
-                // SAFETY: the caller vouches for the handle.
+                // SAFETY: the handle is this device's and not in use, by this function's contract.
                 unsafe { device.$destroy(self, None) }
             }
         }
@@ -44,7 +46,7 @@ pub(crate) struct Object<H: Kind> {
 }
 
 impl<H: Kind> Object<H> {
-    /// Takes charge of a handle that was just made, and names it.
+    /// Takes ownership of a handle that was just created, and names it.
     pub(crate) fn new(device: &Device, handle: H, name: &str) -> Self {
         device.set_name(handle, name);
         Self {
@@ -53,7 +55,7 @@ impl<H: Kind> Object<H> {
         }
     }
 
-    /// Nothing; destroying it does nothing.
+    /// A null handle. Destroying it does nothing.
     pub(crate) fn null() -> Self {
         Self {
             handle: H::from_raw(0),
@@ -61,10 +63,13 @@ impl<H: Kind> Object<H> {
         }
     }
 
+    /// Destroys the object.
+    ///
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word; null is allowed.
+        // SAFETY: the handle is this device's and not in use, by this function's contract; null is
+        // allowed.
         unsafe { self.handle.destroy(&device.raw) };
         self.handle = H::from_raw(0);
     }
@@ -82,7 +87,7 @@ impl<H: Kind> Drop for Object<H> {
     }
 }
 
-/// Where a buffer lives and what it is for.
+/// The memory and usage of a buffer.
 pub(crate) struct BufferDesc<'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: u64,
@@ -111,7 +116,7 @@ impl Buffer {
         }
     }
 
-    /// In device-local memory.
+    /// Creates a buffer in device-local memory.
     pub(crate) fn device_local(
         device: &Device,
         allocator: &mut Allocator,
@@ -146,7 +151,8 @@ impl Buffer {
         let info = vk::BufferCreateInfo::default()
             .size(desc.bytes.max(16))
             .usage(desc.usage);
-        // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
+        // SAFETY: the info is alive during the call, and the device is alive by the contract of
+        // `Device::new`.
         let handle = unsafe { device.raw.create_buffer(&info, None) }.call("vkCreateBuffer")?;
         let mut buffer = Self {
             handle,
@@ -158,7 +164,7 @@ impl Buffer {
         match buffer.back(device, allocator, desc) {
             Ok(()) => Ok(buffer),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the buffer, because it was created above.
                 unsafe { buffer.destroy(device, allocator) };
                 Err(error)
             }
@@ -171,7 +177,7 @@ impl Buffer {
         allocator: &mut Allocator,
         desc: &BufferDesc<'_>,
     ) -> Result<()> {
-        // SAFETY: the buffer was just made on this device.
+        // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
         let allocation = allocate(allocator, desc.name, requirements, desc.location, true)?;
@@ -190,10 +196,13 @@ impl Buffer {
         self.allocation.as_ref()?.mapped_ptr().map(NonNull::cast)
     }
 
+    /// Destroys the buffer and frees its memory.
+    ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word; null is allowed.
+        // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
+        // allowed.
         unsafe { device.raw.destroy_buffer(self.handle, None) };
         self.handle = vk::Buffer::null();
         free(allocator, self.allocation.take(), &self.name);
@@ -221,7 +230,8 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// An image of `format` with `levels` mip levels, to be filled by a transfer and sampled.
+    /// Creates an image of `format` with `levels` mip levels, to be filled by a transfer and
+    /// sampled.
     pub(crate) fn new(
         device: &Device,
         allocator: &mut Allocator,
@@ -242,7 +252,8 @@ impl Image {
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::SAMPLED);
-        // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
+        // SAFETY: the info is alive during the call, and the device is alive by the contract of
+        // `Device::new`.
         let handle = unsafe { device.raw.create_image(&info, None) }.call("vkCreateImage")?;
         device.set_name(handle, name);
         let mut image = Self {
@@ -254,7 +265,7 @@ impl Image {
         match image.back(device, allocator, format) {
             Ok(()) => Ok(image),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the image, because it was created above.
                 unsafe { image.destroy(device, allocator) };
                 Err(error)
             }
@@ -267,7 +278,7 @@ impl Image {
         allocator: &mut Allocator,
         format: vk::Format,
     ) -> Result<()> {
-        // SAFETY: the image was just made on this device.
+        // SAFETY: the image was just created on this device.
         let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
         let allocation = allocate(
             allocator,
@@ -296,10 +307,13 @@ impl Image {
         Ok(())
     }
 
+    /// Destroys the image and its view, and frees its memory.
+    ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word; null is allowed.
+        // SAFETY: image and view are this device's and not in use, by this function's contract;
+        // null is allowed.
         unsafe {
             self.view.destroy(device);
             device.raw.destroy_image(self.handle, None);

@@ -12,44 +12,53 @@ use crate::skin::SkinnedLayout;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// How a range of a primitive's triangles is drawn: `vkCmdDrawIndexed` with the mesh's index
-/// buffer.
+/// A draw of a range of a primitive's triangles.
+///
+/// It is the arguments of `vkCmdDrawIndexed` with the mesh's index buffer, and state that goes with
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimitiveDraw {
-    /// Its number: what the vertex shader takes as the index of its [`super::layout::GpuPrimitive`].
+    /// Index of the primitive.
+    ///
+    /// The vertex shader takes it as the index of its [`super::layout::GpuPrimitive`].
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
     /// First index, in units of `index_type`, from the start of [`SkinnedMesh::index_buffer`].
     pub first_index: u32,
-    /// Three a triangle.
+    /// Number of indices, three per triangle.
     pub index_count: u32,
-    /// 16 bits where the primitive has few enough vertices.
+    /// 16 bits if the primitive has few enough vertices, otherwise 32.
     pub index_type: vk::IndexType,
-    /// Whether back faces are drawn, too.
+    /// True if back faces are drawn, too.
     pub double_sided: bool,
-    /// Whether every vertex follows one joint only, so that a shader need read one matrix
-    /// (`THRONG_RIGID`).
+    /// True if every vertex follows only one joint.
+    ///
+    /// Then a shader needs to read only one matrix (`THRONG_RIGID`).
     pub rigid: bool,
-    /// How its fragments reach the attachments.
+    /// The way in which its fragments are combined with the attachments.
     pub blending: Blending,
-    /// For triangles that a clip may turn over, by a scale that changes its sign: they are drawn
-    /// twice, with either front face, and this goes to `throng_faces`, which leaves out the
-    /// instances that the other draw is for.
+    /// Set for triangles that a clip may flip.
+    ///
+    /// A clip flips triangles if a scale changes its sign.
+    ///
+    /// They are drawn twice, once with either front face. This value goes to `throng_faces`, which
+    /// discards the instances that belong to the other draw.
     pub flip: Option<Flip>,
 }
 
-/// Which instances a draw of triangles that may turn over is for.
+/// The instances that a draw of triangles that may flip is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flip {
-    /// What `throng_faces` takes.
+    /// The argument for `throng_faces`.
     pub code: u32,
-    /// Whether the front faces are wound the other way.
+    /// True if the front faces wind the other way.
     pub reversed: bool,
 }
 
-/// A character on the GPU: geometry, primitives, rest palette and textures. Immutable; any number
-/// of instances and frames share it.
+/// A character on the GPU: geometry, primitives, rest palette and textures.
+///
+/// It is immutable. Any number of instances and frames can use it.
 #[derive(Debug)]
 pub struct SkinnedMesh {
     geometry: Buffer,
@@ -65,15 +74,21 @@ pub struct SkinnedMesh {
 }
 
 impl SkinnedMesh {
-    /// Makes the buffers and images for `character` and stages their content in `upload`. They may
-    /// be used by what is submitted after [`Upload::record`]'s commands.
+    /// Creates the buffers and images for `character`.
+    ///
+    /// Their content is staged in `upload`.
+    ///
+    /// They may be used by what is submitted after [`Upload::record`]'s commands.
     ///
     /// # Errors
-    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the character's palettes don't fit `method`;
-    /// [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds `maxStorageBufferRange`,
-    /// or a set the textures that the device can bind; [`Error::Memory`](crate::Error::Memory),
-    /// [`Error::Vulkan`](crate::Error::Vulkan). `upload` then copies what it did before, though it
-    /// may have taken memory.
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of
+    ///   `method` cannot represent the character's palettes.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds
+    ///   `maxStorageBufferRange`, or if a set has more textures than the device can bind.
+    /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
+    ///   the device.
+    ///
+    /// If this fails, `upload` copies what it copied before, though it may have allocated memory.
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -100,7 +115,7 @@ impl SkinnedMesh {
         match built {
             Ok(()) => Ok(mesh),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the mesh, because it was created above.
                 unsafe { mesh.destroy(device, allocator) };
                 upload.rewind(mark);
                 Err(error)
@@ -173,7 +188,9 @@ impl SkinnedMesh {
         Ok(())
     }
 
-    /// At least one per primitive that has triangles, in the character's order.
+    /// The draws, in the character's order.
+    ///
+    /// There is at least one per primitive that has triangles.
     #[must_use]
     pub fn draws(&self) -> &[PrimitiveDraw] {
         &self.draws
@@ -185,71 +202,76 @@ impl SkinnedMesh {
         self.vertices
     }
 
-    /// How many materials there are, at least one.
+    /// Number of materials, at least one.
     #[must_use]
     pub fn material_count(&self) -> u32 {
         self.textures.material_count()
     }
 
-    /// The rows (16 bytes) of a palette's entry.
+    /// Rows (16 bytes each) of a palette entry.
     #[must_use]
     pub fn entry_rows(&self) -> u32 {
         palettes::entry_rows(self.format)
     }
 
-    /// The format of its palettes. Shaders know it by [`method_code`](super::layout::method_code).
+    /// The format of its palettes.
+    ///
+    /// In shaders it has the number [`method_code`](super::layout::method_code).
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
     }
 
-    /// Where the skin stage puts an instance's deformed vertices.
+    /// The layout of an instance's deformed vertices.
     #[must_use]
     pub fn skinned_layout(&self) -> &SkinnedLayout {
         &self.skinned
     }
 
-    /// The skin stage's work on an instance: its first word in the geometry, and how many
-    /// workgroups it is.
+    /// The skin stage's work list for an instance: its first word in the geometry, and the number
+    /// of workgroups.
     pub(crate) fn chunks(&self) -> (u32, u32) {
         self.chunks
     }
 
-    /// To be bound at offset 0 with a draw's `index_type`.
+    /// The index buffer. Bind it at offset 0 with a draw's `index_type`.
     #[must_use]
     pub fn index_buffer(&self) -> vk::Buffer {
         self.geometry.handle
     }
 
-    /// For a storage buffer descriptor: every stream of every primitive.
+    /// Storage buffer descriptor of every stream of every primitive.
     pub fn geometry(&self) -> vk::DescriptorBufferInfo {
         whole(&self.geometry)
     }
 
-    /// For a storage buffer descriptor: [`super::layout::GpuPrimitive`]s.
+    /// Storage buffer descriptor of the [`super::layout::GpuPrimitive`]s.
     pub fn primitives(&self) -> vk::DescriptorBufferInfo {
         whole(&self.primitives)
     }
 
-    /// For a storage buffer descriptor: [`super::layout::GpuMaterial`]s.
+    /// Storage buffer descriptor of the [`super::layout::GpuMaterial`]s.
     pub fn materials(&self) -> vk::DescriptorBufferInfo {
         whole(&self.materials)
     }
 
-    /// For a storage buffer descriptor: the palette of the rest pose, in the format of the method.
+    /// Storage buffer descriptor of the rest pose's palette, in the method's format.
     pub fn rest_palette(&self) -> vk::DescriptorBufferInfo {
         whole(&self.rest)
     }
 
-    /// For combined image samplers: the textures of `material` in the order of
-    /// [`Material::textures`](crate::mesh::Material::textures), a white texel where it has
-    /// none. Of material 0 past [`Self::material_count`].
+    /// The textures of `material`, for combined image samplers.
+    ///
+    /// They are in the order of [`Material::textures`](crate::mesh::Material::textures). If the
+    /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
+    /// they are those of material 0.
     pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
         self.textures.of_material(material)
     }
 
-    /// For an array of combined image samplers: all textures, which
-    /// [`super::layout::GpuTexture::slot`] numbers.
+    /// All textures, for an array of combined image samplers.
+    ///
+    /// [`super::layout::GpuTexture::slot`] is an index into them.
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }
@@ -259,7 +281,8 @@ impl SkinnedMesh {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the objects, and device and allocator are theirs, by this
+        // function's contract.
         unsafe {
             self.textures.destroy(device, allocator);
             self.rest.destroy(device, allocator);
@@ -285,7 +308,7 @@ fn draws(character: &Character, ranges: &[(u32, DrawRange)]) -> Vec<PrimitiveDra
         .collect()
 }
 
-/// One draw, or two where triangles may turn over.
+/// One draw for a range, or two if its triangles may flip.
 fn draws_of(
     character: &Character,
     number: u32,

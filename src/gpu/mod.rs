@@ -1,11 +1,15 @@
-//! The parts: device memory, the frame ring, meshes on the GPU, the descriptor set layout.
+//! Vulkan parts: memory, the frame ring, meshes and the descriptor set layout.
 //!
-//! The second of the three levels of use: an engine that fills palettes itself and keeps its own
-//! pipelines takes [`SkinnedMesh`], [`PaletteRing`], [`SetLayout`] and the shader include
-//! `shaders/include/throng.glsl`, and [`SkinStage`](crate::SkinStage) where vertices are to be
-//! deformed once for many passes. [`crate::Crowd`] is built of the same parts.
+//! These parts are the second of the three levels of use. They are for an engine that fills
+//! palettes itself and keeps its own pipelines. It uses:
 //!
-//! Everything here records and never submits. Objects are destroyed explicitly; dropping a live one
+//! - [`SkinnedMesh`], [`PaletteRing`] and [`SetLayout`]
+//! - the shader include `shaders/include/throng.glsl`
+//! - [`SkinStage`](crate::SkinStage), if vertices are to be deformed once for many passes
+//!
+//! [`crate::crowd::Crowd`] is built from the same parts.
+//!
+//! Everything here records and never submits. Objects are destroyed explicitly. Dropping a live one
 //! logs its name as a leak.
 
 mod device;

@@ -1,4 +1,4 @@
-//! Palettes that the CPU writes, one frame in flight for each frame in flight.
+//! A ring of palettes that the CPU writes, with a part for each frame in flight.
 
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
@@ -8,17 +8,18 @@ use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// What a [`PaletteRing`] holds.
+/// Options for creating a [`PaletteRing`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaletteRingDesc {
     /// Frames in flight, at least 1.
     pub frames_in_flight: u32,
-    /// Palette entries of one frame in flight, 48 bytes each.
+    /// Palette entries of one frame, 48 bytes each.
     pub entries: u32,
-    /// Where the memory lies.
+    /// The kind of memory.
     pub memory: RingMemory,
-    /// Dynamic offsets are multiples of this (a power of two) and of what the device demands;
-    /// 0 asks for nothing more.
+    /// A minimum alignment for dynamic offsets: a power of two, or 0 for no minimum.
+    ///
+    /// Offsets are multiples of this and of what the device demands.
     pub min_offset_alignment: u64,
 }
 
@@ -33,14 +34,15 @@ impl Default for PaletteRingDesc {
     }
 }
 
-/// A storage buffer of palettes in `frames_in_flight` parts, mapped for as long as it lives.
+/// A storage buffer of palettes, mapped as long as it lives.
 ///
-/// The CPU writes the frame in flight of the frame that it is about to record, straight into the memory that
-/// the GPU reads (or into host memory that [`Self::record_upload`] copies from, where the device
-/// has no such memory). Shaders see the frame in flight through a dynamic offset, so the descriptor is written
-/// once.
+/// It has one part for each frame in flight. The CPU writes the part of the frame index that it is
+/// about to record. It writes straight into memory that the GPU reads; if the device has no such
+/// memory, it writes host memory that [`Self::record_upload`] copies. Shaders see the part through
+/// a dynamic offset, so the descriptor is written once.
 ///
-/// It never waits: a frame in flight may be written when the GPU has finished the work that last read it.
+/// The ring never waits. The part of a frame index may be written when the GPU has finished the
+/// work that last read it.
 #[derive(Debug)]
 pub struct PaletteRing {
     ring: Ring,
@@ -53,9 +55,10 @@ impl PaletteRing {
     /// Allocates the ring.
     ///
     /// # Errors
-    /// [`Error::Argument`] for no frames in flight or an alignment that is no power of two;
-    /// [`Error::Capacity`] if a frame in flight exceeds `maxStorageBufferRange`, or the ring the 32 bits of a
-    /// dynamic offset; [`Error::Memory`], [`Error::Vulkan`].
+    /// - [`Error::Argument`] for no frames in flight, or an alignment that is not a power of two.
+    /// - [`Error::Capacity`] if the part of one frame exceeds `maxStorageBufferRange`, or the ring
+    ///   the 32 bits of a dynamic offset.
+    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// # Safety
     /// `allocator` was made for the same device as `device`.
@@ -66,7 +69,7 @@ impl PaletteRing {
     ) -> Result<Self> {
         if desc.frames_in_flight == 0 {
             return Err(Error::Argument {
-                what: "frames_in_flight",
+                what: "frames in flight",
                 why: ArgumentFault::Invalid("must be at least 1"),
             });
         }
@@ -98,7 +101,7 @@ impl PaletteRing {
         }
     }
 
-    /// Palette entries of one frame in flight.
+    /// Palette entries of one frame.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
@@ -110,13 +113,15 @@ impl PaletteRing {
         self.ring.frames_in_flight()
     }
 
-    /// Whether the memory is staged: [`Self::record_upload`] then has to be recorded every frame.
+    /// Returns true if [`Self::record_upload`] must be recorded every frame.
+    ///
+    /// This is so if the CPU cannot write the memory that the GPU reads.
     #[must_use]
     pub fn is_staged(&self) -> bool {
         self.ring.is_staged()
     }
 
-    /// For a dynamic storage buffer descriptor; its range is one frame in flight.
+    /// Descriptor for a dynamic storage buffer. Its range is that of one frame.
     pub fn descriptor(&self) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.ring.buffer(),
@@ -125,31 +130,38 @@ impl PaletteRing {
         }
     }
 
-    /// The dynamic offset of `frame_index`, in bytes; of the last frame in flight past the end.
+    /// The dynamic offset of `frame_index`, in bytes.
+    ///
+    /// For an index that does not exist, it is that of the last one.
     #[must_use]
     pub fn dynamic_offset(&self, frame_index: u32) -> u32 {
         self.ring.offset(frame_index)
     }
 
-    /// `count` entries of `frame_index` from `first`, to be written in ascending order.
+    /// A writer for `count` entries of `frame_index`, starting at entry `first`.
+    ///
+    /// The entries must be written in ascending order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a frame in flight that there is not, [`Error::Capacity`] past its end.
+    /// - [`Error::NotFound`] if the frame index does not exist.
+    /// - [`Error::Capacity`] if the entries exceed the part of the frame.
     ///
     /// # Safety
-    /// The GPU has finished all work that was submitted with this frame in flight.
+    /// The GPU has finished all work that was submitted with this frame index.
     pub unsafe fn writer(
         &mut self,
         frame_index: u32,
         first: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, Mat3x4>> {
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the same contract.
         unsafe { self.writer_as(frame_index, first.saturating_mul(3), count) }
     }
 
-    /// `count` entries of any of the palette formats, from `row` (of 16 bytes) of `frame_index` on, to be
-    /// written in ascending order. An entry of the ring is 3 rows.
+    /// A writer for `count` entries of any palette format.
+    ///
+    /// They start at `row` (of 16 bytes) of `frame_index` and must be written in ascending order.
+    /// An entry of the ring has 3 rows.
     ///
     /// # Errors
     /// As [`Self::writer`].
@@ -176,8 +188,9 @@ impl PaletteRing {
                 asked,
                 cap,
             })?;
-        // SAFETY: `place` checked the range; entries of whole rows from an aligned start stay
-        // aligned to 16; the borrow is exclusive on the CPU, and the caller vouches for the GPU.
+        // SAFETY: `place` checked the range; entries are whole rows, so they stay aligned to 16;
+        // the borrow is exclusive on the CPU, and the GPU has finished with this frame index, by
+        // this function's contract.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 
@@ -186,13 +199,13 @@ impl PaletteRing {
             return Ok(());
         }
         Err(Error::NotFound {
-            what: "frame_index",
+            what: "frame index",
             index: frame_index.into(),
             count: self.ring.frames_in_flight().into(),
         })
     }
 
-    /// Copies finished palettes into `frame_index`, from entry `first`.
+    /// Copies palettes into `frame_index`, starting at entry `first`.
     ///
     /// # Errors
     /// As [`Self::writer`].
@@ -206,24 +219,27 @@ impl PaletteRing {
         palettes: &[Mat3x4],
     ) -> Result<()> {
         let count = u32::try_from(palettes.len()).unwrap_or(u32::MAX);
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the same contract.
         unsafe { self.writer(frame_index, first, count)? }.copy_from(palettes)
     }
 
-    /// The mapped start of `frame_index`, so that a bench can hold [`Self::write`] against a plain copy
-    /// into the very same memory.
+    /// The mapped start of `frame_index`. With it, a benchmark can compare [`Self::write`] with a
+    /// plain copy into the same memory.
     #[doc(hidden)]
     pub fn mapped_start(&mut self, frame_index: u32) -> Option<core::ptr::NonNull<u8>> {
         self.ring.place(frame_index, 0, 0)
     }
 
-    /// Copies the first `entries` entries of `frame_index` to device memory if the ring is staged; else
-    /// records nothing. Returns whether something was recorded: then a barrier from
-    /// `COPY`/`TRANSFER_WRITE` to the shaders that read is the caller's to record.
+    /// Records the copy to device memory, if the ring is staged.
+    ///
+    /// It copies the first `entries` entries of `frame_index`.
+    ///
+    /// Returns whether a copy was recorded. Then the caller must record a barrier from
+    /// `COPY`/`TRANSFER_WRITE` to the shaders that read.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted after the frame in flight was written. The
-    /// frame in flight's earlier work has ended.
+    /// `cmd` is recording, outside a render pass, and is submitted after the part of this frame
+    /// index was written. Earlier work with this frame index has ended.
     pub unsafe fn record_upload(
         &self,
         device: &Device,
@@ -232,7 +248,8 @@ impl PaletteRing {
         entries: u32,
     ) -> bool {
         let part = (0, u64::from(entries.min(self.entries)) * ENTRY_BYTES);
-        // SAFETY: the caller's word; the part lies in the frame in flight.
+        // SAFETY: this function has the same contract; the copied range lies in the part of the
+        // frame.
         unsafe { self.ring.record_upload(device, cmd, frame_index, &[part]) }
     }
 
@@ -241,7 +258,7 @@ impl PaletteRing {
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: this function has the same contract.
         unsafe { self.ring.destroy(device, allocator) };
     }
 }

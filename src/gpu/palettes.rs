@@ -9,22 +9,22 @@ use crate::palette::{
 use crate::skeleton::{Affine, rest_model_pose};
 use bytemuck::{Pod, Zeroable};
 
-/// A row of a palette.
+/// Bytes of a row of a palette.
 pub(crate) const ROW_BYTES: u64 = 16;
 
-/// Palettes in memory, in any format.
+/// A row of a palette in memory, in any format.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct Row([f32; 4]);
 
 const _: () = assert!(size_of::<Row>() as u64 == ROW_BYTES);
 
-/// Rows of 16 bytes that an entry takes.
+/// Rows of 16 bytes that an entry has.
 pub(crate) const fn entry_rows(format: PaletteFormat) -> u32 {
     (format.entry_bytes() as u64 / ROW_BYTES) as u32
 }
 
-/// Writes the palette of a model pose into as many rows as it has.
+/// Writes the palette of a model pose into exactly as many rows as it has.
 fn write(
     character: &Character,
     format: PaletteFormat,
@@ -50,7 +50,7 @@ fn write_as<E: PaletteEntry>(
     palette(character, model, fit, WriteOnly::over(out))
 }
 
-/// Checks that a format holds the palette of a model pose.
+/// Checks that a format can represent the palette of a model pose.
 ///
 /// # Errors
 /// As [`palette`] with [`PaletteFit::Checked`].
@@ -60,7 +60,7 @@ pub(crate) fn check(
     model: &[Affine],
     scratch: &mut Vec<Row>,
 ) -> Result<()> {
-    // Matrices hold anything.
+    // Matrices can represent any pose.
     if format == PaletteFormat::Mat3x4 {
         return Ok(());
     }
@@ -70,7 +70,7 @@ pub(crate) fn check(
     write(character, format, model, PaletteFit::Checked, scratch)
 }
 
-/// Rows of a palette as its entries.
+/// Views the rows of a palette as its entries.
 pub(crate) fn as_ref(format: PaletteFormat, rows: &[Row]) -> PaletteRef<'_> {
     match format {
         PaletteFormat::Mat3x4 => PaletteRef::Mat3x4(entries(rows)),
@@ -80,7 +80,7 @@ pub(crate) fn as_ref(format: PaletteFormat, rows: &[Row]) -> PaletteRef<'_> {
     }
 }
 
-/// Empty, if they are not whole entries.
+/// The rows as entries. Empty if they are not whole entries.
 fn entries<E: PaletteEntry>(rows: &[Row]) -> &[E] {
     bytemuck::try_cast_slice(rows).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ pub(crate) mod spirv {
     include!(concat!(env!("OUT_DIR"), "/spirv.rs"));
 }
 
-/// A module that lives while pipelines are made from it.
+/// Creates a module that lives while pipelines are created from it.
 pub(crate) fn shader_module(
     device: &Device,
     words: &[u32],
@@ -22,8 +22,10 @@ pub(crate) fn shader_module(
     Ok(Object::new(device, module, name))
 }
 
-/// A pipeline layout of `sets`, with push constants for `stages` from offset 0 on, (stages, bytes),
-/// and for the fragment stage, (offset, bytes).
+/// Creates a pipeline layout of `sets` with push constants.
+///
+/// There is one range of (stages, bytes) from offset 0, and one of (offset, bytes) for the fragment
+/// stage.
 pub(crate) fn pipeline_layout(
     device: &Device,
     name: &str,
@@ -51,7 +53,7 @@ pub(crate) fn pipeline_layout(
     Ok(Object::new(device, layout, name))
 }
 
-/// A compute pipeline whose workgroup size is specialization constant 0.
+/// Creates a compute pipeline whose workgroup size is specialization constant 0.
 pub(crate) fn compute_pipeline(
     device: &Device,
     name: &str,
@@ -83,7 +85,7 @@ pub(crate) fn compute_pipeline(
             .raw
             .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
     };
-    // SAFETY: a module is not needed past the pipeline's creation.
+    // SAFETY: the module is not needed after the pipeline's creation.
     unsafe { module.destroy(device) };
     Ok(Object::new(
         device,
@@ -92,8 +94,8 @@ pub(crate) fn compute_pipeline(
     ))
 }
 
-/// The one pipeline that was asked for. Where creation failed, what was made nevertheless is
-/// destroyed.
+/// The only pipeline of a creation call. If the call failed, pipelines that it created nevertheless
+/// are destroyed.
 pub(crate) fn first_pipeline(
     device: &Device,
     made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
@@ -105,7 +107,7 @@ pub(crate) fn first_pipeline(
     };
     if let Err(result) = result {
         for pipeline in pipelines {
-            // SAFETY: just made, never used; null is allowed.
+            // SAFETY: no command buffer has used the new pipeline; null is allowed.
             unsafe { device.raw.destroy_pipeline(pipeline, None) };
         }
         return Err(result).call(call);

@@ -1,4 +1,4 @@
-//! GPU times, by timestamps around scopes. A caller can leave it out.
+//! GPU times, measured with timestamps around scopes. Callers can do without it.
 
 use super::{Device, Object, VkCall, limit};
 use crate::error::{Error, Result};
@@ -6,24 +6,25 @@ use ash::vk;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// A scope that is open, to be handed to [`Profiler::end`].
+/// An open scope, to be passed to [`Profiler::end`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a scope that is not ended measures nothing"]
 pub struct Scope {
     query: Option<u32>,
 }
 
-/// How long the commands of a scope took.
+/// The GPU time of a scope's commands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScopeTime {
-    /// What the scope was called.
+    /// The scope's name.
     pub name: &'static str,
     /// GPU milliseconds.
     pub ms: f64,
 }
 
-/// Timestamps around scopes, kept apart by frame in flight. Results of a frame in flight are read, without waiting, when
-/// it begins again.
+/// Timestamps around scopes, separate for each frame in flight.
+///
+/// Results of a frame index are read without waiting when that index begins again.
 #[derive(Debug)]
 pub struct Profiler {
     pool: Object<vk::QueryPool>,
@@ -31,18 +32,19 @@ pub struct Profiler {
     period_ns: f32,
     frame_index: u32,
     used: AtomicU32,
-    /// Per frame in flight and scope; set once a frame.
+    /// By frame index and scope. Set once per frame.
     names: Vec<Vec<OnceLock<&'static str>>>,
     times: Vec<ScopeTime>,
     raw: Vec<[u64; 2]>,
 }
 
 impl Profiler {
-    /// Room for `scopes` scopes in each of `frames_in_flight` frames in flight. For a queue family whose
-    /// `timestampValidBits` are not 0.
+    /// Creates a profiler for `scopes` scopes in each of `frames_in_flight` frames.
+    ///
+    /// The queue family's `timestampValidBits` must not be 0.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the device has no timestamps; [`Error::Vulkan`].
+    /// [`Error::Unsupported`] if the device has no timestamps, and [`Error::Vulkan`].
     pub fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Self> {
         let period_ns = device.limits.timestamp_period_ns;
         if period_ns <= 0.0 {
@@ -60,7 +62,7 @@ impl Profiler {
         let info = vk::QueryPoolCreateInfo::default()
             .query_type(vk::QueryType::TIMESTAMP)
             .query_count(count);
-        // SAFETY: the info is valid.
+        // SAFETY: the info is alive during the call.
         let pool =
             unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
         Ok(Self {
@@ -77,11 +79,13 @@ impl Profiler {
         })
     }
 
-    /// Reads what the frame's last frame measured. Scopes whose commands have not run are left out.
+    /// Reads what the previous frame with this frame index measured.
+    ///
+    /// Scopes whose commands have not run are left out.
     ///
     /// # Safety
-    /// `device` is the one that this was made with. What was recorded in the frame's last frame has
-    /// been submitted, or that frame was given up by [`Self::abandon_frame`].
+    /// `device` is the one that this was made with. What was recorded in the previous frame with
+    /// this index has been submitted, or that frame was abandoned with [`Self::abandon_frame`].
     pub unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) {
         self.times.clear();
         self.raw.clear();
@@ -119,7 +123,9 @@ impl Profiler {
         }
     }
 
-    /// Forgets the scopes of the frame begun last, whose commands will never be submitted.
+    /// Discards the scopes of the frame begun last.
+    ///
+    /// Its commands must never be submitted.
     pub fn abandon_frame(&mut self) {
         *self.used.get_mut() = self.scopes_per_slot;
         for name in self
@@ -132,16 +138,18 @@ impl Profiler {
         }
     }
 
-    /// Resets the frame's queries; scopes can be opened from here on.
+    /// Resets the frame's queries. Scopes can be opened from here on.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted before what opens scopes.
+    /// `cmd` is recording, outside a render pass, and is submitted before the commands that open
+    /// scopes.
     pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let (first, count) = (
             self.frame_index * self.scopes_per_slot * 2,
             self.scopes_per_slot * 2,
         );
-        // SAFETY: the caller's word; the range lies in the pool.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the range
+        // lies in the pool.
         unsafe {
             device
                 .raw
@@ -150,8 +158,10 @@ impl Profiler {
         *self.used.get_mut() = 0;
     }
 
-    /// Opens a scope. When there is no room for it, or [`Self::record_reset`] has not been recorded
-    /// in this frame, it measures nothing.
+    /// Begins a scope.
+    ///
+    /// If there is no space for it, or [`Self::record_reset`] has not been recorded in this frame,
+    /// it measures nothing.
     ///
     /// # Safety
     /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
@@ -179,7 +189,8 @@ impl Profiler {
         }
         let query = (self.frame_index * self.scopes_per_slot + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
-        // SAFETY: the caller's word; the query was reset and is written once.
+        // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
+        // written once.
         unsafe {
             device
                 .raw
@@ -188,14 +199,17 @@ impl Profiler {
         Scope { query: Some(query) }
     }
 
-    /// Ends a scope, in the same command buffer or a later one of the same frame.
+    /// Ends a scope.
+    ///
+    /// It may end in the same command buffer or in a later one of the same frame.
     ///
     /// # Safety
     /// `cmd` is recording; `scope` was opened in the same frame and has not been ended.
     pub unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
         if let Some(query) = scope.query {
             let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
-            // SAFETY: as in `begin`.
+            // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
+            // written once.
             unsafe {
                 device
                     .raw
@@ -204,8 +218,9 @@ impl Profiler {
         }
     }
 
-    /// What the frame measured that was last recorded in the frame in flight of the last
-    /// [`Self::begin_frame`], in the order of opening.
+    /// The times that the last [`Self::begin_frame`] read, in the order of opening.
+    ///
+    /// They belong to the previous frame with that frame index.
     #[must_use]
     pub fn times(&self) -> &[ScopeTime] {
         &self.times
@@ -216,7 +231,7 @@ impl Profiler {
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the pool, by this function's contract.
         unsafe { self.pool.destroy(device) };
     }
 }

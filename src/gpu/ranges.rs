@@ -1,27 +1,26 @@
-//! Which triangles of a primitive are drawn together: those that go through the same pipeline, with
-//! the same front face.
+//! Groups a primitive's triangles by pipeline and front face into draws.
 
 use crate::character::{Character, Facing};
 use crate::mesh::{AlphaMode, Primitive};
 use std::collections::BTreeMap;
 
-/// How a draw's fragments reach the attachments.
+/// The way in which a draw's fragments are combined with the attachments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Blending {
-    /// All of them.
+    /// All fragments are written.
     #[default]
     Opaque,
-    /// Those that the material's mask lets through.
+    /// Fragments that the material's alpha mask accepts are written.
     Mask,
-    /// Blended over what lies behind, after everything else.
+    /// Fragments are blended over what lies behind, after everything else.
     Blend,
 }
 
-/// What triangles that are drawn together have in common.
+/// The properties that triangles of one draw have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Group {
     pub(crate) facing: Facing,
-    /// Whether each of their vertices follows one joint only.
+    /// True if each of their vertices follows only one joint.
     pub(crate) rigid: bool,
 }
 
@@ -31,16 +30,16 @@ pub(crate) struct DrawRange {
     /// In units of the index type, from the start of the buffer.
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// Whether indices have 16 bits, else 32.
+    /// True if indices have 16 bits, otherwise 32.
     pub(crate) narrow: bool,
     pub(crate) group: Group,
 }
 
-/// The primitive's indices, group by group, and how many each group has. The order within a
-/// group is the primitive's.
+/// The primitive's indices, group by group, and the number of indices in each group.
 ///
-/// What is blended stays in the primitive's own order where no triangle can turn over, since that
-/// is the order in which its author had it drawn; it counts as rigid if all of it is.
+/// Within a group, triangles keep the primitive's order. If the material is blended and no triangle
+/// may flip, all triangles keep it, because their author chose that order. That is why the
+/// triangles of a blended primitive count as rigid only if all of them are.
 pub(crate) fn sorted(
     character: &Character,
     primitive: &Primitive,

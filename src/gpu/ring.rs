@@ -1,4 +1,4 @@
-//! N frames in flight of persistently mapped memory, one for each frame in flight.
+//! Persistently mapped memory with a part for each frame in flight.
 
 use super::{Buffer, BufferDesc, Device, limit};
 use crate::error::{Error, Result};
@@ -7,32 +7,33 @@ use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocator;
 
-/// Where the frame ring's memory lies.
+/// The kind of memory of the frame ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RingMemory {
-    /// Device-local and host-visible where a heap has room for it; else [`RingMemory::Staged`].
+    /// Memory that is device-local and host-visible, if a heap is large enough; otherwise
+    /// [`RingMemory::Staged`].
     #[default]
     Auto,
     /// Host memory, copied to device-local memory in the frame's own command buffer.
     Staged,
 }
 
-/// What a ring is made of.
+/// Options for creating a ring.
 pub(crate) struct RingDesc<'a> {
     pub(crate) name: &'a str,
     pub(crate) frames_in_flight: u32,
-    /// Bytes of one frame in flight, before rounding up to the alignment.
+    /// Bytes of one frame, before rounding up to the alignment.
     pub(crate) slot_bytes: u64,
-    /// A dynamic offset is a multiple of this; the device's own demand is added.
+    /// Dynamic offsets are multiples of this and of what the device demands.
     pub(crate) alignment: u64,
     pub(crate) usage: vk::BufferUsageFlags,
     pub(crate) memory: RingMemory,
 }
 
-/// A ring directly takes at most this part of its heap; the rest of it is the engine's.
+/// The ring uses at most one in this many parts of a heap directly. The rest is the engine's.
 const LARGEST_SHARE_OF_HEAP: u64 = 4;
 
-/// The mapped ring, and its copy in device memory where it is staged.
+/// The mapped ring, and its copy in device memory if it is staged.
 #[derive(Debug)]
 pub(crate) struct Ring {
     host: Buffer,
@@ -69,7 +70,7 @@ impl Ring {
         // A dynamic offset has 32 bits.
         limit("bytes of a frame ring", bytes, u32::MAX.into())?;
         limit(
-            "bytes of a frame_index (maxStorageBufferRange)",
+            "bytes per frame in flight (maxStorageBufferRange)",
             slot_bytes,
             device.limits.max_storage_range,
         )?;
@@ -96,7 +97,7 @@ impl Ring {
                         desc.frames_in_flight,
                     );
                 }
-                // The window may be full: host memory still does.
+                // The heap may be full, but host memory still works.
                 Err(Error::Memory { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -120,7 +121,7 @@ impl Ring {
                 desc.frames_in_flight,
             ),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the buffer, because it was created above.
                 unsafe { host.destroy(device, allocator) };
                 Err(error)
             }
@@ -144,7 +145,7 @@ impl Ring {
             frames_in_flight,
         };
         if mapped.is_none() {
-            // SAFETY: never used.
+            // SAFETY: no command buffer has used the ring, because it was created above.
             unsafe { ring.destroy(device, allocator) };
             let why = vk::Result::ERROR_MEMORY_MAP_FAILED;
             return Err(Error::Vulkan {
@@ -172,14 +173,16 @@ impl Ring {
         self.slot_bytes
     }
 
-    /// The dynamic offset of a frame in flight, of the last one past the end. `new` keeps the whole ring
+    /// The dynamic offset of a frame index.
+    ///
+    /// For an index that does not exist, it is that of the last one. `new` keeps the whole ring
     /// within 32 bits.
     pub(crate) fn offset(&self, frame_index: u32) -> u32 {
         let frame_index = frame_index.min(self.frames_in_flight.saturating_sub(1));
         (u64::from(frame_index) * self.slot_bytes) as u32
     }
 
-    /// Start of `bytes` bytes of a frame in flight, from `at`; `None` outside of it.
+    /// Start of `bytes` bytes of a frame index, from `at`, or `None` outside of its part.
     pub(crate) fn place(&mut self, frame_index: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
         let inside =
             frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.slot_bytes;
@@ -188,17 +191,18 @@ impl Ring {
         inside.then(|| unsafe { self.mapped.add(offset) })
     }
 
-    /// The buffer that the CPU writes: that of [`Self::buffer`], unless the ring is staged.
+    /// The buffer that the CPU writes. It is that of [`Self::buffer`], unless the ring is staged.
     pub(crate) fn host_buffer(&self) -> vk::Buffer {
         self.host.handle
     }
 
-    /// Copies parts of the frame in flight, (start, bytes), to device memory if the ring is staged. The caller
-    /// puts a barrier behind it. Returns whether a copy was recorded.
+    /// Copies ranges (start, bytes) of a frame index to device memory, if the ring is staged.
+    ///
+    /// Returns whether a copy was recorded. The caller records a barrier after it.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass; the parts lie in the frame in flight, and its earlier work
-    /// has ended.
+    /// `cmd` is recording, outside a render pass; the ranges lie in the part of this frame index,
+    /// and its earlier work has ended.
     pub(crate) unsafe fn record_upload(
         &self,
         device: &Device,
@@ -221,7 +225,8 @@ impl Ring {
                 dst_offset: offset,
                 size: *size,
             };
-            // SAFETY: both buffers are the whole ring long; the caller vouches for the parts.
+            // SAFETY: both buffers are as long as the whole ring; the ranges lie in the frame's
+            // part, by this function's contract.
             unsafe {
                 device
                     .raw
@@ -232,12 +237,15 @@ impl Ring {
         any
     }
 
+    /// Frees everything.
+    ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // Nothing can be placed in it any more.
+        // From here on, `place` finds no range.
         (self.frames_in_flight, self.slot_bytes) = (0, 0);
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the buffers, and device and allocator are theirs, by this
+        // function's contract.
         unsafe {
             self.host.destroy(device, allocator);
             if let Some(mut staged) = self.staged.take() {
@@ -247,7 +255,7 @@ impl Ring {
     }
 }
 
-/// The memory types that are device-local, host-visible and coherent, in a heap with room for
+/// The memory types that are device-local, host-visible and coherent, in a heap large enough for
 /// `bytes`.
 fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
     use vk::MemoryPropertyFlags as Flags;
@@ -269,7 +277,8 @@ fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
     (mask != 0).then_some(mask)
 }
 
-/// Host-visible memory types outside device-local memory; all types where there are none.
+/// Host-visible and coherent memory types outside device-local memory, or all types if there are
+/// none.
 pub(super) fn host_types(device: &Device) -> u32 {
     use vk::MemoryPropertyFlags as Flags;
     let types = device.memory.memory_types_as_slice().iter().enumerate();

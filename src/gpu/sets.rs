@@ -1,12 +1,13 @@
-//! The layout of descriptor set 0, and how it is filled.
+//! The layout of descriptor set 0, and how it is written.
 
 use super::layout::TEXTURES;
 use super::{Device, Object, VkCall};
 use crate::error::Result;
 use ash::vk;
 
-/// Descriptor set 0: what `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl`
-/// declare.
+/// The layout of descriptor set 0.
+///
+/// `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl` declare these bindings.
 ///
 /// | binding | type | content |
 /// |---|---|---|
@@ -26,29 +27,31 @@ use ash::vk;
 /// Dynamic offsets are given in the order of the bindings: view, palettes, visible list, morph
 /// weights.
 ///
-/// Binding 11 has 5 textures, those of one material. Where
-/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) is set it has a variable
-/// number, all of a character's, and one set serves all of its materials.
+/// Binding 11 has 5 textures, those of one material. With
+/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) it has a variable number,
+/// all textures of a character, and one set serves all of its materials.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
     bindless: bool,
 }
 
-/// What a set of [`SetLayout`] refers to. `None` leaves a binding unwritten, which is allowed for
-/// those that no shader used with the set reads; bindings 8 to 10 may be `None` for any shader, so
-/// long as no instance and no view leads to them.
+/// The buffers and textures of a set of [`SetLayout`].
+///
+/// `None` leaves a binding unwritten. That is allowed if no shader that is used with the set reads
+/// it. Bindings 8 to 10 may be `None` for any shader, as long as no instance and no view refers to
+/// them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SetBuffers<'a> {
-    /// Binding 0; its range is one view.
+    /// Binding 0. Its range is one view.
     pub view: Option<vk::DescriptorBufferInfo>,
-    /// Binding 1; its range is one slot. See [`super::PaletteRing::descriptor`].
+    /// Binding 1. Its range is one frame. See [`super::PaletteRing::descriptor`].
     pub ring_palettes: Option<vk::DescriptorBufferInfo>,
     /// Binding 2. See [`super::SkinnedMesh::rest_palette`].
     pub resident_palettes: Option<vk::DescriptorBufferInfo>,
     /// Binding 3: [`super::layout::GpuInstance`]s.
     pub instances: Option<vk::DescriptorBufferInfo>,
-    /// Binding 4: `u32` indices into the instances; its range is one slot.
+    /// Binding 4: `u32` indices into the instances. Its range is one frame.
     pub visible: Option<vk::DescriptorBufferInfo>,
     /// Binding 5. See [`super::SkinnedMesh::geometry`].
     pub geometry: Option<vk::DescriptorBufferInfo>,
@@ -56,17 +59,23 @@ pub struct SetBuffers<'a> {
     pub primitives: Option<vk::DescriptorBufferInfo>,
     /// Binding 7. See [`super::SkinnedMesh::materials`].
     pub materials: Option<vk::DescriptorBufferInfo>,
-    /// Binding 8: for each instance with active weights a count, then the number and the `f32` of
-    /// each; its range is one slot. Not read for instances whose `morphs` is
-    /// [`super::layout::NONE`].
+    /// Binding 8: the active morph weights. Its range is one frame.
+    ///
+    /// For each instance with active weights it has a count, then the index and the `f32` of each.
+    /// It is not read for instances whose `morphs` is [`super::layout::NONE`].
     pub morphs: Option<vk::DescriptorBufferInfo>,
-    /// Binding 9: see [`SkinnedLayout`](crate::skin::SkinnedLayout). Not read for instances whose
-    /// `skinned` is [`super::layout::NONE`].
+    /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
+    ///
+    /// It is not read for instances whose `skinned` is [`super::layout::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
-    /// Binding 10. Not read where [`super::layout::GpuView::history_instances`] is 0.
+    /// Binding 10: histories.
+    ///
+    /// It is not read if [`super::layout::GpuView::history_instances`] is 0.
     pub history: Option<vk::DescriptorBufferInfo>,
-    /// Binding 11. See [`super::SkinnedMesh::textures`], and [`super::SkinnedMesh::all_textures`]
-    /// where the layout is [bindless](SetLayout::is_bindless).
+    /// Binding 11: textures.
+    ///
+    /// See [`super::SkinnedMesh::textures`], or [`super::SkinnedMesh::all_textures`] if the layout
+    /// is [bindless](SetLayout::is_bindless).
     pub textures: Option<&'a [vk::DescriptorImageInfo]>,
 }
 
@@ -89,7 +98,7 @@ const BUFFERS: [vk::DescriptorType; 11] = {
 const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 
 impl SetLayout {
-    /// Makes the layout.
+    /// Creates the layout.
     ///
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
@@ -129,7 +138,8 @@ impl SetLayout {
         if bindless {
             info = info.push_next(&mut variable);
         }
-        // SAFETY: the info is valid, and the device alive by the contract of `Device::new`.
+        // SAFETY: the info is alive during the call, and the device is alive by the contract of
+        // `Device::new`.
         let layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
         Ok(Self {
@@ -145,20 +155,24 @@ impl SetLayout {
         }
     }
 
-    /// For the engine's own pipeline layouts.
+    /// The handle, for the engine's own pipeline layouts.
     #[must_use]
     pub fn handle(&self) -> vk::DescriptorSetLayout {
         self.layout.handle
     }
 
-    /// Whether binding 11 has a variable number of textures, all of a character's.
+    /// Returns true if binding 11 has all textures of a character.
+    ///
+    /// Their number is variable then.
     #[must_use]
     pub fn is_bindless(&self) -> bool {
         self.bindless
     }
 
-    /// How many descriptors of each type `sets` sets take from a pool that have `textures` textures
-    /// in all (5 a set unless the layout is [bindless](Self::is_bindless)).
+    /// Descriptors of each type that `sets` sets take from a pool.
+    ///
+    /// `textures` is the total number of textures: 5 per set, unless the layout is
+    /// [bindless](Self::is_bindless).
     pub fn pool_sizes(sets: u32, textures: u32) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
         let count = |kind: Type| BUFFERS.iter().filter(|have| **have == kind).count() as u32;
@@ -182,8 +196,9 @@ impl SetLayout {
         ]
     }
 
-    /// A pool of its own, and in it `sets` sets of this layout; of `textures` textures each, if it
-    /// is [bindless](Self::is_bindless).
+    /// Creates a pool with `sets` sets of this layout.
+    ///
+    /// If the layout is [bindless](Self::is_bindless), each set has `textures` textures.
     pub(crate) fn allocate(
         &self,
         device: &Device,
@@ -206,8 +221,8 @@ impl SetLayout {
     /// # Safety
     /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
-        // A shader that looks whether there is something to read refers to the binding all the
-        // same.
+        // A shader refers to the binding even if it finds at run time that there is nothing to
+        // read.
         let nothing = buffers.geometry.map(|geometry| vk::DescriptorBufferInfo {
             range: 16,
             ..geometry
@@ -243,7 +258,8 @@ impl SetLayout {
             let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
             writes.push(write.descriptor_type(kind).image_info(textures));
         }
-        // SAFETY: the caller vouches for the set and what it refers to.
+        // SAFETY: the set is not in use and its buffers and images are alive, by this function's
+        // contract.
         unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
     }
 
@@ -253,13 +269,14 @@ impl SetLayout {
     /// No pipeline layout made from it is used to record any more; `device` is the one it was made
     /// with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the layout is not in use any more, by this function's contract.
         unsafe { self.layout.destroy(device) };
     }
 }
 
-/// A pool with room for `sets` sets that take `sizes`, and those sets; `variable` is how many
-/// descriptors the binding of a variable number has, where the layout has one.
+/// Creates a pool for `sets` sets of `sizes`, and these sets.
+///
+/// `variable` is the number of descriptors of the variable binding, if the layout has one.
 pub(crate) fn allocate(
     device: &Device,
     name: &str,
@@ -271,7 +288,7 @@ pub(crate) fn allocate(
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(sets)
         .pool_sizes(sizes);
-    // SAFETY: the info is valid.
+    // SAFETY: the info is alive during the call.
     let pool =
         unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
     let mut pool = Object::new(device, pool, name);
@@ -285,7 +302,7 @@ pub(crate) fn allocate(
     if variable.is_some() {
         info = info.push_next(&mut counts);
     }
-    // SAFETY: the pool was made for that many.
+    // SAFETY: the pool was created for that many sets.
     match unsafe { device.raw.allocate_descriptor_sets(&info) }.call("vkAllocateDescriptorSets") {
         Ok(sets) => {
             for set in &sets {
@@ -294,7 +311,7 @@ pub(crate) fn allocate(
             Ok((pool, sets))
         }
         Err(error) => {
-            // SAFETY: made above and never used.
+            // SAFETY: no command buffer has used the pool's sets, because they were created above.
             unsafe { pool.destroy(device) };
             Err(error)
         }

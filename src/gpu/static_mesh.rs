@@ -1,4 +1,4 @@
-//! Deformed vertices as an engine draws them: as a static mesh.
+//! Deformed vertices in the form of a static mesh.
 
 use super::SkinnedMesh;
 use crate::skin::SkinnedLayout;
@@ -15,40 +15,43 @@ pub struct SkinnedStream {
     pub format: vk::Format,
 }
 
-/// The deformed vertices of a primitive of an instance, in character space: vertex buffers, and the
-/// indices to draw them with or to build an acceleration structure from. As
-/// [`SkinnedLayout`](crate::skin::SkinnedLayout) says, in bytes.
+/// The deformed vertices of one primitive of an instance, in character space.
+///
+/// They are vertex buffers, with the indices to draw them or to build an acceleration structure.
+/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout), in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkinnedPrimitive {
-    /// Its number.
+    /// Index of the primitive.
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
-    /// How many vertices there are.
+    /// Number of vertices.
     pub vertex_count: u32,
-    /// One a vertex.
+    /// Positions, one per vertex.
     pub positions: SkinnedStream,
-    /// Unit vectors, where the primitive has some.
+    /// Normals (unit vectors), if the primitive has them.
     pub normals: Option<SkinnedStream>,
-    /// Unit vectors, and the bitangent's sign; where the primitive has some.
+    /// Tangents (unit vectors, and the bitangent's sign), if the primitive has them.
     pub tangents: Option<SkinnedStream>,
-    /// Of the indices in [`SkinnedMesh::index_buffer`].
+    /// Type of the indices in [`SkinnedMesh::index_buffer`].
     pub index_type: vk::IndexType,
     /// First index, in units of `index_type`, from the start of that buffer.
     pub first_index: u32,
-    /// Three a triangle: all of the primitive's. Front faces are counter-clockwise, seen in a space
-    /// that is not mirrored.
+    /// Number of indices of all of the primitive's triangles, three per triangle.
     ///
-    /// Triangles that a clip may turn over are the exception: they are the ranges of those of
-    /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip), and
-    /// [`flipped_triangles`](crate::skin::flipped_triangles) tells on the CPU which are turned over
-    /// in a pose. [`Character::facings`](crate::character::Character::facings) says whether there
-    /// are any.
+    /// Front faces are counter-clockwise, seen in a space that is not flipped.
+    ///
+    /// Triangles that a clip may flip are the exception. They are the ranges of those
+    /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip). On the CPU,
+    /// [`flipped_triangles`](crate::skin::flipped_triangles) tells which of them a pose flips.
+    /// [`Character::facings`](crate::character::Character::facings) tells if there are any.
     pub index_count: u32,
 }
 
 impl SkinnedMesh {
-    /// The primitives of an instance whose deformed vertices start at byte `start` of their buffer.
+    /// The deformed primitives of an instance.
+    ///
+    /// The instance's deformed vertices start at byte `start` of their buffer.
     pub fn skinned_primitives(&self, start: u64) -> impl Iterator<Item = SkinnedPrimitive> + '_ {
         let stream = move |word: u32, stride, format| SkinnedStream {
             offset: start + u64::from(word) * 4,
@@ -72,7 +75,7 @@ impl SkinnedMesh {
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
             let own = self.draws().iter().filter(|draw| draw.primitive == number);
-            // They follow each other; what may turn over is drawn twice.
+            // The draws' ranges are contiguous, and triangles that may flip have two draws.
             let first = own.clone().map(|draw| draw.first_index).min().unwrap_or(0);
             let end = own.clone().map(|draw| draw.first_index + draw.index_count);
             let any = own.clone().next();

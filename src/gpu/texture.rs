@@ -1,8 +1,8 @@
-//! Images on the CPU side of their upload: mip chains.
+//! Mip chains of images, made on the CPU before their upload.
 
 use crate::mesh::Image;
 
-/// One level of a mip chain: its size in texels and where its texels start, in bytes.
+/// One level of a mip chain: its size in texels and the byte offset of its texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Level {
     pub(crate) width: u32,
@@ -18,8 +18,10 @@ pub(crate) struct MipChain {
 }
 
 impl MipChain {
-    /// Halves `image` until one texel is left, averaging in linear light: what `srgb` says is
-    /// encoded so is decoded first. Levels larger than `max_dimension` are left out.
+    /// Halves `image` until one texel is left, averaging in linear light.
+    ///
+    /// If `srgb` is true, the texels are encoded in sRGB and decoded first. Levels larger than
+    /// `max_dimension` are left out.
     pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
         let decode = srgb.then(srgb_to_linear_table);
         let mut chain = Self {
@@ -74,7 +76,7 @@ fn halve(texels: &[u8], width: u32, height: u32, decode: Option<&[f32; 256]>) ->
     out
 }
 
-/// IEC 61966-2-1.
+/// The transfer function of IEC 61966-2-1.
 fn srgb_to_linear_table() -> [f32; 256] {
     core::array::from_fn(|byte| {
         let value = byte as f32 / 255.0;

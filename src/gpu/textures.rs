@@ -11,11 +11,14 @@ use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
 
-/// What of a material's textures is colour, in sRGB; the others are numbers.
+/// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
 const IS_COLOR: [bool; TEXTURES] = [true, false, false, false, true];
 
-/// Where there is no texture there need be no texture coordinates: they are 0 then, and have no
-/// gradient, of which some drivers make an anisotropic sample of nothing (Mesa 25's lavapipe does).
+/// Sampler of the white texel.
+///
+/// A primitive without a texture may lack texture coordinates. They are 0 then and have no
+/// gradient, and some drivers turn that into an anisotropic sample of nothing (Mesa 25's lavapipe
+/// does).
 const WHITE_SAMPLER: Sampler = Sampler {
     wrap_u: Wrap::Clamp,
     wrap_v: Wrap::Clamp,
@@ -24,18 +27,18 @@ const WHITE_SAMPLER: Sampler = Sampler {
     mip: None,
 };
 
-/// Images, samplers, and the textures that they make.
+/// Images, samplers, and the textures that combine them.
 #[derive(Debug, Default)]
 pub(crate) struct Textures {
     images: Vec<Image>,
     samplers: Vec<(Sampler, Object<vk::Sampler>)>,
     /// Every pair of image and sampler that a material uses, once. The first is a white texel.
     all: Vec<vk::DescriptorImageInfo>,
-    /// Per material: numbers of `all`.
+    /// For each material, indices into `all`.
     materials: Vec<[u32; TEXTURES]>,
 }
 
-/// What has been met while a character's textures are made.
+/// Images, samplers and pairs seen so far while a character's textures are created.
 #[derive(Default)]
 struct Met {
     images: HashMap<(u32, bool), usize>,
@@ -43,7 +46,8 @@ struct Met {
 }
 
 impl Textures {
-    /// Fills empty textures. What was made before an error is there to be destroyed.
+    /// Creates the textures in an empty value. After an error, the caller destroys those that were
+    /// created.
     pub(crate) fn build(
         &mut self,
         device: &Device,
@@ -87,7 +91,7 @@ impl Textures {
         Ok(())
     }
 
-    /// The number of a texture, new if it has not been met.
+    /// The index of a texture, added if it is new.
     fn pair(&mut self, met: &mut Met, image: usize, sampler: usize) -> u32 {
         let next = self.all.len() as u32;
         let number = *met.pairs.entry((image, sampler)).or_insert(next);
@@ -146,7 +150,7 @@ impl Textures {
             return Ok(found);
         }
         let info = sampler_info(device, sampler);
-        // SAFETY: the info is valid; anisotropy is used only where it is enabled.
+        // SAFETY: the info is alive during the call; anisotropy is used only if it is enabled.
         let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
         self.samplers
             .push((sampler, Object::new(device, handle, "throng sampler")));
@@ -157,7 +161,7 @@ impl Textures {
         self.materials.len() as u32
     }
 
-    /// The numbers of a material's textures in [`Self::all`].
+    /// The indices of a material's textures in [`Self::all`].
     pub(crate) fn slots(&self, material: u32) -> [u32; TEXTURES] {
         let of_material = self.materials.get(material as usize);
         of_material.copied().unwrap_or_default()
@@ -172,10 +176,12 @@ impl Textures {
         &self.all
     }
 
+    /// Destroys everything.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use the objects, by this function's contract.
         unsafe {
             for (_, sampler) in &mut self.samplers {
                 sampler.destroy(device);

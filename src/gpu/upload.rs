@@ -1,4 +1,4 @@
-//! The staging belt: bytes that wait to be copied into device-local memory.
+//! The staging buffer for bytes that are copied into device-local memory.
 
 use super::memory::color_range;
 use super::ring::host_types;
@@ -8,9 +8,10 @@ use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocator;
 
-/// One chunk of the belt; larger requests get a chunk of their own size.
+/// Bytes of one chunk of the staging buffer. Larger requests get a chunk of their own size.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Offsets of copies into images are multiples of the texel size, and 16 pleases every device.
+/// Alignment of copies. Copies into images need multiples of the texel size, and 16 suits every
+/// device.
 const ALIGNMENT: u64 = 16;
 
 #[derive(Debug)]
@@ -33,15 +34,17 @@ struct ImageCopy {
     regions: Vec<vk::BufferImageCopy>,
 }
 
-/// Bytes on their way to device-local memory: staged now, copied by the commands that
-/// [`Self::record`] records, freed when those have run.
+/// Pending copies to device-local memory.
+///
+/// Bytes are staged at once, copied by the commands that [`Self::record`] records, and freed when
+/// these have run.
 #[derive(Debug, Default)]
 pub struct Upload {
     chunks: Vec<Chunk>,
     buffers: Vec<BufferCopy>,
     images: Vec<ImageCopy>,
     bytes: u64,
-    /// How many of the copies, into buffers and into images, are recorded.
+    /// The number of copies that are recorded, into buffers and into images.
     recorded: (usize, usize),
 }
 
@@ -49,37 +52,37 @@ pub struct Upload {
 type Mark = (usize, usize, u64);
 
 impl Upload {
-    /// An empty one.
+    /// Creates an empty upload.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether there is nothing to copy.
+    /// Returns true if there is nothing to copy.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.recorded == (self.buffers.len(), self.images.len())
     }
 
-    /// How many bytes wait to be copied.
+    /// The number of bytes that are still to be copied.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What is staged, for [`Self::rewind`].
+    /// The present amount of staged data, for [`Self::rewind`].
     pub(crate) fn mark(&self) -> Mark {
         (self.buffers.len(), self.images.len(), self.bytes)
     }
 
-    /// Forgets what was staged since `mark`; its memory stays taken.
+    /// Drops what was staged since `mark`. Its memory stays allocated.
     pub(crate) fn rewind(&mut self, (buffers, images, bytes): Mark) {
         self.buffers.truncate(buffers);
         self.images.truncate(images);
         self.bytes = bytes;
     }
 
-    /// Everything waits to be recorded again: the commands that were recorded will never run.
+    /// Marks everything as not recorded, because the recorded commands will never run.
     pub(crate) fn unrecord(&mut self) {
         self.recorded = (0, 0);
         self.bytes = self.chunks.iter().map(|chunk| chunk.used).sum();
@@ -185,8 +188,9 @@ impl Upload {
         Ok((chunk.buffer.handle, at))
     }
 
-    /// Records the copies, and the barriers that make them visible to every shader and to index
-    /// fetch. Afterwards nothing waits; the chunks stay until [`Self::free`].
+    /// Records the copies, and barriers for every shader and for index fetch.
+    ///
+    /// Afterwards nothing is pending. The chunks stay allocated until [`Self::free`].
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass, and will be submitted before any use of what is
@@ -194,11 +198,13 @@ impl Upload {
     pub unsafe fn record(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let raw = &device.raw;
         for copy in self.buffers.iter().skip(self.recorded.0) {
-            // SAFETY: staged into buffers of those sizes; the caller vouches for the targets.
+            // SAFETY: the bytes were staged into buffers of those sizes; the targets are alive and
+            // unused, by this function's contract.
             unsafe { raw.cmd_copy_buffer(cmd, copy.from, copy.to, &[copy.region]) };
         }
         for copy in self.images.iter().skip(self.recorded.1) {
-            // SAFETY: as above; the image is fresh, so its content may be discarded.
+            // SAFETY: the targets are alive and unused, by this function's contract, so the content
+            // of the new image may be discarded.
             unsafe {
                 transition(
                     device,
@@ -224,20 +230,21 @@ impl Upload {
             | Stage::COMPUTE_SHADER
             | Stage::INDEX_INPUT;
         let reads = Access::SHADER_READ | Access::INDEX_READ;
-        // SAFETY: the caller's word.
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
         unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
         self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
 
-    /// Frees the staging memory; what was not recorded is forgotten.
+    /// Frees the staging memory. What was not recorded is dropped.
     ///
     /// # Safety
     /// The recorded commands have run, or will never run; `device` and `allocator` are those that
     /// it was filled with.
     pub unsafe fn free(&mut self, device: &Device, allocator: &mut Allocator) {
         for chunk in &mut self.chunks {
-            // SAFETY: the caller's word.
+            // SAFETY: the recorded commands do not read the chunk any more, by this function's
+            // contract.
             unsafe { chunk.buffer.destroy(device, allocator) };
         }
         self.chunks.clear();
@@ -248,6 +255,8 @@ impl Upload {
     }
 }
 
+/// Records a layout transition of an image.
+///
 /// # Safety
 /// As [`Upload::record`].
 unsafe fn transition(
@@ -283,6 +292,6 @@ unsafe fn transition(
         .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .subresource_range(color_range())];
     let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-    // SAFETY: the caller's word.
+    // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
     unsafe { device.raw.cmd_pipeline_barrier2(cmd, &info) };
 }

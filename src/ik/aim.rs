@@ -1,4 +1,4 @@
-//! Joints that look at something together.
+//! The aim job: several joints that look at a target together.
 
 use super::aim_solve::Rotations;
 use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
@@ -7,27 +7,29 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use glam::Vec3;
 
-/// The most joints that aim together.
+/// The most joints that one [`Aim`] can have.
 pub const MAX_AIM_JOINTS: usize = 16;
 
-/// A joint that aims, and its share of the turn.
+/// A joint of an [`Aim`], with its share of the turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimJoint {
     /// Index into the skeleton's joints.
     pub joint: JointId,
-    /// Positive: its part of the whole turn is this over the sum of all.
+    /// Relative share of the turn, positive. The joint's part is this divided by the sum of all
+    /// shares.
     pub share: f32,
 }
 
-/// Turns joints, such as spine, neck and head, so that an axis of the last one points at something.
+/// Turns several joints so that an axis points at a target.
 ///
-/// From the first joint to the last, each turns by its share of what is still missing, the last by
-/// all of it: what the others do moves the last one, and it makes up for that.
+/// The joints are spine, neck and head, for example. The axis belongs to the last joint. From first
+/// to last, each joint turns by its share of the angle that remains, and the last joint by all of
+/// it. The other joints move the last one, so it also corrects for them.
 ///
-/// The axis never misses the target by more than it does in the animated pose, within rounding. A
-/// target nearer to the joint than the offset may be out of reach: then the joint turns so that the
-/// miss is as small as it can be. Where a limit, a weight or other joints would make the miss
-/// larger, the joints turn by less, or not at all: see [`AimReport::weight`].
+/// The miss angle is never larger than in the animated pose, within rounding. A target nearer to
+/// the joint than the offset may be out of reach. The joint then turns so that the miss is as small
+/// as possible. If a limit, a weight or other joints would increase the miss, the joints turn by
+/// less or not at all: see [`AimReport::weight`].
 ///
 /// ```
 /// use throng::skeleton::Affine;
@@ -55,38 +57,47 @@ pub struct AimJoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// From the first on, each below the one before, 1 to [`MAX_AIM_JOINTS`].
+    /// The joints, from the first on, 1 to [`MAX_AIM_JOINTS`]. Each lies below the one before it.
     pub joints: Vec<AimJoint>,
-    /// What points at the target, in the last joint's space.
+    /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,
-    /// What [`AimTarget::up`] pulls upright, in the last joint's space.
+    /// The axis that [`AimTarget::up`] turns upright, in the last joint's space.
     pub up: Vec3,
-    /// Where the forward axis starts, such as the eyes, in metres in the last joint's space.
+    /// The origin of the forward axis, such as the eyes.
+    ///
+    /// In metres, in the last joint's space.
     pub offset_m: Vec3,
-    /// How far from the animated forward axis the direction from the animated offset to the target
-    /// may lie, in radians, 0..=π. A target outside counts as the nearest one on the cone. Straight
-    /// behind there is no nearest one, and the side changes at once: let the weight go to 0 before.
-    /// The roll by [`AimTarget::up`] and [`AimTarget::twist_rad`] is not limited.
+    /// The largest angle from the animated forward axis to the target.
+    ///
+    /// In radians, 0..=π.
+    ///
+    /// The angle is measured at the animated offset. A target outside this cone is replaced by the
+    /// nearest direction on the cone. Straight behind, no direction is nearest and the side
+    /// switches abruptly, so fade the weight to 0 before that. The limit does not apply to the roll
+    /// from [`AimTarget::up`] and [`AimTarget::twist_rad`].
     pub limit_rad: f32,
 }
 
-/// What an instance wants of an [`Aim`] in a frame.
+/// The target of an [`Aim`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimTarget {
-    /// What to look at, in metres of character space.
+    /// The point to look at, in metres of character space.
     pub position: Vec3,
-    /// Where [`Aim::up`] shall point, as far as looking at the target lets it, in character space.
-    /// `None`: the shortest turn.
+    /// The direction for [`Aim::up`], in character space, as far as the aim allows.
+    ///
+    /// `None` uses the shortest turn.
     pub up: Option<Vec3>,
-    /// Rolls further about the line from the joints to the target, in radians, right-handed in
-    /// character space. The joints take their shares of it, and it is weighted like the rest.
+    /// Additional roll about the line from the joints to the target, in radians.
+    ///
+    /// Right-handed in character space. The joints share it like the turn, and the weight applies
+    /// to it.
     pub twist_rad: f32,
-    /// 0..=1, see the module.
+    /// Weight in 0..=1; see the [module documentation](crate::ik).
     pub weight: f32,
 }
 
 impl AimTarget {
-    /// This position, by the shortest turn, fully.
+    /// Aims at `position` by the shortest turn, with full weight.
     #[must_use]
     pub const fn at(position: Vec3) -> Self {
         Self {
@@ -98,23 +109,28 @@ impl AimTarget {
     }
 }
 
-/// What came of an [`Aim`].
+/// The result of an [`Aim`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimReport {
-    /// Whether the forward axis points at the target, to within a thousandth of a radian or, very
-    /// near to the target, within what rounding makes of the direction.
+    /// True if the forward axis points at the target.
+    ///
+    /// The tolerance is a thousandth of a radian or, very near to the target, the rounding error of
+    /// the direction.
     pub reached: bool,
-    /// By how much it misses it, in radians, after limit and weight. 0 where the target lies on the
-    /// offset, to within 10⁻⁵ of the coordinates: there is no direction then, and it counts as
-    /// reached.
+    /// The remaining miss angle in radians, after limit and weight.
+    ///
+    /// 0 if the target coincides with the offset, to within 10⁻⁵ of the coordinates. There is then
+    /// no direction, and the target counts as reached.
     pub angle_rad: f32,
-    /// The weight that was used. It is less than [`AimTarget::weight`] if all of that would miss by
-    /// more than the animated pose does, and 0 if the pose stayed as it was.
+    /// The weight that was used.
+    ///
+    /// It is less than [`AimTarget::weight`] if the full weight would miss by more than the
+    /// animated pose does. It is 0 if the pose is unchanged.
     pub weight: f32,
 }
 
 impl AimReport {
-    /// Nothing was done.
+    /// The report when nothing was done.
     pub const NONE: Self = Self {
         reached: false,
         angle_rad: core::f32::consts::PI,
@@ -123,7 +139,9 @@ impl AimReport {
 }
 
 impl Aim {
-    /// Along `forward`, from the last joint's origin, upright along +Y, without a limit.
+    /// Creates an aim along `forward`, with +Y up and no limit.
+    ///
+    /// The axis starts at the last joint's origin.
     #[must_use]
     pub const fn new(joints: Vec<AimJoint>, forward: Vec3) -> Self {
         Self {
@@ -145,7 +163,7 @@ impl Aim {
         })
     }
 
-    /// The rotations at the largest weight that does not miss by more than the pose does, and it.
+    /// The solved rotations and the largest weight at which the miss does not increase.
     fn solved(
         &self,
         rig: &IkRig,
@@ -163,8 +181,10 @@ impl IkJob for Aim {
     type Target = AimTarget;
     type Report = AimReport;
 
-    /// There are joints and not too many, each below the one before, with positive shares; axes
-    /// have directions, the limit lies in 0..=π.
+    /// Checks the joints, shares, axes and limit.
+    ///
+    /// There must be 1 to [`MAX_AIM_JOINTS`] joints, each below the one before it, with positive
+    /// shares. The axes must have directions, and the limit must be in 0..=π.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         let Some(first) = self.joints.first() else {
             return Err(Error::Argument {
@@ -184,7 +204,7 @@ impl IkJob for Aim {
             rig.expect_below("Aim::joints", pair[1].joint, pair[0].joint)?;
         }
         for AimJoint { joint, share } in &self.joints {
-            // At most 1e6, so that no sum loses the small ones to overflow.
+            // At most 1e6, so that the sum neither overflows nor loses the small shares.
             expect_in("AimJoint::share", *share, f32::MIN_POSITIVE, 1e6).map_err(|why| {
                 Error::At {
                     what: "joint",

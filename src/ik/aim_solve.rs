@@ -1,11 +1,13 @@
-//! The geometry of aiming: the rotations that point an axis at a target, and by how much it misses.
+//! The geometry of aiming: the rotations that point an axis at a target, and the miss angle.
 //!
-//! The axis is a ray from the eye, which lies at an offset from the joint. A turn of the joint
-//! moves the eye on a sphere. A target outside of that sphere can always be aimed at: the point of
-//! the ray that is as far from the joint as the target is turned onto the target. A target inside
-//! can only be aimed at if the ray passes through the sphere around the joint on which the target
-//! lies. Otherwise the least possible miss is the angle between the ray and the cone from the eye
-//! that touches that sphere.
+//! The axis is a ray from the eye, which lies at an offset from the joint. When the joint turns,
+//! the eye moves on a sphere.
+//!
+//! - A target outside that sphere can always be aimed at: the joint turns the point of the ray that
+//!   is as far from the joint as the target onto the target.
+//! - A target inside can only be aimed at if the ray passes through the sphere around the joint on
+//!   which the target lies. Otherwise the least possible miss is the angle between the ray and the
+//!   cone from the eye that touches that sphere.
 
 use super::aim::{Aim, AimJoint, AimTarget, MAX_AIM_JOINTS};
 use super::job::IkPose;
@@ -18,18 +20,20 @@ use crate::skeleton::Affine;
 use core::f32::consts::{PI, TAU};
 use glam::{DVec3, Quat, Vec3};
 
-/// A target that is nearer to the eye than this part of the coordinates that take part lies on the
-/// eye: its direction is rounding noise.
+/// A target nearer to the eye than this fraction of the coordinates involved counts as on the eye.
+///
+/// Its direction would be rounding noise.
 const ON_THE_EYE: f64 = 1e-5;
-/// What rounding adds to a miss: of the angle itself, and of a coordinate seen from the distance.
+/// Rounding error of a miss angle, relative to the angle and to a coordinate seen from the
+/// distance.
 const ROUNDING_RAD: f64 = 1e-6;
-/// How often the weight is halved that misses by too much.
+/// The number of times that the weight is halved if the miss is too large.
 const HALVINGS: usize = 12;
 
 /// The rotations of the joints that aim.
 pub(super) type Rotations = [Quat; MAX_AIM_JOINTS];
 
-/// By how much the forward axis misses the target.
+/// The angle by which the forward axis misses the target.
 #[derive(Clone, Copy)]
 pub(super) struct Miss {
     pub(super) angle_rad: f32,
@@ -37,30 +41,31 @@ pub(super) struct Miss {
 }
 
 impl Miss {
-    /// Whether it is less than a thousandth of a radian, or rounding.
+    /// True if the miss is less than a thousandth of a radian, or within rounding.
     pub(super) fn is_none(&self) -> bool {
         f64::from(self.angle_rad) <= 1e-3 + self.rounding_rad
     }
 
-    /// Whether it is larger than `other` by more than rounding.
+    /// True if the miss is larger than `other` by more than rounding.
     fn exceeds(&self, other: &Self) -> bool {
         let rounding_rad = self.rounding_rad + other.rounding_rad;
         f64::from(self.angle_rad) > f64::from(other.angle_rad) + rounding_rad
     }
 }
 
-/// What a joint turns to, in the space of its parent.
+/// The goal of one joint, in the space of its parent.
 struct Aimed {
-    /// From the last joint's space.
+    /// Maps the last joint's space to this joint's parent space.
     carried: Affine,
     joint: Vec3,
     goal: Vec3,
     up: Option<Vec3>,
-    /// The whole twist, and what the joints above this one have left of it.
+    /// The whole twist, and the twist that the joints above this one have left.
     twist_rad: [f32; 2],
 }
 
-/// The turn of a joint: first `roll_rad` about `axis`, which points at the goal once it is swung.
+/// The turn of a joint: a swing, then a roll of `roll_rad` about `axis`, which points at the goal
+/// once it is swung.
 struct Turn {
     swing: Quat,
     axis: Vec3,
@@ -82,13 +87,13 @@ impl Turn {
 }
 
 impl Aim {
-    /// The offset and the forward axis in the space that `affine` leads to from the last joint's.
+    /// The offset and the forward axis, mapped by `affine` from the last joint's space.
     fn ray(&self, affine: &Affine) -> Option<(Vec3, Vec3)> {
         let forward = unit(direction(affine, self.forward))?;
         Some((affine.transform_point3(self.offset_m), forward))
     }
 
-    /// The miss where the last joint stands at `last`; 0 where the target lies on the eye.
+    /// The miss if the last joint is at `last`; 0 if the target lies on the eye.
     pub(super) fn miss(&self, target: Vec3, last: &Affine) -> Option<Miss> {
         let (eye, forward) = self.ray(last)?;
         let size = size(eye, target, last);
@@ -108,7 +113,7 @@ impl Aim {
         })
     }
 
-    /// The target, brought into the cone.
+    /// The target, moved into the cone of the limit.
     fn held(&self, target: Vec3, last: &Affine) -> Option<Vec3> {
         let (eye, forward) = self.ray(last)?;
         let to_target = target - eye;
@@ -176,9 +181,10 @@ impl Aim {
         finite.then_some(solved)
     }
 
-    /// The turn about a joint that makes the forward axis point at the goal, in the space of the
-    /// joint's parent. None inside if the goal lies on the joint, so that no turn changes anything;
-    /// none outside if there is no answer in numbers.
+    /// The turn about a joint that makes the forward axis point at the goal.
+    ///
+    /// It is in the space of the joint's parent. `Some(None)` if the goal lies on the joint, so
+    /// that no turn changes anything. `None` if there is no numeric solution.
     fn turn(&self, aimed: &Aimed) -> Option<Option<Turn>> {
         let (eye, forward) = self.ray(&aimed.carried)?;
         let to_goal = aimed.goal - aimed.joint;
@@ -206,7 +212,7 @@ impl Aim {
         }))
     }
 
-    /// The rotations at a weight, from the pose's own.
+    /// Blends from the pose's own rotations to the solved ones by a weight.
     pub(super) fn weighted(&self, solved: &Rotations, weight: f32, pose: &IkPose<'_>) -> Rotations {
         let mut rotations = *solved;
         for (joint, rotation) in self.joints.iter().zip(&mut rotations) {
@@ -216,8 +222,9 @@ impl Aim {
         rotations
     }
 
-    /// The largest weight up to `weight`, found by halving, with which the axis does not miss the
-    /// target by more than it does in the pose.
+    /// The largest weight up to `weight` at which the miss is not larger than in the pose.
+    ///
+    /// Found by halving.
     pub(super) fn safe_weight(
         &self,
         rig: &IkRig,
@@ -261,16 +268,17 @@ impl Aim {
     }
 }
 
-/// The sum of the coordinates that a direction from the eye to the target is rounded by.
+/// The sum of coordinate magnitudes that determines the rounding of the direction to the target.
 fn size(eye: Vec3, target: Vec3, last: &Affine) -> f64 {
     length(eye) + length(target) + length(eye - Vec3::from(last.translation))
 }
 
-/// The direction, from a joint, that has to be turned onto the goal so that the ray goes through
-/// it, or misses it by as little as any turn can. `eye` and `goal` are seen from the joint;
-/// `size_m` is what they were rounded by.
+/// The direction from a joint that must turn onto the goal so that the ray passes through it.
+///
+/// If no turn achieves that, it is the direction with the smallest miss. `eye` and `goal` are
+/// relative to the joint. `size_m` is the magnitude that determines their rounding.
 fn point_at(eye: Vec3, forward: Vec3, goal: Vec3, size_m: f64) -> Option<Vec3> {
-    /// Less than this part of the coordinates is rounding.
+    /// A fraction of the coordinates below which a difference is rounding.
     const ROUNDING: f64 = 2e-6;
     let (eye, forward, goal) = (eye.as_dvec3(), forward.as_dvec3(), goal.as_dvec3());
     let (eye_m, goal_m) = (eye.length(), goal.length());
@@ -281,21 +289,21 @@ fn point_at(eye: Vec3, forward: Vec3, goal: Vec3, size_m: f64) -> Option<Vec3> {
         let point: DVec3 = eye + forward * distance;
         return unit(point.try_normalize()?.as_vec3());
     }
-    // Here the goal is nearer to the joint than the eye.
+    // Here the goal is nearer to the joint than the eye is.
     let outward = eye.try_normalize()?;
     if eye_m - goal_m <= ROUNDING * (size_m + eye_m) {
-        // The eye itself comes onto it.
+        // The eye itself moves onto the goal.
         return unit(outward.as_vec3());
     }
     let across = |v: DVec3| {
         let across = v - outward * v.dot(outward);
         (across.length() > 1e-4 * v.length()).then(|| across.normalize())
     };
-    // All sides are alike where the ray points straight away from the joint: then the nearest.
+    // If the ray points straight away from the joint, all sides are equal: use the nearest.
     let aside = across(forward)
         .or_else(|| across(goal))
         .unwrap_or_else(|| outward.any_orthonormal_vector());
-    // Where the tangent from the eye touches the sphere of the goal.
+    // The point where the tangent from the eye touches the sphere of the goal.
     let sine = goal_m / eye_m;
     let cosine = ((1.0 - sine) * (1.0 + sine)).max(0.0).sqrt();
     unit((outward * sine + aside * cosine).as_vec3())

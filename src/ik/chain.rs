@@ -1,4 +1,4 @@
-//! Chains of any number of joints, with limits: the job.
+//! The chain job: any number of joints, with limits.
 
 use super::chain_solve::Chain;
 use super::job::{Checked, IkJob, IkPose, expect_finite, expect_in};
@@ -9,7 +9,7 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use glam::Vec3;
 
-/// The most joints of a chain.
+/// The most joints that a chain can have.
 pub const MAX_CHAIN_JOINTS: usize = 64;
 
 /// A joint of a chain.
@@ -17,25 +17,30 @@ pub const MAX_CHAIN_JOINTS: usize = 64;
 pub struct ChainJoint {
     /// Index into the skeleton's joints.
     pub joint: JointId,
-    /// How far it may turn. The last joint of a chain does not turn.
+    /// The rotation limit of the joint. The last joint of a chain does not turn.
     pub limit: JointLimit,
 }
 
-/// A chain of joints, such as a spine, a tail or a tentacle, whose last one shall come to a point.
+/// A chain of joints whose tip reaches for a point.
 ///
-/// Each iteration is a pass of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver
-/// for the inverse kinematics problem", 2011), in which the way from the root is made of turns of
-/// the joints within their limits, so that bones keep their lengths; then, while that is not close
-/// enough, up to eight steps of damped least squares over all joints (C. Wampler, 1986), each joint
-/// held to its limit after each. A chain that no longer improves, such as a straight one whose
-/// target lies on it, is nudged, by angles that are always the same. The best pose that was seen is
-/// the result: never farther from the target than the animated pose, brought within its limits,
-/// was.
+/// It suits spines, tails and tentacles, for example.
 ///
-/// Without limits, targets up to 95 % of its length away are reached to 10⁻³ of the length in 1 to
-/// 4 iterations; those farther than the length in one, by a straight chain. With limits there may
-/// be several poses that no small turn improves, and a target that could be reached may not be:
-/// with limits at random, 3 of 100.
+/// Each iteration has two parts:
+///
+/// 1. One forward and backward sweep of FABRIK (A. Aristidou, J. Lasenby, "FABRIK: a fast,
+///    iterative solver for the inverse kinematics problem", 2011). The sweep from the root turns
+///    joints within their limits, so bones keep their lengths.
+/// 2. If the tip is not close enough yet, up to eight steps of damped least squares over all joints
+///    (C. Wampler, 1986). Each joint is clamped to its limit after each step.
+///
+/// If a chain no longer improves, such as a straight one whose target lies on it, it is nudged,
+/// always by the same angles. The result is the best pose seen. It is never farther from the target
+/// than the animated pose after clamping to the limits.
+///
+/// Without limits, targets up to 95 % of the chain's length away are reached to within 10⁻³ of the
+/// length in 1 to 4 iterations. Targets farther away than the length take one iteration and give a
+/// straight chain. With limits, several poses may exist that no small turn improves, so a reachable
+/// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
 /// use throng::skeleton::Affine;
@@ -59,27 +64,31 @@ pub struct ChainJoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// From the root on, each below the one before, 2 to [`MAX_CHAIN_JOINTS`]. Joints between them
-    /// that are left out do not turn.
+    /// The joints, from the root on, 2 to [`MAX_CHAIN_JOINTS`]. Each lies below the one before it.
+    ///
+    /// Skeleton joints between them that are not listed do not turn.
     pub joints: Vec<ChainJoint>,
-    /// How close to the target the last joint has to come, in metres of character space.
+    /// The distance at which the target counts as reached.
+    ///
+    /// In metres of character space.
     pub tolerance_m: f32,
-    /// After how many iterations it is left where it is, 1 to 1000.
+    /// The most iterations, 1 to 1000.
     pub iterations: u16,
 }
 
-/// What an instance wants of an [`IkChain`] in a frame.
+/// The target of an [`IkChain`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainTarget {
-    /// Where the last joint shall be, in metres of character space.
+    /// The goal for the last joint, in metres of character space.
     pub position: Vec3,
-    /// 0..=1, see the module. Between 0 and 1 a joint keeps its limit as far as the animated pose
-    /// does.
+    /// Weight in 0..=1; see the [module documentation](crate::ik).
+    ///
+    /// Between 0 and 1, a joint stays within its limit only if the animated pose does.
     pub weight: f32,
 }
 
 impl ChainTarget {
-    /// This position, fully.
+    /// Reaches for `position` with full weight.
     #[must_use]
     pub const fn at(position: Vec3) -> Self {
         Self {
@@ -89,19 +98,21 @@ impl ChainTarget {
     }
 }
 
-/// What came of an [`IkChain`].
+/// The result of an [`IkChain`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainReport {
-    /// Whether the last joint is within the tolerance, plus what the weight leaves.
+    /// True if the last joint has reached the target.
+    ///
+    /// It must be within the tolerance, plus the distance that the weight leaves.
     pub reached: bool,
-    /// How far it is from the target, in metres of character space, after the weight.
+    /// The distance to the target in metres of character space, after the weight.
     pub distance_m: f32,
-    /// How many iterations it took.
+    /// The number of iterations used.
     pub iterations: u16,
 }
 
 impl ChainReport {
-    /// Nothing was done.
+    /// The report when nothing was done.
     pub const NONE: Self = Self {
         reached: false,
         distance_m: f32::INFINITY,
@@ -110,11 +121,14 @@ impl ChainReport {
 }
 
 impl IkChain {
-    /// All joints from `root` down to `tip`, free; to within 1 mm, in 32 iterations at most.
+    /// Creates a chain of all joints from `root` down to `tip`, without limits.
+    ///
+    /// The tolerance is 1 mm, with at most 32 iterations.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that does not exist, [`Error::At`] if `tip` is not below
-    /// `root`, [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`].
+    /// - [`Error::NotFound`] if a joint does not exist.
+    /// - [`Error::At`] if `tip` is not below `root`.
+    /// - [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`] joints.
     pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
@@ -139,10 +153,10 @@ impl IkChain {
         Ok(chain)
     }
 
-    /// The same with a limit for one of its joints.
+    /// Sets the limit of one of the chain's joints.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the joint is not of the chain.
+    /// [`Error::NotFound`] if the joint is not part of the chain.
     pub fn with_limit(mut self, joint: JointId, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
         let own = self.joints.iter_mut().find(|own| own.joint == joint);
@@ -160,8 +174,10 @@ impl IkJob for IkChain {
     type Target = ChainTarget;
     type Report = ChainReport;
 
-    /// There are enough joints and not too many, each below the one before; limits, tolerance and
-    /// iterations lie in their ranges.
+    /// Checks the joints, limits, tolerance and iterations.
+    ///
+    /// There must be 2 to [`MAX_CHAIN_JOINTS`] joints, each below the one before it. Limits,
+    /// tolerance and iterations must be in their ranges.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         if self.joints.len() < 2 {
             return Err(Error::Argument {
@@ -225,7 +241,7 @@ impl IkJob for IkChain {
         let tip = Vec3::from(pose.model[usize::from(last.joint)].translation);
         let distance = length(tip - target.position);
         ChainReport {
-            // What it takes to round the model pose is not held against it.
+            // Adds a margin for the rounding of the model pose.
             reached: distance <= f64::from(self.tolerance_m) + 1e-6 * length(tip),
             distance_m: distance as f32,
             iterations,

@@ -1,5 +1,4 @@
-//! Chains of any number of joints, with limits: the iteration. All in the space of the first
-//! joint's parent.
+//! The iteration of a chain with limits, in the space of the first joint's parent.
 
 use super::chain::{ChainJoint, MAX_CHAIN_JOINTS as MAX};
 use super::job::IkPose;
@@ -9,37 +8,38 @@ use super::rig::IkRig;
 use crate::skeleton::{Affine, Transform};
 use glam::{DMat3, DVec3, Quat, Vec3};
 
-/// A chain in a pose. On the stack, so that nothing is allocated.
+/// A chain in a pose. It lives on the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {
     joints: &'a [ChainJoint],
-    /// All but the tip.
+    /// The number of joints that turn: all but the tip.
     turning: usize,
     rest: [Quat; MAX],
     local: [Transform; MAX],
-    /// From the parent's space of the next joint to this one's.
+    /// Maps the next joint's parent space to this joint's space.
     gap: [Affine; MAX],
-    /// From each joint's parent's space.
+    /// Maps each joint's parent space to the chain's space.
     parent: [Affine; MAX],
     position: [Vec3; MAX],
     goal: Vec3,
-    /// Character space from here.
+    /// Maps the chain's space to character space.
     model: Affine,
     best: [Quat; MAX],
     best_m: f64,
 }
 
-/// Steps of damped least squares in an iteration, at most.
+/// The most steps of damped least squares in one iteration.
 const SMALL_STEPS: usize = 8;
-/// Of damped least squares, as a share of the whole.
+/// The damping of the least squares, as a fraction of the whole.
 const DAMPING: f64 = 1e-3;
 
-/// How often a chain that is stuck is nudged.
+/// The most times that a stuck chain is nudged.
 const NUDGES: u32 = 8;
-/// By how much of what is left an iteration has to be better for the chain not to be stuck.
+/// The least improvement of an iteration, relative to the remaining distance. Below it, the chain
+/// counts as stuck.
 const LEAST_GAIN: f64 = 0.01;
 
 impl<'a> Chain<'a> {
-    /// `None` where the pose is not finite or has no inverse.
+    /// `None` if the pose is not finite or has no inverse.
     pub(super) fn of(
         joints: &'a [ChainJoint],
         rig: &IkRig,
@@ -75,7 +75,8 @@ impl<'a> Chain<'a> {
         Some(chain)
     }
 
-    /// Iterates until the tip is within `tolerance_m` of the goal; returns how often.
+    /// Iterates until the tip is within `tolerance_m` of the goal. Returns the number of
+    /// iterations.
     pub(super) fn solve(&mut self, tolerance_m: f64, iterations: u16) -> u16 {
         let mut left = self.note();
         let mut nudges = 0;
@@ -112,15 +113,16 @@ impl<'a> Chain<'a> {
         iterations
     }
 
-    /// The rotations of the joints but the tip that came closest, if they are finite.
+    /// The best rotations found, for all joints but the tip, if they are finite.
     pub(super) fn best(&self) -> Option<&[Quat]> {
         let best = &self.best[..self.turning];
         let finite = best.iter().all(|rotation| rotation.is_finite());
         (finite && self.best_m.is_finite()).then_some(best)
     }
 
-    /// How far the tip is from the goal in character space; remembers the pose if it is the best so
-    /// far.
+    /// The distance from the tip to the goal in character space.
+    ///
+    /// Also stores the pose if it is the best so far.
     fn note(&mut self) -> f64 {
         let left = length(direction(
             &self.model,
@@ -149,7 +151,7 @@ impl<'a> Chain<'a> {
         length(self.goal - self.position[0]) >= reach
     }
 
-    /// Recomputes where the joint after `at` is.
+    /// Recomputes the position of the joint after `at`.
     fn place_after(&mut self, at: usize) {
         self.parent[at + 1] = self.parent[at] * self.local[at].to_affine() * self.gap[at];
         self.position[at + 1] =
@@ -162,8 +164,9 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Turns joint `at` within its limit, so that what lies at `from` comes towards `to`; both from
-    /// the joint in its parent's space.
+    /// Turns joint `at` within its limit, so that `from` moves towards `to`.
+    ///
+    /// Both are relative to the joint, in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
         *rotation = self.joints[at]
@@ -171,7 +174,7 @@ impl<'a> Chain<'a> {
             .turned(self.rest[at], *rotation, from, to);
     }
 
-    /// Turns joint `at` so that the next one comes towards `point`, and places that.
+    /// Turns joint `at` so that the next joint moves towards `point`, then places that joint.
     fn point_next(&mut self, at: usize, point: Vec3) {
         if let Some(inverse) = inverse(&self.parent[at]) {
             let next = self.gap[at].transform_point3(self.local[at + 1].translation);
@@ -183,14 +186,14 @@ impl<'a> Chain<'a> {
         self.place_after(at);
     }
 
-    /// All bones towards the goal.
+    /// Points all bones at the goal.
     fn stretch(&mut self) {
         for at in 0..self.turning {
             self.point_next(at, self.goal);
         }
     }
 
-    /// From the goal back to the root by points, then from the root by turns.
+    /// One FABRIK iteration: points from the goal back to the root, then turns from the root on.
     fn fabrik(&mut self) {
         let mut points = self.position;
         points[self.turning] = self.goal;
@@ -205,9 +208,10 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// All joints at once by damped least squares: the small turns that together move the tip to
-    /// the goal, each then held to its limit. What a limit takes, the next time falls to the
-    /// others.
+    /// One step of damped least squares over all joints.
+    ///
+    /// Computes the small turns that together move the tip to the goal, then clamps each to its
+    /// limit. In the next step, the other joints make up for the part that a limit removed.
     fn squares(&mut self) {
         let tip = self.position[self.turning];
         let left = (self.goal - tip).as_dvec3();
@@ -235,7 +239,7 @@ impl<'a> Chain<'a> {
             let limit = self.joints[at].limit;
             let axes = limit.axes(self.rest[at]);
             let turn = axes * (column.transpose() * share).as_vec3();
-            // Beyond this it is no small turn.
+            // A larger turn is not a small turn any more.
             let turn = turn.clamp_length_max(0.5);
             let local = &mut self.local[at];
             let turned = Quat::from_scaled_axis(turn) * local.rotation;
@@ -247,7 +251,7 @@ impl<'a> Chain<'a> {
         self.place();
     }
 
-    /// Bends the chain a little, one way and the other in turn, each time more.
+    /// Bends the chain a little, in alternating directions, and more each time.
     fn nudge(&mut self, time: u32) {
         for at in 0..self.turning {
             let even = (at + time as usize).is_multiple_of(2);

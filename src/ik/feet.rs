@@ -1,4 +1,4 @@
-//! Feet on uneven ground: pelvis, legs and soles.
+//! The foot placement job: pelvis, legs and soles on uneven ground.
 
 use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
@@ -9,29 +9,32 @@ use crate::ids::JointId;
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
 
-/// The most legs that a character stands on.
+/// The most legs that a character can have.
 pub const MAX_LEGS: usize = 8;
 
-/// The most that heights may be, in metres.
+/// The largest height, in metres.
 const FARTHEST_M: f32 = 1e6;
 
-/// A leg: its joints, and how high its ankle is.
+/// A leg: its joints and the height of its ankle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
-    /// Hip, knee and ankle; the knee's hinge and the softening, too.
+    /// Hip, knee and ankle, with the knee's hinge and the softening.
     pub bones: TwoBone,
-    /// How high the ankle is over the sole of a foot that stands flat, in metres of character
-    /// space, 0..=10⁶.
+    /// Height of the ankle above the sole of a flat foot.
+    ///
+    /// In metres of character space, 0..=10⁶.
     pub ankle_m: f32,
 }
 
-/// Puts the feet of a character that was animated on flat ground onto what the ground is.
+/// Places the feet of a character on uneven ground.
 ///
-/// Per foot the caller gives where the ground is under it. The animated foot keeps its height over
-/// the ground, measured from the plane through the character's origin: a foot that is in the air
-/// there stays so. The pelvis moves by the lowest foot's need, so that every leg reaches; then each
-/// leg is a [`TwoBone`] with the knee as the pose has it, and the foot turns with the ground's
-/// slope. (After the foot IK sample of ozz-animation, G. Blanc.)
+/// The character must have been animated on flat ground. The caller gives the ground under each
+/// foot. The animated foot keeps its height above the ground, measured from the plane through the
+/// character's origin. A foot in the air therefore stays in the air.
+///
+/// The pelvis moves by the need of the lowest foot, so that every leg reaches. Then each leg is
+/// solved as a [`TwoBone`], with the knee direction of the pose, and the foot turns with the slope
+/// of the ground. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
 /// use throng::skeleton::Affine;
@@ -67,32 +70,39 @@ pub struct Leg {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FootPlacement {
-    /// What moves up and down with all legs below it.
+    /// The joint that moves up and down with all legs below it.
     pub pelvis: JointId,
-    /// At most [`MAX_LEGS`].
+    /// The legs, at most [`MAX_LEGS`].
     pub legs: Vec<Leg>,
-    /// Away from the ground, in character space.
+    /// The direction away from the ground, in character space.
     pub up: Vec3,
-    /// Ground farther below the character's origin counts as being here, in metres, 0..=10⁶.
+    /// The largest depth of ground below the character's origin, in metres, 0..=10⁶.
+    ///
+    /// Lower ground counts as at this depth.
     pub max_drop_m: f32,
-    /// Ground higher above the character's origin counts as being here, in metres, 0..=10⁶.
+    /// The largest height of ground above the character's origin, in metres, 0..=10⁶.
+    ///
+    /// Higher ground counts as at this height.
     pub max_step_m: f32,
-    /// How far a foot follows the ground's slope, in radians, 0..=π/2.
+    /// The largest slope that a foot follows, in radians, 0..=π/2.
     pub max_tilt_rad: f32,
 }
 
-/// Where the ground is under a foot.
+/// The ground under a foot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundHit {
-    /// A point of the ground straight under (or over) the animated ankle, in character space. Only
-    /// its height counts.
+    /// A point of the ground straight below or above the animated ankle.
+    ///
+    /// In character space.
+    ///
+    /// Only its height is used.
     pub point: Vec3,
-    /// The ground's normal there, in character space.
+    /// The normal of the ground at this point, in character space.
     pub normal: Vec3,
 }
 
 impl GroundHit {
-    /// Level ground, where +Y is up.
+    /// Level ground, with +Y up.
     #[must_use]
     pub const fn level(point: Vec3) -> Self {
         Self {
@@ -102,18 +112,21 @@ impl GroundHit {
     }
 }
 
-/// What an instance wants of a [`FootPlacement`] in a frame.
+/// The target of a [`FootPlacement`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeetTarget {
-    /// For each leg where the ground is; `None`: the leg is left alone, and moves with the pelvis.
-    /// What is past the last leg is not looked at.
+    /// The ground under each leg.
+    ///
+    /// With `None`, the leg is not solved and moves with the pelvis. Entries past the last leg are
+    /// ignored.
     pub hits: [Option<GroundHit>; MAX_LEGS],
-    /// 0..=1. How far feet, soles and pelvis move, so that at one half a foot is halfway.
+    /// Weight in 0..=1. It scales how far feet, soles and pelvis move: at 0.5, a foot moves
+    /// halfway.
     pub weight: f32,
 }
 
 impl FeetTarget {
-    /// This ground for the first legs, fully.
+    /// Sets the ground of the first legs, with full weight.
     #[must_use]
     pub fn on(ground: &[Option<GroundHit>]) -> Self {
         let mut hits = [None; MAX_LEGS];
@@ -124,36 +137,38 @@ impl FeetTarget {
     }
 }
 
-/// What came of a [`FootPlacement`].
+/// The result of a [`FootPlacement`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeetReport {
-    /// How far the pelvis moved up, in metres.
+    /// The distance that the pelvis moved up, in metres.
     pub pelvis_m: f32,
-    /// For each leg how near its ankle came; [`TwoBoneReport::NONE`] for one that was left alone.
+    /// The result of each leg; [`TwoBoneReport::NONE`] for a leg that was not solved.
     pub legs: [TwoBoneReport; MAX_LEGS],
 }
 
 impl FeetReport {
-    /// Nothing was done.
+    /// The report when nothing was done.
     pub const NONE: Self = Self {
         pelvis_m: 0.0,
         legs: [TwoBoneReport::NONE; MAX_LEGS],
     };
 }
 
-/// Where a foot goes at full weight.
+/// The target of a foot at full weight.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// How far up the ankle moves.
+    /// The distance that the ankle moves up.
     rise: f32,
     ankle: Vec3,
-    /// How the ground slopes.
+    /// The slope of the ground.
     tilt: Quat,
     rotation: Option<Quat>,
 }
 
 impl FootPlacement {
-    /// These legs, up along +Y, for ground from 0.5 m below to 0.5 m above and slopes up to 45°.
+    /// Creates a job for these legs, with +Y up.
+    ///
+    /// It accepts ground from 0.5 m below to 0.5 m above the origin, and slopes up to 45°.
     #[must_use]
     pub const fn new(pelvis: JointId, legs: Vec<Leg>) -> Self {
         Self {
@@ -178,7 +193,8 @@ impl FootPlacement {
         } else {
             tilt
         };
-        // As far over a slope, straight up, as the ankle's height needs across it.
+        // On a slope, the vertical distance that gives the ankle's height perpendicular to the
+        // slope.
         let across = (tilt * up).dot(up).max(0.1);
         let rise = ground + leg.ankle_m * (1.0 / across - 1.0);
         (rise.is_finite() && ankle.is_finite()).then_some(Placed {
@@ -189,7 +205,7 @@ impl FootPlacement {
         })
     }
 
-    /// Moves the pelvis and all below it up by `rise_m`.
+    /// Moves the pelvis and all joints below it by `rise`, in character space.
     fn move_pelvis(&self, rig: &IkRig, rise: Vec3, pose: &mut IkPose<'_>) -> Option<()> {
         let to_parent = inverse(&rig.parent_model(self.pelvis, pose.model))?;
         let local = &mut pose.local[usize::from(self.pelvis)];
@@ -204,8 +220,10 @@ impl IkJob for FootPlacement {
     type Target = FeetTarget;
     type Report = FeetReport;
 
-    /// The pelvis exists and every leg is a valid [`TwoBone`] below it; there are 1 to
-    /// [`MAX_LEGS`]; heights lie in 0..=10⁶ m, `up` has a direction.
+    /// Checks the pelvis, the legs, the heights and `up`.
+    ///
+    /// The pelvis must exist and every leg must be a valid [`TwoBone`] below it. There must be 1 to
+    /// [`MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a direction.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
         if self.legs.len() > MAX_LEGS {

@@ -1,41 +1,44 @@
-//! What all jobs have in common: check, solve one, solve many.
+//! The trait that all IK jobs share: validate, solve one instance, solve many.
 
 use super::rig::IkRig;
 use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::skeleton::{Affine, Transform};
 use rayon::prelude::*;
 
-/// The poses of an instance, or of several, one after the other: one element a joint each. Model
-/// poses are those of the local ones, as [`model_pose`](crate::skeleton::model_pose()) makes them,
-/// before and after.
+/// The poses of one instance, or of several stored one after the other.
+///
+/// Each slice has one element per joint. Before and after a job, the model poses match the local
+/// ones as [`model_pose`](crate::skeleton::model_pose()) computes them.
 #[derive(Debug)]
 pub struct IkPose<'a> {
-    /// Parent's space from each joint's.
+    /// Local transforms: from each joint's space to its parent's.
     pub local: &'a mut [Transform],
-    /// Character space from each joint's.
+    /// Model transforms: from each joint's space to character space.
     pub model: &'a mut [Affine],
 }
 
-/// Proof that job, target and lengths were checked. Only this module makes one.
+/// Proof that job, target and lengths were checked. Only this module can create one.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked(());
 
-/// A kind of inverse kinematics: [`TwoBone`](crate::ik::TwoBone), [`Aim`](crate::ik::Aim),
-/// [`IkChain`](crate::ik::IkChain), [`FootPlacement`](crate::ik::FootPlacement). The job is what is the
-/// same for all instances of a character.
+/// An inverse kinematics solver.
+///
+/// Implemented by [`TwoBone`](crate::ik::TwoBone), [`Aim`](crate::ik::Aim),
+/// [`IkChain`](crate::ik::IkChain) and [`FootPlacement`](crate::ik::FootPlacement). A job is the
+/// data that all instances of a character have in common.
 pub trait IkJob: Sync {
-    /// What an instance wants in a frame.
+    /// The goal of one instance in one frame.
     type Target: Sync;
-    /// What came of it.
+    /// The result for one instance.
     type Report: Send;
 
-    /// Whether the job fits a skeleton and makes sense.
+    /// Checks that the job fits a skeleton and that its values are valid.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Argument`] or [`Error::At`], naming the joint or the field.
     fn validate(&self, rig: &IkRig) -> Result<()>;
 
-    /// Whether a target is one: finite, with a weight in 0..=1.
+    /// Checks that a target is finite and has a weight in 0..=1.
     ///
     /// # Errors
     /// [`Error::Argument`], naming the field.
@@ -50,11 +53,13 @@ pub trait IkJob: Sync {
         checked: Checked,
     ) -> Self::Report;
 
-    /// Changes the pose of one instance.
+    /// Solves the job for one instance and changes its pose.
     ///
     /// # Errors
-    /// As [`Self::validate`] and [`Self::check`]; [`Error::Argument`] if a pose does not have one
-    /// element per joint of the rig. The pose is untouched then.
+    /// - As [`Self::validate`] and [`Self::check`].
+    /// - [`Error::Argument`] if a pose does not have one element per joint of the rig.
+    ///
+    /// The pose is unchanged then.
     fn solve(&self, rig: &IkRig, target: &Self::Target, pose: IkPose<'_>) -> Result<Self::Report> {
         rig.expect_poses(1, pose.local.len(), pose.model.len())?;
         self.validate(rig)?;
@@ -63,12 +68,16 @@ pub trait IkJob: Sync {
     }
 }
 
-/// One job for many instances of a character: a target and a report for each, and the poses one
-/// after the other. Instances that want nothing of it have a target of weight 0.
+/// Solves one job for many instances of a character.
+///
+/// Each instance has a target and a report, and the poses are stored one after the other. Give an
+/// instance that does not need the job a target of weight 0.
 ///
 /// # Errors
-/// As [`IkJob::solve`], where [`Error::At`] says which target is wrong; [`Error::Argument`] if
-/// there are not as many reports as targets. All poses are untouched then.
+/// - As [`IkJob::solve`], inside an [`Error::At`] that says which target is wrong.
+/// - [`Error::Argument`] if the numbers of reports and targets differ.
+///
+/// All poses are unchanged then.
 pub fn solve_many<J: IkJob>(
     job: &J,
     rig: &IkRig,
@@ -77,7 +86,7 @@ pub fn solve_many<J: IkJob>(
     reports: &mut [J::Report],
 ) -> Result<()> {
     check_many(job, rig, targets, &poses, reports)?;
-    // A skeleton without joints passes no job.
+    // No job is valid for a skeleton without joints.
     let joints = rig.len().max(1);
     let poses = poses
         .local
@@ -89,8 +98,9 @@ pub fn solve_many<J: IkJob>(
     Ok(())
 }
 
-/// [`solve_many`] on the threads of rayon's current pool. An instance is solved by one thread, so
-/// the bits are the same.
+/// [`solve_many`] on the threads of rayon's current pool.
+///
+/// One thread solves one instance, so the results are identical bit for bit.
 ///
 /// # Errors
 /// As [`solve_many`].
@@ -101,7 +111,7 @@ pub fn solve_many_par<J: IkJob>(
     poses: IkPose<'_>,
     reports: &mut [J::Report],
 ) -> Result<()> {
-    /// Fewer instances than this are not worth a thread.
+    /// The fewest instances that are worth a thread.
     const LEAST: usize = 64;
     check_many(job, rig, targets, &poses, reports)?;
     let joints = rig.len().max(1);
@@ -138,7 +148,7 @@ fn check_many<J: IkJob>(
     Ok(())
 }
 
-/// `value` lies in `min..=max`.
+/// Checks that `value` is in `min..=max`.
 pub(crate) fn expect_in(what: &'static str, value: f32, min: f32, max: f32) -> Result<()> {
     if (min..=max).contains(&value) {
         return Ok(());
@@ -152,7 +162,7 @@ pub(crate) fn expect_in(what: &'static str, value: f32, min: f32, max: f32) -> R
     Err(Error::Argument { what, why })
 }
 
-/// All of `values` are finite.
+/// Checks that all `values` are finite.
 pub(crate) fn expect_finite(what: &'static str, values: &[f32]) -> Result<()> {
     match values.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
@@ -163,7 +173,7 @@ pub(crate) fn expect_finite(what: &'static str, values: &[f32]) -> Result<()> {
     }
 }
 
-/// `axis` has a direction.
+/// Checks that `axis` has a direction.
 pub(crate) fn expect_axis(what: &'static str, axis: glam::Vec3) -> Result<()> {
     expect_finite(what, &axis.to_array())?;
     if super::maths::unit(axis).is_some() {
@@ -175,7 +185,7 @@ pub(crate) fn expect_axis(what: &'static str, axis: glam::Vec3) -> Result<()> {
     })
 }
 
-/// `rotation` is of length 1, to within 1 %.
+/// Checks that `rotation` has length 1, to within 1 %.
 pub(crate) fn expect_rotation(what: &'static str, rotation: glam::Quat) -> Result<()> {
     expect_finite(what, &rotation.to_array())?;
     expect_in(what, rotation.length(), 0.99, 1.01)

@@ -1,5 +1,6 @@
-//! The geometry of two bones, in the space of their start's parent: there a turn of the start is
-//! rigid, whatever the scales above.
+//! The geometry of two bones, in the space of the start joint's parent.
+//!
+//! In that space a turn of the start joint is rigid, whatever the scales above.
 
 use super::maths::{
     across, arc, direction, inverse, length, sense, square_to, turn_about, turned, unit,
@@ -9,7 +10,7 @@ use super::two_bone::{Pole, TwoBone};
 use crate::skeleton::{Affine, Transform};
 use glam::{Mat3, Quat, Vec3};
 
-/// What a limb shall come to, in the space of its start's parent.
+/// The goal of a limb, in the space of its start's parent.
 pub(super) struct Wanted {
     pub(super) at: Vec3,
     pub(super) pole: Pole,
@@ -17,20 +18,20 @@ pub(super) struct Wanted {
     pub(super) soften: f32,
 }
 
-/// A limb, of its local transforms and what lies between.
+/// A limb: its local transforms and the transforms between them.
 pub(super) struct Limb {
     start: Transform,
     mid: Transform,
     end: Vec3,
-    /// From the parent's space of mid to the space of start, and of end to mid.
+    /// Maps mid's parent space to start's space. The next field maps end's parent space to mid's.
     above_mid: Affine,
     above_end: Affine,
     hinge: Option<Vec3>,
 }
 
-/// Where the joints are.
+/// The positions of the joints.
 struct Bones {
-    /// Parent's space of start from that of mid.
+    /// Maps mid's parent space to start's parent space.
     mid_parent: Affine,
     upper: Vec3,
     lower: Vec3,
@@ -38,11 +39,11 @@ struct Bones {
     lower_m: f64,
 }
 
-/// How often a limb is solved again whose bones change their lengths as it turns.
+/// The most times that a limb is solved if its bones change length as it turns.
 const PASSES: usize = 8;
-/// How far from the target, as a share of the limb's length, that is no longer done.
+/// The distance to the target, as a fraction of the limb's length, at which iteration stops.
 const CLOSE: f64 = 1e-6;
-/// A target that is nearer to the start than this share of the limb's length lies on it.
+/// A target nearer to the start than this fraction of the limb's length counts as on the start.
 const ON_START: f64 = 1e-6;
 
 impl Limb {
@@ -61,7 +62,7 @@ impl Limb {
         [self.start.rotation, self.mid.rotation]
     }
 
-    /// Start's parent's space from that of the end's parent.
+    /// Maps end's parent space to start's parent space.
     pub(super) fn end_parent(&self) -> Affine {
         self.start.to_affine() * self.above_mid * self.mid.to_affine() * self.above_end
     }
@@ -80,13 +81,13 @@ impl Limb {
         }
     }
 
-    /// From mid to end, in the space of mid's parent.
+    /// The vector from mid to end, in the space of mid's parent.
     fn lower_in_mid_parent(&self) -> Vec3 {
         let in_mid = self.above_end.transform_point3(self.end);
         self.mid.rotation * (self.mid.scale * in_mid)
     }
 
-    /// Turns start and mid. `None` where there is no solution in numbers.
+    /// Turns start and mid. `None` if there is no numeric solution.
     pub(super) fn solve(&mut self, wanted: &Wanted) -> Option<()> {
         for _ in 0..PASSES {
             let aimed = self.pass(wanted)?;
@@ -100,7 +101,7 @@ impl Limb {
         Some(())
     }
 
-    /// One solution for the bones as long as they are now; returns where the end was sent.
+    /// Solves once for the current bone lengths. Returns the point that the end was sent to.
     fn pass(&mut self, wanted: &Wanted) -> Option<Vec3> {
         let bones = self.bones();
         let total = bones.upper_m + bones.lower_m;
@@ -110,7 +111,7 @@ impl Limb {
         let to_target = wanted.at - self.start.translation;
         let to_end = bones.upper + bones.lower;
         let now = unit(to_end).filter(|_| length(to_end) > 1e-5 * total);
-        // A target on the start has no direction, and next to it that is rounding.
+        // A target on the start has no direction, and next to it the direction is rounding noise.
         let line = unit(to_target)
             .filter(|_| length(to_target) > ON_START * total)
             .or(now)
@@ -118,7 +119,7 @@ impl Limb {
             .or(unit(bones.lower))?;
         let distance = softened(length(to_target), total, wanted.soften);
         if bones.upper_m.min(bones.lower_m) < 1e-6 * total {
-            // One bone, which turns as a whole.
+            // The whole limb turns as one bone.
             self.start.rotation = (arc(now?, line, None) * self.start.rotation).normalize();
             return Some(self.start.translation + line * total as f32);
         }
@@ -137,7 +138,9 @@ impl Limb {
         Some(end)
     }
 
-    /// What the limb bends about now, square to the upper bone: a turn about it bends further.
+    /// The axis that the limb bends about, perpendicular to the upper bone.
+    ///
+    /// A positive turn about it bends the limb further.
     fn bend_normal(&self, bones: &Bones, now: Option<Vec3>, pole: &Pole) -> Vec3 {
         let along = unit(bones.upper).unwrap_or(Vec3::X);
         if let Some(hinge) = self.hinge {
@@ -156,7 +159,7 @@ impl Limb {
         square_to(along, normal)
     }
 
-    /// Where mid lies from the line, at length 1 and square to it.
+    /// The unit direction from the line to mid, perpendicular to the line.
     fn bend(&self, wanted: &Wanted, line: Vec3, now: Vec3, normal: Vec3) -> Vec3 {
         let way = match wanted.pole {
             Pole::Animated => None,
@@ -170,7 +173,7 @@ impl Limb {
         turn_about(line, wanted.twist_rad) * bend
     }
 
-    /// Turns mid so that the end lies towards `at`; where that is half a turn, about `normal`.
+    /// Turns mid so that the end points towards `at`. A half turn goes about `normal`.
     fn reach(&mut self, at: Vec3, normal: Vec3) -> Option<()> {
         let mid_parent = self.start.to_affine() * self.above_mid;
         let to_parent = inverse(&mid_parent)?;
@@ -188,12 +191,12 @@ impl Limb {
     }
 }
 
-/// Three axes square to each other: `x`, `y`, which is square to it, and the third.
+/// An orthonormal frame from `x` and `y`, which must be perpendicular.
 fn frame(x: Vec3, y: Vec3) -> Mat3 {
     Mat3::from_cols(x, y, x.cross(y))
 }
 
-/// The distance that a limb of `total` length goes for.
+/// The distance that a limb of length `total` reaches for, after softening.
 fn softened(distance: f64, total: f64, soften: f32) -> f64 {
     let soft = total * f64::from(soften);
     let hard = total - soft;
@@ -203,9 +206,11 @@ fn softened(distance: f64, total: f64, soften: f32) -> f64 {
     total - soft * (-(distance - hard) / soft).exp()
 }
 
-/// Of a triangle with the sides `a` and `b` over `base`: where the corner between them lies along
-/// the base, from `a`'s end, and how far aside. The area is W. Kahan's form of Heron's, which is
-/// exact for needles ("Miscalculating Area and Angles of a Needle-like Triangle", 2014).
+/// The apex of a triangle with the sides `a` and `b` over `base`.
+///
+/// Returns its position along the base, from `a`'s end, and its distance from the base. The area is
+/// W. Kahan's form of Heron's, which is accurate for needle-like triangles ("Miscalculating Area
+/// and Angles of a Needle-like Triangle", 2014).
 fn triangle(a: f64, b: f64, base: f64) -> (f64, f64) {
     let along = (base * base + (a - b) * (a + b)) / (2.0 * base);
     let mut sides = [a, b, base];

@@ -1,4 +1,4 @@
-//! How far a joint may turn from its rest rotation.
+//! Limits of a joint's rotation from its rest rotation.
 
 use super::job::{expect_axis, expect_in};
 use super::maths::{angle_about, arc, turn_about, unit};
@@ -6,29 +6,32 @@ use crate::error::Result;
 use core::f32::consts::{PI, TAU};
 use glam::{Mat3, Quat, Vec3};
 
-/// How far a joint may turn from its rest rotation. Axes are in the joint's own space, angles in
-/// radians from the rest pose, right-handed.
+/// A limit of a joint's rotation from its rest rotation.
+///
+/// Axes are in the joint's own space. Angles are in radians from the rest pose, right-handed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum JointLimit {
-    /// Any way.
+    /// No limit.
     #[default]
     Free,
-    /// Like a shoulder or a vertebra: `axis`, usually along the bone, leaves its rest direction by
-    /// `swing_rad` at most, and the joint turns about it by `twist_rad.0..=twist_rad.1` (the
-    /// swing-twist decomposition: rotation = rest · swing · twist).
+    /// A swing cone with a twist range, such as a shoulder or a vertebra.
+    ///
+    /// `axis`, usually along the bone, leaves its rest direction by at most `swing_rad`. The joint
+    /// turns about it by `twist_rad.0..=twist_rad.1` (the swing-twist decomposition: rotation =
+    /// rest · swing · twist).
     Cone {
-        /// What swings and is twisted about.
+        /// The axis that swings, and that the joint twists about.
         axis: Vec3,
-        /// In 0..=π.
+        /// The largest swing, in 0..=π.
         swing_rad: f32,
-        /// Least and most, in -π..=π.
+        /// The smallest and largest twist, in -π..=π.
         twist_rad: (f32, f32),
     },
-    /// Like a knee: turns about `axis` alone, by `angle_rad.0..=angle_rad.1`.
+    /// A hinge, such as a knee: turns only about `axis`, by `angle_rad.0..=angle_rad.1`.
     Hinge {
-        /// What it turns about.
+        /// The axis that the joint turns about.
         axis: Vec3,
-        /// Least and most, in -π..=π.
+        /// The smallest and largest angle, in -π..=π.
         angle_rad: (f32, f32),
     },
 }
@@ -57,7 +60,7 @@ impl JointLimit {
         }
     }
 
-    /// The local rotation next to `rotation` that the limit allows.
+    /// The allowed local rotation that is nearest to `rotation`.
     pub(super) fn held(&self, rest: Quat, rotation: Quat) -> Quat {
         let from_rest = rest.conjugate() * rotation;
         match *self {
@@ -82,7 +85,7 @@ impl JointLimit {
         }
     }
 
-    /// What it may turn about, in its parent's space, as columns.
+    /// The axes that the joint may turn about, in its parent's space, as columns.
     pub(super) fn axes(&self, rest: Quat) -> Mat3 {
         match *self {
             Self::Hinge { axis, .. } => {
@@ -93,8 +96,9 @@ impl JointLimit {
         }
     }
 
-    /// The joint turned from `rotation` so that `from` comes as near to `to` as the limit allows;
-    /// both in the parent's space, from the joint, and `from` is carried by it.
+    /// Turns the joint from `rotation` so that `from` comes as near to `to` as the limit allows.
+    ///
+    /// Both are in the parent's space, relative to the joint, and `from` moves with the joint.
     pub(super) fn turned(&self, rest: Quat, rotation: Quat, from: Vec3, to: Vec3) -> Quat {
         let turned = match *self {
             Self::Hinge { axis, angle_rad } => {
@@ -113,8 +117,10 @@ impl JointLimit {
         turned.filter(|q| q.is_finite()).unwrap_or(rotation)
     }
 
-    /// A little away from `rotation`, for chains that are stuck in a straight line: about the hinge
-    /// to the middle of what it may, else about anything that is square to the bone.
+    /// Moves a little away from `rotation`, for chains that are stuck in a straight line.
+    ///
+    /// A hinge turns towards the middle of its range. Other joints turn about any axis that is
+    /// perpendicular to the bone.
     pub(super) fn nudged(&self, rest: Quat, rotation: Quat, bone: Vec3, most_rad: f32) -> Quat {
         let nudged = match *self {
             Self::Hinge {
@@ -135,8 +141,9 @@ impl JointLimit {
     }
 }
 
-/// The angle of the part of `q` that turns about the unit vector `axis`, in -π..=π; 0 where the
-/// rest is half a turn.
+/// The twist angle of `q` about the unit vector `axis`, in -π..=π.
+///
+/// 0 if the swing is half a turn.
 fn twist_angle(q: Quat, axis: Vec3) -> f32 {
     let along = q.xyz().dot(axis);
     if along == 0.0 && q.w == 0.0 {

@@ -1,9 +1,10 @@
-//! Directions, arcs and blends that are exact where the plain formulas are not.
+//! Directions, arcs and blends that stay exact where the plain formulas do not.
 
 use crate::skeleton::{Affine, Transform};
 use glam::{Mat3, Quat, Vec3};
 
-/// `v` at length 1; none if it has no direction or is not finite. Neither overflows nor underflows.
+/// `v` at length 1. `None` if it has no direction or is not finite. Neither overflows nor
+/// underflows.
 pub(super) fn unit(v: Vec3) -> Option<Vec3> {
     let largest = v.abs().max_element();
     if !(largest > 0.0 && largest.is_finite()) {
@@ -14,14 +15,15 @@ pub(super) fn unit(v: Vec3) -> Option<Vec3> {
     unit.is_finite().then_some(unit)
 }
 
-/// The length of `v`, where its square may lie outside of `f32`.
+/// The length of `v`, even if its square is outside the range of `f32`.
 pub(super) fn length(v: Vec3) -> f64 {
     v.as_dvec3().length()
 }
 
-/// What of `v` is across the unit vector `axis`, at length 1; none if next to nothing is.
+/// The part of `v` perpendicular to the unit vector `axis`, at length 1. `None` if there is almost
+/// none.
 pub(super) fn across(v: Vec3, axis: Vec3) -> Option<Vec3> {
-    /// Sine of the least angle to the axis.
+    /// The sine of the smallest angle to the axis.
     const LEAST: f32 = 1e-4;
     let v = unit(v)?;
     let across = v - axis * v.dot(axis);
@@ -29,21 +31,22 @@ pub(super) fn across(v: Vec3, axis: Vec3) -> Option<Vec3> {
         return None;
     }
     let across = unit(across)?;
-    // Again, for what rounding left along the axis.
+    // Repeated to remove the rounding error along the axis.
     unit(across - axis * across.dot(axis))
 }
 
-/// `hint` made square to the unit vector `axis`, or any direction that is.
+/// `hint` made perpendicular to the unit vector `axis`, or any perpendicular direction.
 pub(super) fn square_to(axis: Vec3, hint: Option<Vec3>) -> Vec3 {
     hint.and_then(|hint| across(hint, axis))
         .unwrap_or_else(|| axis.any_orthonormal_vector())
 }
 
-/// The shortest turn that takes the unit vector `from` to `to`. Where they are opposite, it is half
-/// a turn about `hint`, as far as that is square to them.
+/// The shortest turn that takes the unit vector `from` to `to`.
 ///
-/// Beyond a right angle it is half a turn and a turn of less than a right angle: the usual formula
-/// loses its digits towards the half turn.
+/// If they are opposite, it is half a turn about the part of `hint` that is perpendicular to them.
+///
+/// Beyond a right angle, it is composed of half a turn and a turn of less than a right angle,
+/// because the usual formula loses precision near half a turn.
 pub(super) fn arc(from: Vec3, to: Vec3, hint: Option<Vec3>) -> Quat {
     if from.dot(to) >= 0.0 {
         return acute(from, to);
@@ -58,7 +61,7 @@ fn acute(from: Vec3, to: Vec3) -> Quat {
     Quat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to)).normalize()
 }
 
-/// `turn` by `share` of its angle, on the shorter way.
+/// `turn` scaled to `share` of its angle, on the shorter arc.
 pub(super) fn part_of(turn: Quat, share: f32) -> Quat {
     let turn = if turn.w < 0.0 { -turn } else { turn };
     let v = turn.xyz();
@@ -72,8 +75,7 @@ pub(super) fn turn_about(axis: Vec3, angle_rad: f32) -> Quat {
     Quat::from_axis_angle(axis, angle_rad)
 }
 
-/// The angle by which `from` turns about the unit vector `axis` to lie over `to`, as seen along the
-/// axis.
+/// The angle about the unit vector `axis` that turns `from` over `to`, as seen along the axis.
 pub(super) fn angle_about(axis: Vec3, from: Vec3, to: Vec3) -> Option<f32> {
     let (from, to) = (across(from, axis)?, across(to, axis)?);
     Some(axis.dot(from.cross(to)).atan2(from.dot(to)))
@@ -84,8 +86,9 @@ pub(super) fn angle_between(a: Vec3, b: Vec3) -> f32 {
     a.cross(b).length().atan2(a.dot(b))
 }
 
-/// From `animated` towards `solved`, by components on the shorter arc. At 1, and where they are the
-/// same, the solved one's bits.
+/// Blends from `animated` towards `solved`, by components on the shorter arc.
+///
+/// At weight 1, and if both are equal, the result has the bits of `solved`.
 pub(super) fn blend(animated: Quat, solved: Quat, weight: f32) -> Quat {
     if weight >= 1.0 || solved == animated {
         return solved;
@@ -98,15 +101,15 @@ pub(super) fn blend(animated: Quat, solved: Quat, weight: f32) -> Quat {
     (animated * (1.0 - weight) + solved * weight).normalize()
 }
 
-/// The inverse, if there is one in numbers.
+/// The inverse, if it exists numerically.
 pub(super) fn inverse(affine: &Affine) -> Option<Affine> {
-    // Where the determinant overflows, glam's inverse is 0.
+    // If the determinant overflows, glam's inverse is 0.
     let determinant = affine.matrix3.determinant();
     let inverse = affine.inverse();
     (determinant.is_normal() && inverse.is_finite()).then_some(inverse)
 }
 
-/// -1 for a matrix that mirrors, else 1: what turns keep or change their sense by.
+/// -1 for a flipped matrix, else 1: the factor by which rotation angles change sign.
 pub(super) fn sense(affine: &Affine) -> f32 {
     if affine.matrix3.determinant() < 0.0 {
         -1.0
@@ -120,8 +123,9 @@ pub(super) fn direction(affine: &Affine, v: Vec3) -> Vec3 {
     affine.transform_vector3(v)
 }
 
-/// The rotation in a matrix, of its x and y axes where they are not square to each other; of its
-/// negative where it mirrors.
+/// The rotation in a matrix; for a flipped matrix, that of its negative.
+///
+/// If the x and y axes are not perpendicular, it follows those two axes.
 pub(super) fn rotation_of(affine: &Affine) -> Option<Quat> {
     let sign = sense(affine);
     let x = unit(Vec3::from(affine.matrix3.x_axis) * sign)?;
@@ -130,7 +134,7 @@ pub(super) fn rotation_of(affine: &Affine) -> Option<Quat> {
     rotation.is_finite().then(|| rotation.normalize())
 }
 
-/// The local transform with this rotation, as a matrix.
+/// The local transform with its rotation replaced, as a matrix.
 pub(super) fn turned(local: &Transform, rotation: Quat) -> Affine {
     Transform { rotation, ..*local }.to_affine()
 }

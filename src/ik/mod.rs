@@ -1,39 +1,39 @@
-//! Inverse kinematics on model poses: limbs that reach, heads that look, chains that bend, feet
-//! that stand.
+//! Inverse kinematics on model poses: limbs, look-at, chains and feet.
 //!
 //! ```text
-//! local pose, model pose ──TwoBone · Aim · IkChain · FootPlacement──▶ the same, with a few joints turned
+//! local pose, model pose ──TwoBone · Aim · IkChain · FootPlacement──▶ poses with joints turned
 //! ```
 //!
-//! - [`IkRig`]: what a skeleton needs for it, made once: below any joint, what has to be recomputed
-//!   when that joint turns;
-//! - [`TwoBone`]: a leg or an arm, in closed form; [`Aim`]: joints that look at something together;
-//!   [`IkChain`]: any number of joints, with limits, by iteration; [`FootPlacement`]: pelvis and
-//!   legs on uneven ground;
-//! - [`IkJob`]: what they have in common. A job is plain data about a skeleton, made once for a
-//!   character; a *target* is plain data about an instance in a frame. [`solve_many`] and
-//!   [`solve_many_par`] take instances whose poses lie one after the other.
+//! - [`IkRig`]: the joint hierarchy prepared for IK, built once per skeleton. It lists the joints
+//!   below each joint, which must be recomputed when that joint turns.
+//! - [`TwoBone`]: a leg or an arm, solved in closed form.
+//! - [`Aim`]: several joints that look at a target together.
+//! - [`IkChain`]: any number of joints, with limits, solved by iteration.
+//! - [`FootPlacement`]: pelvis and legs on uneven ground.
+//! - [`IkJob`]: the trait of all solvers. A job is plain data about a skeleton, made once per
+//!   character. A *target* is plain data about one instance in one frame. [`solve_many`] and
+//!   [`solve_many_par`] take instances whose poses are stored one after the other.
 //!
-//! A job changes local rotations (feet: the pelvis's translation, too), then recomputes the model
-//! pose of those joints and of all below them, and of no others. Nothing is allocated. Everything,
-//! targets too, is in character (model) space.
+//! A job changes local rotations; [`FootPlacement`] also changes the translation of the pelvis. It
+//! then recomputes the model pose of those joints and of all joints below them, and of no others.
+//! Nothing is allocated. All data, including targets, is in character (model) space.
 //!
 //! # Weights
 //! A weight blends each corrected local rotation with the animated one, by components on the
-//! shorter arc (nlerp). 1 is the solution, at 0 nothing is touched.
+//! shorter arc (nlerp). Weight 1 is the solution. Weight 0 changes nothing.
 //!
 //! # Scales
-//! Every step is solved in the space of a joint's parent, where a turn of the joint moves all below
-//! it rigidly, whatever the scales above: uniform, uneven or mirrored. So solutions are exact but
-//! for rounding, with one exception: inside a limb or a chain, below its first joint, an uneven
-//! scale makes bones longer or shorter as joints turn. Those are solved by repetition, and the
-//! report says what is left.
+//! Every step is solved in the space of a joint's parent. There, a turn of the joint moves
+//! everything below it rigidly, whatever the scales above: uniform, non-uniform or flipped.
+//! Solutions are therefore exact up to rounding, with one exception. Inside a limb or a chain,
+//! below its first joint, a non-uniform scale makes bones longer or shorter as joints turn. Such
+//! limbs are solved repeatedly, and the report gives the remaining distance.
 //!
 //! # Bad input
-//! What is wrong with a job or a target is a typed error, and nothing is touched. Where there is no
-//! answer in numbers (a pose that is not finite, a parent of scale zero) the pose stays as it was,
-//! and the report says that the target was not reached. No input makes a pose that is not finite
-//! out of one that is.
+//! An invalid job or target is a typed error, and nothing is changed. If there is no numeric
+//! solution (the pose is not finite, or a parent has scale zero), the pose stays unchanged and the
+//! report says that the target was not reached. A finite pose never becomes non-finite, whatever
+//! the input.
 
 mod aim;
 mod aim_solve;

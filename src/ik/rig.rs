@@ -1,13 +1,14 @@
-//! What a skeleton needs to be known for inverse kinematics.
+//! The joint hierarchy prepared for inverse kinematics.
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use crate::skeleton::{Affine, Skeleton, Transform};
 use glam::Quat;
 
-/// A skeleton in depth-first order, so that what hangs below a joint is one contiguous list,
-/// parents first. Made once for a character and used by all of its [`IkJob`](crate::ik::IkJob)s, from
-/// any number of threads.
+/// A skeleton in depth-first order, prepared for inverse kinematics.
+///
+/// The joints below any joint form one contiguous list, parents first. Build it once per character.
+/// All of the character's [`IkJob`](crate::ik::IkJob)s can use it, from any number of threads.
 ///
 /// ```
 /// use throng::ik::IkRig;
@@ -28,14 +29,14 @@ pub struct IkRig {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RigJoint {
     parent: Option<JointId>,
-    /// Where in the order it stands, and how many there are with all below it.
+    /// Position in the order, and the number of joints in the subtree, including this one.
     place: u32,
     size: u32,
     rest: Quat,
 }
 
 impl IkRig {
-    /// Of this skeleton.
+    /// Prepares `skeleton`.
     #[must_use]
     pub fn new(skeleton: &Skeleton) -> Self {
         let joint = |joint: &crate::skeleton::Joint| RigJoint {
@@ -51,7 +52,7 @@ impl IkRig {
                 joints[parent.index()].size += size;
             }
         }
-        // Where the next child of each joint goes; the last is for roots.
+        // The index for the next child of each joint; the last one is for roots.
         let mut next = vec![0; joints.len() + 1];
         let mut order = vec![JointId(0); joints.len()].into_boxed_slice();
         for index in 0..joints.len() {
@@ -66,26 +67,27 @@ impl IkRig {
         Self { joints, order }
     }
 
-    /// How many joints there are.
+    /// The number of joints.
     #[must_use]
     pub fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// Whether there is no joint.
+    /// True if there are no joints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
     }
 
-    /// The joints below one, without it: every parent before its children. Empty for a joint that
-    /// does not exist.
+    /// The joints below `joint`, without it, every parent before its children.
+    ///
+    /// Empty for a joint that does not exist.
     #[must_use]
     pub fn descendants(&self, joint: JointId) -> &[JointId] {
         self.subtree(joint).get(1..).unwrap_or(&[])
     }
 
-    /// The same with the joint itself.
+    /// [`Self::descendants`] including the joint itself.
     fn subtree(&self, joint: JointId) -> &[JointId] {
         let Some(joint) = self.joints.get(usize::from(joint)) else {
             return &[];
@@ -94,13 +96,13 @@ impl IkRig {
         &self.order[place..place + size]
     }
 
-    /// The parent of a joint; none for a root and for a joint that does not exist.
+    /// The parent of a joint. `None` for a root and for a joint that does not exist.
     #[must_use]
     pub fn parent(&self, joint: JointId) -> Option<JointId> {
         self.joints.get(joint.index())?.parent
     }
 
-    /// Whether `joint` hangs below `above`.
+    /// True if `joint` is a descendant of `above`.
     #[must_use]
     pub fn is_below(&self, joint: JointId, above: JointId) -> bool {
         let get = |joint: JointId| self.joints.get(usize::from(joint));
@@ -110,12 +112,14 @@ impl IkRig {
         joint.place > above.place && joint.place - above.place < above.size
     }
 
-    /// Recomputes the model pose of `joint` and of all below it from the local pose, as
-    /// [`model_pose`](crate::skeleton::model_pose()) does for all, with the same bits.
+    /// Recomputes the model pose of `joint` and of all joints below it.
+    ///
+    /// It computes them from the local pose. The bits are the same as those that
+    /// [`model_pose`](crate::skeleton::model_pose()) computes for all joints.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a joint that does not exist, [`Error::Argument`] if a slice does not
-    /// have one element per joint.
+    /// - [`Error::NotFound`] if the joint does not exist.
+    /// - [`Error::Argument`] if a slice does not have one element per joint.
     pub fn update(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;
@@ -123,7 +127,7 @@ impl IkRig {
         Ok(())
     }
 
-    /// [`Self::update`], where everything was checked.
+    /// [`Self::update`] for arguments that were already checked.
     pub(crate) fn recompute(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) {
         for joint in self.subtree(joint) {
             let parent_from_local = local[usize::from(*joint)].to_affine();
@@ -134,7 +138,7 @@ impl IkRig {
         }
     }
 
-    /// The rest pose's rotation of a joint.
+    /// The rotation of a joint in the rest pose.
     pub(crate) fn rest(&self, joint: JointId) -> Quat {
         self.joints
             .get(usize::from(joint))
@@ -147,8 +151,9 @@ impl IkRig {
         parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
     }
 
-    /// From the space of `bottom`'s parent to the space of `top`, which is above it: the product of
-    /// the joints between.
+    /// Maps the space of `bottom`'s parent to the space of `top`, which is above it.
+    ///
+    /// It is the product of the joints between them.
     pub(crate) fn between(&self, local: &[Transform], top: JointId, bottom: JointId) -> Affine {
         let mut product = None;
         let mut above = self.parent(bottom);
@@ -171,7 +176,7 @@ impl IkRig {
         })
     }
 
-    /// `joint` exists and hangs below `above`; `what` names it.
+    /// Checks that `joint` exists and is a descendant of `above`. Errors call it `what`.
     pub(crate) fn expect_below(
         &self,
         what: &'static str,
@@ -193,7 +198,7 @@ impl IkRig {
         })
     }
 
-    /// Both poses have as many elements as `instances` need.
+    /// Checks that both poses have as many elements as `instances` need.
     pub(crate) fn expect_poses(&self, instances: usize, local: usize, model: usize) -> Result<()> {
         let need = self.joints.len().saturating_mul(instances);
         crate::error::expect_len("local pose", local, need)?;

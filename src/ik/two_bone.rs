@@ -1,4 +1,4 @@
-//! Two bones, such as a leg or an arm, in closed form.
+//! The two-bone job: a leg or an arm in closed form.
 
 use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in, expect_rotation};
 use super::limb::{Limb, Wanted};
@@ -8,16 +8,15 @@ use crate::error::Result;
 use crate::ids::JointId;
 use glam::{Quat, Vec3};
 
-/// A limb of two bones: turns `start` and `mid` so that `end` comes to a point.
+/// A limb of two bones: turns `start` and `mid` so that `end` reaches a point.
 ///
-/// The angle at `mid` follows from the law of cosines, in Heron's form, which keeps its digits
-/// where the limb is nearly straight or folded. What is out of reach is reached for: too far, the
-/// limb is straight; too near, folded.
+/// The angle at `mid` follows from the law of cosines in Heron's form, which stays accurate if the
+/// limb is nearly straight or folded. If the target is out of reach, the limb still points at it:
+/// straight if the target is too far, folded if it is too near.
 ///
-/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. Then the limb folds,
-/// and `end` comes as near to `start` as the bones let it, in the direction from `start` that it
-/// has in the pose. If it has none, because the pose is folded already, that is the direction of
-/// the upper bone.
+/// A target on `start`, to within 10⁻⁶ of the limb's length, has no direction. The limb then folds,
+/// and `end` comes as near to `start` as the bones allow, in its current direction from `start`. If
+/// the pose is already folded and has no such direction, the direction of the upper bone is used.
 ///
 /// ```
 /// use throng::skeleton::Affine;
@@ -48,52 +47,60 @@ pub struct TwoBone {
     pub mid: JointId,
     /// Ankle or wrist: below `mid`, not necessarily its child.
     pub end: JointId,
-    /// What `mid` bends about, in its own space: a positive turn bends the limb. It says where a
-    /// straight limb bends to, and keeps one that is bent the wrong way from staying so. `None`:
-    /// square to the limb as the pose has it; where that is straight, the pole decides, and without
-    /// one nothing does: give a hinge.
+    /// The axis that `mid` bends about, in its own space. A positive turn bends the limb.
+    ///
+    /// The hinge decides which way a straight limb bends, and corrects a limb that is bent the
+    /// wrong way. With `None`, the axis is perpendicular to the limb in the pose. If the limb is
+    /// straight in the pose, the pole decides. Without a pole, a straight limb has no bend
+    /// direction, so give a hinge.
     pub hinge: Option<Vec3>,
-    /// How long before the limb is straight it starts to lag behind, as a share of its length: 0
-    /// not at all, until nearly straight it follows exactly and then its knee snaps; 0.03 to 0.1 is
-    /// usual. (ozz-animation's ratio is 1 minus this.)
+    /// The part of the reach that is softened, near full extension.
+    ///
+    /// It is a fraction of the limb's length. With 0, the limb follows exactly until it is nearly
+    /// straight, and then its knee snaps. Usual values are 0.03 to 0.1. (The ratio of ozz-animation
+    /// is 1 minus this.)
     ///
     /// With `s` the length of that end, the distance `d` from `start` becomes `L − s·exp(−(d − (L −
-    /// s)) / s)` beyond `L − s`: continuous with its slope, rising, never quite `L` (A. Nicholas,
-    /// "Soft IK", 2008).
+    /// s)) / s)` beyond `L − s`. The curve and its slope are continuous, it rises, and it never
+    /// quite reaches `L` (A. Nicholas, "Soft IK", 2008).
     pub soften: f32,
 }
 
-/// Where `mid` goes of the circle that is left to it.
+/// The direction of `mid` on the circle that start and target leave free.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Pole {
-    /// As the pose has it, carried along as the end moves.
+    /// The direction in the pose, carried along as the end moves.
     #[default]
     Animated,
-    /// In this direction from the line between start and end, in character space.
+    /// This direction from the line between start and end, in character space.
     Direction(Vec3),
-    /// To the side of this point, in character space.
+    /// The side of this point, in character space.
     Point(Vec3),
 }
 
-/// What an instance wants of a [`TwoBone`] in a frame.
+/// The target of a [`TwoBone`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoBoneTarget {
-    /// Where `end` shall be, in metres of character space.
+    /// The goal for `end`, in metres of character space.
     pub position: Vec3,
-    /// How `end` shall be turned in character space; `None`: its local rotation stays. Of a
-    /// mirrored joint it is the rotation of the negative of its matrix; where the scales above are
-    /// uneven, of its x and y axes.
+    /// The rotation of `end` in character space. With `None`, its local rotation stays.
+    ///
+    /// For a flipped joint, it is the rotation of the negative of its matrix. If the scales above
+    /// are non-uniform, it is the rotation of its x and y axes.
     pub rotation: Option<Quat>,
-    /// Where `mid` goes. What lies on the line from start to target counts as [`Pole::Animated`].
+    /// The direction of `mid`. A pole on the line from start to target counts as
+    /// [`Pole::Animated`].
     pub pole: Pole,
-    /// Turns `mid` further about the line from start to target, in radians, right-handed.
+    /// An additional turn of `mid` about the line from start to target.
+    ///
+    /// In radians, right-handed.
     pub twist_rad: f32,
-    /// 0..=1, see the module.
+    /// Weight in 0..=1; see the [module documentation](crate::ik).
     pub weight: f32,
 }
 
 impl TwoBoneTarget {
-    /// This position, all else as the pose has it, fully.
+    /// Reaches for `position` with full weight, and keeps everything else from the pose.
     #[must_use]
     pub const fn at(position: Vec3) -> Self {
         Self {
@@ -105,24 +112,28 @@ impl TwoBoneTarget {
         }
     }
 
-    /// The same with this weight.
+    /// Sets the weight.
     #[must_use]
     pub const fn weighted(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 }
 
-/// What came of a [`TwoBone`].
+/// The result of a [`TwoBone`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoBoneReport {
-    /// Whether `end` is at the target, to within 10⁻⁴ of the limb's length.
+    /// True if `end` is at the target.
+    ///
+    /// The tolerance is 10⁻⁴ of the limb's length.
     pub reached: bool,
-    /// How far it is from it, in metres of character space, after weight and softening.
+    /// The remaining distance to the target, in metres of character space.
+    ///
+    /// Measured after weight and softening.
     pub distance_m: f32,
 }
 
 impl TwoBoneReport {
-    /// Nothing was done.
+    /// The report when nothing was done.
     pub const NONE: Self = Self {
         reached: false,
         distance_m: f32::INFINITY,
@@ -130,7 +141,7 @@ impl TwoBoneReport {
 }
 
 impl TwoBone {
-    /// Of these three joints, without a hinge and not softened.
+    /// Creates a limb of these three joints, without a hinge or softening.
     #[must_use]
     pub const fn new(start: JointId, mid: JointId, end: JointId) -> Self {
         Self {
@@ -142,7 +153,7 @@ impl TwoBone {
         }
     }
 
-    /// The rotations that solve it, at full weight: of start, mid and end.
+    /// The rotations of start, mid and end that solve it, at full weight.
     fn rotations(
         &self,
         rig: &IkRig,
@@ -174,7 +185,7 @@ impl TwoBone {
             .then_some([start, mid, end])
     }
 
-    /// What the pose has come to.
+    /// The report for the pose that was reached.
     fn report(&self, target: Vec3, pose: &IkPose<'_>) -> TwoBoneReport {
         let [start, mid, end] = [self.start, self.mid, self.end]
             .map(|joint| Vec3::from(pose.model[usize::from(joint)].translation));
@@ -191,7 +202,10 @@ impl IkJob for TwoBone {
     type Target = TwoBoneTarget;
     type Report = TwoBoneReport;
 
-    /// The joints exist and hang below each other, `hinge` has a direction, `soften` lies in 0..=1.
+    /// Checks the joints, the hinge and the softening.
+    ///
+    /// The joints must exist and each must be below the one before it. `hinge` must have a
+    /// direction, and `soften` must be in 0..=1.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_below("TwoBone::mid", self.mid, self.start)?;
         rig.expect_below("TwoBone::end", self.end, self.mid)?;

@@ -1,4 +1,4 @@
-//! Clips that belong to other files.
+//! Clips from other files.
 
 use super::RawCharacter;
 use super::build::{Adopted, adopt, check_clip_joints};
@@ -15,11 +15,11 @@ use std::collections::{HashMap, HashSet};
 /// A character with the clips of another file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedClips {
-    /// The character with the clips after its own.
+    /// The character, with the new clips after its own.
     pub character: Character,
     /// The clips that were added, in the file's order.
     pub clips: Vec<AddedClip>,
-    /// What was matched and what was not.
+    /// The joints and weights that were matched and those that were not.
     pub report: ClipsReport,
 }
 
@@ -28,121 +28,124 @@ pub struct AddedClips {
 pub struct AddedClip {
     /// Index into [`Character::clips`].
     pub index: usize,
-    /// Its name there.
+    /// Its name in the character.
     pub name: Box<str>,
     /// Its name in the file, or empty.
     pub name_in_file: Box<str>,
 }
 
-/// The clips of a file on the skeleton of another one.
+/// The clips of a file, on the skeleton of another file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipsFor {
-    /// The clips, in the file's order, under the file's names; those without a name bear the
-    /// file's.
+    /// The clips in the file's order, with the file's names. Clips without a name have the name of
+    /// the file.
     pub clips: Vec<CurveClip>,
-    /// What was matched and what was not.
+    /// The joints and weights that were matched and those that were not.
     pub report: ClipsReport,
 }
 
-/// How well a file's clips fit a skeleton.
+/// Report on how well a file's clips fit a skeleton.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClipsReport {
-    /// How many of the joints that the file animates were found.
+    /// The number of animated joints that were found.
     pub matched: usize,
-    /// The joints that the file animates and that were not found; their tracks were left out.
+    /// Animated joints that were not found. Their tracks were left out.
     pub unmatched: Vec<UnmatchedJoint>,
-    /// Names that several joints bear, in the file or in the skeleton.
+    /// Names that several joints have, in the file or in the skeleton.
     pub ambiguous: Vec<AmbiguousName>,
-    /// Matched joints whose rest transform or parent differs: what the clips do not drive of them
-    /// stays as the skeleton has it, and what they do drive was meant for another place.
-    /// Retargeting ([`pose::retarget`](crate::retarget)) is for such skeletons.
+    /// Matched joints whose rest transform or parent differs.
+    ///
+    /// Properties that the clips do not drive stay as in the skeleton. Those that they drive were
+    /// authored for another rest pose. Use retargeting ([`pose::retarget`](crate::retarget)) for
+    /// such skeletons.
     pub rest: Vec<RestDifference>,
-    /// Morph weights that the file animates and that were not found; their tracks were left out.
+    /// Animated morph weights that were not found. Their tracks were left out.
     pub unmatched_weights: Vec<UnmatchedWeight>,
-    /// The names of the file's animations of which nothing was left, and which were not added.
+    /// Names of animations that were not added because no track was left.
     pub empty: Vec<Box<str>>,
-    /// The harmless faults of the file that were repaired.
+    /// Harmless faults of the file that were repaired.
     pub repairs: Vec<Repair>,
 }
 
-/// A joint that a file animates and that a skeleton lacks.
+/// A joint that a file animates but a skeleton does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnmatchedJoint {
     /// Its name in the file, or empty.
     pub name: Box<str>,
-    /// How many tracks of it were left out, all clips together.
+    /// The number of its tracks that were left out, over all clips.
     pub tracks: u64,
 }
 
-/// A name that several joints bear.
+/// A name that several joints have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousName {
     /// The name.
     pub name: Box<str>,
-    /// How many joints of the file bear it.
+    /// The number of joints in the file with this name.
     pub in_file: usize,
-    /// How many joints of the skeleton bear it.
+    /// The number of joints in the skeleton with this name.
     pub in_skeleton: usize,
-    /// How many of them were matched by their place in the hierarchy; the others were left out.
+    /// The number that were matched by their position in the hierarchy. The others were left out.
     pub matched: usize,
 }
 
-/// How the rest transform of a joint in the file differs from the skeleton's.
+/// Difference between a joint's rest transform in the file and in the skeleton.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestDifference {
     /// The joint, in the skeleton that the clips are for.
     pub joint: JointId,
     /// Its name.
     pub name: Box<str>,
-    /// How far the two translations lie apart, in metres of the parent's space.
+    /// The distance between the two translations, in metres of the parent's space.
     pub translation_m: f32,
     /// The angle between the two rotations.
     pub rotation_rad: f32,
     /// The largest difference of a component of the two scales.
     pub scale: f32,
-    /// Whether it hangs from another joint, or from none where the other does.
+    /// True if the parents differ, or only one has a parent.
     pub other_parent: bool,
 }
 
-/// A morph weight that a file animates and that a character lacks.
+/// A morph weight that a file animates but a character does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnmatchedWeight {
     /// The name of its node or mesh in the file, or empty.
     pub owner: Box<str>,
     /// The name of its target, or empty.
     pub name: Box<str>,
-    /// How many tracks of it were left out, all clips together.
+    /// The number of its tracks that were left out, over all clips.
     pub tracks: u64,
 }
 
 impl RawCharacter {
-    /// `character` with the animations of this one, matched by name; `character` itself stays as it
-    /// is.
+    /// Adds the animations of this file to `character`, matched by name.
     ///
-    /// Joints are the same that have exactly the same name. A name that several joints bear goes by
-    /// the place in the hierarchy: the children of two joints that were matched, or the roots, are
-    /// matched if as many of them bear the name on both sides, in their order; such names are
-    /// reported, and what stays undecided is left out. Joints without a name match nothing. Names
-    /// that differ by a prefix or a naming scheme are for
-    /// [`pose::retarget`](crate::retarget).
+    /// `character` itself is not changed.
     ///
-    /// Morph weights are the same that have the same target name and owner; or the same owner with
-    /// as many weights, where one side names no targets; or the only ones of a target name on both
-    /// sides.
+    /// Joints match if they have exactly the same name. A name that several joints have is decided
+    /// by position in the hierarchy: children of two matched joints, or roots, are matched in order
+    /// if as many of them have the name on both sides. Such names are reported, and joints that
+    /// stay undecided are left out. Joints without a name match nothing. If names differ by a
+    /// prefix or a naming scheme, use [`pose::retarget`](crate::retarget).
     ///
-    /// Tracks keep their keys as they are. The tracks of joints and weights that are not found are
-    /// left out and reported, and so are animations of which nothing is left.
+    /// Morph weights match in these cases:
+    /// - They have the same target name and owner.
+    /// - They have the same owner, one side names no targets, and both sides have as many weights.
+    /// - They are the only ones with their target name on both sides.
     ///
-    /// The events of the animations come with them.
+    /// Tracks keep their keys. Tracks of joints and weights that are not found are left out and
+    /// reported, and so are animations with no track left. The events of the animations are added
+    /// with them.
     ///
-    /// A clip keeps its name unless the character, or the file before, has a clip of that name:
-    /// then it gets the first free number behind it, as in `Walk (2)`, so that [`Character::clip`]
-    /// finds each. One without a name gets [`ImportOptions::name`]: files of one clip each often
-    /// call it nothing or all the same.
+    /// A clip keeps its name, unless the character or an earlier clip of the file has the same
+    /// name. It then gets the first free number as a suffix, as in `Walk (2)`, so that
+    /// [`Character::clip`] finds each. A clip without a name gets [`ImportOptions::name`], because
+    /// files with one clip each often do not name it, or all use the same name.
     ///
     /// # Errors
-    /// [`Error::Asset`], naming the object at fault and the reason, also if there is no animation;
-    /// [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
+    /// - [`Error::Asset`], naming the object at fault and the reason. Also if there is no
+    ///   animation.
+    /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
         let weights = &character.model.morph_weights;
         let found = fitted(self, character.skeleton(), weights, options)?;
@@ -167,9 +170,10 @@ impl RawCharacter {
         })
     }
 
-    /// The animations of this one as clips on the joints of `skeleton`, matched as by
-    /// [`Self::add_clips`]. A skeleton has no morph weights, so tracks of those are left out and
-    /// reported.
+    /// Makes clips for the joints of `skeleton` from the animations of this file.
+    ///
+    /// They are matched as by [`Self::add_clips`]. A skeleton has no morph weights, so tracks of
+    /// those are left out and reported.
     ///
     /// # Errors
     /// As [`Self::add_clips`].
@@ -287,7 +291,8 @@ fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
     report
 }
 
-/// What counts as different at rest: more than files differ by that say the same in other digits.
+/// Thresholds for different rest poses: more than the difference between files that round the same
+/// value differently.
 const TRANSLATION_PART: f32 = 1e-4;
 const ROTATION_RAD: f32 = 1e-3;
 const SCALE: f32 = 1e-4;
@@ -301,7 +306,7 @@ fn difference(
     let theirs = &to.joints()[usize::from(joint)];
     let (a, b) = (rest, &theirs.rest);
     let (q, p) = (a.rotation.as_dquat(), b.rotation.as_dquat());
-    // From the chord: near 1 the cosine's inverse says nothing.
+    // Computed from the chord, because the arc cosine is inaccurate near 1.
     let chord = (q - p).length().min((q + p).length());
     let found = RestDifference {
         joint: JointId(joint),
@@ -336,7 +341,7 @@ fn unmatched_weights(
 /// The names of clips, each once.
 struct Names {
     taken: HashSet<Box<str>>,
-    /// The number that is tried next behind a name.
+    /// The next number to try as a suffix of a name.
     next: HashMap<Box<str>, u64>,
 }
 
@@ -348,7 +353,8 @@ impl Names {
         }
     }
 
-    /// The name, with a number behind it if it is taken; no name stays none.
+    /// A free name: the name itself, or with a number after it if it is taken. An empty name stays
+    /// empty.
     fn free(&mut self, name: &str) -> Box<str> {
         if name.is_empty() || self.taken.insert(name.into()) {
             return name.into();

@@ -1,13 +1,13 @@
-//! Bytes to characters.
+//! Import of files to characters.
 //!
 //! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range
-//! before it reads, and fills a [`RawCharacter`]: what the file says, in the crate's words.
-//! [`RawCharacter::build`] proves it into a [`Character`](crate::character::Character), repairs harmless faults and lists the
-//! repairs. Code that makes characters itself starts from a [`RawCharacter`] as well: [`rigid()`]
-//! makes one of a static mesh, [`RawCharacter::from_skeleton`] of a skeleton alone.
+//! before it reads, and fills a [`RawCharacter`] with the contents of the file.
+//! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
+//! [`Character`](crate::character::Character). Code that generates characters starts from a
+//! [`RawCharacter`] too: [`rigid()`] makes a character of a static mesh, and
+//! [`RawCharacter::from_skeleton`] one of a skeleton alone.
 //!
-//! Clips that lie in other files join a character by the names of their joints, with
-//! [`add_clips()`].
+//! [`add_clips()`] adds clips from other files to a character. It matches joints by name.
 
 mod add_clips;
 mod build;

@@ -1,44 +1,46 @@
-//! What a file says, before anything of it is proven.
+//! The contents of a file, before they are checked.
 
 use crate::clip::Interpolation;
 use crate::mesh::{Image, Material, MorphTarget};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 
-/// Everything that one file says about one character, in the file's own order and numbering.
+/// The unchecked contents of a file about one character.
 ///
-/// Nothing here is trusted: [`RawCharacter::build`](super::RawCharacter::build) checks all of it.
+/// Everything is in the file's order and numbering. Nothing here is trusted:
+/// [`RawCharacter::build`](super::RawCharacter::build) checks all of it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawCharacter {
-    /// What errors call it.
+    /// The name of the file in errors.
     pub name: Box<str>,
     /// The node hierarchy, in any order.
     pub nodes: Vec<RawNode>,
     /// Skins.
     pub skins: Vec<RawSkin>,
-    /// Drawable parts, one per node that carries a mesh and primitive of that mesh.
+    /// Drawable parts: one per mesh primitive and node that carries the mesh.
     pub primitives: Vec<RawPrimitive>,
-    /// Materials; a primitive without one gets [`Material::default`]. A reader whose format has
-    /// another default gives it to such primitives.
+    /// Materials. A primitive without one gets [`Material::default`].
+    ///
+    /// If a format has another default material, its reader assigns that to such primitives.
     pub materials: Vec<Material>,
     /// Decoded images.
     pub images: Vec<Image>,
     /// Animations.
     pub animations: Vec<RawAnimation>,
-    /// The morph weights of the nodes that have some.
+    /// The morph weights of nodes that have some.
     pub morphs: Vec<RawMorph>,
 }
 
-/// The morph weights of a node: one for each target of the mesh that it carries.
+/// The morph weights of a node: one for each target of its mesh.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawMorph {
-    /// The node, for channels that drive its weights. At most one entry a node.
+    /// The node, for channels that drive its weights. At most one entry per node.
     pub node: usize,
     /// The name of the node or its mesh, or empty.
     pub owner: Box<str>,
     /// The weights at rest.
     pub weights: Vec<f32>,
-    /// The targets' names; may be shorter than `weights`.
+    /// The targets' names. May be shorter than `weights`.
     pub names: Vec<Box<str>>,
 }
 
@@ -47,9 +49,9 @@ pub struct RawMorph {
 pub struct RawNode {
     /// Its name, or empty.
     pub name: Box<str>,
-    /// Its parent, if it has one.
+    /// The index of its parent, if it has one.
     pub parent: Option<usize>,
-    /// Relative to the parent.
+    /// The transform relative to the parent.
     pub transform: RawTransform,
 }
 
@@ -58,7 +60,7 @@ pub struct RawNode {
 pub enum RawTransform {
     /// Translation, rotation and scale.
     Trs(Transform),
-    /// A matrix, which must be one that translation, rotation and scale can make.
+    /// A matrix, which must be a product of translation, rotation and scale.
     Matrix(Mat4),
 }
 
@@ -67,54 +69,57 @@ pub enum RawTransform {
 pub struct RawSkin {
     /// Its name, or empty.
     pub name: Box<str>,
-    /// Node indices; vertices refer to positions in this list.
+    /// Node indices. Vertices refer to indices in this list.
     pub joints: Vec<usize>,
-    /// One per joint, or empty: all identity.
+    /// One per joint, or empty if all are the identity.
     pub inverse_bind: Vec<Mat4>,
 }
 
 /// A drawable part on a node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawPrimitive {
-    /// What to call it.
+    /// Its name.
     pub name: Box<str>,
-    /// The name of the node that carries it, by which it is shown, hidden and left out. Empty: as
-    /// `name`.
+    /// The name of the node that carries it. If empty, `name` is used.
+    ///
+    /// Parts are shown, hidden and left out by this name.
     pub part: Box<str>,
-    /// The mesh it is part of and its number in it, for error messages.
+    /// The index of its mesh, for error messages.
     pub mesh: usize,
-    /// Its number in the mesh.
+    /// Its index in the mesh.
     pub number: usize,
-    /// The node that carries it. Where there is a skin, only
-    /// [`ImportOptions::leave_out`](super::options::ImportOptions::leave_out) reads it.
+    /// The node that carries it.
+    ///
+    /// If there is a skin, the node only matters for
+    /// [`ImportOptions::leave_out`](super::options::ImportOptions::leave_out).
     pub node: usize,
-    /// The skin; `None`: the part follows its node rigidly.
+    /// The skin. `None`: the part follows its node rigidly.
     pub skin: Option<usize>,
     /// Index into the materials.
     pub material: Option<usize>,
     /// Mesh space, metres.
     pub positions: Vec<Vec3>,
-    /// One a vertex, or empty.
+    /// One per vertex, or empty.
     pub normals: Vec<Vec3>,
-    /// Direction and sign of the bitangent, one a vertex, or empty. Ignored without normals.
+    /// Direction, and sign of the bitangent. One per vertex, or empty. Ignored without normals.
     pub tangents: Vec<Vec4>,
-    /// For textures whose `uv_set` is 0, before their transforms: one a vertex, or empty.
+    /// For textures whose `uv_set` is 0, before their transforms. One per vertex, or empty.
     pub uvs: Vec<Vec2>,
-    /// For textures whose `uv_set` is 1: one a vertex, or empty.
+    /// For textures whose `uv_set` is 1. One per vertex, or empty.
     pub uvs1: Vec<Vec2>,
-    /// Linear RGBA, one a vertex, or empty.
+    /// Linear RGBA, one per vertex, or empty.
     pub colors: Vec<[f32; 4]>,
-    /// How many joints and weights each vertex has; 0 without a skin.
+    /// The number of joints and weights per vertex, 0 without a skin.
     pub influences_per_vertex: usize,
     /// `vertices × influences_per_vertex` indices into the skin's joints.
     pub joints: Vec<u32>,
-    /// As many weights.
+    /// One weight for each element of `joints`.
     pub weights: Vec<f32>,
-    /// Three a triangle, counter-clockwise from the front.
+    /// Three per triangle, counter-clockwise seen from the front.
     pub indices: Vec<u32>,
-    /// Index into [`RawCharacter::morphs`]; `None`: there are no targets.
+    /// Index into [`RawCharacter::morphs`]. `None`: there are no targets.
     pub morph: Option<usize>,
-    /// As many as the morph has weights.
+    /// One for each weight of the morph.
     pub targets: Vec<MorphTarget>,
 }
 
@@ -136,9 +141,9 @@ pub struct RawChannel {
     pub node: usize,
     /// Key times in seconds.
     pub times_s: Vec<f32>,
-    /// How to get from key to key.
+    /// The interpolation between keys.
     pub interpolation: Interpolation,
-    /// The values: one a key, or three (in-tangent, value, out-tangent) for a cubic spline.
+    /// The values: one per key, or three (in-tangent, value, out-tangent) for a cubic spline.
     pub values: RawKeys,
 }
 
@@ -151,7 +156,9 @@ pub enum RawKeys {
     Rotation(Vec<Quat>),
     /// Factors.
     Scale(Vec<Vec3>),
-    /// Morph weights: for every key, one for each weight of the node's [`RawMorph`]; for a cubic
-    /// spline first all in-tangents, then all values, then all out-tangents.
+    /// Morph weights: for every key, one for each weight of the node's [`RawMorph`].
+    ///
+    /// For a cubic spline, each key has first all in-tangents, then all values, then all
+    /// out-tangents.
     Weights(Vec<f32>),
 }

@@ -1,4 +1,4 @@
-//! Characters that are not skinned: a static mesh on one joint, and a skeleton alone.
+//! Characters without skinning: a static mesh on one joint, and a skeleton alone.
 
 use super::options::{ImportOptions, Imported};
 use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
@@ -8,7 +8,9 @@ use crate::mesh::Material;
 use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
 
-/// A static mesh as a rigid character of one joint, such as a prop, a weapon or a crate.
+/// Imports a static mesh as a rigid character with one joint.
+///
+/// Use it for a prop, a weapon or a crate.
 ///
 /// ```
 /// use throng::builtin;
@@ -30,10 +32,10 @@ pub fn rigid(mesh: RawPrimitive, material: Material) -> Result<Imported> {
 }
 
 impl RawCharacter {
-    /// A character of one joint at the origin, of this name, which carries these meshes.
+    /// A character with one named joint at the origin that carries these meshes.
     ///
-    /// Meshes without a material take the first, if there is one. Their nodes, skins and influences
-    /// are not read.
+    /// Meshes without a material take the first one, if there is one. Their nodes, skins and
+    /// influences are ignored.
     #[must_use]
     pub fn rigid(name: &str, meshes: Vec<RawPrimitive>, materials: Vec<Material>) -> Self {
         let material = (!materials.is_empty()).then_some(0);
@@ -60,8 +62,9 @@ impl RawCharacter {
         }
     }
 
-    /// A character that has this skeleton and nothing to draw, for animation alone. Its joints keep
-    /// their indices.
+    /// A character with this skeleton and nothing to draw, for animation alone.
+    ///
+    /// Its joints keep their indices.
     ///
     /// ```
     /// use throng::skeleton::{Joint, Skeleton, Transform};
@@ -89,7 +92,7 @@ impl RawCharacter {
 }
 
 impl RawPrimitive {
-    /// The same moved by `offset_m`, in metres.
+    /// The same mesh moved by `offset_m`, in metres.
     #[must_use]
     pub fn translated(mut self, offset_m: Vec3) -> Self {
         for position in &mut self.positions {
@@ -98,7 +101,7 @@ impl RawPrimitive {
         self
     }
 
-    /// The same in one colour, linear RGBA, on all vertices. The material's colour multiplies it.
+    /// The same mesh in one vertex colour, linear RGBA. It is multiplied by the material's colour.
     #[must_use]
     pub fn colored(mut self, color: [f32; 4]) -> Self {
         self.colors = vec![color; self.positions.len()];

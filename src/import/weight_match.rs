@@ -1,14 +1,18 @@
-//! Which morph weights of two characters are the same.
+//! Matching of the morph weights of two characters.
 
 use crate::clip::{Keys, WeightTrack};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// For each weight of `from` the one of `to` that it stands for: of the same owner and target name;
-/// or, where one side has no names, of the same owner, if that has as many weights on both sides;
-/// or the only one of its name. Weights that share all of that are matched in order, if there are
-/// as many on both sides.
+/// For each weight of `from`, the matching one of `to`.
+///
+/// These match, in this order:
+/// 1. Weights with the same owner and target name.
+/// 2. If one side has no target names, weights with the same owner, if both sides have as many.
+/// 3. Weights whose target name occurs only once on each side.
+///
+/// Weights that are equal in all of that are matched in order, if there are as many on both sides.
 pub(super) fn match_weights(from: &[MorphWeight], to: &[MorphWeight]) -> Vec<Option<u32>> {
     let mut found = Found {
         of: vec![None; from.len()],
@@ -41,7 +45,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Groups what is left by a key, and matches the groups that fit in order.
+    /// Groups the unmatched weights by a key, and matches groups that fit, in order.
     fn pass<K: Hash + Eq>(
         &mut self,
         key: impl Fn(&'a MorphWeight) -> Option<K>,
@@ -70,7 +74,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The parts of a track whose weights are matched, on those that they are matched with.
+/// The parts of a track whose weights are matched, on the weights they are matched with.
 pub(super) fn matched_parts(track: &WeightTrack, of: &[Option<u32>]) -> Vec<WeightTrack> {
     let count = track.count as usize;
     let target = |at: usize| of.get(track.first_weight as usize + at).copied().flatten();

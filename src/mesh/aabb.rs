@@ -3,12 +3,12 @@
 use crate::skeleton::Affine;
 use glam::Vec3;
 
-/// An axis-aligned box, in metres; empty when `min > max`.
+/// An axis-aligned box, in metres. Empty if `min > max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aabb {
-    /// The corner with the least coordinates.
+    /// The corner with the smallest coordinates.
     pub min: Vec3,
-    /// The corner with the greatest coordinates.
+    /// The corner with the largest coordinates.
     pub max: Vec3,
 }
 
@@ -19,13 +19,13 @@ impl Aabb {
         max: Vec3::NEG_INFINITY,
     };
 
-    /// Whether the box contains no point.
+    /// True if the box contains no point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.min.cmpgt(self.max).any()
     }
 
-    /// The box grown to contain `point`.
+    /// Grows the box to contain `point`.
     #[must_use]
     pub fn with_point(self, point: Vec3) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Aabb {
         }
     }
 
-    /// The centre; the origin for an empty box.
+    /// The centre, or the origin for an empty box.
     #[must_use]
     pub fn center(&self) -> Vec3 {
         if self.is_empty() {
@@ -53,7 +53,7 @@ impl Aabb {
         }
     }
 
-    /// Edge lengths in metres; zero for an empty box.
+    /// Edge lengths in metres, zero for an empty box.
     #[must_use]
     pub fn size(&self) -> Vec3 {
         if self.is_empty() {
@@ -63,8 +63,8 @@ impl Aabb {
         }
     }
 
-    /// The box around this one after `transform`: exact for the box, conservative for what is in
-    /// it.
+    /// The box around this one after `transform`. It is exact for the box and conservative for its
+    /// contents.
     #[must_use]
     pub fn transformed(&self, transform: &Affine) -> Self {
         if self.is_empty() {

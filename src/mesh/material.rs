@@ -2,42 +2,46 @@
 
 use glam::Affine2;
 
-/// How a surface looks, after the metallic-roughness model of glTF 2.0 (section 3.9).
+/// The look of a surface: the metallic-roughness model of glTF 2.0.
+///
+/// See section 3.9 of the glTF specification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// The file's name for it, or empty.
+    /// The name in the file, or empty.
     pub name: Box<str>,
     /// Linear RGBA, 0 to 1, multiplied with the texture and the vertex colour.
     pub base_color: [f32; 4],
     /// The base colour texture (sRGB encoded), if any.
     pub base_color_texture: Option<TextureRef>,
-    /// 0 for a dielectric to 1 for a metal.
+    /// From 0 for a dielectric to 1 for a metal.
     pub metallic: f32,
     /// Perceptual roughness, 0 to 1.
     pub roughness: f32,
-    /// Multiplies roughness by its green and metallic by its blue channel (linear), if any.
+    /// Its green channel multiplies roughness and its blue channel metallic (linear), if any.
     pub metallic_roughness_texture: Option<TextureRef>,
-    /// Normals in tangent space (linear), +Y up, if any. A primitive without tangents takes the
-    /// frame from the derivatives of its texture coordinates.
+    /// Normals in tangent space (linear), +Y up, if any. For a primitive without tangents, the
+    /// tangent frame is computed from the derivatives of its texture coordinates.
     pub normal_texture: Option<TextureRef>,
-    /// Scales x and y of the normal texture; any finite number.
+    /// Scales x and y of the normal texture. Any finite number.
     pub normal_scale: f32,
-    /// How much of the sky's light arrives, in its red channel (linear), if any.
+    /// The ambient light that arrives, in its red channel (linear), if any.
     pub occlusion_texture: Option<TextureRef>,
-    /// How much the occlusion texture counts, 0 to 1.
+    /// The strength of the occlusion texture, 0 to 1.
     pub occlusion_strength: f32,
-    /// Linear RGB light that the surface gives off, strength included; at least 0.
+    /// Emitted linear RGB light, including the emissive strength. At least 0.
     pub emissive: [f32; 3],
     /// Multiplies [`Self::emissive`] (sRGB encoded), if any.
     pub emissive_texture: Option<TextureRef>,
-    /// What alpha means.
+    /// The meaning of alpha.
     pub alpha: AlphaMode,
-    /// Whether the surface shows its base colour as it is, without light.
+    /// If true, the surface shows its base colour without lighting.
     pub unlit: bool,
-    /// Whether back faces are drawn too.
+    /// If true, back faces are drawn too.
     pub double_sided: bool,
-    /// Whether the alpha of the vertex colours says how much of an instance's tint a vertex takes,
-    /// 0 to 1, instead of how opaque it is: so that a shirt is tinted and a face is not.
+    /// If true, vertex alpha is a tint mask instead of an opacity.
+    ///
+    /// It is then the fraction, 0 to 1, of the instance's tint that the vertex takes. This allows
+    /// tinting a shirt but not a face, for example.
     pub tint_by_alpha: bool,
 }
 
@@ -65,7 +69,7 @@ impl Default for Material {
 }
 
 impl Material {
-    /// One colour without textures: linear RGBA, as rough as it can be.
+    /// A plain colour without textures: linear RGBA, with roughness 1.
     #[must_use]
     pub fn flat(color: [f32; 4]) -> Self {
         Self {
@@ -74,8 +78,8 @@ impl Material {
         }
     }
 
-    /// The five textures, in the order in which shaders have them: base colour, metallic-roughness,
-    /// normal, occlusion, emissive.
+    /// The five textures in shader order: base colour, metallic-roughness, normal, occlusion,
+    /// emissive.
     #[must_use]
     pub fn textures(&self) -> [Option<TextureRef>; 5] {
         [
@@ -88,30 +92,31 @@ impl Material {
     }
 }
 
-/// What the alpha of a surface means.
+/// The meaning of a surface's alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum AlphaMode {
-    /// Nothing: the surface is opaque.
+    /// Alpha is ignored: the surface is opaque.
     #[default]
     Opaque,
-    /// The surface is there where alpha is at least `cutoff`, and not there elsewhere.
+    /// The surface is visible only where alpha is at least `cutoff`.
     Mask {
-        /// At least 0, and above 1 nothing is there; 0.5 unless the file says otherwise.
+        /// At least 0. If above 1, nothing is visible. 0.5 unless the file sets another value.
         cutoff: f32,
     },
-    /// How much of the surface covers what lies behind it.
+    /// Alpha is opacity: the surface is blended over what lies behind it.
     Blend,
 }
 
-/// A texture of a material: which image, how it is sampled and where. Texture coordinates have
-/// their origin in the upper left corner.
+/// A texture of a material: its image, sampler and texture coordinates.
+///
+/// Texture coordinates have their origin in the upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextureRef {
     /// Index into [`Character::images`](crate::character::Character::images).
     pub image: u32,
-    /// How it is sampled.
+    /// The sampler.
     pub sampler: Sampler,
-    /// Which texture coordinates: 0 for [`uvs`](crate::mesh::Primitive::uvs), 1 for
+    /// The set of texture coordinates: 0 for [`uvs`](crate::mesh::Primitive::uvs), 1 for
     /// [`uvs1`](crate::mesh::Primitive::uvs1).
     pub uv_set: u32,
     /// Applied to the texture coordinates before sampling.
@@ -119,7 +124,7 @@ pub struct TextureRef {
 }
 
 impl TextureRef {
-    /// `image` with the default sampler, by the first texture coordinates as they are.
+    /// `image` with the default sampler, `uvs` and no transform.
     #[must_use]
     pub fn new(image: u32) -> Self {
         Self {
@@ -131,18 +136,18 @@ impl TextureRef {
     }
 }
 
-/// How an image is sampled.
+/// Wrap modes and filters for sampling an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// Across the texture.
+    /// Horizontal wrap mode.
     pub wrap_u: Wrap,
-    /// Down the texture.
+    /// Vertical wrap mode.
     pub wrap_v: Wrap,
-    /// When the texture is magnified.
+    /// Filter for magnification.
     pub magnify: Filter,
-    /// When the texture is minified.
+    /// Filter for minification.
     pub minify: Filter,
-    /// Between the levels of the mip chain; `None` samples the finest level only.
+    /// Filter between mip levels. `None` samples the finest level only.
     pub mip: Option<Filter>,
 }
 
@@ -158,35 +163,35 @@ impl Default for Sampler {
     }
 }
 
-/// What lies outside 0..1 of a texture.
+/// The wrap mode for texture coordinates outside 0..1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wrap {
-    /// The texture again.
+    /// Repeats the texture.
     Repeat,
-    /// The texture again, every other one mirrored.
+    /// Repeats the texture, every other repetition mirrored.
     Mirror,
-    /// Its edge.
+    /// Repeats the texels at the edge.
     Clamp,
 }
 
-/// How texels are combined.
+/// The filter for combining texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Filter {
-    /// The nearest one.
+    /// The nearest texel.
     Nearest,
-    /// Weighted by distance.
+    /// Linear interpolation of the neighbouring texels.
     Linear,
 }
 
 /// A decoded image: 8-bit RGBA, rows from the top, tightly packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// The file's name for it, or empty.
+    /// The name in the file, or empty.
     pub name: Box<str>,
     /// In texels, at least 1.
     pub width: u32,
     /// In texels, at least 1.
     pub height: u32,
-    /// `width * height * 4` bytes, colour sRGB encoded, alpha linear and not premultiplied.
+    /// `width * height * 4` bytes. Colour is sRGB encoded, alpha is linear and not premultiplied.
     pub rgba: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Meshes, materials and palette entries: the part of a character that is drawn.
+//! Meshes, materials and palette entries: the parts of a character that are drawn.
 
 mod aabb;
 mod material;

@@ -1,4 +1,4 @@
-//! The part of a character that is posed and drawn.
+//! The parts of a character that are posed and drawn.
 
 use super::{
     Aabb, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive, SkinInfo,
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// A character without its animation: skeleton, palette, primitives, materials.
 ///
-/// The invariants are those of [`Character`](crate::character::Character).
+/// It has the invariants of [`Character`](crate::character::Character).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Model {
     pub(crate) name: Box<str>,
@@ -21,7 +21,7 @@ pub(crate) struct Model {
     pub(crate) skins: Vec<SkinInfo>,
     pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,
-    /// Sorted by entry, then weight; each pair once.
+    /// Sorted by entry, then weight. Each pair occurs once.
     pub(crate) morph_reaches: Vec<MorphReach>,
 }
 

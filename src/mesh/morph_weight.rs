@@ -1,9 +1,9 @@
-//! Morph weights, and how far they reach.
+//! Morph weights, and the distances by which they move vertices.
 
 use crate::ids::JointId;
 use glam::Vec3;
 
-/// How far a morph weight moves the vertices that a palette entry influences.
+/// The distance by which a morph weight moves the vertices of a palette entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MorphReach {
     /// Index into [`Character::palette`].
@@ -14,18 +14,18 @@ pub(crate) struct MorphReach {
     pub(crate) reach: Vec3,
 }
 
-/// A weight that drives a morph target of every primitive of one mesh of a character.
+/// A weight that drives one morph target in every primitive of a mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MorphWeight {
     /// The target's name in the file, or empty.
     pub name: Box<str>,
-    /// The name of the node or mesh that it belongs to, or empty.
+    /// The name of the node or mesh that has the weight, or empty.
     pub owner: Box<str>,
-    /// Its value where neither a clip nor the caller sets another.
+    /// The value if neither a clip nor the caller sets another.
     pub rest: f32,
 }
 
-/// What is remembered of a file's skin, for listings.
+/// The name and joints of a skin in the file, for listings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkinInfo {
     /// The skin's name, or empty.

@@ -6,8 +6,9 @@ use crate::error::{Error, Result, listed};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// A part of a character: the primitives of a node, or a single one of them. See
-/// [`Character::part`](crate::character::Character::part).
+/// A part of a character: all primitives of a node, or one of them.
+///
+/// See [`Character::part`](crate::character::Character::part).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartId(u16);
 
@@ -19,19 +20,20 @@ impl PartId {
     }
 }
 
-/// How many primitives can be hidden one by one. The pieces of a split primitive count once.
+/// The number of primitives that can be hidden individually. The pieces of a split primitive count
+/// as one.
 pub const MAX_HIDEABLE: usize = 128;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     name: Box<str>,
-    /// A bit for each of its primitives.
+    /// One bit for each of its primitives.
     bits: u128,
-    /// How many bits it would need, if more than there are.
+    /// The number of bits needed, if it exceeds the number available.
     past: Option<usize>,
 }
 
-/// The parts of a character: its nodes, then the primitives of those that have several.
+/// The parts of a character: its nodes, then the primitives of nodes that have several.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Parts(Vec<Part>);
 
@@ -74,15 +76,16 @@ impl Parts {
     }
 }
 
-/// The bit of each primitive; 0 past [`MAX_HIDEABLE`]. The pieces of a split one share theirs.
+/// The bit of each primitive, 0 past [`MAX_HIDEABLE`]. All pieces of a split primitive have the
+/// same bit.
 #[cfg(feature = "vulkan")]
 pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
     let numbers = atoms(primitives).numbers;
     numbers.into_iter().map(bit).collect()
 }
 
-/// The first of each set of primitives that share both names, and for each primitive which set it
-/// belongs to.
+/// The first of each set of primitives that have both names in common, and for each primitive the
+/// index of its set.
 struct Atoms<'a> {
     list: Vec<&'a Primitive>,
     #[cfg_attr(
@@ -120,9 +123,10 @@ fn bit(number: usize) -> u128 {
 }
 
 impl Model {
-    /// The parts that instances can hide one by one, in the order of their ids: the name of each
-    /// node that carries primitives, then the names of the primitives of those nodes that carry
-    /// several.
+    /// The parts that instances can hide individually, in the order of their ids.
+    ///
+    /// First come the names of all nodes that have primitives, then the names of the primitives of
+    /// those nodes that have several.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
         let named = |(number, part)| {
             let part: &Part = part;
@@ -134,7 +138,8 @@ impl Model {
     /// The bits of a part's primitives.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Capacity`] for a part of a primitive past [`MAX_HIDEABLE`].
+    /// - [`Error::NotFound`] if there is no such part.
+    /// - [`Error::Capacity`] for a part with a primitive past [`MAX_HIDEABLE`].
     #[cfg(feature = "vulkan")]
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::NotFound {
@@ -153,10 +158,10 @@ impl Model {
         }
     }
 
-    /// The part of this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `Crowd::set_part_visible`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that exist.
     pub(crate) fn part(&self, name: &str) -> Result<PartId> {
         let found = self.parts().find(|(_, own)| *own == name);
         found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {

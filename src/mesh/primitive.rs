@@ -3,20 +3,20 @@
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
 
-/// The most influences one vertex can have.
+/// The most influences that one vertex can have.
 pub const MAX_INFLUENCES: usize = 256;
 
-/// The joint indices of a primitive's influences, relative to the start of its palette range.
+/// Joint indices of influences, relative to the primitive's palette range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JointIndices {
-    /// The palette range has at most 256 entries.
+    /// For palette ranges of at most 256 entries.
     U8(Vec<u8>),
-    /// It has more.
+    /// For longer palette ranges.
     U16(Vec<u16>),
 }
 
 impl JointIndices {
-    /// How many indices there are: vertices × influences per vertex.
+    /// The number of indices: vertices × influences per vertex.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -25,14 +25,14 @@ impl JointIndices {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are no indices.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Positions in a palette relative to the start of `range`, which holds them and at most 65,536
-    /// entries.
+    /// Packs palette positions relative to the start of `range`. The range contains them all and
+    /// has at most 65,536 entries.
     pub(crate) fn packed(positions: &[u32], range: &Range<u32>) -> Self {
         let relative = positions.iter().map(|position| position - range.start);
         if range.len() <= 256 {
@@ -42,7 +42,7 @@ impl JointIndices {
         }
     }
 
-    /// Index `at`, counted over all vertices.
+    /// The index at position `at`, counted over all vertices.
     ///
     /// # Panics
     /// If `at` is not less than [`Self::len`].
@@ -55,16 +55,20 @@ impl JointIndices {
     }
 }
 
-/// Which joints move each vertex, and how much: `per_vertex` influences for every vertex,
-/// strongest first, padded with weight 0 on an index that the vertex uses anyway.
+/// The joints that move each vertex, and their weights.
+///
+/// Every vertex has `per_vertex` influences, strongest first. Unused ones have weight 0 and an
+/// index that the vertex uses anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Influences {
-    /// 1, 2, 4, 8, or a greater multiple of 4.
+    /// 1, 2, 4, 8, or a larger multiple of 4.
     pub per_vertex: u32,
     /// `vertices × per_vertex` indices into the primitive's palette range.
     pub joints: JointIndices,
-    /// `vertices × per_vertex` weights in units of 1/65,535, summing to exactly 65,535 at every
-    /// vertex. Empty if `per_vertex` is 1: the weight is then 1.
+    /// `vertices × per_vertex` weights in units of 1/65,535.
+    ///
+    /// They sum to exactly 65,535 at every vertex. Empty if `per_vertex` is 1, because the weight
+    /// is then 1.
     pub weights: Vec<u16>,
 }
 
@@ -86,33 +90,35 @@ impl Influences {
     }
 }
 
-/// What a morph target adds to the vertices that it moves, per unit of its weight, in mesh (bind)
-/// space, before skinning.
+/// Offsets that a morph target adds to vertices, per unit of its weight.
 ///
-/// Sparse: only vertices that something is added to are listed.
+/// They are in mesh (bind) space and added before skinning. The lists are sparse: they hold only
+/// the vertices that the target changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MorphTarget {
-    /// The vertices that it moves, ascending, each once.
+    /// The vertices that it changes, ascending, each once.
     pub vertices: Vec<u32>,
-    /// Metres, one for each of `vertices`.
+    /// Position offsets in metres, one for each of `vertices`.
     pub positions: Vec<Vec3>,
-    /// Added to the normal before that is normalised; one for each of `vertices`, or empty.
+    /// Added to the normal before normalisation. One for each of `vertices`, or empty.
     pub normals: Vec<Vec3>,
-    /// Added to the tangent's direction before that is normalised; one for each of `vertices`, or
-    /// empty.
+    /// Added to the tangent's direction before normalisation. One for each of `vertices`, or empty.
     pub tangents: Vec<Vec3>,
 }
 
-/// A drawable part of a character: one material, one set of streams, one range of the palette.
+/// A drawable part of a character: one material, one set of streams, one palette range.
 ///
-/// Streams hold one element per vertex and are empty where the file has none. Identical
+/// A stream holds one element per vertex, or is empty if the file does not have it. Identical
 /// vertices have been merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Primitive {
-    /// Name of the mesh (or of the node that carries it) and the number of the primitive in it.
+    /// Mesh name and index of the primitive in the mesh.
+    ///
+    /// The name of the node is used if the mesh has none.
     pub name: Box<str>,
-    /// Name of the node that carries it, or of its mesh where the node has none: what
-    /// [`Character::part`](crate::character::Character::part) finds it by.
+    /// The name of its node, or of its mesh if the node has none.
+    ///
+    /// [`Character::part`](crate::character::Character::part) searches for this name.
     pub part: Box<str>,
     /// Index into [`Character::materials`](crate::character::Character::materials).
     pub material: u32,
@@ -120,35 +126,39 @@ pub struct Primitive {
     pub palette: Range<u32>,
     /// Metres, in mesh (bind) space.
     pub positions: Vec<Vec3>,
-    /// Unit vectors in mesh (bind) space; empty: the triangles are shaded flat.
+    /// Unit vectors in mesh (bind) space. If empty, the triangles are shaded flat.
     pub normals: Vec<Vec3>,
-    /// Unit vectors in mesh (bind) space along which the first texture coordinate grows, and in `w`
-    /// the sign (1 or -1) of the bitangent `cross(normal, tangent) * w`. May be empty, and is where
-    /// there are no normals. Nothing keeps a file's tangent from lying along the normal.
+    /// Tangents: unit vectors in mesh (bind) space, in the direction of increasing u.
+    ///
+    /// `w` is the sign (1 or -1) of the bitangent `cross(normal, tangent) * w`. May be empty, and
+    /// is always empty if there are no normals. A tangent from a file may be parallel to the
+    /// normal.
     pub tangents: Vec<Vec4>,
-    /// Texture coordinates of the textures whose [`uv_set`](crate::mesh::TextureRef::uv_set)
-    /// is 0, origin in the upper left corner. Each texture's transform is still to be applied, and
-    /// as some files put the scale of quantised coordinates there, these may lie far from 0..1. May
-    /// be empty: then all vertices are at 0, 0.
+    /// Texture coordinates for textures whose [`uv_set`](crate::mesh::TextureRef::uv_set) is 0.
+    ///
+    /// The origin is in the upper left corner. Each texture's transform is not applied yet. Some
+    /// files put the scale of quantised coordinates into that transform, so these values may lie
+    /// far outside 0..1. If empty, all vertices are at 0, 0.
     pub uvs: Vec<Vec2>,
-    /// The same for textures whose `uv_set` is 1; may be empty.
+    /// The same for textures whose `uv_set` is 1. May be empty.
     pub uvs1: Vec<Vec2>,
-    /// Linear RGBA; may be empty.
+    /// Linear RGBA. May be empty.
     pub colors: Vec<[f32; 4]>,
     /// Joints and weights.
     pub influences: Influences,
     /// Morph targets: target `i` is driven by weight `first_weight + i` of
     /// [`Character::morph_weights`](crate::character::Character::morph_weights).
     pub targets: Vec<MorphTarget>,
-    /// The character's morph weight that drives the first target; 0 if there are no targets.
+    /// The character's morph weight that drives the first target, or 0 without targets.
     pub first_weight: u32,
-    /// Three a triangle, counter-clockwise seen from the front in the rest pose: mirroring by the
-    /// rest pose is already accounted for, triangle by triangle.
+    /// Three per triangle, counter-clockwise seen from the front in the rest pose.
+    ///
+    /// Triangles that the rest pose flips have already been corrected, one by one.
     pub indices: Vec<u32>,
 }
 
 impl Primitive {
-    /// How many vertices there are.
+    /// The number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.positions.len()

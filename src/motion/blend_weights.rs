@@ -1,23 +1,23 @@
-//! Blending morph weights: levels of weighted means and added differences, as joints are blended.
+//! Blending of morph weights: levels of weighted means and added differences, as for joints.
 
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 
-/// A clip at a time whose morph weights take part in a blend.
+/// A clip at a time, for blending its morph weights.
 #[derive(Debug, Clone, Copy)]
 pub struct WeightSample<'a> {
-    /// The clip. One that drives no morph weights takes part, too.
+    /// The clip. A clip that drives no morph weights also takes part.
     pub clip: &'a Clip,
-    /// The clip's own time in seconds, clamped to it. Not a number counts as 0.
+    /// The clip's own time in seconds, clamped to the clip. NaN counts as 0.
     pub time_s: f64,
-    /// Its part in the blend. What is not positive and finite takes no part.
+    /// Its weight in the blend. A sample whose weight is not positive and finite is ignored.
     pub weight: f32,
-    /// Which level it belongs to; samples ascend in it.
+    /// The level that it belongs to. Samples must ascend in level.
     pub level: u8,
 }
 
 impl<'a> WeightSample<'a> {
-    /// `clip` at `time_s`, on the first level with weight 1.
+    /// Creates a sample with weight 1 on the first level.
     #[must_use]
     pub const fn new(clip: &'a Clip, time_s: f64) -> Self {
         Self {
@@ -28,35 +28,37 @@ impl<'a> WeightSample<'a> {
         }
     }
 
-    /// The same with this weight.
+    /// Sets the weight.
     #[must_use]
     pub const fn weighted(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same on another level.
+    /// Sets the level.
     #[must_use]
     pub const fn on_level(self, level: u8) -> Self {
         Self { level, ..self }
     }
 }
 
-/// So many weights are blended at a time, on the stack.
+/// The number of weights that are blended at a time, on the stack.
 const CHUNK: usize = 32;
 
-/// Blends the morph weights of samples into `out`, one for each of
-/// [`Character::morph_weights`](crate::character::Character::morph_weights), for each weight:
+/// Blends the morph weights of samples into `out`.
 ///
-/// - The first level lies over `rest`, each level over the one below it. A level shows the mean of
-///   what its clips that are not additive have, by the samples' weights. A clip that does not drive
-///   the morph weight has what lies below. Where the samples' weights sum to less than the
-///   threshold, what lies below has the part that is missing. The threshold is `threshold` on level
-///   0 and 1 on those above.
-/// - Then each additive clip of the level adds its difference, times its sample's weight.
+/// There is one value for each of
+/// [`Character::morph_weights`](crate::character::Character::morph_weights). For each of them:
 ///
-/// So a fade from a clip without morph weights to one with them is even, as it is for joints that
-/// only one of the clips drives. Sums are `f64`; nothing is allocated. Weights beyond `out` are
-/// left out.
+/// 1. The first level is applied over `rest`, and each level over the one below it. A level gives
+///    the mean of its clips that are not additive, weighted by the samples' weights. A clip that
+///    does not drive the morph weight counts with the value from below. If the samples' weights sum
+///    to less than the threshold, the value from below gets the missing weight. The threshold is
+///    `threshold` on level 0, and 1 on the levels above.
+/// 2. Then each additive clip of the level adds its difference, times its sample's weight.
+///
+/// So a fade between a clip without morph weights and one with them is even, as for a joint that
+/// only one of the clips drives. Sums are computed in `f64`, and nothing is allocated. Weights of a
+/// clip beyond the length of `out` are ignored.
 ///
 /// ```
 /// use throng::motion::{BLEND_THRESHOLD, WeightSample, blend_weights};
@@ -74,8 +76,8 @@ const CHUNK: usize = 32;
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `out` is not as long as `rest`; nothing is
-/// written then.
+/// [`Error::Argument`](crate::error::Error::Argument) if `out` and `rest` have different lengths.
+/// Nothing is written then.
 pub fn blend_weights<'a>(
     rest: &[f32],
     threshold: f32,
@@ -94,7 +96,7 @@ pub fn blend_weights<'a>(
     Ok(())
 }
 
-/// Blends into `out`, whose first weight is number `first`: it holds those at rest.
+/// Blends one chunk. `first` is the index of its first weight, and `out` holds the rest values.
 fn blend_chunk<'a>(
     first: usize,
     threshold: f32,
@@ -110,7 +112,8 @@ fn blend_chunk<'a>(
     while let Some(WeightSample { level: number, .. }) = left.clone().next() {
         let level = left.clone().take_while(|sample| sample.level == number);
         let threshold = if number == 0 { threshold.into() } else { 1.0 };
-        // What the weights sum to, of all clips and of those that drive each, and the values' sum.
+        // Sums over the level: weights of all clips, weights of those that drive each, and their
+        // values.
         let mut whole = 0.0_f64;
         let (mut driven, mut sum) = ([0.0_f64; CHUNK], [0.0_f64; CHUNK]);
         for sample in level.clone().filter(|sample| !sample.clip.is_additive()) {

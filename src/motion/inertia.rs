@@ -1,35 +1,39 @@
-//! Inertialised transitions: the pose of the new motion, plus what is left of the offset from the
-//! old one.
+//! Inertialised transitions: the pose of the new motion plus a decaying offset from the old one.
 //!
 //! After D. Bollo, Inertialization: High-Performance Animation Transitions in Gears of War, GDC
-//! 2018: at the transition, the offset between the motions and its velocity are recorded; from then
-//! on only the new motion is evaluated, and the offset decays by a polynomial of fifth degree that
-//! starts with that value and velocity and ends with neither value, velocity nor acceleration.
+//! 2018. At the transition, the offset between the motions and the velocity of the offset are
+//! recorded. From then on only the new motion is evaluated. The offset decays by a polynomial of
+//! fifth degree, which starts with that value and velocity, and ends with a value, velocity and
+//! acceleration of 0.
 
 use crate::error::{Result, expect_len};
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Vec3};
 
-/// A motion at a moment: its local poses a little earlier and now, one transform a joint.
+/// A motion at a moment: its local poses a little earlier and now, one transform per joint.
 #[derive(Debug, Clone, Copy)]
 pub struct Moving<'a> {
-    /// At the time of the frame before. The same as `now` for what stands still, or whose velocity
-    /// does not matter.
+    /// The pose at the time of the previous frame.
+    ///
+    /// Use the same pose as `now` if the motion stands still or its velocity does not matter.
     pub earlier: &'a [Transform],
-    /// At the time of the transition.
+    /// The pose at the time of the transition.
     pub now: &'a [Transform],
 }
 
-/// A transition from one motion to another without evaluating both: what is left of the old one is
-/// an offset, a closed form of time. For poses on the CPU only.
+/// A transition between two motions that evaluates only the new one.
 ///
-/// At the transition's time the pose is that of the old motion, with its velocity; after the
-/// duration it is exactly that of the new one. Where the offset already runs towards zero, it gets
-/// there no later than after five times its value over its speed, and does not overshoot.
+/// The old motion survives as an offset, which is closed-form in time. This works for poses on the
+/// CPU only.
 ///
-/// Translation, scale and rotation (as axis times angle, the shortest, in the parent's space) are a
-/// vector each, whose length decays. The velocity across it, which Bollo leaves out, decays in the
-/// same way from a value of 0, so that the whole velocity goes on.
+/// At the start of the transition, the pose and its velocity are those of the old motion. After its
+/// duration, the pose is exactly that of the new motion. An offset that already moves towards zero
+/// gets there within five times its value divided by its speed at most, and does not overshoot.
+///
+/// Translation, scale and rotation are one vector each, whose length decays. The rotation vector is
+/// axis times angle, the shortest one, in the parent's space. Bollo ignores the velocity
+/// perpendicular to the offset. Here it decays in the same way, from a value of 0, so that the
+/// whole velocity continues.
 ///
 /// ```
 /// use throng::skeleton::Transform;
@@ -39,7 +43,7 @@ pub struct Moving<'a> {
 /// let at = |x| [Transform { translation: Vec3::X * x, ..Transform::IDENTITY }];
 /// let (old, new) = (at(1.0), at(5.0));
 /// let mut inertia = Inertia::new();
-/// // At 10 s, both standing still.
+/// // At 10 s. Both motions stand still.
 /// let standing = |pose| Moving { earlier: pose, now: pose };
 /// inertia.begin(&standing(&old), &standing(&new), 1.0 / 60.0, 10.0, 0.5)?;
 ///
@@ -57,8 +61,9 @@ pub struct Inertia {
     offsets: Vec<Offset>,
 }
 
-/// A joint's offset at the transition and its change a second: of translation, rotation (axis times
-/// angle) and scale.
+/// A joint's offset at the transition, and its change per second.
+///
+/// The three vectors are translation, rotation (axis times angle) and scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Offset {
     values: [Vec3; 3],
@@ -66,13 +71,13 @@ struct Offset {
 }
 
 impl Inertia {
-    /// No transition.
+    /// Creates an instance without a transition.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No transition, with room for one of this many joints.
+    /// Creates an instance without a transition, with memory reserved for this many joints.
     #[must_use]
     pub(crate) fn with_capacity(joints: usize) -> Self {
         Self {
@@ -81,16 +86,17 @@ impl Inertia {
         }
     }
 
-    /// Starts a transition at `now_s` that lasts `duration_s`; usual are 0.2 to 0.5 s. `dt_s` lies
-    /// between each motion's earlier pose and that of now. The old motion is what was shown: where
-    /// a transition was under way, with it applied.
+    /// Starts a transition at `now_s` that lasts `duration_s`. Usual durations are 0.2 to 0.5 s.
     ///
-    /// A `dt_s` that is not positive and finite gives no velocity, such a duration no transition.
-    /// What is not finite in a pose has no offset.
+    /// `dt_s` is the time between the earlier pose and the present pose of each motion. The old
+    /// motion is the pose that was shown: if a transition was in progress, it must be included.
+    ///
+    /// If `dt_s` is not positive and finite, the velocity is 0. If the duration is not, there is no
+    /// transition. Components of a pose that are not finite have no offset.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) for poses of different lengths; the transition
-    /// before stays then.
+    /// [`Error::Argument`](crate::error::Error::Argument) for poses of different lengths. The
+    /// previous transition then continues.
     pub fn begin(
         &mut self,
         old: &Moving<'_>,
@@ -121,32 +127,33 @@ impl Inertia {
         Ok(())
     }
 
-    /// Forgets the transition, and keeps the memory.
+    /// Ends the transition, and keeps the memory.
     pub fn clear(&mut self) {
         self.offsets.clear();
         self.duration_s = 0.0;
     }
 
-    /// Whether nothing of the offset is left at `now_s`.
+    /// Returns true if no offset is left at `now_s`.
     #[must_use]
     pub fn is_over(&self, now_s: f64) -> bool {
         let since = now_s - self.start_s;
         self.offsets.is_empty() || since >= self.duration_s
     }
 
-    /// Adds what is left of the offset at `now_s` to the new motion's local pose of that time.
-    /// Before the transition's time, that is all of it; a time that is not a number counts as the
-    /// transition's.
+    /// Adds the remaining offset to the new motion's local pose.
+    ///
+    /// The pose and the offset are those at `now_s`. Before the start of the transition, the whole
+    /// offset is added. A time that is not a number counts as the start.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if a transition is under way and `local` does
-    /// not have one element a joint.
+    /// [`Error::Argument`](crate::error::Error::Argument) if a transition is in progress and
+    /// `local` does not have one element per joint.
     pub fn apply(&self, now_s: f64, local: &mut [Transform]) -> Result<()> {
         if self.is_over(now_s) {
             return Ok(());
         }
         expect_len("local pose", local.len(), self.offsets.len())?;
-        // Not `clamp`, so that what is not a number becomes 0.
+        // `max` instead of `clamp`, so that a time that is not a number becomes 0.
         let since = (now_s - self.start_s).max(0.0);
         for (joint, offset) in local.iter_mut().zip(&self.offsets) {
             offset.add(since, self.duration_s, joint);
@@ -164,7 +171,7 @@ impl Inertia {
 }
 
 impl Offset {
-    /// Of an old motion from a new one, each earlier and now.
+    /// The offset of an old motion from a new one, each given as earlier and present transform.
     fn between(old: [&Transform; 2], new: [&Transform; 2], dt_s: f64) -> Self {
         let apart = |of: fn(&Transform) -> Vec3| {
             [0, 1].map(|at| of(old[at]).as_dvec3() - of(new[at]).as_dvec3())
@@ -174,7 +181,7 @@ impl Offset {
         if now.w < 0.0 {
             now = -now;
         }
-        // On the same side, so that a turn by about a half one has no jump in it.
+        // Choose the same sign, so that a rotation near half a turn does not jump.
         let before = if before.dot(now) < 0.0 {
             -before
         } else {
@@ -240,7 +247,7 @@ fn axis_times_angle(q: DQuat) -> DVec3 {
     }
 }
 
-/// What is left of a number's offset after `since` of `duration` seconds.
+/// The remaining offset of a number after `since` of `duration` seconds.
 pub(crate) fn decayed_by(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
     if value < 0.0 {
         -decayed(-value, -velocity, since, duration)
@@ -249,10 +256,11 @@ pub(crate) fn decayed_by(value: f64, velocity: f64, since: f64, duration: f64) -
     }
 }
 
-/// What is left of an offset that is not negative after `since` of `duration` seconds, by Bollo's
-/// polynomial.
+/// The remaining offset after `since` of `duration` seconds, by Bollo's polynomial.
+///
+/// The offset must not be negative.
 fn decayed(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
-    // What runs towards 0 would overshoot it if it took longer.
+    // An offset that moves towards 0 would overshoot it if the decay took longer.
     let end = if velocity < 0.0 {
         duration.min(-5.0 * value / velocity)
     } else {
@@ -261,9 +269,9 @@ fn decayed(value: f64, velocity: f64, since: f64, duration: f64) -> f64 {
     if since >= end {
         return 0.0;
     }
-    // With the time as part of the whole: its value, velocity and acceleration at the start. With
-    // this acceleration the third derivative, too, is 0 at the end; a negative one would make the
-    // offset overshoot.
+    // Value, velocity and acceleration at the start, with time measured as a fraction of the whole.
+    // With this acceleration, the third derivative at the end is 0 too. A negative acceleration
+    // would make the offset overshoot.
     let (u, x, v) = (since / end, value, velocity * end);
     let a = (-8.0 * v - 20.0 * x).max(0.0);
     let fifth = -0.5 * (a + 6.0 * v + 12.0 * x);

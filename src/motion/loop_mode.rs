@@ -1,12 +1,13 @@
-//! What happens past the end of a clip, and the one place that wraps time.
+//! Loop modes, and the only code that wraps clip time.
 
-/// What happens past the end of a clip.
+/// The behaviour past the end of a clip.
 ///
 /// # Unwrapped clip time
-/// *Unwrapped* time counts on where a clip starts over: pass `k` of a clip of duration `D` is
-/// `k·D..(k + 1)·D`, for negative `k` too. It is what `(now − start) · speed + offset` gives. A
-/// step from one unwrapped time to another says where a clip went, backward if the second is less;
-/// the loop mode says where in the clip that was.
+/// *Unwrapped* time keeps counting when a clip starts over: cycle `k` of a clip of duration `D` is
+/// `k·D..(k + 1)·D`, also for negative `k`. Unwrapped time is `(now − start) · speed + offset`.
+///
+/// A step between two unwrapped times says how far a clip moved, backward if the second is less.
+/// The loop mode maps an unwrapped time to a time of the clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -14,28 +15,28 @@
     serde(rename_all = "snake_case")
 )]
 pub enum LoopMode {
-    /// Starts over: the clip's time is taken modulo its duration.
+    /// Starts over: the clip's time is the unwrapped time modulo the duration.
     #[default]
     Loop,
     /// Holds the last pose (or the first, when played backwards).
     Once,
-    /// Turns round at each end.
+    /// Reverses direction at each end.
     PingPong,
 }
 
 impl LoopMode {
-    /// The clip's own time, in `0..=duration_s`, at an unwrapped time.
+    /// The clip's own time at an unwrapped time, in `0..=duration_s`.
     ///
-    /// Exact for any age: the remainder is rounded once, and the way back of
-    /// [`PingPong`](Self::PingPong) twice. Times beyond 2⁴⁸ passes count as that.
+    /// It is exact for any age: the remainder is rounded once, and on the way back of
+    /// [`PingPong`](Self::PingPong) twice. Times beyond 2⁴⁸ cycles are clamped to that.
     ///
-    /// 0 where there is no such time: the unwrapped time is not a number, or the duration is not
-    /// positive and finite in `f32`.
+    /// Returns 0 if the unwrapped time is not a number, or if the duration is not positive and
+    /// finite in `f32`.
     #[must_use]
     #[inline]
     pub fn clip_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         let time_s = self.cycle_time_s(unwrapped_s, duration_s);
-        // Only ping-pong gets past the clip's end, and 0 stands for no time.
+        // Only ping-pong goes past the clip's end. A time of 0 can mean an invalid duration.
         let is_way_back = time_s > 0.0 && time_s > duration_s;
         if is_way_back {
             2.0 * duration_s - time_s
@@ -44,9 +45,10 @@ impl LoopMode {
         }
     }
 
-    /// The time in the cycle, after which all repeats. That is [`Self::clip_time_s`], except that
-    /// the way back of [`PingPong`](Self::PingPong) follows the way there, in `0..2 × duration_s`:
-    /// so it tells the direction.
+    /// The time within the interval after which everything repeats.
+    ///
+    /// It equals [`Self::clip_time_s`], except on the way back of [`PingPong`](Self::PingPong),
+    /// which continues after the way there, in `0..2 × duration_s`. So it also tells the direction.
     #[inline]
     pub(crate) fn cycle_time_s(self, unwrapped_s: f64, duration_s: f64) -> f64 {
         if unwrapped_s.is_nan() || !has_passes(duration_s) {
@@ -60,20 +62,23 @@ impl LoopMode {
     }
 }
 
-/// The most passes that unwrapped time can be from 0: far enough for any clock, and near enough for
-/// a pass's number to be exact.
+/// The largest distance of unwrapped time from 0, in cycles.
+///
+/// It is long enough for any clock, and short enough for the number of a cycle to be exact.
 pub(crate) const MAX_PASSES: f64 = (1_u64 << 48) as f64;
 
-/// Passes of 29 bits: times a number of 24 bits, the product has 53.
+/// Numbers of cycles below this have 29 bits. Times a number of 24 bits, the product has 53.
 const EXACT_PASSES: f64 = (1_u64 << 29) as f64;
 
-/// Whether a clip of this duration goes through passes at all: clips have it in `f32`.
+/// Returns true if a clip of this duration can repeat. Clips have their duration in `f32`.
 pub(crate) fn has_passes(duration_s: f64) -> bool {
     duration_s > 0.0 && duration_s <= f64::from(f32::MAX)
 }
 
-/// The number of the pass, a whole number, and the time in it, in `0..length_s`. The time is a
-/// number, the length positive and finite.
+/// Splits a time into the number of the cycle, and the time within it, in `0..length_s`.
+///
+/// The time must be a number, and the length must be positive and finite. The number of the cycle
+/// is a whole number.
 #[inline]
 pub(crate) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     if (0.0..length_s).contains(&unwrapped_s) {
@@ -81,11 +86,11 @@ pub(crate) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     }
     let unwrapped_s = within(unwrapped_s, length_s);
     let passes = unwrapped_s / length_s;
-    // Rounded down, without a call: at most 2⁴⁸ from 0.
+    // Round down without a call: the value is at most 2⁴⁸ from 0.
     let whole = passes as i64 as f64;
     let pass = if whole > passes { whole - 1.0 } else { whole };
-    // One rounding, of the result: a rounded product would be off by more, the later the more. That
-    // of a length in `f32` is exact for so many passes.
+    // Round only once, in the result. A rounded product would add an error that grows with time.
+    // With a length in `f32` and so few cycles, the product is exact.
     let is_exact = pass.abs() < EXACT_PASSES && f64::from(length_s as f32) == length_s;
     let time_s = if is_exact {
         unwrapped_s - pass * length_s
@@ -103,7 +108,7 @@ pub(crate) fn fold(unwrapped_s: f64, length_s: f64) -> (f64, f64) {
     (pass, time_s)
 }
 
-/// The time, at most [`MAX_PASSES`] from 0.
+/// Clamps a time to at most [`MAX_PASSES`] cycles from 0.
 pub(crate) fn within(unwrapped_s: f64, length_s: f64) -> f64 {
     let end_s = MAX_PASSES * length_s;
     unwrapped_s.clamp(-end_s, end_s)

@@ -1,7 +1,7 @@
-//! What plays, and when: loop modes, fades, layers, blend spaces, events and root motion.
+//! Loop modes, fades, blending, blend spaces, events and root motion.
 //!
-//! Everything here is independent of how many instances there are. [`Animator`](crate::animator::Animator)
-//! uses it for many instances of a character.
+//! Everything here is independent of the number of instances.
+//! [`Animator`](crate::animator::Animator) uses it for many instances of a character.
 
 mod blend;
 mod blend_space;

@@ -1,6 +1,6 @@
-//! Values that go over into others, as a closed form of time.
+//! Transitions between two values, closed-form in time.
 
-/// How a value goes from one to another.
+/// The curve of a transition from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -8,15 +8,17 @@
     serde(rename_all = "snake_case")
 )]
 pub enum Ease {
-    /// Evenly.
+    /// At a constant rate.
     Linear,
-    /// Slowly at both ends: 3u² − 2u³ (smoothstep).
+    /// Slow at both ends: 3u² − 2u³ (smoothstep).
     #[default]
     Smooth,
 }
 
 impl Ease {
-    /// How much of the way is gone after the part `u` of the time; 0..=1 to 0..=1.
+    /// The fraction of the transition done after a fraction of its time.
+    ///
+    /// `u` is the fraction of the time. Maps 0..=1 to 0..=1.
     #[must_use]
     #[inline]
     pub fn at(self, u: f64) -> f64 {
@@ -26,7 +28,7 @@ impl Ease {
         }
     }
 
-    /// The integral of [`Self::at`] from 0 to `u`, which is in 0..=1: a half at 1.
+    /// The integral of [`Self::at`] from 0 to `u`, for `u` in 0..=1. It is a half at 1.
     pub(crate) fn integral(self, u: f64) -> f64 {
         match self {
             Self::Linear => 0.5 * u * u,
@@ -35,28 +37,28 @@ impl Ease {
     }
 }
 
-/// A weight that goes from one value to another, or stays. Closed-form in time.
+/// A weight that changes from one value to another, closed-form in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ramp {
     /// The value until `start_s`.
     pub(crate) from: f32,
     /// The value from `start_s + duration_s` on.
     pub(crate) to: f32,
-    /// The engine's time at which it starts, in seconds.
+    /// The start of the change, in seconds of the engine's time.
     pub(crate) start_s: f64,
-    /// How long it takes, in seconds; 0 or less is a step.
+    /// Duration of the change, in seconds. 0 or less is a step.
     pub(crate) duration_s: f64,
-    /// How it goes.
+    /// The curve of the change.
     pub(crate) ease: Ease,
 }
 
 impl Ramp {
-    /// Always `value`.
+    /// A ramp that always has this value.
     pub(crate) const fn constant(value: f32) -> Self {
         Self::new(value, value, 0.0, 0.0, Ease::Linear)
     }
 
-    /// From one value to another.
+    /// A ramp from one value to another.
     pub(crate) const fn new(from: f32, to: f32, start_s: f64, duration_s: f64, ease: Ease) -> Self {
         Self {
             from,
@@ -67,11 +69,12 @@ impl Ramp {
         }
     }
 
-    /// The value at the engine's `now_s`. Not a number counts as 0.
+    /// The value at the engine's time `now_s`. NaN counts as 0.
     #[inline]
     pub(crate) fn at(&self, now_s: f64) -> f32 {
         match self.part(now_s) {
-            // Not by the sum below, which could miss it by a rounding.
+            // The ends are returned directly, because the sum below could miss them by a rounding
+            // error.
             part if part <= 0.0 => self.from,
             part if part >= 1.0 => self.to,
             part => {
@@ -81,12 +84,12 @@ impl Ramp {
         }
     }
 
-    /// Whether it has come to its end.
+    /// Returns true if the change has ended.
     pub(crate) fn has_ended(&self, now_s: f64) -> bool {
         self.part(now_s) >= 1.0
     }
 
-    /// From the value that it has at `now_s` to another: the value does not jump.
+    /// A new ramp to `to` that starts with the value at `now_s`, so that the value does not jump.
     pub(crate) fn turned(&self, now_s: f64, to: f32, duration_s: f64, ease: Ease) -> Self {
         Self::new(self.at(now_s), to, now_s, duration_s, ease)
     }
@@ -96,7 +99,7 @@ impl Ramp {
     }
 }
 
-/// How much of a time that starts at `start_s` and lasts `duration_s` is over, in 0..=1.
+/// The elapsed fraction of an interval that starts at `start_s`, in 0..=1.
 #[inline]
 fn part(now_s: f64, start_s: f64, duration_s: f64) -> f64 {
     let now_s = if now_s.is_nan() { 0.0 } else { now_s };
@@ -110,23 +113,23 @@ fn part(now_s: f64, start_s: f64, duration_s: f64) -> f64 {
     }
 }
 
-/// A speed that goes from one value to another: the way that it covers is closed-form in time.
+/// A speed that changes from one value to another. The distance is closed-form in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SpeedRamp {
     /// The speed until `start_s`.
     pub(crate) from: f64,
     /// The speed from `start_s + duration_s` on.
     pub(crate) to: f64,
-    /// When it starts to change, in seconds.
+    /// The start of the change, in seconds.
     pub(crate) start_s: f64,
-    /// How long it takes, in seconds; 0 for at once.
+    /// Duration of the change, in seconds. 0 means at once.
     pub(crate) duration_s: f64,
-    /// How it goes.
+    /// The curve of the change.
     pub(crate) ease: Ease,
 }
 
 impl SpeedRamp {
-    /// Always `speed`; its way is counted from `start_s` on.
+    /// A ramp that always has this speed. Its distance is measured from `start_s`.
     pub(crate) const fn constant(speed: f64, start_s: f64) -> Self {
         Self {
             from: speed,
@@ -140,11 +143,11 @@ impl SpeedRamp {
     /// The speed at `now_s`.
     pub(crate) fn at(&self, now_s: f64) -> f64 {
         let part = self.ease.at(part(now_s, self.start_s, self.duration_s));
-        // Exact at both ends.
+        // This form is exact at both ends.
         self.from * (1.0 - part) + self.to * part
     }
 
-    /// The way covered from `start_s` to `now_s`: the integral of the speed.
+    /// The distance covered from `start_s` to `now_s`: the integral of the speed.
     pub(crate) fn way(&self, now_s: f64) -> f64 {
         let now_s = if now_s.is_nan() { 0.0 } else { now_s };
         let since = now_s - self.start_s;
@@ -153,7 +156,7 @@ impl SpeedRamp {
         } else {
             0.0
         };
-        // A change that takes for ever has not begun.
+        // A change of infinite duration never begins.
         if since <= 0.0 || over.is_infinite() {
             return self.from * since;
         }
@@ -188,7 +191,7 @@ mod tests {
         [Ease::Linear, Ease::Smooth][rng.below(2)]
     }
 
-    /// How much of the way is gone, by the definition.
+    /// The fraction of a change that is done, by its definition.
     fn eased(ease: Ease, u: f64) -> f64 {
         match ease {
             Ease::Linear => u,
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!([2.9, 3.0, 4.0].map(|now| step.at(now)), [0.25, 0.75, 0.75]);
     }
 
-    /// Times that make no sense give one of the ends.
+    /// Invalid times give one of the two end values.
     #[test]
     fn odd_ramps_stay_at_an_end() {
         let odd = [ODD[4], ODD[5], ODD[6], ODD[7], ODD[8], ODD[9], -1.0];
@@ -238,8 +241,9 @@ mod tests {
         }
     }
 
-    /// By Gauss's rule with two points, which is exact for cubics. Pieces do not straddle the ends
-    /// of the change.
+    /// Compares with Gauss quadrature with two points, which is exact for cubics.
+    ///
+    /// The intervals do not straddle the ends of the change.
     #[test]
     fn the_way_is_the_integral_of_the_speed() {
         let mut rng = Rng::new(1);
@@ -274,7 +278,7 @@ mod tests {
                 way += half * (speed(middle - node) + speed(middle + node));
             }
             let way = if end < 0.0 { -way } else { way };
-            // Times of up to 56 s have roundings of 7e-15, at speeds of up to 3.
+            // Times of up to 56 s have rounding errors of 7e-15, at speeds of up to 3.
             let off = (ramp.way(ramp.start_s + end) - way).abs();
             assert!(off < 1e-12, "{ramp:?} after {end}: {off}");
             let off = (ramp.at(ramp.start_s + end) - speed(end)).abs();

@@ -1,35 +1,40 @@
-//! What each instance of a crowd plays in a frame: lists of clips at times, with weights.
+//! Lists of clip samples with weights, which say what each instance plays in a frame.
 
 use crate::ids::{ClipId, MaskId};
 
-/// A clip at a time, with a weight: one of those that an instance plays.
+/// A clip at a time, with a weight: one of the samples that an instance plays.
 ///
-/// Samples of one level are blended with each other; each level is laid over the one below it, the
-/// first over the rest pose. For a joint with the weights `w` (of the sample, times the mask's for
-/// that joint):
+/// Samples of one level are blended with each other. Each level is applied over the one below it,
+/// the first over the rest pose. For each joint, the weight `w` is the sample's weight times the
+/// mask's weight of that joint.
 ///
-/// - Clips that are not additive: where their weights sum to the level's threshold or more (0.1 on
-///   the first level, 1 on those above), the level shows their weighted mean; where they sum to
-///   less, what lies below has the weight that is missing.
-/// - Then additive clips, in their order: each adds its difference from its reference pose, times
-///   `w`.
+/// 1. First come clips that are not additive. If their weights sum to the threshold of the level or
+///    more, the level gives their weighted mean. If they sum to less, the pose below gets the
+///    missing weight. The threshold is 0.1 on the first level and 1 on the levels above.
+/// 2. Then come additive clips, in their order. Each adds its difference from its reference pose,
+///    times `w`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipSample {
-    /// The clip: an index into the clips that the batch is given, which may be the character's.
+    /// The clip, as an index into the clips of the batch.
+    ///
+    /// The clips may be those of the character.
     pub clip: ClipId,
-    /// The clip's own time in seconds, clamped to it. Not a number counts as 0.
+    /// The clip's own time in seconds, clamped to the clip. NaN counts as 0.
     pub time_s: f64,
-    /// Its part in the blend: finite, not negative. With 0 it takes no part and is not looked at.
+    /// Its weight in the blend: finite and not negative. With weight 0, the sample is ignored.
     pub weight: f32,
-    /// An index into the masks that the batch is given: how much of the weight counts for each
-    /// joint. `None`: all of it, for all.
+    /// The mask, as an index into the masks given to the batch.
+    ///
+    /// It scales the weight for each joint. `None` means the full weight for all joints.
     pub mask: Option<MaskId>,
-    /// Which level it belongs to; an instance's samples ascend in it.
+    /// The level that it belongs to. The samples of an instance must ascend in level.
     pub level: u8,
 }
 
 impl ClipSample {
-    /// `clip` at `time_s`, on the first level with weight 1 for all joints.
+    /// Creates a sample with weight 1 on the first level.
+    ///
+    /// It affects all joints.
     #[must_use]
     pub const fn new(clip: ClipId, time_s: f64) -> Self {
         Self {
@@ -41,13 +46,13 @@ impl ClipSample {
         }
     }
 
-    /// The same with this weight.
+    /// Sets the weight.
     #[must_use]
     pub const fn weighted(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same for the joints of a mask.
+    /// Restricts it to the joints of a mask.
     #[must_use]
     pub const fn masked(self, mask: MaskId) -> Self {
         Self {
@@ -56,15 +61,17 @@ impl ClipSample {
         }
     }
 
-    /// The same on another level.
+    /// Sets the level.
     #[must_use]
     pub const fn on_level(self, level: u8) -> Self {
         Self { level, ..self }
     }
 }
 
-/// What the instances of a frame play: a list of [`ClipSample`]s for each, one list after the
-/// other. Kept from frame to frame, so that nothing is allocated.
+/// The samples that all instances play in a frame.
+///
+/// It holds a list of [`ClipSample`]s for each instance, one list after the other. Keep it from
+/// frame to frame, so that nothing is allocated.
 ///
 /// ```
 /// use throng::ids::ClipId;
@@ -84,48 +91,48 @@ impl ClipSample {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampleList {
     samples: Vec<ClipSample>,
-    /// For each instance, where its samples end.
+    /// For each instance, the end of its samples in `samples`.
     ends: Vec<usize>,
 }
 
 impl SampleList {
-    /// An empty one.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets all instances, and keeps the memory.
+    /// Removes all instances, and keeps the memory.
     pub fn clear(&mut self) {
         self.samples.clear();
         self.ends.clear();
     }
 
-    /// One instance more, with what it plays: ascending in level.
+    /// Adds an instance with its samples, which must ascend in level.
     pub fn push(&mut self, samples: impl IntoIterator<Item = ClipSample>) {
         self.samples.extend(samples);
         self.ends.push(self.samples.len());
     }
 
-    /// [`Self::push`], of what `write` appends.
+    /// Adds an instance with the samples that `write` appends.
     pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut Vec<ClipSample>)) {
         write(&mut self.samples);
         self.ends.push(self.samples.len());
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no instance.
+    /// Returns true if there are no instances.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// What an instance plays; nothing for one that does not exist.
+    /// The samples of an instance. Empty if the instance does not exist.
     #[must_use]
     pub fn samples(&self, instance: usize) -> &[ClipSample] {
         let Some(end) = self.ends.get(instance) else {

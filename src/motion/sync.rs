@@ -1,11 +1,14 @@
-//! Clips that keep step: one phase for all, with the duration of the blended cycle.
+//! Synchronised clips: one phase for all, with the duration of the blended cycle.
 
-/// How long a cycle of clips takes that are blended in step, in seconds: the mean of their
-/// durations, each with its weight, as (weight, seconds). Each clip then stands at the phase times
-/// its own duration, so that feet of a walk and a run that touch the ground at the same phase do so
-/// together, and the blend's do not slide.
+/// Duration of a cycle of synchronised clips, in seconds.
 ///
-/// Pairs whose weight or duration is not positive and finite do not count; 0 where none does.
+/// The clips are blended in step. The duration is the mean of the clips' durations, given as pairs
+/// (weight, seconds). Each clip's time is then the phase times its own duration. If the feet of a
+/// walk and a run touch the ground at the same phase, they do so together in the blend, and do not
+/// slide.
+///
+/// Pairs whose weight or duration is not positive and finite are ignored. The result is 0 if no
+/// pair is left.
 ///
 /// ```
 /// use throng::motion::{BlendSpace1, cycle_duration_s};
@@ -27,7 +30,7 @@ pub fn cycle_duration_s(parts: impl IntoIterator<Item = (f32, f64)>) -> f64 {
     for (weight, duration_s) in parts {
         let weight = f64::from(weight);
         if counts(weight) && counts(duration_s) {
-            // The mean so far, moved: no sum overflows.
+            // A running mean, in which no sum overflows.
             total += weight;
             sum += (duration_s - sum) * (weight / total);
         }

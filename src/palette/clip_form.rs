@@ -1,4 +1,4 @@
-//! A clip in whichever form it is there: packed, or the file's curves.
+//! A clip in either of its forms: packed, or as curves.
 
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
@@ -12,7 +12,7 @@ pub(super) enum ClipForm<'a> {
 }
 
 impl ClipForm<'_> {
-    /// The times of all keys of joints, ascending, each once.
+    /// Returns the times of all joint keys, ascending and without duplicates.
     pub(super) fn key_times(&self) -> Vec<f64> {
         match self {
             Self::Packed(clip) => clip.key_times(),
@@ -29,11 +29,12 @@ impl ClipForm<'_> {
         }
     }
 
-    /// Writes the local pose at a time into `local`, which holds the rest pose: one transform
-    /// per joint.
+    /// Samples the local pose at a time into `local`, one transform per joint.
+    ///
+    /// `local` must hold the rest pose, because curves overwrite only what they drive.
     ///
     /// # Errors
-    /// [`Error::Argument`] or [`Error::NotFound`] if `local` is for another skeleton.
+    /// [`Error::Argument`] or [`Error::NotFound`] if `local` belongs to another skeleton.
     pub(super) fn sample(&self, time_s: f64, local: &mut [Transform]) -> Result<()> {
         match self {
             Self::Packed(clip) => clip.sample(time_s, local),

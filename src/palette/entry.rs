@@ -1,4 +1,4 @@
-//! Palette entries: matrices into each format and back.
+//! Palette entries: conversion between matrices and each format.
 
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset};
 use super::matrices::Mat3x4;
@@ -8,35 +8,41 @@ use crate::skeleton::Affine;
 use bytemuck::Pod;
 use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
 
-/// A format of a palette's entries.
+/// A palette entry in one of the formats.
 ///
-/// A skinning matrix gets into a format by [`Self::try_from_affine`], which says what the format
-/// can't hold, or by [`Self::project`], which leaves that away. Implemented for [`Mat3x4`],
-/// [`DualQuat`], [`DualQuatStretch`] and [`QuatOffset`], and not to be implemented for more.
+/// [`Self::try_from_affine`] converts a skinning matrix and fails if the format cannot represent
+/// it. [`Self::project`] drops what the format cannot represent. The trait is sealed and
+/// implemented for [`Mat3x4`], [`DualQuat`], [`DualQuatStretch`] and [`QuatOffset`].
 pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
-    /// The format.
+    /// The format of the entries.
     const FORMAT: PaletteFormat;
 
-    /// The entry nearest to a skinning matrix, for every matrix: exact where
-    /// [`Self::try_from_affine`] has no complaint, and finite where the matrix is. The frame's
-    /// path.
+    /// Returns the entry nearest to a skinning matrix, for every matrix.
     ///
-    /// [`Mat3x4`] takes every matrix as it is. The others keep the translation, and of the rest a
-    /// rotation: the orthonormalisation, after Gram and Schmidt, of the matrix's first and second
-    /// column, and their cross product. So a shear is undone by turning the second and third axes,
-    /// and a mirror by reversing the third. [`DualQuatStretch`] keeps the lengths of the columns as
-    /// its stretch, [`QuatOffset`] a third of their sum as its scale, [`DualQuat`] neither. A
-    /// column of zero length has zero stretch, and a direction that completes the others' to a
-    /// rotation. Parts that are not finite become the identity's.
+    /// The result is exact if [`Self::try_from_affine`] succeeds, up to rounding, and finite if the
+    /// matrix is. This is the function used per frame.
+    ///
+    /// [`Mat3x4`] represents every matrix. The other formats keep the translation and these parts
+    /// of the matrix:
+    ///
+    /// - A rotation: the Gram–Schmidt orthonormalisation of the first and the second column, and
+    ///   their cross product. It removes shear by turning the second and third axes, and a
+    ///   reflection by negating the third axis.
+    /// - A scale: [`DualQuatStretch`] keeps the lengths of the columns as its stretch,
+    ///   [`QuatOffset`] their mean as its uniform scale, and [`DualQuat`] neither.
+    ///
+    /// A column of zero length has zero stretch, and a direction that completes the other columns
+    /// to a rotation. Parts that are not finite become those of the identity.
     #[must_use]
     fn project(matrix: &Affine) -> Self;
 
-    /// The entry that holds a skinning matrix, up to rounding: what passes the format's limits by
-    /// at most 1e-4 (the cosine between two axes; the difference of scales by the greater one) is
-    /// projected.
+    /// Converts a skinning matrix to an entry, exact up to rounding.
+    ///
+    /// A matrix that exceeds the format's limits by at most 1e-4 is projected. The limits apply to
+    /// the cosine between two axes, and to the difference of two scales over the greater one.
     ///
     /// # Errors
-    /// What the format can't hold, and how much of it there is. [`Mat3x4`] holds everything.
+    /// The limit that the matrix exceeds, and by how much. [`Mat3x4`] represents every matrix.
     fn try_from_affine(matrix: &Affine) -> Result<Self, Unrepresentable> {
         match Self::limit(matrix, ROUNDING) {
             Some(why) => Err(why),
@@ -44,11 +50,11 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
         }
     }
 
-    /// The matrix that the entry stands for.
+    /// Converts the entry to a matrix.
     #[must_use]
     fn to_affine(&self) -> Affine;
 
-    /// A palette of such entries.
+    /// Wraps a slice of entries as a palette.
     #[must_use]
     fn palette(list: &[Self]) -> PaletteRef<'_>;
 }
@@ -58,7 +64,7 @@ pub(crate) mod sealed {
     use crate::skeleton::Affine;
 
     pub trait Limits: Sized {
-        /// The limit of the format that `matrix` passes by most, if by more than `tolerance`.
+        /// The limit of the format that `matrix` exceeds most, if by more than `tolerance`.
         #[doc(hidden)]
         fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable>;
     }
@@ -94,13 +100,15 @@ impl PaletteEntry for Mat3x4 {
 }
 
 impl DualQuat {
-    /// Changes nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         real: [0.0, 0.0, 0.0, 1.0],
         dual: [0.0; 4],
     };
 
-    /// A rotation by a unit quaternion, then a translation in metres: `dual = (t, 0) r / 2`.
+    /// Creates it from a unit quaternion and a translation in metres.
+    ///
+    /// The rotation is applied first, then the translation: `dual = (t, 0) r / 2`.
     #[must_use]
     pub fn new(rotation: Quat, translation: Vec3) -> Self {
         let dual = Quat::from_vec4((translation * 0.5).extend(0.0)) * rotation;
@@ -116,8 +124,10 @@ impl DualQuat {
         Quat::from_array(self.real)
     }
 
-    /// The translation in metres: the vector part of `2 dual conjugate(real)`, which is
-    /// `2 (r_w d − d_w r + r × d)` with the vectors `r`, `d` of the real and dual part.
+    /// The translation in metres.
+    ///
+    /// It is the vector part of `2 dual conjugate(real)`, which is `2 (r_w d − d_w r + r × d)` with
+    /// the vectors `r`, `d` of the real and dual part.
     #[must_use]
     pub fn translation(&self) -> Vec3 {
         translation(Vec4::from_array(self.real), Vec4::from_array(self.dual))
@@ -161,7 +171,7 @@ impl PaletteEntry for DualQuat {
 }
 
 impl DualQuatStretch {
-    /// Changes nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rigid: DualQuat::IDENTITY,
         stretch: [1.0, 1.0, 1.0, 0.0],
@@ -202,16 +212,17 @@ impl PaletteEntry for DualQuatStretch {
 }
 
 impl QuatOffset {
-    /// Changes nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rotation: [0.0, 0.0, 0.0, 1.0],
         offset: [0.0; 3],
         scale: 1.0,
     };
 
-    /// The matrix that the entry stands for, as every stage expands it before it blends: for the
-    /// quaternion `(x, y, z, w)` and the scale `s`, with each product of two components doubled
-    /// once formed,
+    /// Expands the entry to a matrix.
+    ///
+    /// Every skinning stage does this before it blends. For the quaternion `(x, y, z, w)` and the
+    /// scale `s`, with each product of two components doubled after it is formed, the matrix is
     ///
     /// ```text
     /// s (1 − (yy + zz))   s (xy − wz)         s (xz + wy)         offset.x

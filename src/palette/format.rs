@@ -1,26 +1,33 @@
-//! The formats of a palette's entries, and the skinning methods that go with them.
+//! Palette entry formats, and the skinning methods that use them.
 
 use super::matrices::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 
-/// How vertices follow several joints, and in which format the palette says where those are. Chosen
-/// for each character.
+/// The way vertices blend several joints, chosen for each character.
+///
+/// The method determines which palette formats can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SkinningMethod {
-    /// Matrices are blended: [`Mat3x4`], 48 bytes. Holds every affine transform.
+    /// Linear blend skinning with [`Mat3x4`], 48 bytes.
+    ///
+    /// Represents every affine transform.
     #[default]
     Linear,
-    /// Dual quaternions are blended, which keeps the volume of twisted limbs: [`DualQuat`], 32
-    /// bytes, or [`DualQuatStretch`], 48 bytes, for characters whose palette stretches. Holds
-    /// rotation, translation and a positive stretch along the axes of mesh space.
+    /// Dual quaternion skinning, which preserves the volume of twisted limbs.
+    ///
+    /// Uses [`DualQuat`], 32 bytes, or [`DualQuatStretch`], 48 bytes, for characters whose palette
+    /// contains stretch. Represents rotation, translation and a positive stretch along the axes of
+    /// mesh space.
     DualQuat,
-    /// Blends as [`Self::Linear`] does, from two thirds of the bytes: [`QuatOffset`], 32 bytes.
-    /// Holds rotation, translation and a positive uniform scale.
+    /// Linear blend skinning with [`QuatOffset`], 32 bytes.
+    ///
+    /// Blends as [`Self::Linear`] does, from two thirds of the bytes. Represents rotation,
+    /// translation and a positive uniform scale.
     QuatOffset,
 }
 
 impl SkinningMethod {
-    /// The name that messages use.
+    /// The name of the method in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,8 +40,8 @@ impl SkinningMethod {
 
 /// The format of a palette's entries.
 ///
-/// Which one a character needs for a [`SkinningMethod`] is found by
-/// [`check_method`](crate::palette::check_method()).
+/// [`check_method`](crate::palette::check_method()) finds the format that a character needs for a
+/// [`SkinningMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFormat {
     /// [`Mat3x4`], 48 bytes: every affine transform.
@@ -58,7 +65,9 @@ impl PaletteFormat {
         Self::QuatOffset,
     ];
 
-    /// Bytes of an entry: 48 or 32, a multiple of 16.
+    /// Size of an entry in bytes: 32 or 48.
+    ///
+    /// Both are multiples of 16.
     #[must_use]
     pub const fn entry_bytes(self) -> usize {
         match self {
@@ -69,7 +78,7 @@ impl PaletteFormat {
         }
     }
 
-    /// The shortest format that a skinning method reads.
+    /// The smallest format that a skinning method reads.
     pub(crate) const fn least(method: SkinningMethod) -> Self {
         match method {
             SkinningMethod::Linear => Self::Mat3x4,
@@ -78,7 +87,9 @@ impl PaletteFormat {
         }
     }
 
-    /// The format that holds what this one and `other` hold, both of one skinning method.
+    /// The format that represents all matrices of this one and of `other`.
+    ///
+    /// Both must belong to one skinning method.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -87,7 +98,7 @@ impl PaletteFormat {
         }
     }
 
-    /// The skinning method that reads such palettes.
+    /// The skinning method that reads this format.
     #[must_use]
     pub const fn method(self) -> SkinningMethod {
         match self {
@@ -98,59 +109,63 @@ impl PaletteFormat {
     }
 }
 
-/// A rotation and a translation as a unit dual quaternion: `real` is the rotation `r` (xyzw),
-/// `dual` is `t r / 2`, the translation `t` as a pure quaternion times the rotation.
+/// A rotation and a translation as a unit dual quaternion.
 ///
-/// After Kavan, Collins, Žára, O'Sullivan: "Geometric Skinning with Approximate Dual Quaternion
+/// `real` is the rotation `r` (xyzw). `dual` is `t r / 2`: half the product of the translation `t`,
+/// as a pure quaternion, and the rotation.
+///
+/// See Kavan, Collins, Žára, O'Sullivan: "Geometric Skinning with Approximate Dual Quaternion
 /// Blending", 2008.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct DualQuat {
-    /// The rotation, xyzw, of unit length.
+    /// The rotation, a unit quaternion, xyzw.
     pub real: [f32; 4],
-    /// Half the translation times the rotation.
+    /// Half the product of the translation and the rotation, xyzw.
     pub dual: [f32; 4],
 }
 
-/// A [`DualQuat`] after a stretch along the axes of mesh space.
+/// A stretch along the axes of mesh space, followed by a [`DualQuat`].
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct DualQuatStretch {
     /// Rotation and translation.
     pub rigid: DualQuat,
-    /// Factors along x, y and z, positive, applied in mesh (bind) space before `rigid`; the fourth
-    /// is 0.
+    /// Positive factors along x, y and z. The fourth element is 0.
+    ///
+    /// The stretch is applied in mesh (bind) space before `rigid`.
     pub stretch: [f32; 4],
 }
 
-/// A rotation, a translation and a positive uniform scale: `p` goes to `offset + scale *
-/// rotate(rotation, p)`.
+/// A rotation, a translation and a positive uniform scale.
+///
+/// It maps `p` to `offset + scale * rotate(rotation, p)`.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct QuatOffset {
-    /// Unit quaternion, xyzw.
+    /// The rotation, a unit quaternion, xyzw.
     pub rotation: [f32; 4],
-    /// Metres; the translation.
+    /// The translation in metres.
     pub offset: [f32; 3],
     /// The uniform scale, positive.
     pub scale: f32,
 }
 
-/// A character's palette in one of the formats.
+/// A borrowed palette in any of the formats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PaletteRef<'a> {
-    /// For [`SkinningMethod::Linear`].
+    /// Matrices for [`SkinningMethod::Linear`].
     Mat3x4(&'a [Mat3x4]),
-    /// For [`SkinningMethod::DualQuat`].
+    /// Entries for [`SkinningMethod::DualQuat`].
     DualQuat(&'a [DualQuat]),
-    /// For [`SkinningMethod::DualQuat`] with stretch.
+    /// Entries for [`SkinningMethod::DualQuat`] with stretch.
     DualQuatStretch(&'a [DualQuatStretch]),
-    /// For [`SkinningMethod::QuatOffset`].
+    /// Entries for [`SkinningMethod::QuatOffset`].
     QuatOffset(&'a [QuatOffset]),
 }
 
 impl PaletteRef<'_> {
-    /// The method that reads it.
+    /// The skinning method that reads this palette.
     #[must_use]
     pub const fn method(&self) -> SkinningMethod {
         match self {
@@ -160,7 +175,7 @@ impl PaletteRef<'_> {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -171,7 +186,7 @@ impl PaletteRef<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,4 +1,4 @@
-//! Whether a palette's format holds a skinning matrix closely enough.
+//! Checks that a palette's format represents a skinning matrix closely enough.
 
 use super::entry::PaletteEntry;
 use super::format::SkinningMethod;
@@ -10,18 +10,18 @@ use crate::mesh::{Aabb, PaletteJoint};
 use crate::skeleton::Affine;
 use glam::Vec3;
 
-/// How far a format may displace what a palette entry moves, by the model's size (the largest edge
-/// of the box around it at rest): a fifth of a millimetre on a grown person, which no picture
-/// shows. Rounding in files and in the palette stage is a tenth of it; shear or stretch that an
-/// artist means is far more.
+/// Largest displacement of the vertices of a palette entry, relative to the model's size (the
+/// largest edge of the box around it at rest). It is a fifth of a millimetre on an adult, which is
+/// invisible. Rounding in files and in the palette stage is a tenth of it; intentional shear or
+/// stretch is far larger.
 pub(crate) const DISPLACEMENT: f32 = 1e-4;
 
-/// What rounding adds to a displacement, by the magnitudes that an image is added up from: 32
-/// roundings of 2⁻²⁴. It counts where a model stands a hundred times its size from its space's
-/// origin.
+/// Rounding error of a displacement, relative to the largest number that a transformed coordinate
+/// is summed from: 32 roundings of 2⁻²⁴. It matters if a model is a hundred times its size away
+/// from the origin of its space.
 const ROUNDING: f32 = 32.0 / 16_777_216.0;
 
-/// What a character's entries may be displaced by.
+/// The allowed displacement of a character's palette entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tolerance {
     metres: f32,
@@ -33,11 +33,13 @@ impl Tolerance {
         Self { metres }
     }
 
-    /// The entry for `matrix`, if a corner of the box that `joint` moves is displaced by no more
-    /// than the tolerance. A mirror and a zero scale are refused however small their effect is: no
-    /// format but matrices can say them, and normals need to know.
+    /// Converts `matrix` to an entry, if no corner of the box that `joint` moves is displaced by
+    /// more than the tolerance.
     ///
-    /// The displacement is affine in the point, so its length is greatest at a corner of a box.
+    /// Reflections and zero scales are rejected however small their effect is: only matrices can
+    /// represent them, and normals depend on them.
+    ///
+    /// The displacement is affine in the point, so its length is greatest at a corner of the box.
     pub(crate) fn entry<E: PaletteEntry>(
         &self,
         joint: &PaletteJoint,
@@ -54,12 +56,13 @@ impl Tolerance {
         if got <= self.metres + ROUNDING * magnitude(joint.bounds, matrix) {
             return Ok(entry);
         }
-        // Some limit is passed, if only by rounding; where by none, the numbers overflow.
+        // The matrix exceeds some limit, if only by rounding. If it exceeds none, the numbers
+        // overflow.
         Err(E::limit(matrix, 0.0).unwrap_or(Unrepresentable::NotFinite))
     }
 }
 
-/// The most that the corners of a box are apart under the two matrices.
+/// Largest distance between the images of a box's corners under the two matrices.
 fn displacement(bounds: Aabb, exact: &Affine, held: &Affine) -> f32 {
     if bounds.is_empty() {
         return 0.0;
@@ -86,7 +89,7 @@ fn displacement(bounds: Aabb, exact: &Affine, held: &Affine) -> f32 {
     worst
 }
 
-/// The greatest magnitude that a coordinate of the box's image is added up from.
+/// Largest magnitude among the numbers that a transformed coordinate of the box is summed from.
 fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
     let spread = if bounds.is_empty() {
         Vec3::ZERO
@@ -97,7 +100,7 @@ fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
     sums.max_element()
 }
 
-/// The error about a joint.
+/// The error about a joint whose matrix the format cannot represent.
 pub(crate) fn unheld(
     character: &Character,
     method: SkinningMethod,

@@ -1,4 +1,4 @@
-//! The palette stage: local pose → model pose → skinning matrices.
+//! The palette stage: from a model pose to skinning matrices.
 
 use super::entry::PaletteEntry;
 use super::held::{Tolerance, unheld};
@@ -10,19 +10,23 @@ use crate::skeleton::{Affine, rest_model_pose};
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec3, Vec4};
 
-/// A skinning matrix as the GPU reads it: the three upper rows of a 4×4 matrix, row by row,
-/// 48 bytes. Maps mesh (bind) space to character space.
+/// A skinning matrix in the GPU's layout, 48 bytes.
+///
+/// It holds the upper three rows of a 4×4 matrix, row by row, and maps mesh (bind) space to
+/// character space.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct Mat3x4 {
-    /// `rows[r] = [m_r0, m_r1, m_r2, m_r3]`; the fourth column is the translation.
+    /// The rows: `rows[r] = [m_r0, m_r1, m_r2, m_r3]`.
+    ///
+    /// The fourth column is the translation.
     pub rows: [[f32; 4]; 3],
 }
 
 const _: () = assert!(size_of::<Mat3x4>() == 48 && align_of::<Mat3x4>() == 16);
 
 impl Mat3x4 {
-    /// Changes nothing.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rows: [
             [1.0, 0.0, 0.0, 0.0],
@@ -31,7 +35,7 @@ impl Mat3x4 {
         ],
     };
 
-    /// The same transform in the GPU's layout.
+    /// Converts an affine matrix to the GPU's layout.
     #[inline]
     #[must_use]
     pub fn from_affine(affine: &Affine) -> Self {
@@ -45,7 +49,7 @@ impl Mat3x4 {
         }
     }
 
-    /// The same transform as an affine matrix.
+    /// Converts it to an affine matrix.
     #[inline]
     #[must_use]
     pub fn to_affine(&self) -> Affine {
@@ -55,7 +59,7 @@ impl Mat3x4 {
         ])
     }
 
-    /// The image of a point.
+    /// Transforms a point.
     #[inline]
     #[must_use]
     pub fn transform_point(&self, point: Vec3) -> Vec3 {
@@ -64,26 +68,27 @@ impl Mat3x4 {
     }
 }
 
-/// The treatment of skinning matrices that a palette's format cannot represent.
+/// Handling of skinning matrices that a palette's format cannot represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFit {
-    /// The nearest entry is written, see [`PaletteEntry::project`].
+    /// Writes the nearest entry, see [`PaletteEntry::project`].
     #[default]
     Projected,
-    /// They are refused. The tolerance is that of [`check_method`](crate::palette::check_method()).
+    /// Rejects them, with the tolerance of [`check_method`](crate::palette::check_method()).
     Checked,
 }
 
-/// Writes the palette of a model pose, in order: entry `i` holds `model[joint(i)] ×
-/// inverse_bind(i)`.
+/// Computes the palette of a model pose.
 ///
-/// The format is that of the elements of `out`. [`Mat3x4`] holds every matrix.
+/// Entry `i` is `model[joint(i)] × inverse_bind(i)`. The format is that of the elements of `out`.
+/// [`Mat3x4`] represents every matrix.
 ///
 /// # Errors
-/// - [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint, or `out` one per entry of
-///   the palette. Nothing is written then.
-/// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) with the joint, if `fit` is [`PaletteFit::Checked`] and the format cannot
-///   represent a matrix. The entries before it have then been written.
+/// - [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint, or
+///   `out` one per palette entry. Nothing is written then.
+/// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) with the joint, if `fit` is
+///   [`PaletteFit::Checked`] and the format cannot represent a matrix. The entries before it have
+///   then been written.
 pub fn palette<E: PaletteEntry>(
     character: &Character,
     model: &[Affine],
@@ -113,10 +118,10 @@ pub fn palette<E: PaletteEntry>(
     }
 }
 
-/// The palette of the rest pose.
+/// Computes the palette of the rest pose.
 ///
 /// # Errors
-/// As [`palette`].
+/// The errors of [`palette`].
 pub(crate) fn rest_palette(character: &Character) -> Result<Vec<Mat3x4>> {
     let model = rest_model_pose(character.skeleton())?;
     let mut rest = vec![Mat3x4::IDENTITY; character.palette().len()];

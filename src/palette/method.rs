@@ -1,4 +1,4 @@
-//! Whether a character's poses fit a method's format: its rest pose and its clips.
+//! Checks that a character's rest pose and clips fit the format of a skinning method.
 
 use super::clip_form::ClipForm;
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
@@ -9,34 +9,36 @@ use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
 use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose};
 
-/// Checks that `method` can skin `character`, in its rest pose and all of its clips, and finds the
-/// palette format that this takes.
+/// Checks that `method` can skin `character`, and returns the palette format.
 ///
-/// For [`SkinningMethod::DualQuat`] that is [`PaletteFormat::DualQuatStretch`] if something stretches. The
-/// packed clips are checked, which are what is played, additive ones on the rest pose; the curves
-/// if there are only those.
+/// The rest pose and all clips are checked. Packed clips are checked in the form that is played,
+/// additive ones on top of the rest pose. Clips that exist only as curves are checked as curves.
+/// For [`SkinningMethod::DualQuat`] the result is [`PaletteFormat::DualQuatStretch`] if anything
+/// stretches.
 ///
-/// A palette entry's format holds a skinning matrix if
-/// [`PaletteEntry::project`](crate::palette::PaletteEntry::project) displaces no corner of the box around
-/// the entry's vertices by more than 1e-4 of the model's size, the largest edge of
-/// [`Character::rest_bounds`]. Mirrors (negative determinant) and scales of zero are refused
+/// A format represents a skinning matrix if
+/// [`PaletteEntry::project`](crate::palette::PaletteEntry::project) displaces no corner of the box
+/// around the entry's vertices by more than 1e-4 of the model's size, which is the largest edge of
+/// [`Character::rest_bounds`]. Reflections (negative determinant) and scales of zero are rejected
 /// however small their effect is.
 ///
-/// What scale tracks move, and what turns below a non-uniform scale, is looked at at all key times
-/// of a clip and at three times between each two. The other skinning matrices are their rest pose's
-/// but for a rotation, a translation and a constant factor, and are checked there. Clips of more
-/// than 2²⁶ joints × times are looked at at as many times, evenly chosen, and at 1,024 at least.
+/// Two kinds of joints are checked while a clip plays: those that scale tracks affect, and those
+/// that rotate below a non-uniform scale. They are checked at all key times and at three times
+/// between each two. All other skinning matrices differ from those of the rest pose only by a
+/// rotation, a translation and a constant factor, so the rest pose is checked for them. If a clip
+/// has more than 2²⁶ joints × times, only that many are checked, at evenly chosen times, but at
+/// least 1,024 times.
 ///
 /// # Errors
-/// [`Error::Unrepresentable`](crate::error::Error::Unrepresentable), naming method, joint, clip and time, and what is too
-/// much.
+/// [`Error::Unrepresentable`](crate::error::Error::Unrepresentable) with the method, joint, clip
+/// and time, and the property that the format cannot represent.
 pub fn check_method(character: &Character, method: SkinningMethod) -> Result<PaletteFormat> {
     let mut check = Check::new(character, method);
     if method != SkinningMethod::Linear {
         check.rest()?;
         let packed = character.clips().iter();
         let packed = packed.map(|clip| (clip.name(), ClipForm::Packed(clip)));
-        // Nothing is packed where there are more of these.
+        // If there are more curves than packed clips, the rest is not packed.
         let curves = character.curves().iter().skip(packed.len());
         let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
         for ((name, clip), is_additive) in
@@ -48,12 +50,14 @@ pub fn check_method(character: &Character, method: SkinningMethod) -> Result<Pal
     Ok(check.format)
 }
 
-/// [`check_method`] for curves on the joints of `character`, which need not be its own, with its
-/// rest pose.
+/// Checks one clip of curves as [`check_method`] does.
+///
+/// The clip drives joints of `character`, but need not belong to the character. The rest pose is
+/// the character's.
 ///
 /// # Errors
-/// As [`check_method`]; [`Error::NotFound`](crate::error::Error::NotFound) if the clip drives a joint that
-/// the character lacks.
+/// The errors of [`check_method`], and [`Error::NotFound`](crate::error::Error::NotFound) if the
+/// clip drives a joint that the character does not have.
 pub fn check_clip(
     character: &Character,
     method: SkinningMethod,
@@ -67,9 +71,9 @@ pub fn check_clip(
     Ok(check.format)
 }
 
-/// Joints × times that a clip is looked at at most.
+/// Limit of joints × times at which a clip is checked.
 const MAX_SAMPLES: usize = 1 << 26;
-/// Times that a clip is looked at at most, whatever its joints.
+/// Number of times that are always allowed, however many joints there are.
 const LEAST_TIMES: usize = 1024;
 
 struct Check<'a> {
@@ -101,9 +105,9 @@ impl<'a> Check<'a> {
         self.pose(&all, || PoseAt::Rest)
     }
 
-    /// Checks a clip; an additive one on the rest pose.
+    /// Checks a clip. An additive one is checked on top of the rest pose.
     fn clip(&mut self, name: &str, clip: ClipForm<'_>, is_additive: bool) -> Result<()> {
-        // Its joints are checked even if nothing has to be looked at.
+        // This validates the clip's joints even if there is nothing else to check.
         self.local.copy_from_slice(&self.rest);
         clip.sample(0.0, &mut self.local)?;
         let changing = changing_shapes(self.character.skeleton(), clip);
@@ -163,20 +167,22 @@ impl<'a> Check<'a> {
     }
 }
 
-/// How a joint's model matrix differs from that at rest while a clip plays.
+/// The change of a joint's model matrix, relative to rest, while a clip plays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// By a rotation and a translation: no scale moves, and none is other than uniform.
+    /// A rotation and a translation: no scale moves, and all scales are uniform.
     Rigid,
-    /// The same, below or on a non-uniform scale; a rotation below it would shear.
+    /// As `Rigid`, but on or below a non-uniform scale. A rotation below it would shear.
     Stretched,
-    /// In its shape as well.
+    /// The shape changes too.
     Changing,
 }
 
-/// Which joints' skinning matrices change in more than a rotation from the left and a translation
-/// while `clip` plays. Where they don't, `MᵀM` is constant, and with it every length and angle that
-/// the formats' limits are about.
+/// Finds the joints whose skinning matrices change by more than a rotation from the left and a
+/// translation while `clip` plays.
+///
+/// For all others, `MᵀM` is constant, and so are all lengths and angles that the limits of the
+/// formats refer to.
 fn changing_shapes(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<bool> {
     let driven = driven(skeleton, clip);
     let mut shapes: Vec<Shape> = Vec::with_capacity(skeleton.len());
@@ -199,7 +205,7 @@ fn changing_shapes(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<bool> {
     shapes.iter().map(|s| *s == Shape::Changing).collect()
 }
 
-/// Whether the clip drives the rotation and the scale of each joint.
+/// Returns whether the clip drives the rotation and the scale of each joint.
 fn driven(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<[bool; 2]> {
     let curves = match clip {
         ClipForm::Packed(clip) => {
@@ -222,21 +228,21 @@ fn driven(skeleton: &Skeleton, clip: ClipForm<'_>) -> Vec<[bool; 2]> {
     driven
 }
 
-/// Whether the scale at rest is uniform up to rounding and signs.
+/// Returns true if the scale at rest is uniform, apart from rounding and signs.
 fn is_uniform(joint: &Joint) -> bool {
     let scale = joint.rest.scale.abs();
     scale.max_element() - scale.min_element() <= 1e-6 * scale.max_element()
 }
 
-/// The times that a clip is looked at: all keys and three times between each two, or as many as are
-/// allowed.
+/// Chooses the times at which a clip is checked: all keys and three times between each two, or as
+/// many as are allowed.
 fn times(clip: ClipForm<'_>, joints: usize) -> Vec<f64> {
     let keys = clip.key_times();
     let count = (keys.len() * 4).saturating_sub(3);
     let most = (MAX_SAMPLES / joints.max(1)).max(LEAST_TIMES);
     let taken = count.min(most);
     let at = |sample: usize| {
-        // The first and the last are always taken.
+        // The first and the last time are always included.
         let sample = sample * (count - 1) / (taken - 1).max(1);
         let (key, quarter) = (sample / 4, (sample % 4) as f64 / 4.0);
         let from = keys[key];

@@ -1,7 +1,8 @@
-//! The palette stage: model pose → skinning matrices, in every palette format.
+//! The palette stage: from a model pose to skinning matrices, in every palette format.
 //!
-//! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`] writes
-//! the palette of one pose; [`BatchPoser`](crate::animate::BatchPoser) those of many instances.
+//! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`]
+//! computes the palette of one pose, and [`BatchPoser`](crate::animate::BatchPoser) those of many
+//! instances.
 
 mod clip_form;
 mod entry;

@@ -1,41 +1,43 @@
-//! Affine matrices taken apart into what the palette's formats hold, and what they don't hold said.
+//! Decomposes affine matrices for the palette formats, and reports what a format cannot represent.
 
 use crate::error::Unrepresentable;
 use crate::skeleton::Affine;
 use glam::{Mat3, Quat, Vec3};
 
-/// By how much a matrix may leave a format's set and still count as rounding: the cosine of the
-/// angle between two axes, and the difference of two scales by the greater one.
+/// Tolerance for rounding: the cosine of the angle between two axes, and the difference of two
+/// scales over the greater one.
 pub(crate) const ROUNDING: f32 = 1e-4;
 
-/// An axis shorter than this, by the longest one, has no direction that could be told from
+/// An axis shorter than this, relative to the longest one, has no direction distinguishable from
 /// rounding.
 const FLAT: f32 = 1e-6;
 
-/// The parts of a matrix `translation · rotation · stretch`, or of the nearest such matrix in the
-/// sense of [`split`].
+/// The parts of a matrix `translation · rotation · stretch`, or of the matrix of this form that
+/// [`split`] finds nearest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts {
-    /// Of unit length.
+    /// Unit quaternion.
     pub(crate) rotation: Quat,
     pub(crate) translation: Vec3,
-    /// Along the axes of mesh space, not negative.
+    /// Factors along the axes of mesh space, never negative.
     pub(crate) stretch: Vec3,
 }
 
-/// Takes `matrix` apart; exact where it is a rotation, translation and positive stretch along the
-/// axes of mesh space, finite for every matrix.
+/// Decomposes `matrix` into translation, rotation and stretch.
+///
+/// The result is exact if the matrix consists of a rotation, a translation and a positive stretch
+/// along the axes of mesh space. It is finite for every matrix.
 ///
 /// - The translation is the matrix's own.
 /// - The stretch is the lengths of its columns.
-/// - The rotation is what Gram and Schmidt's orthonormalisation makes of the first and the second
-///   column, and their cross product (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed.,
-///   2013, section 5.2.7). Unlike the polar decomposition, whose rotation is nearer where there is
-///   shear, it takes no iteration and a shader does the same in a few lines; and it is continuous
-///   wherever the columns are independent. A shear is thus undone by turning the second and third
-///   axes, and a mirror by reversing the third.
-/// - A column of zero length has zero stretch, and a direction that completes the others' to a
-///   rotation.
+/// - The rotation is the Gram–Schmidt orthonormalisation of the first and the second column, and
+///   their cross product (G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., 2013,
+///   section 5.2.7). The rotation of the polar decomposition is nearer if there is shear. But this
+///   one takes no iteration, a shader computes it in a few lines, and it is continuous wherever the
+///   columns are independent. It removes shear by turning the second and third axes, and a
+///   reflection by negating the third axis.
+/// - A column of zero length has zero stretch, and a direction that completes the other columns to
+///   a rotation.
 /// - Parts that are not finite become those of the identity.
 pub(crate) fn split(matrix: &Affine) -> Parts {
     let translation = Vec3::from(matrix.translation);
@@ -57,7 +59,8 @@ pub(crate) fn split(matrix: &Affine) -> Parts {
     }
 }
 
-/// The columns by their largest element, and that: so no square overflows or underflows.
+/// Divides the columns by their largest element and returns it, so that no square overflows or
+/// underflows.
 fn scaled(matrix: &Affine) -> ([Vec3; 3], f32) {
     let m = Mat3::from(matrix.matrix3);
     let columns = [m.x_axis, m.y_axis, m.z_axis];
@@ -70,13 +73,13 @@ fn scaled(matrix: &Affine) -> ([Vec3; 3], f32) {
     }
 }
 
-/// `v` at length 1, if it has a direction. Where the longest column is about 1 long.
+/// Normalises `v` if it has a direction. Assumes that the longest column has a length of about 1.
 fn direction(v: Vec3) -> Option<Vec3> {
     let length = v.length();
     (length > FLAT).then(|| v / length)
 }
 
-/// A rotation from three columns of which the largest element is 1 or 0.
+/// Makes a rotation from three columns whose largest element is 1 or 0.
 fn orthonormal([a, b, c]: [Vec3; 3]) -> Mat3 {
     let across = |v: Vec3, axis: Vec3| direction(v - axis * axis.dot(v));
     if let Some(x) = direction(a) {
@@ -95,18 +98,19 @@ fn orthonormal([a, b, c]: [Vec3; 3]) -> Mat3 {
     }
 }
 
-/// Which of a format's limits a matrix passes.
+/// The scales that a format can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scales {
-    /// Any positive ones along the axes of mesh space.
+    /// Any positive scales along the axes of mesh space.
     Any,
-    /// One for all axes.
+    /// One scale for all axes.
     Uniform,
-    /// None but 1.
+    /// Only a scale of 1.
     One,
 }
 
-/// What no rotation, translation and positive stretch holds at all, however small its effect.
+/// Reports matrices that no rotation, translation and positive stretch represents: not finite,
+/// reflected, or of zero scale.
 pub(crate) fn outside(matrix: &Affine) -> Option<Unrepresentable> {
     if !matrix.is_finite() {
         return Some(Unrepresentable::NotFinite);
@@ -129,8 +133,8 @@ pub(crate) fn outside(matrix: &Affine) -> Option<Unrepresentable> {
     })
 }
 
-/// The limit that `matrix` passes by most, and by how much; `None` where it is none by more than
-/// `tolerance`.
+/// Returns the limit that `matrix` exceeds most, and by how much. `None` if it exceeds none by more
+/// than `tolerance`.
 pub(crate) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<Unrepresentable> {
     if let Some(why) = outside(matrix) {
         return Some(why);

@@ -1,14 +1,14 @@
-//! A slice that can be written and never read.
+//! A slice that can be written but not read.
 
 use crate::error::{Result, expect_len};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// A slice that can only be written: mapped device memory, or memory not yet initialised.
+/// A slice that can only be written.
 ///
-/// There is no way to read through it, because reading write-combined memory is slow by orders
-/// of magnitude. Write in ascending order: such memory collects neighbouring writes into whole
-/// bus transactions.
+/// It is meant for mapped device memory and for uninitialised memory. It offers no way to read,
+/// because reading write-combined memory is orders of magnitude slower. Write in ascending order:
+/// such memory combines neighbouring writes into whole bus transactions.
 ///
 /// ```
 /// use throng::palette::{Mat3x4, WriteOnly};
@@ -20,7 +20,7 @@ use core::mem::MaybeUninit;
 /// # Ok::<(), throng::Error>(())
 /// ```
 ///
-/// Nothing can be read: it can't be indexed,
+/// It cannot be indexed,
 ///
 /// ```compile_fail,E0608
 /// fn read(view: &throng::palette::WriteOnly<'_, u32>) -> u32 {
@@ -28,7 +28,7 @@ use core::mem::MaybeUninit;
 /// }
 /// ```
 ///
-/// it does not turn into a slice,
+/// it does not convert to a slice,
 ///
 /// ```compile_fail,E0308
 /// fn read<'a>(view: &'a throng::palette::WriteOnly<'_, u32>) -> &'a [u32] {
@@ -36,7 +36,7 @@ use core::mem::MaybeUninit;
 /// }
 /// ```
 ///
-/// and its address is not to be had.
+/// and its address is not accessible.
 ///
 /// ```compile_fail,E0616
 /// fn read(view: &throng::palette::WriteOnly<'_, u32>) -> *const u32 {
@@ -50,15 +50,15 @@ pub struct WriteOnly<'a, T: Copy> {
     owner: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
 
-// SAFETY: it is an exclusive borrow of memory, like `&mut [MaybeUninit<T>]`, and T is Copy + Send.
+// SAFETY: it is an exclusive borrow of memory, like `&mut [MaybeUninit<T>]`, and `T` is `Send`.
 unsafe impl<T: Copy + Send> Send for WriteOnly<'_, T> {}
 
 impl<'a, T: Copy> WriteOnly<'a, T> {
-    /// The slice of `len` elements at `start`.
+    /// Creates a slice of `len` elements at `start`.
     ///
     /// # Safety
-    /// `start` is aligned for `T` and valid for writes of `len` elements for the lifetime `'a`, and
-    /// nothing else reads or writes there during it.
+    /// `start` is aligned for `T` and valid for writes of `len` elements for the lifetime `'a`.
+    /// Nothing else reads or writes this memory during `'a`.
     #[must_use]
     pub const unsafe fn from_raw(start: *mut T, len: usize) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         }
     }
 
-    /// Over memory that need not be initialised.
+    /// Creates a slice over memory that need not be initialised.
     #[must_use]
     pub const fn new(slice: &'a mut [MaybeUninit<T>]) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         }
     }
 
-    /// Over initialised memory.
+    /// Creates a slice over initialised memory.
     #[must_use]
     pub const fn over(slice: &'a mut [T]) -> Self {
         Self {
@@ -88,24 +88,24 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         }
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where the first element goes: for writing all of them, and nothing else.
+    /// Address of the first element. Use it only to write all elements.
     pub(crate) const fn as_mut_ptr(&mut self) -> *mut T {
         self.start
     }
 
-    /// A shorter borrow of the same memory.
+    /// Borrows the same memory for a shorter time.
     #[must_use]
     pub const fn reborrow(&mut self) -> WriteOnly<'_, T> {
         WriteOnly {
@@ -115,11 +115,12 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         }
     }
 
-    /// The parts before and from `at`; `at` is clamped to the length.
+    /// Splits the slice before element `at`, which is clamped to the length.
     #[must_use]
     pub fn split_at(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len);
-        // SAFETY: `at` is at most the length, so both parts lie in the borrowed memory, disjoint.
+        // SAFETY: `at` is at most the length, so both parts lie in the borrowed memory and are
+        // disjoint.
         let tail = unsafe { self.start.add(at) };
         (
             Self {
@@ -135,50 +136,55 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
         )
     }
 
-    /// Writes all elements in ascending order, each as soon as `items` yields it: one per item of
-    /// `items`, which must be as many as there are.
+    /// Writes all elements in ascending order, from an iterator.
+    ///
+    /// Each is written as soon as `items` yields it.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `items` is not exactly as long; nothing is
-    /// written then. The same if it ends before the length that it announced, with what came until
-    /// then written.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `items` does not have one item per
+    /// element. Nothing is written then. The same error is returned if `items` ends before the
+    /// length that it reported; the items yielded until then have been written.
     pub fn fill_with(&mut self, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
-        // The length that an iterator announces is a promise that safe code can break.
+        // The length that an iterator reports may be wrong, even in safe code.
         self.fill_from(items)
     }
 
-    /// As [`Self::fill_with`], for iterators that don't know their length. What they have beyond
-    /// the last element is not taken.
+    /// Does the same as [`Self::fill_with`] for iterators of unknown length.
+    ///
+    /// Items beyond the last element are not taken.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `items` ends too soon, with what came until
-    /// then written.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `items` ends too soon. The items
+    /// yielded until then have been written.
     pub fn fill_from(&mut self, items: impl Iterator<Item = T>) -> Result<()> {
         let mut written = 0;
         for item in items.take(self.len) {
-            // SAFETY: `take` keeps `written` below the length.
+            // SAFETY: `take` keeps `written` below the length, so the element lies in the borrowed
+            // memory.
             unsafe { self.start.add(written).write(item) };
             written += 1;
         }
         expect_len("elements to write", written, self.len)
     }
 
-    /// Overwrites every byte with `byte`, whatever that makes of the elements.
+    /// Overwrites every byte with `byte`, even if the elements become invalid.
     #[cfg(feature = "vulkan")]
     pub(crate) fn poison(self, byte: u8) {
-        // SAFETY: the borrow covers `len` elements; no one reads them as `T` through this borrow.
+        // SAFETY: the borrow covers `len` elements, and nothing reads them as `T` through this
+        // borrow.
         unsafe { self.start.write_bytes(byte, self.len) };
     }
 
     /// Copies `items` over all elements.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `items` is not exactly as long; nothing is
-    /// written then.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `items` does not have the same length.
+    /// Nothing is written then.
     pub fn copy_from(&mut self, items: &[T]) -> Result<()> {
         expect_len("elements to write", items.len(), self.len)?;
-        // SAFETY: both are `len` elements long; `self` is exclusive, so they do not overlap.
+        // SAFETY: both are `len` elements long. `self` is an exclusive borrow, so they do not
+        // overlap.
         unsafe { core::ptr::copy_nonoverlapping(items.as_ptr(), self.start, self.len) };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The draw stage: what a pass draws into, and the pipelines that it takes.
+//! The draw stage: the targets and pipelines of a pass.
 
 use super::pipelines::{Fragment, Modules};
 use crate::error::{ArgumentFault, Error, Result};
@@ -7,28 +7,35 @@ use crate::gpu::{Blending, Device, Object};
 use ash::vk;
 use std::collections::BTreeMap;
 
-/// What a pass is for.
+/// The purpose of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum PassKind {
-    /// Shaded colour, and depth where the pass has a depth attachment. What is blended comes last.
+    /// Shaded colour, and depth if the pass has a depth attachment.
+    ///
+    /// Blended materials are drawn last.
     #[default]
     Color,
-    /// Depth alone: a prepass, say, for a colour pass that compares for equality
-    /// ([`PassDesc::after_prepass`]). Blended materials are left out.
+    /// Depth alone, for example a prepass.
+    ///
+    /// A colour pass can then compare for equality ([`PassDesc::after_prepass`]). Blended materials
+    /// are left out.
     Depth,
-    /// Depth as a light sees it, moved away from it by [`PassDesc::depth_bias`]: one layer of a
-    /// shadow map. Blended materials cast no shadow.
+    /// One layer of a shadow map: depth as a light sees it.
+    ///
+    /// [`PassDesc::depth_bias`] moves the depth away from the light. Blended materials cast no
+    /// shadow.
     Shadow,
-    /// Motion in the framebuffer since the view's last frame, into the first colour attachment:
-    /// normalised device coordinates now minus then (x and y in −1..1 over the viewport, +y down),
-    /// without the [jitter](crate::View::jitter). Takes views that have a
+    /// Motion vectors since the view's last frame, into the first colour attachment.
+    ///
+    /// They are normalised device coordinates, now minus then (x and y in −1..1 over the viewport,
+    /// +y down), without the [jitter](crate::View::jitter). The views need a
     /// [history](crate::View::history). Blended materials are left out.
     Motion,
 }
 
 impl PassKind {
-    /// What the profiler calls it.
+    /// The name of its profiler scope.
     pub(crate) fn scope(self) -> &'static str {
         match self {
             Self::Color => "draw",
@@ -39,74 +46,91 @@ impl PassKind {
     }
 }
 
-/// A bias of the depth that is written, as `vkCmdSetDepthBias` has it: away from the viewer for
-/// either direction of depth.
+/// A bias of the written depth, as in `vkCmdSetDepthBias`.
+///
+/// It points away from the viewer for either direction of depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthBias {
-    /// In units of the attachment's resolution.
+    /// Constant part, in units of the attachment's resolution.
     pub constant: f32,
-    /// Times the triangle's largest slope.
+    /// Factor of the triangle's largest slope.
     pub slope: f32,
 }
 
 impl DepthBias {
-    /// None.
+    /// No bias.
     pub const NONE: Self = Self {
         constant: 0.0,
         slope: 0.0,
     };
 }
 
-/// The engine's own shading: a fragment shader, and the sets that it reads beside throng's.
+/// The engine's own shading: a fragment shader and the sets that it reads.
 ///
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
-/// declares what it needs of the inputs and of set 0 itself. Its sets 1 and up are the engine's:
-/// bind them with the layout of [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
-/// [`Frame::record_draw`](crate::Frame::record_draw), which leaves them alone.
+/// declares the inputs and bindings of set 0 that it needs. Sets from 1 on are the engine's. Bind
+/// them with the layout of [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
+/// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.
 ///
-/// Where the crowd was made with
+/// If the crowd was made with
 /// [`Enabled::descriptor_indexing`](crate::gpu::Enabled::descriptor_indexing), a shader that
-/// samples throng's textures has to be compiled with `THRONG_BINDLESS` defined; elsewhere, without.
+/// samples throng's textures must be compiled with `THRONG_BINDLESS` defined; otherwise without.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialDesc<'a> {
-    /// SPIR-V for Vulkan 1.3, with an entry point `main` for the fragment stage.
+    /// SPIR-V for Vulkan 1.3.
+    ///
+    /// It has an entry point `main` for the fragment stage.
     pub fragment_spirv: &'a [u32],
     /// The layouts of sets 1, 2 and so on.
     pub set_layouts: &'a [vk::DescriptorSetLayout],
-    /// Bytes of push constants for the fragment stage, a multiple of 4, from offset 16: pushed by
-    /// the engine with the same layout. 0 for none.
+    /// Bytes of push constants for the fragment stage.
+    ///
+    /// A multiple of 4, or 0 for none.
+    ///
+    /// They start at offset 16. The engine pushes them with the same layout.
     pub push_bytes: u32,
 }
 
-/// Where a shader's own push constants start. What is before them is throng's.
+/// Start of a shader's own push constants. Those before it are throng's.
 pub const MATERIAL_PUSH_OFFSET: u32 = 16;
 
-/// The attachments that a pass draws into, as the engine's `vkCmdBeginRendering` names them, and
-/// how.
+/// The attachments and options of a pass.
+///
+/// The attachments are those of the engine's `vkCmdBeginRendering`.
 #[derive(Debug, Clone)]
 pub struct PassDesc<'a> {
-    /// What it is for.
+    /// The purpose of the pass.
     pub kind: PassKind,
-    /// Formats of the colour attachments. Colour goes to the first; the others are left as they are
-    /// (which takes [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend)).
+    /// Formats of the colour attachments.
+    ///
+    /// Colour is written to the first. The others are not written, which requires
+    /// [`Enabled::independent_blend`](crate::gpu::Enabled::independent_blend).
     pub color_formats: &'a [vk::Format],
-    /// Format of the depth attachment; `UNDEFINED` for none.
+    /// Format of the depth attachment, or `UNDEFINED` for none.
     pub depth_format: vk::Format,
-    /// Format of the stencil attachment, which is not written; `UNDEFINED` for none.
+    /// Format of the stencil attachment, or `UNDEFINED` for none.
+    ///
+    /// It is not written.
     pub stencil_format: vk::Format,
     /// Samples of every attachment.
     pub samples: vk::SampleCountFlags,
-    /// Whether depth 1 is near: compares with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear
-    /// depth to 0 then.
+    /// True if depth 1 is near.
+    ///
+    /// Depth is then compared with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear it to 0.
     pub reversed_z: bool,
-    /// Whether a pass of [`PassKind::Depth`] with the same views and the same attachment came
-    /// before: opaque and masked materials then compare for equality and write no depth.
+    /// True if a [`PassKind::Depth`] pass came before.
+    ///
+    /// It must have drawn the same views to the same attachment. Opaque and masked materials then
+    /// compare depth for equality and do not write it.
     pub after_prepass: bool,
-    /// A bias of depth; `None` for none, or for what suits a shadow map in a pass of
-    /// [`PassKind::Shadow`].
+    /// The depth bias.
+    ///
+    /// With `None`, there is none, except in a [`PassKind::Shadow`] pass, which then uses a default
+    /// for shadow maps.
     pub depth_bias: Option<DepthBias>,
-    /// Whether the built-in shading takes the light through the crowd's shadow map
-    /// ([`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map)).
+    /// True if the built-in shading samples the crowd's shadow map.
+    ///
+    /// See [`Crowd::set_shadow_map`](crate::Crowd::set_shadow_map).
     pub shadow_map: bool,
     /// The engine's own shading, for [`PassKind::Color`].
     pub material: Option<MaterialDesc<'a>>,
@@ -129,20 +153,21 @@ impl Default for PassDesc<'_> {
     }
 }
 
-/// Push constants of the draw stage: the index of the primitive, and which instances it is for.
+/// The stages of the draw stage's push constants: the primitive's index, and which instances the
+/// draw is for.
 pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::VERTEX;
 const PUSH_BYTES: u32 = 8;
 
-/// What a pipeline of a pass is for: everything that its shaders know as a constant.
+/// The key of a pipeline in a pass: everything that its shaders have as a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Variant {
-    /// [`crate::gpu::layout::METHOD_LINEAR`] or a neighbour of it.
+    /// [`crate::gpu::layout::METHOD_LINEAR`] or one of the other methods.
     pub(crate) method: u32,
     pub(crate) rigid: bool,
     pub(crate) blending: Blending,
 }
 
-/// What is kept of a [`PassDesc`].
+/// The part of a [`PassDesc`] that the pass keeps.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) kind: PassKind,
@@ -155,19 +180,20 @@ pub(crate) struct Target {
     pub(crate) depth_bias: DepthBias,
 }
 
-/// A pass: a pipeline for each variant that a character of the crowd takes.
+/// A pass: one pipeline for each variant that characters of the crowd use.
 #[derive(Debug)]
 pub(crate) struct DrawPass {
     pub(crate) target: Target,
     pub(crate) layout: Object<vk::PipelineLayout>,
-    /// Whether set 1 is the crowd's shadow map.
+    /// True if set 1 is the crowd's shadow map.
     pub(crate) shadow_map: bool,
     modules: Modules,
     pipelines: BTreeMap<Variant, Object<vk::Pipeline>>,
 }
 
 impl DrawPass {
-    /// A pass without pipelines. `set_0` is throng's layout, `shadow` that of the shadow map's set.
+    /// Creates a pass without pipelines. `set_0` is throng's layout, `shadow` that of the shadow
+    /// map's set.
     pub(crate) fn new(
         device: &Device,
         set_0: vk::DescriptorSetLayout,
@@ -212,15 +238,17 @@ impl DrawPass {
             _ => Fragment::None,
         };
         if let Err(error) = pass.modules.build(device, desc.kind, fragment) {
-            // SAFETY: never used.
+            // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(device) };
             return Err(error);
         }
         Ok(pass)
     }
 
-    /// Makes the pipelines of these variants, unless they are there or the pass draws nothing by
-    /// them. Those made before an error stay.
+    /// Creates the pipelines of these variants.
+    ///
+    /// Existing pipelines and variants that the pass does not draw are skipped. Pipelines created
+    /// before an error are kept.
     pub(crate) fn prepare(
         &mut self,
         device: &Device,
@@ -243,10 +271,12 @@ impl DrawPass {
         self.pipelines.get(&variant).map(|made| made.handle)
     }
 
+    /// Destroys the pipelines and their layout.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             for pipeline in self.pipelines.values_mut() {
                 pipeline.destroy(device);
@@ -340,5 +370,5 @@ fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     }
 }
 
-/// What every SPIR-V module begins with.
+/// The first word of every SPIR-V module.
 const SPIRV_MAGIC: u32 = 0x0723_0203;

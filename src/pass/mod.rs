@@ -1,11 +1,15 @@
-//! The Vulkan side of each stage.
+//! Passes: the Vulkan side of each stage.
 //!
-//! | stage | here | shader | CPU twin |
+//! | stage | here | shader | CPU |
 //! |---|---|---|---|
 //! | (changes) | [`scatter`] | `scatter.comp` | – |
-//! | animate, palette | – | – | `pose/animate.rs`, `pose/palette.rs` |
-//! | skin | [`skin`] | `skin.comp` | `pose/skin.rs`, `pose/skinner/` |
-//! | draw | [`draw`], [`pipelines`] | `crowd.vert`, `crowd.frag`, `depth.vert`, `motion.vert` and their variants | – |
+//! | animate | – | – | `src/animate` |
+//! | palette | – | – | `src/skeleton`, `src/palette`, and the kernel in `src/animate` |
+//! | skin | [`skin`] | `skin.comp` | `src/skin`, `src/skin/skinner` |
+//! | draw | [`draw`], [`pipelines`] | `crowd.*`, `depth.vert`, `motion.*` | – |
+//!
+//! Masked materials use `mask.frag` and `motion_mask.*` where the others need no texture. Fragment
+//! shaders have variants with the suffixes `_bindless` and `_shadowed`.
 
 pub(crate) mod draw;
 pub(crate) mod pipelines;

@@ -1,4 +1,4 @@
-//! The graphics pipelines of the draw stage: which shaders, which state.
+//! The graphics pipelines of the draw stage: their shaders and state.
 
 use super::draw::{PassKind, Target, Variant};
 use crate::error::Result;
@@ -6,18 +6,20 @@ use crate::gpu::pipeline::{first_pipeline, shader_module, spirv};
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
 
-/// What shades the fragments of a pass.
+/// The fragment shading of a pass.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fragment<'a> {
-    /// Nothing.
+    /// No fragment shader.
     None,
     /// The crate's own shader.
     BuiltIn { shadow_map: bool },
-    /// The engine's.
+    /// The engine's shader.
     Own(&'a [u32]),
 }
 
-/// The shaders of a pass: those for what is masked differ where the others need no texture.
+/// The shader modules of a pass.
+///
+/// Masked materials have modules of their own if the others need no texture.
 #[derive(Debug)]
 pub(super) struct Modules {
     vertex: Object<vk::ShaderModule>,
@@ -38,7 +40,8 @@ impl Default for Modules {
 }
 
 impl Modules {
-    /// Fills empty modules. What was made before an error is there to be destroyed.
+    /// Creates the modules in an empty value. After an error, the caller destroys those that were
+    /// created.
     pub(super) fn build(
         &mut self,
         device: &Device,
@@ -78,7 +81,7 @@ impl Modules {
         Ok(())
     }
 
-    /// The pipeline of a variant.
+    /// Creates the pipeline of a variant.
     pub(super) fn pipeline(
         &self,
         device: &Device,
@@ -97,10 +100,12 @@ impl Modules {
         Ok(Object::new(device, made, "throng pass"))
     }
 
+    /// Destroys the modules.
+    ///
     /// # Safety
-    /// No pipeline is being made from them.
+    /// No pipeline is being created from them.
     pub(super) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: no pipeline is being created from them, by this function's contract.
         unsafe {
             self.vertex.destroy(device);
             self.fragment.destroy(device);
@@ -180,7 +185,8 @@ fn graphics_pipeline(
         .dynamic_state(&dynamic)
         .layout(layout)
         .push_next(&mut rendering)];
-    // SAFETY: modules and layout are alive; the formats are the caller's, checked by the driver.
+    // SAFETY: modules and layout are alive; the caller of `create_pass` promises that the device
+    // supports the formats.
     let made = unsafe {
         device
             .raw
@@ -216,7 +222,10 @@ fn depth_state(
         .depth_compare_op(compare)
 }
 
-/// Only the first attachment is written. What is blended covers what is there by its alpha.
+/// Blend states of the attachments.
+///
+/// Only the first attachment is written. Blended materials are mixed with its content by their
+/// alpha.
 fn blend_states(target: &Target, variant: Variant) -> Vec<vk::PipelineColorBlendAttachmentState> {
     let colorful = matches!(target.kind, PassKind::Color | PassKind::Motion);
     let mut states =

@@ -1,4 +1,4 @@
-//! Brings the frame's changed instance records from the ring into the resident table.
+//! The scatter pass, which moves changed instance records from the ring to the resident table.
 
 use crate::error::Result;
 use crate::gpu::layout::GpuInstance;
@@ -6,12 +6,14 @@ use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;
 
-/// Invocations of a workgroup; each moves 16 bytes.
+/// Invocations of a workgroup. Each moves 16 bytes.
 const WORKGROUP: u32 = 64;
 const VEC4S_PER_RECORD: u32 = size_of::<GpuInstance>() as u32 / 16;
 
-/// The most changes of one frame: what one dispatch of at most 65,535 workgroups (the least
-/// `maxComputeWorkGroupCount` that a device may have) can move.
+/// The most changes of one frame.
+///
+/// This is what one dispatch of at most 65,535 workgroups can move, the minimum of
+/// `maxComputeWorkGroupCount` that devices must support.
 pub(crate) const MAX_CHANGES: u32 = 65_535 * WORKGROUP / VEC4S_PER_RECORD;
 
 /// Pipeline and set layout.
@@ -22,11 +24,12 @@ pub(crate) struct ScatterPass {
     pipeline: Object<vk::Pipeline>,
 }
 
-/// What the pass reads and writes.
+/// The buffers that the pass reads and writes.
 pub(crate) struct ScatterBuffers {
-    /// The ring's changed records; its range is at most one slot.
+    /// The changed records in the ring. The range is at most that of one frame in flight.
     pub(crate) changes: vk::DescriptorBufferInfo,
-    /// The ring's table indices of them, likewise.
+    /// The table indices of these records in the ring. The range is at most that of one frame in
+    /// flight.
     pub(crate) indices: vk::DescriptorBufferInfo,
     /// The instance table.
     pub(crate) table: vk::DescriptorBufferInfo,
@@ -47,7 +50,8 @@ impl ScatterPass {
         }
     }
 
-    /// Fills a null pass. What was made before an error is there to be destroyed.
+    /// Creates the objects of a null pass. After an error, the caller destroys those that were
+    /// created.
     pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
         let stages = vk::ShaderStageFlags::COMPUTE;
         let bindings: Vec<_> = (0..)
@@ -61,7 +65,7 @@ impl ScatterPass {
             })
             .collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the info is valid.
+        // SAFETY: the info and the arrays that it points to are alive during the call.
         let set_layout = unsafe { device.raw.create_descriptor_set_layout(&info, None) };
         self.set_layout = Object::new(
             device,
@@ -85,7 +89,7 @@ impl ScatterPass {
         Ok(())
     }
 
-    /// A set in a pool of its own.
+    /// Makes a set in a pool of its own.
     pub(crate) fn make_set(
         &self,
         device: &Device,
@@ -121,12 +125,12 @@ impl ScatterPass {
                     .buffer_info(info)
             })
             .collect();
-        // SAFETY: the set is fresh, the buffers are alive.
+        // SAFETY: no command buffer has used the new set, and the buffers are alive.
         unsafe { device.raw.update_descriptor_sets(&writes, &[]) };
         Ok((pool, set))
     }
 
-    /// Records the move of `count` records. Barriers are the caller's.
+    /// Records the move of `count` records. The caller records the barriers.
     ///
     /// # Safety
     /// `cmd` is recording, outside a render pass; `set` is from [`Self::make_set`] and its buffers
@@ -142,7 +146,8 @@ impl ScatterPass {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let groups = (count * VEC4S_PER_RECORD).div_ceil(WORKGROUP);
-        // SAFETY: the caller's word.
+        // SAFETY: `cmd` is recording outside a render pass and `set` has this layout, by this
+        // function's contract.
         unsafe {
             raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
@@ -157,10 +162,12 @@ impl ScatterPass {
         }
     }
 
+    /// Destroys the objects.
+    ///
     /// # Safety
     /// Not in use by the GPU.
     pub(crate) unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             self.pipeline.destroy(device);
             self.layout.destroy(device);

@@ -1,5 +1,4 @@
-//! The skin stage: one dispatch for all instances of a character whose deformed vertices are wanted
-//! in device memory.
+//! The skin stage: one dispatch deforms all listed instances of a character.
 
 use crate::error::Result;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
@@ -7,18 +6,22 @@ use crate::gpu::{CHUNK, Device, Object, SetLayout, SkinnedMesh};
 use ash::vk;
 use core::ops::Range;
 
-/// The least `maxComputeWorkGroupCount` that a device may have, in every dimension.
+/// The minimum of `maxComputeWorkGroupCount` that devices must support, in every dimension.
 const MAX_GROUPS: u32 = 65_535;
 
-/// The skin stage: deforms the vertices of many instances of a character at once, into device
-/// memory that any number of passes then draw from. [`Crowd`](crate::Crowd) has its own, for
-/// instances of [`SkinningStage::Compute`](crate::SkinningStage::Compute); this is for engines that go
-/// without.
+/// The skin stage, which deforms vertices of many instances at once.
 ///
-/// Where an instance's vertices go is said by
-/// [`Instance::skinned`](crate::gpu::layout::GpuInstance::skinned), the first word of binding 9 of its
-/// range, and from there on by the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout). They are
-/// in character space.
+/// The instances of one dispatch belong to one character.
+///
+/// It writes them to device memory, from which any number of passes can draw.
+/// [`Crowd`](crate::Crowd) has a skin stage of its own for instances of
+/// [`SkinningStage::Compute`](crate::SkinningStage::Compute). This type is for engines that
+/// do not use a crowd.
+///
+/// The output of an instance starts at
+/// [`Instance::skinned`](crate::gpu::layout::GpuInstance::skinned), a word of binding 9. From there
+/// on, the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout) applies. The vertices are in
+/// character space.
 #[derive(Debug)]
 pub struct SkinStage {
     layout: Object<vk::PipelineLayout>,
@@ -26,7 +29,7 @@ pub struct SkinStage {
 }
 
 impl SkinStage {
-    /// Makes the pipeline.
+    /// Creates the pipeline.
     ///
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
@@ -35,7 +38,7 @@ impl SkinStage {
         match stage.build(device, set_layout.handle()) {
             Ok(()) => Ok(stage),
             Err(error) => {
-                // SAFETY: made above and never used.
+                // SAFETY: no command buffer has used the stage, because it was created above.
                 unsafe { stage.destroy(device) };
                 Err(error)
             }
@@ -49,7 +52,8 @@ impl SkinStage {
         }
     }
 
-    /// Fills a null stage. What was made before an error is there to be destroyed.
+    /// Creates the objects of a null stage. After an error, the caller destroys those that were
+    /// created.
     pub(crate) fn build(&mut self, device: &Device, set_0: vk::DescriptorSetLayout) -> Result<()> {
         let stages = vk::ShaderStageFlags::COMPUTE;
         self.layout = pipeline_layout(device, "throng skin", &[set_0], (stages, 8), None)?;
@@ -58,20 +62,26 @@ impl SkinStage {
         Ok(())
     }
 
-    /// Records the skinning of those instances of `mesh` that `listed` names: a range of binding 4,
-    /// the visible list, whose elements are indices into the instance table. One dispatch, if there
-    /// are no more than 65,535 of them, and 4 million vertices. `offsets` are the dynamic offsets
-    /// of the set; the view's is not read.
+    /// Records the skinning of the instances of `mesh` that `listed` names.
     ///
-    /// Records no barrier: before, what writes palettes, instances, list and morph weights must be
-    /// visible to `COMPUTE_SHADER`/`SHADER_STORAGE_READ`, and what read the deformed vertices must
-    /// have ended; after, the writes are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
+    /// `listed` is a range of binding 4, the visible list, whose elements are indices into the
+    /// instance table. One dispatch is enough for up to 65,535 instances and 4 million vertices.
+    /// `offsets` are the dynamic offsets of the set; that of the view is not read.
+    ///
+    /// No barrier is recorded. These are the caller's:
+    ///
+    /// - Before, the writes of palettes, instances, list and morph weights must be visible to
+    ///   `COMPUTE_SHADER`/`SHADER_STORAGE_READ`, and reads of the deformed vertices must have
+    ///   ended.
+    /// - After, the writes are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass. `set` has the layout that the stage was made
-    /// with; all of its storage buffers are written (the history's is not read), with the streams
-    /// of `mesh`; list and instances name what lies in them, and binding 9 has room for each
-    /// instance's [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
+    /// - `cmd` is recording, outside a render pass.
+    /// - `set` has the layout that the stage was made with. All of its storage buffers are written
+    ///   (that of the history is not read), with the streams of `mesh`.
+    /// - The elements of the list and the offsets in the instances lie in their buffers, and
+    ///   binding 9 has space for each instance's
+    ///   [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub unsafe fn record(
         &self,
         device: &Device,
@@ -83,7 +93,8 @@ impl SkinStage {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
         let (chunks, count) = mesh.chunks();
-        // SAFETY: the caller's word.
+        // SAFETY: `cmd` is recording outside a render pass and `set` fits the layout, by this
+        // function's contract.
         unsafe {
             raw.cmd_bind_pipeline(cmd, point, self.pipeline.handle);
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
@@ -101,12 +112,12 @@ impl SkinStage {
         }
     }
 
-    /// Frees it.
+    /// Destroys the pipeline.
     ///
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
     pub unsafe fn destroy(&mut self, device: &Device) {
-        // SAFETY: the caller's word.
+        // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             self.pipeline.destroy(device);
             self.layout.destroy(device);

@@ -1,4 +1,4 @@
-//! Clips and poses of one skeleton on another: other names, other proportions, another rest pose.
+//! Applies a retarget to poses, and its options.
 
 use super::frame::{Placed, place};
 use super::map::JointMap;
@@ -7,53 +7,64 @@ use crate::error::{Result, expect_len};
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::DVec3;
 
-/// Which translations of the source's joints the target's follow.
+/// The source translations that the target follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Translations {
-    /// Those of the hips, or of the highest joints that follow one; limbs keep the target's
+    /// Translations of the hips, or of the highest joints that follow one. Limbs keep the target's
     /// lengths.
     #[default]
     Root,
-    /// All: what a joint moves against the joint above that follows one, times the ratio of sizes.
+    /// All translations, times the ratio of sizes.
+    ///
+    /// A joint's translation is its movement relative to the nearest joint above that follows one.
     All,
 }
 
-/// Which scales of the source's joints the target's follow.
+/// The source scales that the target follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scales {
-    /// The target keeps its own.
+    /// None: the target keeps its own scales.
     Keep,
-    /// A joint is scaled by as much as the source's is against its rest pose.
+    /// The ratio of the source joint's scale to its rest scale.
     #[default]
     Ratio,
 }
 
-/// How a [`Retarget`] goes about it.
+/// The options of a [`Retarget`].
 ///
-/// Minor versions may add fields, so name those that you set and take the others as they are.
+/// Minor versions may add fields. Name the fields that you set and take the others from the
+/// default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetargetOptions {
-    /// Whether limbs point where the source's do even if the two rest poses differ; otherwise they
-    /// turn by what the source's turn from rest. Limbs are arms, hands, legs and fingers where the
-    /// map knows roles, else joints that have just one such below that follows one.
+    /// If true, limbs point where the source's do.
+    ///
+    /// This holds even if the two rest poses differ.
+    ///
+    /// If false, they turn by the same amount as the source's turn from rest. Limbs are arms,
+    /// hands, legs and fingers if the map knows roles. Otherwise, a limb is a joint with exactly
+    /// one joint below it that follows one.
     pub align: bool,
-    /// The rotation `F` from the source's model space to the target's; `None`: found.
+    /// The rotation `F` from the source's model space to the target's. `None` computes it.
     pub turn: Option<glam::Quat>,
-    /// What translations are multiplied by, finite and not negative; `None`: found.
+    /// The factor for translations, finite and not negative. `None` computes it.
     pub ratio: Option<f32>,
-    /// Which translations are followed.
+    /// The translations to follow.
     pub translations: Translations,
-    /// Which scales are followed.
+    /// The scales to follow.
     pub scales: Scales,
-    /// The pose of the source, one transform a joint, that counts as its rest pose; empty: the
-    /// skeleton's. Of use where a file's nodes rest in the middle of a step.
+    /// The source's rest pose, one transform per joint.
+    ///
+    /// If empty, the skeleton's rest pose is used. Set it if a file's nodes rest in mid-step, for
+    /// example.
     pub source_rest: Vec<Transform>,
-    /// The target's, likewise. Joints that follow none keep the skeleton's.
+    /// The same for the target. Joints that follow none keep the skeleton's rest transform.
     pub target_rest: Vec<Transform>,
-    /// How far from the exact pose a clip may lead a joint between its keys, as a part of the
-    /// target's size: keys are added until it does not.
+    /// The largest allowed error of a clip between its keys.
+    ///
+    /// It is a fraction of the target's size. The error is the distance of a joint from its exact
+    /// pose. Keys are added until it is small enough.
     pub max_error: f32,
-    /// Most keys of one clip, all of its tracks together.
+    /// The most keys of one clip, over all of its tracks.
     pub max_keys: usize,
 }
 
@@ -73,7 +84,7 @@ impl Default for RetargetOptions {
     }
 }
 
-/// Moves one skeleton as another moves; see the [module](crate::retarget).
+/// Transfers motion from one skeleton to another; see the [module documentation](crate::retarget).
 ///
 /// ```
 /// use throng::builtin;
@@ -100,11 +111,12 @@ pub struct Retarget {
 }
 
 impl Retarget {
-    /// Prepares it for two skeletons and a map between them.
+    /// Prepares a retarget for two skeletons and a map between them.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if the map is of other skeletons, a rest pose
-    /// has not one transform a joint or is not finite, or an option is out of its range.
+    /// [`Error::Argument`](crate::error::Error::Argument) if the map belongs to other skeletons, a
+    /// rest pose does not have one transform per joint or is not finite, or an option is out of
+    /// range.
     pub fn new(
         source: &Skeleton,
         target: &Skeleton,
@@ -120,7 +132,7 @@ impl Retarget {
         })
     }
 
-    /// What translations are multiplied by.
+    /// The factor for translations.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.plan.ratio
@@ -132,12 +144,15 @@ impl Retarget {
         self.plan.turn.as_quat()
     }
 
-    /// The target's local pose from the source's, one transform a joint each. Joints that come out
-    /// as no finite transform stay at rest. Allocates nothing.
+    /// Computes the target's local pose from the source's.
+    ///
+    /// Each pose has one transform per joint.
+    ///
+    /// A joint whose transform would not be finite stays at rest. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if a slice has another length; nothing is
-    /// written then.
+    /// [`Error::Argument`](crate::error::Error::Argument) if a slice has the wrong length. Nothing
+    /// is written then.
     pub fn pose(&mut self, source: &[Transform], target: &mut [Transform]) -> Result<()> {
         expect_len("source pose", source.len(), self.source.len())?;
         expect_len("target pose", target.len(), self.target.len())?;
@@ -167,7 +182,7 @@ pub(super) fn is_finite(local: &Transform) -> bool {
 }
 
 impl Plan {
-    /// A target joint's local transform, below `parent`.
+    /// The local transform of a target joint below `parent`.
     pub(super) fn local(
         &self,
         link: &Link,
@@ -215,7 +230,7 @@ impl Plan {
         }
     }
 
-    /// By how much a joint of the source is scaled against its rest pose, along the target's axes.
+    /// The ratio of a source joint's scale to its rest scale, along the target's axes.
     pub(super) fn scale(&self, source: usize, axes: &[DVec3; 3], local: &[Transform]) -> DVec3 {
         if !self.scales {
             return DVec3::ONE;

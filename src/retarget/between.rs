@@ -1,4 +1,4 @@
-//! What a clip does between its keys, and keys where that is too far from the exact poses.
+//! Measures a clip's error between keys, and adds keys if it is too large.
 
 use super::apply::Retarget;
 use super::frame::{Placed, place};
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::skeleton::Transform;
 use glam::Vec3;
 
-/// How often the time between two keys is halved.
+/// The most times that the interval between two keys is halved.
 const DEEPEST: u32 = 8;
-/// Where between two keys the error is measured.
+/// The positions between two keys at which the error is measured.
 const BETWEEN: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// Poses of a clip, and what is between keys.
+/// The poses of a clip, and the data to evaluate it between keys.
 pub(super) struct Work<'a> {
     pub(super) retarget: &'a mut Retarget,
     clip: &'a CurveClip,
     local: Vec<Transform>,
     rest: Vec<Transform>,
-    /// How many times there may be more.
+    /// The number of key times that may still be added.
     spare: usize,
-    /// The greatest error so far that stays.
+    /// The largest remaining error so far.
     pub(super) worst: f64,
     placed: [Vec<Placed>; 2],
 }
@@ -44,7 +44,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The target's pose at a time of the clip.
+    /// The target's exact pose at a time of the clip.
     pub(super) fn exact(&mut self, time_s: f64) -> Result<Vec<Transform>> {
         self.local.copy_from_slice(&self.rest);
         self.clip.sample(time_s, &mut self.local)?;
@@ -53,7 +53,7 @@ impl<'a> Work<'a> {
         Ok(pose)
     }
 
-    /// Adds keys behind key `last` until the way to the next is near enough to the exact poses.
+    /// Adds keys after key `last` until the interpolation to the next key is accurate enough.
     pub(super) fn fill(
         &mut self,
         keyed: &mut Vec<(f32, Vec<Transform>)>,
@@ -61,7 +61,7 @@ impl<'a> Work<'a> {
         next: (f32, &[Transform]),
     ) -> Result<()> {
         let mut from = keyed[last].clone();
-        // What lies ahead, nearest last, and how often its way was halved.
+        // The keys ahead, nearest last, each with the number of times its interval was halved.
         let mut ahead = vec![(next.0, next.1.to_vec(), 0)];
         while let Some((time_s, pose, depth)) = ahead.pop() {
             let middle = ((f64::from(from.0) + f64::from(time_s)) * 0.5) as f32;
@@ -87,7 +87,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// How far the straight way between two keys leads from the exact poses.
+    /// The largest error of linear interpolation between two keys.
     fn error(&mut self, from: (f32, &[Transform]), to: (f32, &[Transform])) -> Result<f64> {
         let mut worst = 0.0_f64;
         let reach = self.retarget.plan.size_m * 0.1;
@@ -115,8 +115,9 @@ impl<'a> Work<'a> {
     }
 }
 
-/// How far a point beside the joint along one of its axes moves from one pose to another, as a part
-/// of its distance. The axis has this length at rest.
+/// The distance that a point beside a joint moves between two poses, relative to its offset.
+///
+/// The point lies on one of the joint's axes, which has length `length` at rest.
 fn beside(a: &Placed, b: &Placed, length: f64) -> f64 {
     let (a, b) = (a.affine.matrix3, b.affine.matrix3);
     let axes = [

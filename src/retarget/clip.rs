@@ -1,4 +1,4 @@
-//! Clips: keys where the source has some, and as many between as the poses need.
+//! Retargets clips: keeps the source's key times and adds keys where needed.
 
 use super::apply::Retarget;
 use super::between::Work;
@@ -8,42 +8,51 @@ use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, is_opposit
 use crate::error::{Error, Result};
 use crate::skeleton::Transform;
 
-/// How a clip came over.
+/// The result of retargeting a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RetargetReport {
-    /// How many keys the clip has, all tracks together.
+    /// The number of keys in the clip, over all tracks.
     pub keys: usize,
-    /// At how many times the source was posed for keys.
+    /// The number of points in time at which the source was posed for keys.
     pub times: usize,
-    /// How far from the exact pose the clip leads a joint between its keys, at most, in metres of
-    /// the target's model space: measured at a quarter, half and three quarters of the way between
-    /// keys, for each joint at its own place and a tenth of the target's size beside it along each
-    /// axis.
+    /// The largest error of a joint between keys, in metres.
+    ///
+    /// It is the distance from the exact pose in the target's model space, measured at a quarter,
+    /// half and three quarters of each interval. Each joint is measured at its own position and at
+    /// a tenth of the target's size beside it along each axis.
     pub max_error_m: f64,
-    /// What it was to be at most.
+    /// The largest allowed error, in metres.
     pub allowed_m: f64,
-    /// Tracks of the source's joints that reach no joint of the target: neither the joint nor one
-    /// below it is followed.
+    /// The number of tracks of source joints that affect no target joint.
+    ///
+    /// Neither the joint nor any joint below it is followed.
     pub unused_tracks: usize,
-    /// Tracks of translation that are not followed, of joints that are: see
-    /// [`Translations`](crate::retarget::Translations).
+    /// The number of translation tracks that are not used although their joints are followed.
+    ///
+    /// See [`Translations`](crate::retarget::Translations).
     pub unused_translations: usize,
-    /// Tracks of morph weights, which do not come over: a skeleton has none.
+    /// The number of morph weight tracks. They are dropped because a skeleton has no morph weights.
     pub weight_tracks: usize,
 }
 
 impl Retarget {
-    /// The clip, of the source's skeleton, on the target's: of the same name, start and duration.
+    /// Retargets a clip of the source's skeleton to the target's.
     ///
-    /// Every joint that follows one gets a track of rotations; those whose place follows one of
-    /// translations; those that follow a joint with a track of scales one of scales. There are keys
-    /// wherever the source has some, and between them where the straight way would lead too far
-    /// from the exact pose; what does not change has one. Where all that a joint follows moves in
-    /// steps, so does it. A clip that ends as it starts does so here, too.
+    /// The result has the same name, start and duration.
+    ///
+    /// - Every joint that follows one gets a rotation track.
+    /// - Joints whose positions follow one also get a translation track.
+    /// - Joints that follow a joint with a scale track also get a scale track.
+    ///
+    /// There are keys at all key times of the source, and in between if interpolation would deviate
+    /// too much from the exact pose. A constant track has one key. If everything that a joint
+    /// follows moves in steps, the joint does so, too. A clip that ends as it starts still does so
+    /// here.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the clip drives a joint that the source lacks; [`Error::Capacity`] if
-    /// the source's own keys make more keys than [`max_keys`](crate::retarget::RetargetOptions::max_keys).
+    /// - [`Error::NotFound`] if the clip drives a joint that the source lacks.
+    /// - [`Error::Capacity`] if the source's own keys need more keys than
+    ///   [`max_keys`](crate::retarget::RetargetOptions::max_keys).
     pub fn clip(&mut self, clip: &CurveClip) -> Result<(CurveClip, RetargetReport)> {
         let steps = Steps::of(clip, &self.source)?;
         let driven = self.driven(clip);
@@ -87,7 +96,7 @@ impl Retarget {
         Ok((made.with_range_of(clip), report))
     }
 
-    /// Of each link: whether its translation, rotation and scale get a track.
+    /// For each link, true if its translation, rotation and scale get a track.
     fn driven(&self, clip: &CurveClip) -> Vec<[bool; 3]> {
         let mut scaled = vec![false; self.source.len()];
         for track in clip.tracks() {
@@ -170,7 +179,7 @@ impl Plan {
     }
 }
 
-/// One key where nothing changes; in steps, one for each change.
+/// Reduces keys: one if nothing changes, or one per change if the track moves in steps.
 fn thinned<T: Copy + PartialEq>(values: impl Iterator<Item = (f32, T)>, steps: bool) -> Keys<T> {
     let mut keys = Keys {
         times_s: Vec::new(),

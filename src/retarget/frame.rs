@@ -1,4 +1,4 @@
-//! Model poses in `f64`, and which way a body stands in them.
+//! Model poses in `f64`, and the orientation of a body in them.
 
 use super::humanoid::Humanoid;
 use super::role::{Role, Side};
@@ -8,9 +8,9 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// A joint in a model pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Placed {
-    /// The product of the rotations on the way from the root, mirrorings counted in; see [`turn`].
+    /// The product of the rotations from the root on, flips included; see [`turn`].
     pub(super) rotation: DQuat,
-    /// Model space from the joint's.
+    /// Maps the joint's space to model space.
     pub(super) affine: DAffine3,
 }
 
@@ -36,9 +36,11 @@ impl Placed {
     }
 }
 
-/// The rotation in a scale: two negative factors are half a turn. Three negative ones reverse
-/// everything, which is no rotation, but the same before and behind any; so one negative factor is
-/// half a turn and that. What reverses everything cancels out of the change of a rotation.
+/// The rotation that is contained in a scale.
+///
+/// Two negative factors are half a turn. Three negative factors invert all axes. This is not a
+/// rotation, but it commutes with any rotation. One negative factor is therefore half a turn and an
+/// inversion. Inversions cancel out of the change of a rotation.
 pub(super) fn turn(local: &Transform) -> DQuat {
     let negative = local.scale.cmplt(glam::Vec3::ZERO);
     let mut signs = [negative.x, negative.y, negative.z];
@@ -53,7 +55,7 @@ pub(super) fn turn(local: &Transform) -> DQuat {
     }
 }
 
-/// The model pose of a local one, as far as that goes.
+/// Computes the model pose of a local pose, for as many joints as both have.
 pub(super) fn place(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<Placed>) {
     out.clear();
     for (joint, local) in skeleton.joints().iter().zip(local) {
@@ -65,9 +67,10 @@ pub(super) fn place(skeleton: &Skeleton, local: &[Transform], out: &mut Vec<Plac
     }
 }
 
-/// The rotation that leads from how one humanoid stands in its model space to how another does: up,
-/// and to which side. Spaces differ by quarter turns, so what is near one is that one: bodies are
-/// not built alike.
+/// The rotation from one humanoid's orientation in its model space to another's.
+///
+/// It compares up and left. Model spaces differ by quarter turns, but bodies are built differently.
+/// A rotation within 30° of a combination of quarter turns is therefore replaced by that.
 pub(super) fn turn_between(from: Option<DMat3>, to: Option<DMat3>) -> DQuat {
     let (Some(from), Some(to)) = (from, to) else {
         return DQuat::IDENTITY;
@@ -79,7 +82,7 @@ pub(super) fn turn_between(from: Option<DMat3>, to: Option<DMat3>) -> DQuat {
     DQuat::from_mat3(&turn).normalize()
 }
 
-/// The nearest of the 24 rotations by quarter turns, and the trace of what is left.
+/// The nearest of the 24 rotations by quarter turns, and the trace of the remaining rotation.
 fn nearest_quarters(turn: &DMat3) -> (DMat3, f64) {
     let axes = [DVec3::X, DVec3::Y, DVec3::Z];
     let mut best = (DMat3::IDENTITY, f64::NEG_INFINITY);
@@ -99,7 +102,7 @@ fn nearest_quarters(turn: &DMat3) -> (DMat3, f64) {
     best
 }
 
-/// Left, up and front of a humanoid as columns.
+/// The left, up and front directions of a humanoid, as columns.
 pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
     let pair = |of: fn(Side) -> Role| Some(at(of(Side::Left))? - at(of(Side::Right))?);
@@ -113,7 +116,7 @@ pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
     Some(DMat3::from_cols(left, up, left.cross(up)))
 }
 
-/// The length of the legs, hip to ankle: the mean of both sides.
+/// The length of the legs from hip to ankle, the mean of both sides.
 pub(super) fn leg_length(humanoid: &Humanoid, placed: &[Placed]) -> Option<f64> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
     let leg = |side| {

@@ -1,4 +1,4 @@
-//! Which joints of a skeleton are which parts of a humanoid.
+//! Finds the joints of a skeleton that are the parts of a humanoid.
 
 use super::role::{Finger, Role, Side};
 use super::words::{Copy, Named, Part, named};
@@ -7,14 +7,20 @@ use crate::skeleton::{NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The joints of a humanoid, found by their names and, where those leave a choice, by the
-/// hierarchy.
+/// The joints of a humanoid, found by name.
 ///
-/// Known are the names of Mixamo (`mixamorig:LeftForeArm`), Unreal (`lowerarm_l`), VRM
-/// (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`), Blender's Rigify
-/// (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`), Biped (`Bip01 L Forearm`), and
-/// names that are made of the same words in another order or with other separators. Twist joints,
-/// controls and ends of chains are passed over. Sides are told by names alone.
+/// If several joints have a suitable name, the hierarchy decides.
+///
+/// These naming schemes are known:
+///
+/// - Mixamo (`mixamorig:LeftForeArm`)
+/// - Unreal (`lowerarm_l`)
+/// - VRM (`J_Bip_L_LowerArm`, and the humanoid bones' own `leftLowerArm`)
+/// - Blender's Rigify (`DEF-forearm.L`, `ORG-forearm.L`, the metarig's `forearm.L`)
+/// - Biped (`Bip01 L Forearm`)
+/// - Names of the same words in another order or with other separators
+///
+/// Twist joints, controls and ends of chains are ignored. Left and right are told by names alone.
 ///
 /// ```
 /// use throng::builtin;
@@ -33,7 +39,7 @@ pub struct Humanoid {
 }
 
 impl Humanoid {
-    /// What is found in a skeleton; it may be nothing.
+    /// Finds the humanoid of a skeleton, which may be empty.
     #[must_use]
     pub fn find(skeleton: &Skeleton) -> Self {
         let mut search = Search::new(skeleton);
@@ -50,40 +56,39 @@ impl Humanoid {
         search.found
     }
 
-    /// The joint of a role.
+    /// The joint of a role, if it was found.
     #[must_use]
     pub fn joint(&self, role: Role) -> Option<JointId> {
         self.roles.get(&role).copied()
     }
 
-    /// The roles that were found, and their joints.
+    /// The roles that were found, with their joints.
     pub fn roles(&self) -> impl Iterator<Item = (Role, JointId)> {
         self.roles.iter().map(|(role, joint)| (*role, *joint))
     }
 
-    /// All joints of the spine, from the hips on and without them, of which at most three have a
-    /// role.
+    /// All joints of the spine, from above the hips on. At most three of them have a role.
     #[must_use]
     pub fn spine(&self) -> &[JointId] {
         &self.spine
     }
 
-    /// All joints of the neck, of which the first has a role.
+    /// All joints of the neck. The first one has a role.
     #[must_use]
     pub fn neck(&self) -> &[JointId] {
         &self.neck
     }
 }
 
-/// As many joints of one of Rigify's copies make it the only one that counts.
+/// If one of Rigify's copies has this many joints, only that copy counts.
 const ENOUGH_OF_A_COPY: usize = 5;
 
-/// The number in a joint's name, and the joint; lists of these are sorted.
+/// The number in a joint's name, and the joint. Lists of these are sorted.
 type Numbered = (i32, JointId);
 
 struct Search {
-    /// Of each joint: its place in a walk through the tree, children behind their parents, up to
-    /// the end of its own children.
+    /// The subtree of each joint, as a range of positions in depth-first order, children after
+    /// parents.
     below: Vec<Range<usize>>,
     of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
     taken: BTreeSet<JointId>,
@@ -120,8 +125,10 @@ impl Search {
         self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
     }
 
-    /// The joint of a part: below `above` if any is, then of the lowest number, then the nearest to
-    /// the root.
+    /// The best joint for a part.
+    ///
+    /// It is below `above` if any such joint is. Then the lowest number wins, then the joint
+    /// nearest to the root.
     fn best(&self, part: Part, side: Option<Side>, above: Option<JointId>) -> Option<JointId> {
         let free = || {
             let all = self.list(part, side).iter().map(|(_, joint)| *joint);
@@ -144,15 +151,16 @@ impl Search {
         }
     }
 
-    /// Joints called just `arm` or `leg`, from the body on: each below the one before.
+    /// Joints called just `arm` or `leg`, from the body on, each below the one before it.
     fn pieces(&self, part: Part, side: Side) -> Vec<JointId> {
         let mut joints: Vec<JointId> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
         joints.sort_unstable();
         self.nested(joints)
     }
 
-    /// Of joints in the skeleton's order, those of which each is below the one before; all, if none
-    /// is.
+    /// The joints that form a chain, each below the one before it, or all joints if none do.
+    ///
+    /// The joints are in the skeleton's order.
     fn nested(&self, joints: Vec<JointId>) -> Vec<JointId> {
         let mut chain: Vec<JointId> = Vec::new();
         for joint in &joints {
@@ -182,7 +190,8 @@ impl Search {
             hand = hand.or_else(|| pieces.next());
         }
         if upper.is_none() && lower.is_some() {
-            // Where joints are called after what bends there, the upper arm starts at `shoulder`.
+            // If joints are named after the part that bends there, the upper arm starts at
+            // `shoulder`.
             upper = shoulder.take();
         }
         self.set(Role::Shoulder(side), shoulder);
@@ -208,8 +217,9 @@ impl Search {
         self.set(Role::Toes(side), toes);
     }
 
-    /// The first three numbers that there are, whether they count from 0 or 1, or name the
-    /// phalanges.
+    /// Assigns the first three numbers that exist.
+    ///
+    /// They may count from 0 or 1, or name the phalanges.
     fn finger(&mut self, side: Side, finger: Finger) {
         let mut list = self.list(Part::Finger(finger), Some(side)).to_vec();
         list.dedup_by_key(|(number, _)| *number);
@@ -239,7 +249,7 @@ impl Search {
             list.map(|(number, joint)| (*joint, *number)).collect()
         };
         if hips.is_none() && spine.len() > 1 {
-            // Rigify, and others that number the trunk.
+            // Rigify and other schemes that number the trunk.
             hips = Some(spine.remove(0));
             if head.is_none() && neck.is_empty() {
                 let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
@@ -248,7 +258,8 @@ impl Search {
                 let carries =
                     |joint: &JointId| limbs.iter().any(|limb| self.is_below(*limb, *joint));
                 let chest = spine.iter().rposition(carries);
-                // Where the hierarchy does not say, Rigify's numbers do: 1 to 3 are the spine's.
+                // If the hierarchy does not decide, Rigify's numbers do: 1 to 3 belong to the
+                // spine.
                 let numbered = || {
                     spine
                         .iter()
@@ -291,7 +302,7 @@ impl Search {
     }
 }
 
-/// The places of each joint and of all below it in a walk through the tree.
+/// The range of each joint's subtree in depth-first order.
 fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
     let joints = skeleton.joints();
     let mut sizes = vec![1; joints.len()];
@@ -300,7 +311,7 @@ fn walk(skeleton: &Skeleton) -> Vec<Range<usize>> {
             sizes[usize::from(joint.parent_index())] += sizes[index];
         }
     }
-    // Where the next child of each joint starts; last, the next root.
+    // The index for the next child of each joint; the last one is for roots.
     let mut next = vec![0; joints.len() + 1];
     let mut places = Vec::with_capacity(joints.len());
     for (index, joint) in joints.iter().enumerate() {

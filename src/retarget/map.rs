@@ -1,4 +1,4 @@
-//! Which joint moves which.
+//! The map from source joints to the target joints that follow them.
 
 use super::humanoid::Humanoid;
 use super::role::Role;
@@ -8,18 +8,20 @@ use crate::ids::{JointId, unknown};
 use crate::skeleton::{Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
 
-/// A joint of the target, and what it follows.
+/// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointLink {
     /// The joint of the target's skeleton.
     pub target: JointId,
     /// The joint of the source's skeleton.
     pub source: JointId,
-    /// A second one that it follows by this part, 0 to 1: where chains have different numbers of
-    /// joints.
+    /// A second source joint and its weight, 0 to 1.
+    ///
+    /// Used if chains have different numbers of joints.
     pub toward: Option<(JointId, f32)>,
-    /// What both are to a humanoid, where their names say so; in a [humanoid](JointMap::humanoid)
-    /// map, what the target is.
+    /// The humanoid role of both joints, if their names agree on one.
+    ///
+    /// In a [humanoid](JointMap::humanoid) map, it is the role of the target.
     pub role: Option<Role>,
 }
 
@@ -28,27 +30,32 @@ pub struct JointLink {
 pub struct UnmatchedRole {
     /// The role.
     pub role: Role,
-    /// Whether it is the source that has it.
+    /// True if the source has it, false if the target has it.
     pub in_source: bool,
 }
 
-/// Which joints of a source skeleton move which joints of a target skeleton. Each joint of the
-/// target follows one at most; one of the source may move several.
+/// A map from the joints of a source skeleton to those of a target skeleton.
+///
+/// Each target joint follows at most one source joint. One source joint may move several target
+/// joints.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
     unmatched_roles: Vec<UnmatchedRole>,
-    /// How many joints the skeletons have.
+    /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
 }
 
 impl JointMap {
-    /// Joints of the same name: exactly (names that several joints bear go by their place in the
-    /// hierarchy); then, of what is left, those whose names only differ in case, separators,
-    /// namespaces (`Armature|Hips`, `rig:Hips`) or Mixamo's prefix, if that leaves no choice.
+    /// Maps joints of the same name.
+    ///
+    /// 1. Joints whose names are identical. If several joints have the same name, their position in
+    ///    the hierarchy decides.
+    /// 2. Of the remaining joints, those whose names differ only in case, separators, namespaces
+    ///    (`Armature|Hips`, `rig:Hips`) or Mixamo's prefix, if the match is unique.
     ///
     /// # Errors
-    /// [`Error::NoCommonJoints`] if there is none.
+    /// [`Error::NoCommonJoints`] if no joint matches.
     pub fn by_names(source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let exact = match_names(source, target).of;
         let mut of_target: BTreeMap<JointId, JointId> = BTreeMap::new();
@@ -82,12 +89,14 @@ impl JointMap {
         Self::with_roles(links.collect(), source, target)
     }
 
-    /// Joints by pairs of names, source first. Where several joints bear a name, the first is
-    /// meant.
+    /// Maps joints by pairs of names, source first.
+    ///
+    /// If several joints have a name, the first one is used.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a name that no joint bears; [`Error::Argument`] if a joint of the
-    /// target stands twice; [`Error::NoCommonJoints`] for no pairs.
+    /// - [`Error::UnknownName`] if no joint has a name.
+    /// - [`Error::Argument`] if a target joint appears twice.
+    /// - [`Error::NoCommonJoints`] if there are no pairs.
     pub fn from_pairs(
         source: &Skeleton,
         target: &Skeleton,
@@ -113,9 +122,10 @@ impl JointMap {
         Self::with_roles(links.collect(), source, target)
     }
 
-    /// Joints of the same role, by [`Humanoid::find`]. Spines and necks of different numbers of
-    /// joints share the bend: each joint of the target follows the two of the source between which
-    /// it lies, counted along the chain.
+    /// Maps joints of the same role, found by [`Humanoid::find`].
+    ///
+    /// Spines and necks with different numbers of joints distribute the bend. Each target joint
+    /// follows the two source joints between which it lies, counted along the chain.
     ///
     /// # Errors
     /// [`Error::NoCommonJoints`] if the two have no role in common.
@@ -171,7 +181,7 @@ impl JointMap {
         Ok(map)
     }
 
-    /// Fills in the roles that the names of both sides agree on.
+    /// Fills in the roles on which the names of both sides agree.
     fn with_roles(mut links: Vec<JointLink>, source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let from = Humanoid::find(source);
         for (role, joint) in Humanoid::find(target).roles() {
@@ -206,15 +216,16 @@ impl JointMap {
         &self.links
     }
 
-    /// What a joint of the target follows.
+    /// The link of a target joint, if it follows one.
     #[must_use]
     pub fn link(&self, target: JointId) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }
 
-    /// The joints of the source that move nothing by themselves; what they do reaches the joints
-    /// below them that do.
+    /// The source joints that move no target joint by themselves.
+    ///
+    /// Their motion still affects the joints below them that do.
     pub fn unmatched_source(&self) -> impl Iterator<Item = JointId> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
@@ -230,15 +241,16 @@ impl JointMap {
             .map(|(joint, _)| JointId(joint))
     }
 
-    /// The joints of the target that follow none, and keep their rest transform.
+    /// The target joints that follow none. They keep their rest transform.
     pub fn unmatched_target(&self) -> impl Iterator<Item = JointId> {
         let count = self.joints[1].min(Skeleton::MAX_JOINTS) as u16;
         let all = (0..count).map(JointId);
         all.filter(|joint| self.link(*joint).is_none())
     }
 
-    /// The roles that only one of two humanoids has; none where the map is no
-    /// [`humanoid`](Self::humanoid) one.
+    /// The roles that only one of two humanoids has.
+    ///
+    /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
     pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
         &self.unmatched_roles
@@ -251,8 +263,9 @@ fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> 
     found.map_err(|_| unknown(what, name, names))
 }
 
-/// Joint `k` of `m` in a chain follows place `k · n / m` of one of `n`, whose place 0 is the joint
-/// before it.
+/// Distributes a chain of `n` joints over one of `m` joints.
+///
+/// Joint `k` of `m` follows position `k · n / m`. Position 0 is the joint before the chain.
 fn shared(base: Option<JointId>, chain: &[JointId], targets: &[JointId]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
     let source = |place: usize| match place.checked_sub(1) {

@@ -1,36 +1,38 @@
-//! Clips and poses of one skeleton on another: other names, other proportions, another rest pose.
+//! Retargeting: plays clips and poses of one skeleton on another.
 //!
 //! ```text
-//! two skeletons ──JointMap──▶ which joint moves which ──Retarget::new──▶ Retarget ──clip──▶ CurveClip
-//!                                                                                 └─pose──▶ local pose
+//! two skeletons ──JointMap──▶ joint links ──Retarget::new──▶ Retarget ──clip──▶ CurveClip
+//!                                                                     └─pose──▶ local pose
 //! ```
 //!
-//! What moves is the change from the rest pose, in model space, as in M. Gleicher, *Retargetting
-//! Motion to New Characters* (SIGGRAPH 1998), without its constraints: feet and hands are not held
-//! in place, so a character of other proportions may need inverse kinematics behind it.
+//! The skeletons may have different joint names, proportions and rest poses. The transferred
+//! quantity is the change from the rest pose, in model space, as in M. Gleicher, *Retargetting
+//! Motion to New Characters* (SIGGRAPH 1998), but without its constraints. Feet and hands are not
+//! held in place, so a character of other proportions may need inverse kinematics afterwards.
 //!
-//! With the model-space rotations `S` of a joint of the source and `S₀` of its rest pose, a joint
-//! of the target turns to
+//! Let `S` be the model-space rotation of a source joint, and `S₀` that of its rest pose. A target
+//! joint then turns to
 //!
 //! ```text
 //! T = F · S · S₀⁻¹ · F⁻¹ · A · T₀
 //! ```
 //!
-//! - `T₀` is its own rest rotation;
-//! - `F` leads from how the source's body stands in its model space to how the target's does, so
-//!   that up axes and facings need not agree; it is found from the joints' places where both are
-//!   humanoids, else it is none;
-//! - `A` turns its limb as the source's limb points at rest, by the shortest arc, so that an arm
-//!   points where the source's does whether it rests in a T, in an A or at the side.
+//! - `T₀` is its own rest rotation.
+//! - `F` is the rotation from the source body's orientation in its model space to the target
+//!   body's, so up axes and facings may differ. It is found from the positions of the joints if
+//!   both skeletons are humanoids. Otherwise it is the identity.
+//! - `A` turns its limb to the rest direction of the source's limb, by the shortest arc. An arm
+//!   then points where the source's arm does, whether its rest pose is a T, an A or at the side.
 //!
-//! Everything is computed in model space and then led back to the parents' spaces. So nodes above
-//! the joints with any rotation and scale come out right, joints of the source that move nothing by
-//! themselves still count for those below them, and joints of the target that follow none keep
-//! their rest transform. Rotations are exact under any scales that do not shear; mirrored ones
-//! count.
+//! Everything is computed in model space and then converted to the parents' spaces. As a result:
 //!
-//! The hips (or, without a humanoid, the joints that follow one and have none such above) also move
-//! as the source's do, times the ratio of the two legs' lengths.
+//! - Nodes above the joints may have any rotation and scale.
+//! - Source joints that move no target joint themselves still affect the joints below them.
+//! - Target joints that follow no source joint keep their rest transform.
+//! - Rotations are exact under any scales that do not shear, including flipped ones.
+//!
+//! The hips also move as the source's do, times the ratio of the two leg lengths. Without a
+//! humanoid, this applies to joints that follow one and have no such joint above them.
 
 mod apply;
 mod between;

@@ -1,4 +1,4 @@
-//! What does not change from pose to pose.
+//! The data of a retarget that is the same for all poses.
 
 use super::apply::{RetargetOptions, Scales, Translations, is_finite};
 use super::frame::{Placed, body, leg_length, place, turn, turn_between};
@@ -12,41 +12,41 @@ use glam::{DMat3, DQuat, DVec3};
 
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    /// In the order of the target's joints.
+    /// The links, in the order of the target's joints.
     pub(super) links: Vec<Link>,
     pub(super) turn: DQuat,
     pub(super) ratio: f64,
     pub(super) scales: bool,
-    /// Of each joint of the source, at rest.
+    /// The scale of each source joint at rest.
     pub(super) source_scales: Vec<DVec3>,
     /// The diagonal of the box around the target's joints at rest.
     pub(super) size_m: f64,
-    /// Of each joint of the target at rest: the length of its longest axis in model space.
+    /// For each target joint at rest, the length of its longest axis in model space.
     pub(super) axis_lengths: Vec<f64>,
     pub(super) max_error: f64,
     pub(super) max_keys: usize,
 }
 
-/// How a joint of the target follows.
+/// The way a target joint follows a source joint.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub(super) target: JointId,
     pub(super) source: usize,
     /// S₀⁻¹ · F⁻¹ · A · T₀.
     pub(super) behind: DQuat,
-    /// The squares of the source's axes' components along each of the target's.
+    /// The squared components of the source's axes along each of the target's axes.
     pub(super) axes: [DVec3; 3],
     pub(super) toward: Option<Toward>,
     pub(super) rest: Transform,
-    /// The rotation in the rest scale.
+    /// The rotation that the rest scale contains.
     pub(super) mirror: DQuat,
-    /// Whether its place in model space follows.
+    /// True if its position in model space follows.
     pub(super) moves: bool,
-    /// The source of the joint above that follows one, if its place against that follows.
+    /// The source of the nearest joint above that follows one, if the position is relative to it.
     pub(super) above: Option<usize>,
     pub(super) source_at: DVec3,
     pub(super) target_at: DVec3,
-    /// The place of the source in the space of `above`.
+    /// The position of the source in the space of `above`.
     pub(super) source_offset: DVec3,
 }
 
@@ -58,15 +58,15 @@ pub(super) struct Toward {
     pub(super) axes: [DVec3; 3],
 }
 
-/// The two rest poses, and what is known of them.
+/// The two rest poses and data derived from them.
 struct Rests<'a> {
     map: &'a JointMap,
     source: Vec<Placed>,
     target: Vec<Placed>,
     turn: DQuat,
-    /// Of each link: the one of the nearest joint above that follows one.
+    /// For each link, the link of the nearest joint above that follows one.
     above: Vec<Option<usize>>,
-    /// Of each link: whether its place in model space follows.
+    /// For each link, true if its position in model space follows.
     moves: Vec<bool>,
 }
 
@@ -146,7 +146,7 @@ fn check(options: &RetargetOptions) -> Result<()> {
     Ok(())
 }
 
-/// The given pose, or the skeleton's own.
+/// The given rest pose, or the skeleton's own.
 fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<Vec<Transform>> {
     if given.is_empty() {
         return Ok(skeleton.rest_pose());
@@ -159,7 +159,7 @@ fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<
     Err(Error::Argument { what, why })
 }
 
-/// Of each link the nearest one above it in the target's hierarchy.
+/// For each link, the nearest link above it in the target's hierarchy.
 fn above(target: &Skeleton, map: &JointMap) -> Vec<Option<usize>> {
     let mut nearest: Vec<Option<usize>> = Vec::with_capacity(target.len());
     let mut above = vec![None; map.links().len()];
@@ -181,7 +181,7 @@ fn above(target: &Skeleton, map: &JointMap) -> Vec<Option<usize>> {
     above
 }
 
-/// How many links lie directly below each, and the last of them.
+/// For each link, the number of links directly below it, and the last of them.
 fn below(above: &[Option<usize>]) -> Vec<(u32, usize)> {
     let mut below = vec![(0, 0); above.len()];
     for (at, above) in above.iter().enumerate() {
@@ -192,8 +192,10 @@ fn below(above: &[Option<usize>]) -> Vec<(u32, usize)> {
     below
 }
 
-/// Whether a link is the hips', or above all others, or between one above all others and the first
-/// with several below.
+/// For each link, true if its position in model space follows.
+///
+/// That is the case for the hips, for links above all others, and for links between such a link and
+/// the first one with several links below.
 fn moves(map: &JointMap, above: &[Option<usize>]) -> Vec<bool> {
     let below = below(above);
     let hips = |link: &JointLink| link.role == Some(Role::Hips);
@@ -240,8 +242,10 @@ impl Rests<'_> {
         self.target[usize::from(self.map.links()[link].target)].position()
     }
 
-    /// By legs where both have some; else by the height of the hips; else by how far the joints
-    /// that follow lie apart.
+    /// The ratio of sizes.
+    ///
+    /// It uses leg lengths if both have legs, else the heights of the hips, else the distances
+    /// between the joints that follow.
     fn ratio(&self, bodies: &[Humanoid; 2]) -> f64 {
         let legs = leg_length(&bodies[0], &self.source).zip(leg_length(&bodies[1], &self.target));
         let spread = |at: &dyn Fn(usize) -> DVec3| {
@@ -262,8 +266,10 @@ impl Rests<'_> {
         }
     }
 
-    /// `A` of each link. A limb that was turned takes those below it along, before they are turned
-    /// themselves: so they twist as little as can be against each other.
+    /// `A` of each link.
+    ///
+    /// A limb that is turned first takes the limbs below it along, and then those are turned. They
+    /// therefore twist as little as possible against each other.
     fn aligned(&self, align: bool) -> Vec<DQuat> {
         let links = self.map.links();
         let ends = self.limb_ends();
@@ -281,7 +287,7 @@ impl Rests<'_> {
         turns
     }
 
-    /// The shortest arc that brings the target's limb from `at` to `end` onto the source's, behind
+    /// The shortest arc that turns the target's limb from `at` to `end` onto the source's, after
     /// `over`.
     fn arc(&self, at: usize, end: usize, over: DQuat) -> Option<DQuat> {
         let source = (self.source_at(end) - self.source_at(at)).try_normalize()?;
@@ -291,7 +297,7 @@ impl Rests<'_> {
         turned.is_finite().then_some(turned)
     }
 
-    /// Of each link the one whose joint ends its limb, if it is one.
+    /// For each link that is a limb, the link at the end of that limb.
     fn limb_ends(&self) -> Vec<Option<usize>> {
         let links = self.map.links();
         let of_role = |role: Role| links.iter().position(|link| link.role == Some(role));

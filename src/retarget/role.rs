@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A side of the body, the character's own.
+/// A side of the body, from the character's own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The character's left.
@@ -11,7 +11,7 @@ pub enum Side {
     Right,
 }
 
-/// A finger.
+/// A finger of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finger {
     /// The thumb; its first joint is its metacarpal.
@@ -26,8 +26,11 @@ pub enum Finger {
     Little,
 }
 
-/// What a joint is to a humanoid: the humanoid bones of [VRM 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md),
-/// whose names are these in camel case.
+/// The role of a joint in a humanoid.
+///
+/// The roles are the humanoid bones of [VRM
+/// 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md),
+/// which names them in camel case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -35,7 +38,7 @@ pub enum Role {
     Hips,
     /// The first joint of the spine.
     Spine,
-    /// The one in the middle of the spine, or the last of two.
+    /// The middle joint of the spine, or the last of two.
     Chest,
     /// The last of three or more joints of the spine.
     UpperChest,
@@ -49,21 +52,21 @@ pub enum Role {
     Eye(Side),
     /// The collar bone.
     Shoulder(Side),
-    /// The upper arm, from the shoulder on.
+    /// The upper arm, which starts at the shoulder.
     UpperArm(Side),
-    /// The forearm, from the elbow on.
+    /// The forearm, which starts at the elbow.
     LowerArm(Side),
-    /// The hand, from the wrist on.
+    /// The hand, which starts at the wrist.
     Hand(Side),
-    /// The thigh, from the hip on.
+    /// The thigh, which starts at the hip.
     UpperLeg(Side),
-    /// The shin, from the knee on.
+    /// The shin, which starts at the knee.
     LowerLeg(Side),
-    /// The foot, from the ankle on.
+    /// The foot, which starts at the ankle.
     Foot(Side),
-    /// The toes, from the ball of the foot on.
+    /// The toes, which start at the ball of the foot.
     Toes(Side),
-    /// A finger's joint: 0 to 2, from the hand on.
+    /// A joint of a finger, 0 to 2, counted from the hand.
     Finger(Side, Finger, u8),
 }
 
@@ -82,7 +85,7 @@ impl Finger {
 }
 
 impl Role {
-    /// All of them: 7 on the middle line and 24 on each side.
+    /// All roles: 7 on the middle line and 24 on each side.
     pub fn all() -> impl Iterator<Item = Self> {
         let middle = [
             Self::Hips,
@@ -115,8 +118,9 @@ impl Role {
             .chain(Side::BOTH.into_iter().flat_map(side))
     }
 
-    /// The role whose joint ends the limb that starts at this one, where the limb's direction says
-    /// how it is held.
+    /// The role at the end of the limb that starts here.
+    ///
+    /// `None` if the direction of such a limb does not determine how it is held.
     pub(super) fn limb_end(self) -> Option<Self> {
         Some(match self {
             Self::UpperArm(side) => Self::LowerArm(side),
@@ -129,7 +133,7 @@ impl Role {
         })
     }
 
-    /// Whether it is held as the joint before it where it has no direction of its own.
+    /// True if a joint without a direction of its own is aligned as the joint before it.
     pub(super) fn is_held_along(self) -> bool {
         matches!(
             self,
@@ -139,7 +143,7 @@ impl Role {
 }
 
 impl fmt::Display for Role {
-    /// The name in VRM 1.0, such as `leftUpperArm`.
+    /// Writes the name in VRM 1.0, such as `leftUpperArm`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (side, part) = match self {
             Self::Hips => return f.write_str("hips"),

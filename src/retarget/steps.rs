@@ -1,15 +1,15 @@
-//! What of a clip moves in steps, and when something changes.
+//! Detects the parts of a clip that move in steps, and the times of changes.
 
 use super::plan::{Link, Plan};
 use crate::clip::{CurveClip, Interpolation, Track, TrackValues};
 use crate::error::{Error, Result};
 use crate::skeleton::{NO_PARENT, Skeleton};
 
-/// Which joints of the source move in steps, or not at all.
+/// The source joints that move in steps, or not at all.
 pub(super) struct Steps {
-    /// Of each joint: whether it or one above it moves smoothly.
+    /// For each joint, true if it or a joint above it moves smoothly.
     smooth: Vec<bool>,
-    /// Whether none does.
+    /// True if no joint moves smoothly.
     pub(super) all: bool,
 }
 
@@ -35,7 +35,7 @@ impl Steps {
         Ok(Self { smooth, all })
     }
 
-    /// Of each link: whether what it follows, and what the links above it follow, moves in steps.
+    /// For each link, true if its source and those of the links above it move in steps.
     pub(super) fn links(&self, plan: &Plan, target: &Skeleton) -> Vec<bool> {
         let steps = |link: &Link| {
             let toward = link.toward.as_ref().is_none_or(|t| !self.smooth[t.source]);
@@ -55,7 +55,7 @@ impl Steps {
         of_link
     }
 
-    /// Tracks of joints that neither are followed nor have such below them.
+    /// The tracks of joints that are not followed and have no followed joint below them.
     pub(super) fn unused(&self, clip: &CurveClip, plan: &Plan, source: &Skeleton) -> usize {
         let mut used = vec![false; self.smooth.len()];
         for link in &plan.links {
@@ -88,8 +88,9 @@ fn is_smooth(track: &Track) -> bool {
     track.values.times_s().len() > 1 && !is_step(&track.values)
 }
 
-/// All times of keys, and those just before a step where other tracks move smoothly: a jump between
-/// two neighbours.
+/// All key times, plus a time just before each step while other tracks move smoothly.
+///
+/// The step is then a jump between two adjacent times.
 pub(super) fn key_times(clip: &CurveClip, steps: &Steps) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     for track in clip.tracks() {

@@ -1,8 +1,8 @@
-//! Joint names, cut into words, and what the words mean: the naming schemes as tables.
+//! Naming schemes as tables: splits joint names into words and interprets them.
 
 use super::role::{Finger, Side};
 
-/// What a name says that its joint is.
+/// The part of a body that a joint's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Part {
     Hips,
@@ -15,21 +15,21 @@ pub(super) enum Part {
     UpperArm,
     LowerArm,
     Hand,
-    /// The hand, where nothing is called that.
+    /// The hand, if no joint is called that.
     Wrist,
     UpperLeg,
-    /// The upper leg, where nothing is called that.
+    /// The upper leg, if no joint is called that.
     SideHip,
     LowerLeg,
     Foot,
     Toes,
-    /// Just `arm` or `leg`: its place among others decides.
+    /// Just `arm` or `leg`: its position among the others decides.
     ArmPiece,
     LegPiece,
     Finger(Finger),
 }
 
-/// Which copy of a skeleton a joint of a Rigify rig belongs to.
+/// The copy of a skeleton, within a Rigify rig, to which a joint belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Copy {
     Plain,
@@ -37,7 +37,7 @@ pub(super) enum Copy {
     Original,
 }
 
-/// A name, understood.
+/// An interpreted joint name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) part: Part,
@@ -47,7 +47,7 @@ pub(super) struct Named {
     pub(super) copy: Copy,
 }
 
-/// Words that say nothing of the part: prefixes of programs and of their schemes.
+/// Words that do not describe the part: prefixes of programs and of their schemes.
 const NOISE: &[&str] = &[
     "mixamorig",
     "def",
@@ -78,11 +78,14 @@ const NOISE: &[&str] = &[
     "human",
 ];
 
-/// Noise behind which a number that is written on to it is noise, too: `Bip01`, `mixamorig1`.
+/// Noise words that may be followed directly by a number, which is then noise, too: `Bip01`,
+/// `mixamorig1`.
 const NUMBERED_NOISE: &[&str] = &["bip", "mixamorig", "character", "biped"];
 
-/// Words of joints that are no part of the body's own chain: twist and other helpers, controls,
-/// ends of chains, things carried, and the bones of the palm.
+/// Words for joints that are not in the body's own chain.
+///
+/// These are twist joints and other helpers, controls, ends of chains, carried objects, and the
+/// bones of the palm.
 const OTHERS: &[&str] = &[
     "twist",
     "roll",
@@ -187,7 +190,7 @@ const SIDED: &[(&str, Part)] = &[
     ("ball", Part::Toes),
 ];
 
-/// Fingers, alone or with one of the words for hand and finger before or behind.
+/// Finger names, alone or with one of the words for hand and finger before or after.
 const FINGERS: &[(&str, Finger)] = &[
     ("thumb", Finger::Thumb),
     ("index", Finger::Index),
@@ -201,7 +204,7 @@ const FINGERS: &[(&str, Finger)] = &[
 ];
 const FINGER_WORDS: &[&str] = &["hand", "finger", "f"];
 
-/// The joints of a finger in words.
+/// The joints of a finger, in words.
 const PHALANGES: &[(&str, i32)] = &[
     ("metacarpal", 0),
     ("proximal", 1),
@@ -209,10 +212,10 @@ const PHALANGES: &[(&str, i32)] = &[
     ("distal", 3),
 ];
 
-/// Longer names than this are taken for none.
+/// Names longer than this are not interpreted.
 const LONGEST: usize = 128;
 
-/// What a joint's name says, if it says that the joint is a part of a body.
+/// Interprets a joint's name. `None` if it does not name a part of a body.
 pub(super) fn named(name: &str) -> Option<Named> {
     if name.len() > LONGEST {
         return None;
@@ -232,7 +235,7 @@ pub(super) fn named(name: &str) -> Option<Named> {
     found.finish()
 }
 
-/// The name without namespaces: what is behind the last `:` or `|`.
+/// The name without namespaces: the text after the last `:` or `|`.
 pub(super) fn own_name(name: &str) -> &str {
     name.rsplit([':', '|']).next().unwrap_or(name)
 }
@@ -247,7 +250,7 @@ struct Found {
 }
 
 impl Found {
-    /// `None` if the word says that the joint is something else.
+    /// Reads one word. `None` if the word says that the joint is something else.
     fn read(&mut self, word: &Word) -> Option<()> {
         let text = &*word.text;
         let side = match text {
@@ -299,7 +302,7 @@ impl Found {
             biped_finger(digits?)?
         } else {
             let finger = finger(&self.key)?;
-            // Other metacarpals are bones of the palm.
+            // The metacarpals of the other fingers are bones of the palm.
             if self.phalanx == Some(0) && finger != Finger::Thumb {
                 return None;
             }
@@ -322,8 +325,8 @@ fn finger(key: &str) -> Option<Finger> {
     bare(key).or_else(|| around.flatten().find_map(bare))
 }
 
-/// Biped's `Finger0`, `Finger01`, `Finger02`: the finger's number from the thumb on, then the
-/// joint's.
+/// Biped's `Finger0`, `Finger01`, `Finger02`: the number of the finger from the thumb on, then of
+/// the joint.
 fn biped_finger(digits: &str) -> Option<(Finger, i32)> {
     let (first, rest) = digits.split_at_checked(1)?;
     let finger = Finger::ALL.get(first.parse::<usize>().ok()?)?;
@@ -339,12 +342,14 @@ fn biped_finger(digits: &str) -> Option<(Finger, i32)> {
 struct Word {
     text: String,
     is_number: bool,
-    /// Whether nothing stands between it and the word before.
+    /// True if nothing separates it from the word before.
     is_joined: bool,
 }
 
-/// Cut at everything but letters and digits, between these, and where case says so: `LeftForeArm`,
-/// `handIK`, `IKHand`.
+/// Splits a name into words.
+///
+/// It splits at everything but letters and digits, between letters and digits, and at changes of
+/// case: `LeftForeArm`, `handIK`, `IKHand`.
 fn cut(name: &str) -> Vec<Word> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<Word> = Vec::new();
@@ -371,8 +376,7 @@ fn cut(name: &str) -> Vec<Word> {
     words
 }
 
-/// The same with `left` and `right` as words of their own, where a name of one case does not show
-/// them.
+/// Splits off `left` and `right` as words of their own, in names whose case does not show them.
 fn sides_apart(words: Vec<Word>) -> Vec<Word> {
     let mut apart = Vec::with_capacity(words.len());
     for mut word in words {
@@ -391,7 +395,7 @@ fn sides_apart(words: Vec<Word>) -> Vec<Word> {
     apart
 }
 
-/// The name in a form that namespaces, case, separators and Mixamo's prefix make no difference to.
+/// The name in a normal form, independent of namespaces, case, separators and Mixamo's prefix.
 pub(super) fn loose(name: &str) -> String {
     let name = own_name(name);
     let letters = name.chars().filter(|c| c.is_alphanumeric());

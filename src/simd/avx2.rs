@@ -1,19 +1,19 @@
-//! Eight lanes in a register of AVX2, products and sums fused.
+//! Eight lanes in an AVX2 register, with fused multiply-add.
 
 use super::lanes::{Eight, Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
-/// Eight numbers. Made only where there are AVX2 and FMA, which every intrinsic below relies on.
+/// Eight numbers. A value exists only on CPUs with AVX2 and FMA, which every intrinsic below needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2(pub(crate) __m256);
 
-/// Transposes the 4×4 numbers in the lower halves and those in the upper halves.
+/// Transposes two 4×4 matrices: one in the lower halves, one in the upper halves.
 ///
 /// # Safety
 /// The CPU has AVX2.
 #[inline(always)]
 pub(crate) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the CPU has AVX2.
     unsafe {
         let a = _mm256_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
         let b = _mm256_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
@@ -28,14 +28,15 @@ pub(crate) unsafe fn transpose4(rows: [__m256; 4]) -> [__m256; 4] {
     }
 }
 
-/// Four numbers of row `row` from number `half` on, and in the upper half those of row `row + 4`.
-/// The halves come straight from memory, which costs no shuffle.
+/// Loads four numbers each of rows `row` and `row + 4`, from number `half` on, into the two halves.
+///
+/// The halves are loaded directly from memory, which needs no shuffle.
 ///
 /// # Safety
-/// The CPU has AVX2; there are eight rows; `row < 4`, `half` is 0 or 4.
+/// The CPU has AVX2, there are eight rows, `row < 4`, and `half` is 0 or 4.
 #[inline(always)]
 unsafe fn pair(rows: *const Row, row: usize, half: usize) -> __m256 {
-    // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
+    // SAFETY: the caller guarantees eight rows. Rows are 32 bytes and aligned to that.
     unsafe {
         let low = rows.add(row).cast::<f32>().add(half);
         let high = rows.add(row + 4).cast::<f32>().add(half);
@@ -43,86 +44,86 @@ unsafe fn pair(rows: *const Row, row: usize, half: usize) -> __m256 {
     }
 }
 
-// SAFETY of the intrinsics: a value of this type exists only where the CPU has AVX2 and FMA; the
-// functions that make one from nothing demand it.
+// SAFETY of the intrinsics: a value of this type exists only on CPUs with AVX2 and FMA, because the
+// functions that create one from nothing require it in their contract.
 impl Lanes for Avx2 {
     const WIDTH: usize = 8;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
         Self(unsafe { _mm256_load_ps(from) })
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit.
         Self(unsafe { _mm256_set1_ps(value) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: a value proves the unit; the caller's contract.
+        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
         unsafe { _mm256_store_ps(to, self.0) };
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves FMA.
+        // SAFETY: `self` exists, so the CPU has FMA.
         Self(unsafe { _mm256_fmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn neg_mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves FMA.
+        // SAFETY: `self` exists, so the CPU has FMA.
         Self(unsafe { _mm256_fnmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_min_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_max_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe { _mm256_sqrt_ps(self.0) })
     }
 
     #[inline(always)]
     fn flipped_by(self, by: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe {
             let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(by.0, _mm256_setzero_ps());
             _mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0)))
@@ -131,7 +132,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn choose(self, negative: Self, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe {
             let below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, _mm256_setzero_ps());
             _mm256_blendv_ps(other.0, negative.0, below)
@@ -140,7 +141,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn below(self, other: Self) -> u32 {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
     }
 }
@@ -148,7 +149,7 @@ impl Lanes for Avx2 {
 impl Wide for Avx2 {
     #[inline(always)]
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit and `WIDTH` rows.
         unsafe {
             let [a, b, c, d] = transpose4([
                 pair(rows, 0, 0),
@@ -177,7 +178,7 @@ impl Wide for Avx2 {
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: a value proves AVX2; the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [x, y, z, w] = columns;
             let rows = transpose4([x.0, y.0, z.0, w.0]);
@@ -193,7 +194,7 @@ impl Wide for Avx2 {
 
     #[inline(always)]
     unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
-        // SAFETY: a value proves AVX2; the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);
             let b = transpose4([b[0].0, b[1].0, b[2].0, b[3].0]);
@@ -210,7 +211,8 @@ impl Wide for Avx2 {
 impl Eight for Avx2 {
     #[inline(always)]
     unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
-        // SAFETY: the caller's contract. Tables are 32 bytes.
+        // SAFETY: the caller guarantees 20 readable bytes. The tables are 32 bytes each, and
+        // aligned.
         Self(unsafe {
             let window = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
             let bits = _mm256_shuffle_epi8(window, _mm256_load_si256(bytes.as_ptr().cast()));

@@ -1,20 +1,20 @@
-//! Sixteen lanes in a register of AVX-512.
+//! Sixteen lanes in an AVX-512 register.
 
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
-/// Sixteen numbers. Made only where there are the parts F and DQ of AVX-512, which every intrinsic
-/// below relies on.
+/// Sixteen numbers. A value exists only on CPUs with AVX-512 F and DQ, which every intrinsic below
+/// needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512(__m512);
 
-/// Transposes the 4×4 numbers in each quarter.
+/// Transposes the 4×4 matrix in each quarter of the registers.
 ///
 /// # Safety
 /// The CPU has AVX-512 F.
 #[inline(always)]
 unsafe fn transpose4(rows: [__m512; 4]) -> [__m512; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the CPU has AVX-512.
     unsafe {
         let a = _mm512_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
         let b = _mm512_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
@@ -29,13 +29,13 @@ unsafe fn transpose4(rows: [__m512; 4]) -> [__m512; 4] {
     }
 }
 
-/// Transposes the 4×4 quarters.
+/// Transposes the 4×4 matrix whose elements are quarters of registers.
 ///
 /// # Safety
 /// The CPU has AVX-512 F.
 #[inline(always)]
 unsafe fn transpose_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the CPU has AVX-512.
     unsafe {
         let low = _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b); // a0 a1 b0 b1
         let high = _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b); // a2 a3 b2 b3
@@ -50,13 +50,13 @@ unsafe fn transpose_quarters([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
     }
 }
 
-/// Four numbers from number `half` on, of rows `row`, `row + 4`, `row + 8` and `row + 12`.
+/// Loads four numbers from number `half` on, of rows `row`, `row + 4`, `row + 8` and `row + 12`.
 ///
 /// # Safety
-/// The CPU has AVX-512 F; there are sixteen rows; `row < 4`, `half` is 0 or 4.
+/// The CPU has AVX-512 F, there are sixteen rows, `row < 4`, and `half` is 0 or 4.
 #[inline(always)]
 unsafe fn quarters(rows: *const Row, row: usize, half: usize) -> __m512 {
-    // SAFETY: the caller's contract. Rows are 32 bytes, aligned to that.
+    // SAFETY: the caller guarantees sixteen rows. Rows are 32 bytes and aligned to that.
     unsafe {
         let start = rows.add(row).cast::<f32>().add(half);
         let one = _mm512_castps128_ps512(_mm_load_ps(start));
@@ -66,86 +66,86 @@ unsafe fn quarters(rows: *const Row, row: usize, half: usize) -> __m512 {
     }
 }
 
-// SAFETY of the intrinsics: a value of this type exists only where the CPU has these parts; the
-// functions that make one from nothing demand it.
+// SAFETY of the intrinsics: a value of this type exists only on CPUs with these extensions, because
+// the functions that create one from nothing require it in their contract.
 impl Lanes for Avx512 {
     const WIDTH: usize = 16;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
         Self(unsafe { _mm512_load_ps(from) })
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit.
         Self(unsafe { _mm512_set1_ps(value) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: a value proves the unit; the caller's contract.
+        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
         unsafe { _mm512_store_ps(to, self.0) };
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_fmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn neg_mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_fnmadd_ps(self.0, a.0, b.0) })
     }
 
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_min_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_max_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe { _mm512_sqrt_ps(self.0) })
     }
 
     #[inline(always)]
     fn flipped_by(self, by: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe {
             let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(by.0, _mm512_setzero_ps());
             _mm512_mask_xor_ps(self.0, negative, self.0, _mm512_set1_ps(-0.0))
@@ -154,7 +154,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn choose(self, negative: Self, other: Self) -> Self {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         Self(unsafe {
             let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, _mm512_setzero_ps());
             _mm512_mask_blend_ps(below, other.0, negative.0)
@@ -163,7 +163,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn below(self, other: Self) -> u32 {
-        // SAFETY: a value proves AVX-512.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0).into() }
     }
 }
@@ -171,7 +171,7 @@ impl Lanes for Avx512 {
 impl Wide for Avx512 {
     #[inline(always)]
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit and `WIDTH` rows.
         unsafe {
             let [a, b, c, d] = transpose4([
                 quarters(rows, 0, 0),
@@ -200,7 +200,7 @@ impl Wide for Avx512 {
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: a value proves AVX-512; the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [x, y, z, w] = columns;
             let rows = transpose4([x.0, y.0, z.0, w.0]);
@@ -223,7 +223,7 @@ impl Wide for Avx512 {
 
     #[inline(always)]
     unsafe fn write16(rows: [[Self; 4]; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: a value proves AVX-512; the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [a, b, c, d] = rows;
             let a = transpose4([a[0].0, a[1].0, a[2].0, a[3].0]);

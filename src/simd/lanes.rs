@@ -1,91 +1,98 @@
-//! Numbers side by side: what the kernels of the pose level need of a vector unit. One source for
+//! The vector operations that the kernels need, as traits over registers of any width.
 
-/// How many joints a block of keys has, and how many vertices a block of a mesh.
+/// Number of joints in a block of keys, and of vertices in a block of a mesh.
 pub(crate) const WIDTH: usize = 8;
 
-/// One number of each lane.
+/// One number per lane.
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Row(pub(crate) [f32; WIDTH]);
 
-/// `Self::WIDTH` numbers in a vector unit's registers.
+/// `Self::WIDTH` numbers in the registers of a vector unit.
 ///
-/// A value proves that the CPU has that unit: what makes one from nothing is `unsafe` and demands
-/// it.
+/// A value proves that the CPU has that unit: functions that create one from nothing are `unsafe`
+/// and require it.
 pub(crate) trait Lanes: Copy {
-    /// How many numbers there are.
+    /// The number of lanes.
     const WIDTH: usize;
 
+    /// Loads one number per lane.
+    ///
     /// # Safety
-    /// The CPU has the vector unit; `from` is valid for reading `WIDTH` numbers, and aligned to all
-    /// of them.
+    /// The CPU has the vector unit. `from` is valid for reading `Self::WIDTH` numbers and aligned
+    /// to their total size.
     unsafe fn load(from: *const f32) -> Self;
+    /// Copies a number to all lanes.
+    ///
     /// # Safety
     /// The CPU has the vector unit.
     unsafe fn splat(value: f32) -> Self;
+    /// Stores one number per lane.
+    ///
     /// # Safety
-    /// `to` is valid for writing `WIDTH` numbers, and aligned to all of them.
+    /// `to` is valid for writing `Self::WIDTH` numbers and aligned to their total size.
     unsafe fn store(self, to: *mut f32);
 
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
-    /// `self * a + b`, rounded once where the unit can.
+    /// Computes `self * a + b`, rounded once if the unit supports it.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// `b - self * a`, rounded once where the unit can.
+    /// Computes `b - self * a`, rounded once if the unit supports it.
     fn neg_mul_add(self, a: Self, b: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn sqrt(self) -> Self;
-    /// Negated where `by` is less than 0.
+    /// Negates the lanes in which `by` is less than 0.
     fn flipped_by(self, by: Self) -> Self;
-    /// In each lane `negative` if this is less than 0, else `other`.
+    /// Selects `negative` in lanes where `self` is less than 0, and `other` in the others.
     fn choose(self, negative: Self, other: Self) -> Self;
-    /// Bit `i` is set if lane `i` is less than that of `other`.
+    /// Compares lanes: bit `i` is set if lane `i` is less than that of `other`.
     fn below(self, other: Self) -> u32;
 }
 
-/// Lanes of instances, of any width: what brings them together and apart.
+/// Lanes of instances, of any width, with the operations that gather and scatter them.
 pub(crate) trait Wide: Lanes {
-    /// Lane `i` of result `j` is number `j` of row `i`.
+    /// Loads rows as columns: lane `i` of result `j` is number `j` of row `i`.
     ///
     /// # Safety
-    /// The CPU has the vector unit; there are `WIDTH` rows.
+    /// The CPU has the vector unit, and there are `Self::WIDTH` rows.
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH];
 
-    /// Writes the four numbers of each lane to where that lane's pointer goes, `offset` bytes on.
+    /// Writes the four numbers of each lane to that lane's pointer, plus `offset` bytes.
     ///
     /// # Safety
-    /// There are `WIDTH` pointers, each valid for writing them, and aligned to 16 bytes with
-    /// `offset`.
+    /// There are `Self::WIDTH` pointers. Each, plus `offset`, is valid for writing four numbers and
+    /// aligned to 16 bytes.
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize);
 
-    /// How many rows of four numbers are best written at once: 1, 2 with [`Self::write8`], or 4
-    /// with [`Self::write16`] where that fills whole lines of 64 bytes. Stores that straddle two
-    /// lines cost more than narrow ones.
+    /// The number of 4-number rows that are best written at once.
+    ///
+    /// It is 1, or 2 with [`Self::write8`], or 4 with [`Self::write16`] if that fills whole lines
+    /// of 64 bytes. Stores that straddle two lines cost more than narrow ones.
     const ROWS_AT_ONCE: usize = 1;
 
-    /// As [`Self::write4`], of two rows.
+    /// Does the same as [`Self::write4`] for two rows.
     ///
     /// # Safety
-    /// As [`Self::write4`], with room for both.
+    /// As for [`Self::write4`], with enough memory for both rows.
     #[inline(always)]
     unsafe fn write8([a, b]: [[Self; 4]; 2], to: *const *mut u8, offset: usize) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees pointers with memory for all rows.
         unsafe {
             Self::write4(a, to, offset);
             Self::write4(b, to, offset + size_of::<[f32; 4]>());
         }
     }
 
-    /// As [`Self::write4`], of four rows.
+    /// Does the same as [`Self::write4`] for four rows.
     ///
     /// # Safety
-    /// As [`Self::write4`], with room for all four.
+    /// As for [`Self::write4`], with enough memory for all four rows.
     #[inline(always)]
     unsafe fn write16([a, b, c, d]: [[Self; 4]; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees pointers with memory for all rows.
         unsafe {
             Self::write8([a, b], to, offset);
             Self::write8([c, d], to, offset + size_of::<[f32; 8]>());
@@ -95,12 +102,15 @@ pub(crate) trait Wide: Lanes {
 
 /// Lanes of a block of joints: as many as a [`Row`] has.
 pub(crate) trait Eight: Lanes {
-    /// For each lane, the 32 bits of the bytes with these numbers, one after the other from less
-    /// than 16 on, as far as its mask has them: whole numbers of at most 24 bits between their
-    /// lowest and their highest, less than 2³¹. What lies beyond 16 bytes is masked out.
+    /// Extracts one packed integer per lane and converts it to `f32`.
+    ///
+    /// For each lane, `bytes` has the indices of four consecutive bytes, the first of them less
+    /// than 16. They form 32 bits, which are masked with the lane's `mask`. The result is less than
+    /// 2³¹ and has at most 24 bits between its lowest and its highest set bit. Bits beyond 16 bytes
+    /// are masked out.
     ///
     /// # Safety
-    /// The CPU has the vector unit; `from` is valid for reading 20 bytes; the mask is aligned to
-    /// all of it, and the numbers, too.
+    /// The CPU has the vector unit. `from` is valid for reading 20 bytes. `mask` and `bytes` are
+    /// aligned to their total size.
     unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self;
 }

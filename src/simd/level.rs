@@ -3,28 +3,28 @@
 use crate::error::{ArgumentFault, Error, Result};
 use core::fmt;
 
-/// SimdLevel for a vector unit, as [`BatchPoser`](crate::animate::BatchPoser) has it for each.
+/// A SIMD instruction set for the kernels of [`BatchPoser`](crate::animate::BatchPoser).
 ///
-/// All of them give the same results up to rounding: those without fused products and sums round
-/// once more for each.
+/// All levels give the same results up to rounding: levels without fused multiply-add round once
+/// more for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SimdLevel {
-    /// Sixteen instances in the lanes: x86-64 with the parts F, VL, DQ and BW of AVX-512, and all
-    /// of AVX2.
+    /// Sixteen instances per register: x86-64 with AVX-512 F, VL, DQ and BW, and everything that
+    /// `Avx2` needs.
     Avx512,
-    /// Eight instances in the lanes: x86-64 with AVX2 and FMA.
+    /// Eight instances per register: x86-64 with AVX2 and FMA.
     Avx2,
-    /// Four instances in the lanes: any x86-64.
+    /// Four instances per register: any x86-64.
     Sse2,
-    /// Four instances in the lanes: any `AArch64`.
+    /// Four instances per register: any `AArch64`.
     Neon,
-    /// Plain code for any CPU; the compiler makes what it can of it.
+    /// Portable code for any CPU, vectorised by the compiler where possible.
     Portable,
 }
 
 impl SimdLevel {
-    /// All, best first.
+    /// All levels, best first.
     const ALL: [Self; 5] = [
         Self::Avx512,
         Self::Avx2,
@@ -44,7 +44,7 @@ impl SimdLevel {
         Self::available().next().unwrap_or(Self::Portable)
     }
 
-    /// Whether this CPU can run it.
+    /// Returns true if this CPU can run the level.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -66,7 +66,7 @@ impl SimdLevel {
         }
     }
 
-    /// What it is called.
+    /// The name of the level in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,17 +85,17 @@ impl fmt::Display for SimdLevel {
     }
 }
 
-/// A level that this CPU can run: a value proves that.
+/// A level that this CPU can run. The existence of a value proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unit(SimdLevel);
 
 impl Unit {
-    /// The best that this CPU has.
+    /// The best level that this CPU has.
     pub(crate) fn best() -> Self {
         Self(SimdLevel::best())
     }
 
-    /// For this level.
+    /// Creates the proof for this level.
     ///
     /// # Errors
     /// [`Error::Argument`] if the CPU cannot run it.

@@ -2,11 +2,11 @@
 //!
 //! One kernel source serves all units through the trait `Lanes`:
 //!
-//! - `plain`: plain code, for any CPU;
-//! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers;
-//! - `pair`: two registers as one of twice the width.
+//! - `plain`: portable code for any CPU.
+//! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers.
+//! - `pair`: two registers combined into one of twice the width.
 //!
-//! In kernels, no closure takes or returns a vector, and no array of vectors is mapped: a function
+//! In kernels, no closure takes or returns a vector, and no array of vectors is mapped. A function
 //! that the compiler does not inline is compiled without the vector unit, and every operation in it
 //! becomes a call.
 

@@ -1,4 +1,4 @@
-//! Four lanes in a register of NEON, products and sums fused.
+//! Four lanes in a NEON register, with fused multiply-add.
 
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::aarch64::*;
@@ -13,7 +13,7 @@ pub(crate) struct Neon(float32x4_t);
 /// The CPU has NEON.
 #[inline(always)]
 unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the CPU has NEON.
     unsafe {
         let a = vzip1q_f32(rows[0], rows[2]); // x0 x2 y0 y2
         let b = vzip2q_f32(rows[0], rows[2]); // z0 z2 w0 w2
@@ -29,13 +29,14 @@ unsafe fn transpose4(rows: [float32x4_t; 4]) -> [float32x4_t; 4] {
 }
 
 impl Neon {
-    /// As [`super::lanes::Eight::fields`], of four lanes.
+    /// Does the same as [`super::lanes::Eight::fields`] for four lanes.
     ///
     /// # Safety
     /// As there, with four numbers in each table.
     #[inline(always)]
     pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
-        // SAFETY: the caller's contract. Bytes with numbers from 16 on are 0.
+        // SAFETY: the caller guarantees readable bytes and tables of four. A table lookup gives 0
+        // for bytes with indices from 16 on.
         Self(unsafe {
             let bits = vqtbl1q_u8(vld1q_u8(from), vld1q_u8(bytes.cast()));
             let fields = vandq_u32(vreinterpretq_u32_u8(bits), vld1q_u32(mask));
@@ -50,79 +51,79 @@ impl Lanes for Neon {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
         Self(unsafe { vld1q_f32(from) })
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit.
         Self(unsafe { vdupq_n_f32(value) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
         unsafe { vst1q_f32(to, self.0) };
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vaddq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vsubq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vmulq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vdivq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vfmaq_f32(b.0, self.0, a.0) })
     }
 
     #[inline(always)]
     fn neg_mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vfmsq_f32(b.0, self.0, a.0) })
     }
 
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vminq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vmaxq_f32(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vsqrtq_f32(self.0) })
     }
 
     #[inline(always)]
     fn flipped_by(self, by: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe {
             let negative = vcltzq_f32(by.0);
             let sign = vandq_u32(negative, vdupq_n_u32(1 << 31));
@@ -132,13 +133,13 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn choose(self, negative: Self, other: Self) -> Self {
-        // SAFETY: every CPU of this kind has NEON.
+        // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vbslq_f32(vcltzq_f32(self.0), negative.0, other.0) })
     }
 
     #[inline(always)]
     fn below(self, other: Self) -> u32 {
-        // SAFETY: every CPU of this kind has NEON; the table has four numbers.
+        // SAFETY: every AArch64 CPU has NEON, and the table has four numbers.
         unsafe {
             let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
             vaddvq_u32(vandq_u32(vcltq_f32(self.0, other.0), bits))
@@ -150,7 +151,7 @@ impl Wide for Neon {
     #[inline(always)]
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
         let rows: *const f32 = rows.cast();
-        // SAFETY: the caller's contract: four rows of eight numbers.
+        // SAFETY: the caller guarantees four rows of eight numbers.
         unsafe {
             let [a, b, c, d] = transpose4([
                 vld1q_f32(rows),
@@ -179,7 +180,7 @@ impl Wide for Neon {
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [x, y, z, w] = columns;
             let rows = transpose4([x.0, y.0, z.0, w.0]);

@@ -1,8 +1,8 @@
-//! Two registers as one of twice the width.
+//! Two registers combined into one of twice the width.
 
 use super::lanes::{Eight, Lanes, WIDTH};
 
-/// The lower lanes and the upper ones.
+/// The lower lanes and the upper lanes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<L>(pub(crate) L, pub(crate) L);
 
@@ -11,19 +11,19 @@ impl<L: Lanes> Lanes for Pair<L> {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, and `from` for both registers.
         unsafe { Self(L::load(from), L::load(from.add(L::WIDTH))) }
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit.
         unsafe { Self(L::splat(value), L::splat(value)) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees `to`, which has memory for both registers.
         unsafe {
             self.0.store(to);
             self.1.store(to.add(L::WIDTH));
@@ -103,7 +103,7 @@ impl Eight for Pair<Four> {
     #[inline(always)]
     unsafe fn fields(from: *const u8, bytes: &[[u8; 4]; WIDTH], mask: &[u32; WIDTH]) -> Self {
         let (bytes, mask) = (bytes.as_ptr(), mask.as_ptr());
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, readable bytes and tables of eight lanes.
         unsafe {
             Self(
                 Four::fields(from, bytes, mask),

@@ -1,12 +1,12 @@
-//! Plain code, which compilers vectorise for what the target surely has.
+//! Portable code, which compilers vectorise for the baseline of the target.
 
 use super::lanes::{Eight, Lanes, Row, WIDTH, Wide};
 
-/// `N` numbers.
+/// `N` numbers in an array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain<const N: usize>(pub(crate) [f32; N]);
 
-/// `a * b + c`, in one instruction where that is a matter of course.
+/// Computes `a * b + c`, fused if the target always has such an instruction.
 #[inline(always)]
 fn fused(a: f32, b: f32, c: f32) -> f32 {
     if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
@@ -31,7 +31,7 @@ impl<const N: usize> Lanes for Plain<N> {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that `from` is valid for reading `N` numbers.
         Self(unsafe { from.cast::<[f32; N]>().read() })
     }
 
@@ -42,7 +42,7 @@ impl<const N: usize> Lanes for Plain<N> {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees that `to` is valid for writing `N` numbers.
         unsafe { to.cast::<[f32; N]>().write(self.0) };
     }
 
@@ -133,7 +133,7 @@ impl<const N: usize> Wide for Plain<N> {
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
         let mut columns = [Self([0.0; N]); WIDTH];
         for lane in 0..N {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees one row per lane.
             let row = unsafe { (*rows.add(lane)).0 };
             for (column, value) in columns.iter_mut().zip(row) {
                 column.0[lane] = value;
@@ -147,7 +147,7 @@ impl<const N: usize> Wide for Plain<N> {
         let [x, y, z, w] = columns;
         for lane in 0..N {
             let row = [x.0[lane], y.0[lane], z.0[lane], w.0[lane]];
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees a pointer per lane, valid for four numbers at `offset`.
             unsafe { (*to.add(lane)).add(offset).cast::<[f32; 4]>().write(row) };
         }
     }
@@ -159,9 +159,10 @@ impl Eight for Plain<WIDTH> {
         let mut fields = [0.0; WIDTH];
         for (lane, field) in fields.iter_mut().enumerate() {
             let at = from.wrapping_add(usize::from(bytes[lane][0] & 15));
-            // SAFETY: the caller's contract: at most bytes 15 to 18.
+            // SAFETY: the caller guarantees 20 readable bytes, and the last one read is byte 18 at
+            // most.
             let bits = u32::from_le(unsafe { at.cast::<u32>().read_unaligned() });
-            // The numbers are positive, and conversions of signed ones are faster.
+            // The numbers are positive, and signed integers convert faster.
             *field = (bits & mask[lane]) as i32 as f32;
         }
         Self(fields)

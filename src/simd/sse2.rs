@@ -1,9 +1,9 @@
-//! Four lanes in a register of SSE2.
+//! Four lanes in an SSE2 register.
 
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
-/// Four numbers; products and sums fused if `FUSED`, for which the CPU has FMA.
+/// Four numbers, with fused multiply-add if `FUSED`, in which case the CPU has FMA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sse2<const FUSED: bool>(__m128);
 
@@ -13,7 +13,7 @@ pub(crate) struct Sse2<const FUSED: bool>(__m128);
 /// The CPU has SSE2.
 #[inline(always)]
 unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that the CPU has SSE2.
     unsafe {
         let a = _mm_unpacklo_ps(rows[0], rows[1]); // x0 x1 y0 y1
         let b = _mm_unpackhi_ps(rows[0], rows[1]); // z0 z1 w0 w1
@@ -29,13 +29,14 @@ unsafe fn transpose4(rows: [__m128; 4]) -> [__m128; 4] {
 }
 
 impl<const FUSED: bool> Sse2<FUSED> {
-    /// As [`super::lanes::Eight::fields`], of four lanes.
+    /// Does the same as [`super::lanes::Eight::fields`] for four lanes.
     ///
     /// # Safety
     /// As there, with four numbers in each table.
     #[inline(always)]
     pub(crate) unsafe fn fields(from: *const u8, bytes: *const [u8; 4], mask: *const u32) -> Self {
-        // SAFETY: the caller's contract: at most bytes 15 to 18.
+        // SAFETY: the caller guarantees 20 readable bytes, and the last one read is byte 18 at
+        // most.
         Self(unsafe {
             let at = |lane: usize| {
                 from.add(usize::from((*bytes.add(lane))[0] & 15))
@@ -52,57 +53,57 @@ impl<const FUSED: bool> Sse2<FUSED> {
     }
 }
 
-// SAFETY of the intrinsics: every CPU of x86-64 has SSE2; a value of `Sse2<true>` exists only where
-// there is FMA.
+// SAFETY of the intrinsics: every x86-64 CPU has SSE2, and a value of `Sse2<true>` exists only on
+// CPUs with FMA.
 impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     const WIDTH: usize = 4;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
         Self(unsafe { _mm_load_ps(from) })
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit.
         Self(unsafe { _mm_set1_ps(value) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: a value proves the unit; the caller's contract.
+        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
         unsafe { _mm_store_ps(to, self.0) };
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_sub_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn div(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_div_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         if FUSED {
-            // SAFETY: a value proves FMA where that is said.
+            // SAFETY: `FUSED` is true and `self` exists, so the CPU has FMA.
             Self(unsafe { _mm_fmadd_ps(self.0, a.0, b.0) })
         } else {
             self.mul(a).add(b)
@@ -112,7 +113,7 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     #[inline(always)]
     fn neg_mul_add(self, a: Self, b: Self) -> Self {
         if FUSED {
-            // SAFETY: a value proves FMA where that is said.
+            // SAFETY: `FUSED` is true and `self` exists, so the CPU has FMA.
             Self(unsafe { _mm_fnmadd_ps(self.0, a.0, b.0) })
         } else {
             b.sub(self.mul(a))
@@ -121,25 +122,25 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
 
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_min_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_max_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn sqrt(self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe { _mm_sqrt_ps(self.0) })
     }
 
     #[inline(always)]
     fn flipped_by(self, by: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe {
             let negative = _mm_cmplt_ps(by.0, _mm_setzero_ps());
             _mm_xor_ps(self.0, _mm_and_ps(negative, _mm_set1_ps(-0.0)))
@@ -148,7 +149,7 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
 
     #[inline(always)]
     fn choose(self, negative: Self, other: Self) -> Self {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         Self(unsafe {
             let below = _mm_cmplt_ps(self.0, _mm_setzero_ps());
             _mm_or_ps(_mm_and_ps(below, negative.0), _mm_andnot_ps(below, other.0))
@@ -157,7 +158,7 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
 
     #[inline(always)]
     fn below(self, other: Self) -> u32 {
-        // SAFETY: a value proves SSE2.
+        // SAFETY: `self` exists, so the CPU has SSE2.
         unsafe { _mm_movemask_ps(_mm_cmplt_ps(self.0, other.0)) as u32 }
     }
 }
@@ -166,7 +167,7 @@ impl<const FUSED: bool> Wide for Sse2<FUSED> {
     #[inline(always)]
     unsafe fn columns(rows: *const Row) -> [Self; WIDTH] {
         let rows: *const f32 = rows.cast();
-        // SAFETY: the caller's contract: four rows, of 32 bytes, aligned to that.
+        // SAFETY: the caller guarantees four rows, of 32 bytes each and aligned to that.
         unsafe {
             let [a, b, c, d] = transpose4([
                 _mm_load_ps(rows),
@@ -195,7 +196,7 @@ impl<const FUSED: bool> Wide for Sse2<FUSED> {
 
     #[inline(always)]
     unsafe fn write4(columns: [Self; 4], to: *const *mut u8, offset: usize) {
-        // SAFETY: a value proves SSE2; the caller's contract.
+        // SAFETY: vectors exist, so the CPU has the unit; the caller guarantees the pointers.
         unsafe {
             let [x, y, z, w] = columns;
             let rows = transpose4([x.0, y.0, z.0, w.0]);

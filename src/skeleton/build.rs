@@ -1,4 +1,4 @@
-//! Skeletons from joints that code makes: checked, or sorted and checked.
+//! Constructors of skeletons from joints: checked, or sorted and checked.
 
 use super::joints::{Joint, NO_PARENT, Skeleton, Transform};
 use crate::error::{ArgumentFault, Error, Result};
@@ -6,15 +6,16 @@ use crate::ids::JointId;
 use std::ops::Range;
 
 impl Skeleton {
-    /// Checks joints that are in breadth-first order and keeps them as they are.
+    /// Creates a skeleton from joints in breadth-first order.
     ///
-    /// The order is breadth first if roots come first and the parents' indices never decrease.
-    /// [`Self::sorted`] takes joints in any order.
+    /// The order is breadth first if roots come first and the parents' indices never decrease. The
+    /// joints are checked and kept in this order. [`Self::sorted`] accepts joints in any order.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::At`] with the index of
-    /// the first joint whose parent does not stand before it, that is out of order, or whose rest
-    /// transform is not finite or has a rotation that is not of length 1 to within 1 %.
+    /// - [`Error::Capacity`] for more than [`Self::MAX_JOINTS`].
+    /// - [`Error::At`] with the index of the first joint that does not come after its parent, is
+    ///   out of order, or whose rest transform is not finite or has a rotation whose length is not
+    ///   1 to within 1 %.
     pub fn new(joints: Vec<Joint>) -> Result<Self> {
         expect_count(joints.len())?;
         let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
@@ -22,7 +23,7 @@ impl Skeleton {
         let mut before = 0;
         for (index, joint) in joints.iter().enumerate() {
             check_rest(index, &joint.rest)?;
-            // Roots count as children of a joint before all others.
+            // Roots are treated as children of a joint that comes before all others.
             let (parent, depth) = match joint.parent {
                 None => (0, 0),
                 Some(parent) => match depths.get(parent.index()) {
@@ -49,13 +50,15 @@ impl Skeleton {
         })
     }
 
-    /// Sorts joints breadth first, each parent's children in the order given. Also returns the new
-    /// index of each joint as it was given.
+    /// Creates a skeleton from joints in any order, sorted breadth first.
+    ///
+    /// The children of each parent keep the order given. Also returns the new index of each joint,
+    /// in the order given.
     ///
     /// # Errors
-    /// [`Error::Capacity`] for more than [`Self::MAX_JOINTS`]; [`Error::At`] with the index of a
-    /// joint whose parent does not exist, that hangs below itself, or whose rest transform is wrong
-    /// as [`Self::new`] says.
+    /// - [`Error::Capacity`] for more than [`Self::MAX_JOINTS`].
+    /// - [`Error::At`] with the index of a joint whose parent does not exist, that is its own
+    ///   ancestor, or whose rest transform is invalid as described at [`Self::new`].
     pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<JointId>)> {
         let count = joints.len();
         expect_count(count)?;

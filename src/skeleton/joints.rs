@@ -6,46 +6,49 @@ use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An affine transform, column vectors: three axes and a translation.
+/// An affine transform as column vectors: three axes and a translation.
 pub type Affine = Affine3A;
 
-/// The parent's index of a root joint.
+/// Stands for the parent index of a root joint.
 pub(crate) const NO_PARENT: u16 = u16::MAX;
 
-/// Translation (metres), rotation (unit quaternion, xyzw) and scale of a joint relative to its
-/// parent; applied scale first, then rotation, then translation.
+/// Translation, rotation and scale of a joint relative to its parent.
+///
+/// Scale is applied first, then rotation, then translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
     /// In metres, in the parent's space.
     pub translation: Vec3,
-    /// A unit quaternion.
+    /// A unit quaternion, xyzw.
     pub rotation: Quat,
     /// Along the joint's own axes; may be negative or zero.
     pub scale: Vec3,
 }
 
 impl Transform {
-    /// Changes nothing.
+    /// The identity transform.
     pub const IDENTITY: Self = Self {
         translation: Vec3::ZERO,
         rotation: Quat::IDENTITY,
         scale: Vec3::ONE,
     };
 
-    /// The same as a matrix: `parent_from_local`.
+    /// The transform as a matrix: `parent_from_local`.
     #[must_use]
     pub fn to_affine(&self) -> Affine {
         Affine::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// The transform whose matrix is `affine`, if there is one: the axes must be orthogonal to
-    /// within `tolerance` (the cosine of the angle between any two). A mirrored matrix gets a
-    /// negative x scale; axes of zero length get zero scale and a completed rotation.
+    /// Decomposes a matrix, or returns `None` if it shears.
+    ///
+    /// The axes must be orthogonal to within `tolerance` (the cosine of the angle between any two).
+    /// A flipped matrix gets a negative x scale. Axes of zero length get zero scale, and the
+    /// rotation is completed from the others.
     #[must_use]
     pub fn from_affine(affine: &Affine, tolerance: f32) -> Option<Self> {
         let m = Mat3::from(affine.matrix3);
         let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
-        // Also where a length overflows: all else would pass for zero next to it.
+        // Also rejects a length that overflows: next to it, all others would count as zero.
         if !lengths.is_finite() {
             return None;
         }
@@ -81,7 +84,7 @@ impl Transform {
     }
 }
 
-/// Replaces zero axes so that all three are orthonormal; right-handed where there is a choice.
+/// Replaces zero axes so that all three are orthonormal, and right-handed if there is a choice.
 fn complete(axes: &mut [Vec3; 3]) {
     let missing = axes.iter().filter(|a| **a == Vec3::ZERO).count();
     match missing {
@@ -109,13 +112,14 @@ fn complete(axes: &mut [Vec3; 3]) {
 }
 
 /// One joint: its name, parent and rest transform.
+#[doc(alias = "bone")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// The node's name, or empty.
     pub name: Box<str>,
-    /// The parent, whose index is less than this joint's own; `None` for a root.
+    /// The parent, whose index is less than this joint's own. `None` for a root.
     pub parent: Option<JointId>,
-    /// The local transform where no clip says otherwise.
+    /// The local transform if no clip drives the joint.
     pub rest: Transform,
 }
 
@@ -126,7 +130,9 @@ impl Joint {
     }
 }
 
-/// Joints in breadth-first order: every parent before its children, every depth a contiguous range.
+/// Joints in breadth-first order.
+///
+/// Every parent comes before its children, and the joints of each depth are a contiguous range.
 ///
 /// ```
 /// use throng::ids::JointId;
@@ -139,13 +145,15 @@ impl Joint {
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Skeleton {
-    /// Shared with the clips that were made for it.
+    /// Shared with the clips that were made for this skeleton.
     pub(crate) joints: Arc<[Joint]>,
     pub(crate) levels: Vec<Range<u16>>,
 }
 
 impl Skeleton {
-    /// The most joints that a skeleton can have: indices are 16 bits, and the last stands for none.
+    /// The most joints that a skeleton can have.
+    ///
+    /// Indices are 16 bits wide, and the last one stands for "no joint".
     pub const MAX_JOINTS: usize = NO_PARENT as usize;
 
     /// The joints, parents first.
@@ -154,13 +162,13 @@ impl Skeleton {
         &self.joints
     }
 
-    /// How many joints there are.
+    /// The number of joints.
     #[must_use]
     pub fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// Whether there is no joint.
+    /// True if there are no joints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
@@ -178,10 +186,10 @@ impl Skeleton {
         &self.levels
     }
 
-    /// The first joint of this name.
+    /// Finds the first joint with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::error::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::error::Error::UnknownName) with the names that exist.
     pub fn joint(&self, name: &str) -> Result<JointId> {
         find(self.joints.iter().map(|joint| &*joint.name), name)
     }

@@ -1,10 +1,11 @@
-//! Masks: how much of a layer counts for each joint.
+//! Masks: the weight that each joint takes of a layer.
 
 use super::joints::Skeleton;
 use crate::error::{ArgumentFault, Error, Result, expect_len};
 
-/// How much of a layer's weight counts for each joint: a weight in 0..=1 a joint, in the order of
-/// the skeleton.
+/// The fraction of a layer's weight that applies to each joint.
+///
+/// It holds one weight in 0..=1 per joint, in the order of the skeleton.
 ///
 /// ```
 /// use throng::skeleton::Mask;
@@ -39,11 +40,11 @@ impl Mask {
         }
     }
 
-    /// One weight a joint, in the order of the skeleton.
+    /// Creates a mask with one weight per joint, in skeleton order.
     ///
     /// # Errors
-    /// [`Error::At`] with the first weight that is not in 0..=1, [`Error::Capacity`] for more
-    /// than [`Skeleton::MAX_JOINTS`].
+    /// - [`Error::At`] with the first weight that is not in 0..=1.
+    /// - [`Error::Capacity`] for more than [`Skeleton::MAX_JOINTS`].
     pub fn from_weights(weights: Vec<f32>) -> Result<Self> {
         if weights.len() > Skeleton::MAX_JOINTS {
             return Err(Error::Capacity {
@@ -62,11 +63,12 @@ impl Mask {
         Ok(Self { weights })
     }
 
-    /// The same with `weight` for the first joint of this name.
+    /// Sets the weight of the first joint with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are; [`Error::Argument`] for a weight that
-    /// is not in 0..=1, and for another skeleton than the mask's, told by the number of joints.
+    /// - [`Error::UnknownName`] with the names that exist.
+    /// - [`Error::Argument`] for a weight that is not in 0..=1, and for a skeleton whose number of
+    ///   joints differs from the mask's.
     pub fn with_joint(mut self, skeleton: &Skeleton, name: &str, weight: f32) -> Result<Self> {
         check(weight)?;
         let joint = self.find(skeleton, name)?;
@@ -74,7 +76,7 @@ impl Mask {
         Ok(self)
     }
 
-    /// The same with `weight` for the first joint of this name and all below it.
+    /// Sets the weight of the first joint with this name and its descendants.
     ///
     /// # Errors
     /// As [`Self::with_joint`].
@@ -82,10 +84,12 @@ impl Mask {
         self.with_feathered_subtree(skeleton, name, weight, 0)
     }
 
-    /// The same with `weight` for all that lies `depth` joints or more below the first joint of
-    /// this name; from that joint down to there, the weights go over from what they were in even
-    /// steps, the first of them at the joint itself. So a layer on the upper body bends the spine
-    /// and does not break it.
+    /// Sets the weight of a subtree, with a gradual transition at its top.
+    ///
+    /// Joints `depth` levels or more below the first joint with this name get `weight`. Joints
+    /// above them, down from the named joint, change from the weight they had to `weight` in even
+    /// steps. The named joint itself takes the first step. A layer on the upper body then bends the
+    /// spine gradually instead of breaking it at one joint.
     ///
     /// # Errors
     /// As [`Self::with_joint`].
@@ -98,7 +102,7 @@ impl Mask {
     ) -> Result<Self> {
         check(weight)?;
         let top = self.find(skeleton, name)?;
-        // How far below the top; parents come first.
+        // Levels below the named joint. Parents come first.
         let mut below: Vec<Option<u32>> = vec![None; skeleton.len()];
         for (index, joint) in skeleton.joints().iter().enumerate().skip(top) {
             let above = below
@@ -124,7 +128,7 @@ impl Mask {
         Ok(self)
     }
 
-    /// The other joints: 1 less each weight.
+    /// Inverts the mask: each weight becomes 1 minus itself.
     #[must_use]
     pub fn inverted(mut self) -> Self {
         for weight in &mut self.weights {
@@ -133,7 +137,7 @@ impl Mask {
         self
     }
 
-    /// One weight a joint, each in 0..=1.
+    /// One weight per joint, each in 0..=1.
     #[must_use]
     pub fn weights(&self) -> &[f32] {
         &self.weights

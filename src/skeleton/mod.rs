@@ -1,8 +1,9 @@
 //! Joints, their hierarchy and their transforms.
 //!
-//! [`Skeleton`] stores joints parent first, breadth first. A local pose is one [`Transform`] per joint,
-//! relative to its parent; [`model_pose`] composes it into one matrix per joint, in character space.
-//! [`Mask`] weighs joints, and [`Socket`] is a place on one.
+//! [`Skeleton`] stores joints in breadth-first order, parents before children. A local pose is one
+//! [`Transform`] per joint, relative to its parent. [`model_pose`] composes it into one matrix per
+//! joint, in character space. [`Mask`] gives each joint a weight, and [`Socket`] is a position on a
+//! joint.
 
 mod build;
 mod joints;

@@ -3,17 +3,19 @@
 use super::joints::{Affine, NO_PARENT, Skeleton, Transform};
 use crate::error::{Result, expect_len};
 
-/// Model pose from local pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
+/// Computes the model pose: `model[j] = model[parent(j)] × local[j]`, roots unchanged.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if a slice does not have one element per joint; nothing is written then.
+/// [`Error::Argument`](crate::Error::Argument) if a slice does not have one element per joint. In
+/// that case nothing is written.
 pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
     pose_below(skeleton, |root| root, local, model)
 }
 
-/// Model pose from local pose below a matrix: as [`model_pose()`], but roots are `root × local[j]`.
+/// Computes the model pose below a matrix: roots are `root × local[j]`.
 ///
-/// With the instance's transform as `root`, all joints are in world space.
+/// All else is as for [`model_pose()`]. If `root` is the instance's transform, all joints are in
+/// world space.
 ///
 /// ```
 /// use throng::skeleton::Affine;
@@ -60,10 +62,10 @@ fn pose_below(
     Ok(())
 }
 
-/// The model pose at rest.
+/// The model pose of the rest pose.
 ///
 /// # Errors
-/// None: the lengths are right.
+/// Never fails, because the slices have the right lengths.
 pub(crate) fn rest_model_pose(skeleton: &Skeleton) -> Result<Vec<Affine>> {
     let mut model = vec![Affine::IDENTITY; skeleton.len()];
     model_pose(skeleton, &skeleton.rest_pose(), &mut model)?;

@@ -1,31 +1,33 @@
-//! Which joints of two skeletons are the same, by their names.
+//! Matching of the joints of two skeletons by name.
 
 use super::joints::{NO_PARENT, Skeleton};
 use std::collections::{HashMap, VecDeque};
 
-/// The joints of one skeleton and the ones of another that bear their names.
+/// The joints of one skeleton, matched to joints with the same names in another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct NameMatch {
-    /// Of each joint of the first skeleton: the joint of the second.
+    /// For each joint of the first skeleton, its match in the second.
     pub(crate) of: Vec<Option<u16>>,
-    /// The names that more than one joint of either skeleton bears, in the first skeleton's order.
+    /// Names that several joints of either skeleton have, in the first skeleton's order.
     pub(crate) ties: Vec<Tie>,
 }
 
-/// A name that several joints bear.
+/// A name that several joints have.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tie {
     pub(crate) name: Box<str>,
-    /// How many bear it in the first skeleton, and in the second.
+    /// The number of joints with this name in the first skeleton, and in the second.
     pub(crate) bearers: [usize; 2],
-    /// How many of them found theirs by their place in the hierarchy.
+    /// The number of them that were matched by their position in the hierarchy.
     pub(crate) matched: usize,
 }
 
-/// Joints of the same name, exactly. Names that only one joint of each skeleton bears decide by
-/// themselves. The others go by their place: children of matched joints (or roots) that share a
-/// name are matched if there are as many of them on both sides, in their order. Joints without a
-/// name are never matched. No joint is matched twice.
+/// Matches joints with exactly the same name.
+///
+/// - A name that exactly one joint of each skeleton has is a match.
+/// - Other names are decided by position in the hierarchy: children of matched joints (or roots)
+///   that have a name in common are matched in order, if there are as many of them on both sides.
+/// - Joints without a name are never matched. No joint is matched twice.
 pub(crate) fn match_names(from: &Skeleton, to: &Skeleton) -> NameMatch {
     let (by_from, by_to) = (by_name(from), by_name(to));
     let mut found = Found {
@@ -68,7 +70,7 @@ pub(crate) fn match_names(from: &Skeleton, to: &Skeleton) -> NameMatch {
 struct Found {
     of: Vec<Option<u16>>,
     taken: Vec<bool>,
-    /// Pairs whose children have not been looked at.
+    /// Pairs whose children have not been visited.
     open: VecDeque<(u16, u16)>,
 }
 
@@ -108,7 +110,7 @@ impl Found {
     }
 }
 
-/// The joints that bear each name; those without one are left out.
+/// The joints with each name. Joints without a name are left out.
 fn by_name(skeleton: &Skeleton) -> HashMap<&str, Vec<u16>> {
     let mut named: HashMap<&str, Vec<u16>> = HashMap::new();
     for (index, joint) in skeleton.joints().iter().enumerate() {
@@ -119,8 +121,8 @@ fn by_name(skeleton: &Skeleton) -> HashMap<&str, Vec<u16>> {
     named
 }
 
-/// The children of each joint, and the roots: breadth first, so the children of one joint stand
-/// together.
+/// The children of each joint, and the roots. In breadth-first order, the children of one joint are
+/// contiguous.
 pub(crate) struct Children<'a> {
     skeleton: &'a Skeleton,
     order: Vec<u16>,
@@ -131,7 +133,7 @@ pub(crate) struct Children<'a> {
 impl<'a> Children<'a> {
     pub(crate) fn new(skeleton: &'a Skeleton) -> Self {
         let count = skeleton.len();
-        // Slot 0 is the roots', slot j + 1 joint j's.
+        // Index 0 is for the roots, index j + 1 for the children of joint j.
         let slot = |parent: u16| match parent {
             NO_PARENT => 0,
             parent => usize::from(parent) + 1,
@@ -158,7 +160,7 @@ impl<'a> Children<'a> {
         }
     }
 
-    /// Those of a joint; the roots for [`NO_PARENT`].
+    /// The children of a joint, or the roots for [`NO_PARENT`].
     pub(crate) fn of(&self, parent: u16) -> &[u16] {
         if parent == NO_PARENT {
             return &self.order[..self.roots];

@@ -1,14 +1,14 @@
-//! Sockets: places on joints where something is attached.
+//! Sockets: positions on joints at which something is attached.
 
 use super::joints::Affine;
 use crate::ids::JointId;
 
-/// A place on a joint where something is attached: a sword, a muzzle flash, a camera.
+/// A position on a joint at which something is attached.
 ///
-/// A character has named sockets
+/// Examples are a sword, a muzzle flash and a camera. A character has named sockets
 /// ([`AnimationSet::socket`](crate::character::AnimationSet::socket)).
-/// [`Animator::joint_model`](crate::animator::Animator::joint_model) says where the joint of an
-/// instance is, at any time; `Crowd` has instances follow a socket.
+/// [`Animator::joint_model`](crate::animator::Animator::joint_model) returns the model matrix of an
+/// instance's joint at any time. `Crowd` can make instances follow a socket.
 ///
 /// ```
 /// use throng::animator::{Animator, AnimatorDesc};
@@ -33,12 +33,12 @@ use crate::ids::JointId;
 pub struct Socket {
     /// The joint.
     pub joint: JointId,
-    /// The joint's space from the socket's.
+    /// The transform from the socket's space to the joint's space.
     pub offset: Affine,
 }
 
 impl Socket {
-    /// The joint itself.
+    /// A socket at the joint itself.
     #[must_use]
     pub const fn at(joint: JointId) -> Self {
         Self {
@@ -47,8 +47,9 @@ impl Socket {
         }
     }
 
-    /// World space from the socket's space, for an instance whose joint has the model matrix
-    /// `model_from_joint`.
+    /// The transform from the socket's space to world space.
+    ///
+    /// `model_from_joint` is the model matrix of the instance's joint.
     #[must_use]
     pub fn world(&self, world_from_model: &Affine, model_from_joint: &Affine) -> Affine {
         *world_from_model * *model_from_joint * self.offset

@@ -1,4 +1,4 @@
-//! Boxes around posed characters, from their palettes and morph weights alone.
+//! Bounding boxes of posed characters, computed from palettes and morph weights alone.
 
 use super::morph::expect_finite;
 use crate::character::Character;
@@ -7,28 +7,31 @@ use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 use glam::Vec3;
 
-/// A box around the posed character, in character space, with its morph weights at rest: the union
-/// of each palette entry's box under its skinning matrix. Never too small, usually somewhat too
-/// large. For other weights there is [`morphed_bounds`].
+/// The bounding box of a posed character, in character space.
 ///
-/// A vertex is a convex combination of its entries' images, so the union holds it; it is
-/// widened by what rounding can add on either side.
+/// Its morph weights are at rest. The box is the union of each palette entry's box under its
+/// skinning matrix. It is never too small, and usually somewhat too large. For other morph weights,
+/// use [`morphed_bounds`].
+///
+/// A vertex is a convex combination of its images under the entries, so the union contains it. The
+/// box is widened by the rounding error of both computations.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per entry of
-/// the character's palette.
+/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per
+/// entry of the character's palette.
 pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
     let weights = character.morph_weights();
     bounds(character, palette, |weight| weights[weight].rest)
 }
 
-/// [`posed_bounds`] under these morph weights, one for each of [`Character::morph_weights`]: each
-/// palette entry's box is first widened by `Σ |wᵢ| rᵢ`, where `rᵢ` is how far, along each axis,
-/// target `i` moves any vertex that the entry influences.
+/// [`posed_bounds`] under morph weights, one for each of [`Character::morph_weights`].
+///
+/// Each palette entry's box is first widened by `Σ |wᵢ| rᵢ`. Here `rᵢ` is the largest distance,
+/// along each axis, that target `i` moves any vertex that the entry influences.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` or `weights` do not have one element
-/// per entry of the character's palette and per morph weight, or a weight is not finite.
+/// [`Error::Argument`](crate::error::Error::Argument) if `palette` or `weights` do not have one
+/// element per entry of the character's palette and per morph weight, or a weight is not finite.
 pub fn morphed_bounds(character: &Character, palette: &[Mat3x4], weights: &[f32]) -> Result<Aabb> {
     expect_len(
         "morph weights",
@@ -69,23 +72,24 @@ fn bounds(
     })
 }
 
-/// What one rounding can be off by, relative to its result.
+/// The largest relative error of one rounding.
 const UNIT: f32 = 1.0 / 16_777_216.0;
 
-/// Relative to the greatest sum of magnitudes that an entry's image of a coordinate is added up
-/// from. The skin stage rounds each difference from the strongest entry, each product and each
-/// partial sum once, by at most 2⁻²⁴ of two such sums: a blend of 16 influences and a point come to
-/// 2 × 21 of those, a box's own corners to
-/// 8. More influences than 16 a vertex round in both directions and stay far below their worst
-///    case.
+/// The rounding margin, relative to the largest sum of magnitudes in an entry's coordinate.
+///
+/// The skin stage rounds each difference from the strongest entry, each product and each partial
+/// sum once, by at most 2⁻²⁴ of two such sums. A blend of 16 influences and a point need 2 × 21 of
+/// those, and the corners of a box 8. With more than 16 influences per vertex, the errors go in
+/// both directions and stay far below the worst case.
 const ROUNDING: f32 = 64.0 * UNIT;
 
-/// The image of a box that `active` morph targets widen by `reach`, and the magnitudes that its
-/// coordinates are added up from.
+/// The image of a box that `active` morph targets widen by `reach`.
+///
+/// Also returns the magnitudes that its coordinates are summed from.
 fn posed_box(bounds: Aabb, reach: Vec3, active: u32, matrix: &Mat3x4) -> (Aabb, Vec3) {
     let (center, mut half) = (bounds.center(), bounds.size() * 0.5 + reach);
     if active > 0 {
-        // The morph stage rounds a product and a sum for each target; the reach is summed up the
+        // The morph stage rounds a product and a sum for each target. The reach is summed in the
         // same way.
         half += (center.abs() + half) * (UNIT * 4.0 * (active as f32 + 1.0));
     }
@@ -94,7 +98,7 @@ fn posed_box(bounds: Aabb, reach: Vec3, active: u32, matrix: &Mat3x4) -> (Aabb, 
         let (axis, offset) = (Vec3::new(row[0], row[1], row[2]), row[3]);
         let magnitude = axis.abs().dot(spread) + offset.abs();
         let reach = axis.abs().dot(half);
-        // Zero times a reach that is too large for 32 bits.
+        // NaN comes from zero times a reach that overflows 32 bits.
         let bounded = |value: f32| if value.is_nan() { f32::INFINITY } else { value };
         (
             axis.dot(center) + offset,

@@ -1,4 +1,4 @@
-//! Blending of dual quaternions, after a stretch.
+//! Blending of dual quaternions, with an optional stretch applied first.
 
 use super::linear::unit_or;
 use super::vertices::{Blend, Deform, each};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::palette::{DualQuat, DualQuatStretch, rotate, translation};
 use glam::{Vec3, Vec4};
 
-/// A blended dual quaternion, its real part of unit length, and the stretch that goes before it.
+/// A blended dual quaternion with a real part of unit length, and the stretch applied before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Motion {
     pub(crate) real: Vec4,
@@ -31,21 +31,21 @@ impl Motion {
     }
 }
 
-/// A blend whose real part is shorter than this, squared, has no direction.
+/// A blend has no direction if the squared length of its real part is less than this.
 pub(crate) const DEGENERATE: f32 = 1e-12;
 
 /// Dual quaternion linear blending (Kavan et al. 2008, algorithm 1), in this order:
 ///
 /// 1. The first influence, which is the strongest, is the base, `q₀`. An entry whose real part has
-///    a negative dot product with the base's is negated, real and dual part: `q` and `−q` are the
-///    same transform, and only of these two the nearer one blends on the shorter way.
-/// 2. `b = q₀ + Σ wᵢ (±qᵢ − q₀)` over the others, for real part, dual part and stretch alike: exact
-///    where the entries are equal.
-/// 3. Real and dual part are divided by the real part's length. It is at least the base's weight,
-///    since no dot product is negative; only entries that are no unit quaternions can make it
-///    vanish, and then the base stands as it is, with the blended stretch.
+///    a negative dot product with the base's is negated, both real and dual part. `q` and `−q` are
+///    the same transform, but only the nearer of the two blends on the shorter arc.
+/// 2. `b = q₀ + Σ wᵢ (±qᵢ − q₀)` over the other influences, for real part, dual part and stretch
+///    alike. This is exact if the entries are equal.
+/// 3. Real and dual part are divided by the length of the real part. That length is at least the
+///    base's weight, because no dot product is negative. It can vanish only if entries are not unit
+///    quaternions. The base is then used unchanged, with the blended stretch.
 ///
-/// One influence is taken as it is.
+/// A single influence is used unchanged.
 fn blend(first: Motion, others: impl Iterator<Item = Result<(Motion, f32)>>) -> Result<Motion> {
     let mut sum = first;
     let mut alone = true;
@@ -100,7 +100,7 @@ impl Blend for DualQuatStretch {
 }
 
 impl Deform for Motion {
-    /// Stretched, rotated, moved: `p' = rotate(real, stretch p) + translation(real, dual)`.
+    /// Stretches, rotates and moves: `p' = rotate(real, stretch p) + translation(real, dual)`.
     fn point(&self, point: Vec3) -> Vec3 {
         rotate(self.real, self.stretch * point) + translation(self.real, self.dual)
     }
@@ -117,7 +117,7 @@ impl Deform for Motion {
 }
 
 impl Motion {
-    /// The stretch by its largest factor.
+    /// The stretch divided by its largest factor.
     fn shape(&self) -> Vec3 {
         let largest = self.stretch.abs().max_element();
         if largest > 0.0 {
@@ -127,13 +127,13 @@ impl Motion {
         }
     }
 
-    /// By the stretch's cofactors `(yz, zx, xy)`, then rotated.
+    /// Multiplies by the stretch's cofactors `(yz, zx, xy)`, then rotates.
     fn normal(&self, Vec3 { x, y, z }: Vec3, normal: Vec3) -> Vec3 {
         let image = Vec3::new(y * z, z * x, x * y) * normal;
         unit_or(rotate(self.real, image), normal)
     }
 
-    /// Stretched and rotated; the bitangent's sign stays, as nothing mirrors.
+    /// Stretches and rotates. The sign of the bitangent stays, because nothing is flipped.
     fn tangent(&self, shape: Vec3, tangent: Vec4) -> Vec4 {
         let direction = tangent.truncate();
         let image = rotate(self.real, shape * direction);

@@ -1,22 +1,26 @@
-//! Which triangles of a posed mesh have turned over: for exports, where winding is all there is to
-//! tell front from back.
+//! Detection of flipped triangles in a posed mesh.
+//!
+//! Exports need this, because winding is their only way to tell front from back.
 
 use crate::character::Character;
 use crate::error::{Result, expect_len};
 use crate::mesh::Primitive;
 use crate::palette::{Mat3x4, PaletteRef, rest_palette};
 
-/// Which triangles of `primitive`, one of the character's, have turned over under `palette`, the
-/// character's whole one, against the rest pose: their front is where they are seen clockwise. One
-/// a triangle; a consumer that knows fronts by winding swaps two corners of those.
+/// Finds the triangles of a primitive that are flipped under a palette.
 ///
-/// A triangle has turned over if the determinant of the blended matrix has changed its sign at two
-/// of its corners at least. Scales that a clip drives to another sign do that, and poses that a
-/// caller makes; dual quaternions and quaternions with offset never do.
+/// `primitive` must be one of the character's, and `palette` must be its whole palette. The result
+/// has one element per triangle. A flipped triangle, compared with the rest pose, shows its front
+/// where its corners are clockwise. A consumer that derives fronts from winding must swap two of
+/// its corners.
+///
+/// A triangle counts as flipped if the determinant of the blended matrix has changed sign at two or
+/// more of its corners. This happens if a clip changes the sign of a scale, or in poses that a
+/// caller makes. Dual quaternions and quaternions with offset never flip a triangle.
 ///
 /// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per entry of
-/// the character's palette.
+/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per
+/// entry of the character's palette.
 pub fn flipped_triangles(
     character: &Character,
     primitive: &Primitive,
@@ -42,7 +46,7 @@ pub fn flipped_triangles(
     Ok(triangles.iter().map(votes).collect())
 }
 
-/// Of the blended matrix, in `f64`.
+/// The determinant of a vertex's blended matrix, in `f64`.
 fn determinant(entries: &[Mat3x4], primitive: &Primitive, vertex: usize) -> f64 {
     let mut m = [[0.0_f64; 3]; 3];
     for (joint, weight) in primitive.influences.of(vertex) {

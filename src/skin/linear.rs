@@ -1,13 +1,14 @@
-//! Linear blending: matrices, and what they do to normals and tangents.
+//! Linear blending of matrices, and their effect on normals and tangents.
 
 use super::vertices::{Blend, Deform, each};
 use crate::error::Result;
 use crate::palette::{Mat3x4, QuatOffset};
 use glam::{Mat3, Vec3, Vec4};
 
-/// `M₀ + Σ wᵢ (Mᵢ − M₀)` over the influences after the first, which is the strongest: the same as
-/// `Σ wᵢ Mᵢ`, but exact wherever the matrices are equal, whatever the weights round to. So the
-/// identity changes no bit of a position.
+/// Blends as `M₀ + Σ wᵢ (Mᵢ − M₀)`, where `M₀` is the first and strongest influence.
+///
+/// This equals `Σ wᵢ Mᵢ`, but is exact if all matrices are equal, whatever the rounding of the
+/// weights. The identity therefore changes no bit of a position.
 fn blend<'a>(
     first: Mat3x4,
     others: impl Iterator<Item = Result<(Mat3x4, f32)>> + 'a,
@@ -33,7 +34,7 @@ impl Blend for Mat3x4 {
     }
 }
 
-/// Each entry is expanded first.
+/// Expands each entry to a matrix first.
 impl Blend for QuatOffset {
     type Blended = Mat3x4;
 
@@ -62,12 +63,13 @@ impl Deform for Mat3x4 {
     }
 }
 
-/// A matrix's columns and cofactors, scaled to a largest element of 1: products of small elements
-/// would underflow.
+/// The columns and cofactors of a matrix, scaled to a largest element of 1.
+///
+/// Without the scale, products of small elements would underflow.
 struct Directions {
     columns: Mat3,
     cofactors: Mat3,
-    /// Of the determinant; 1 where that is 0.
+    /// The sign of the determinant; 1 if that is 0.
     sign: f32,
 }
 
@@ -95,16 +97,18 @@ impl Directions {
         unit_or(self.cofactors * normal * self.sign, normal)
     }
 
-    /// The direction by the matrix itself, as it lies in the surface; the bitangent's sign turns
-    /// with a mirror.
+    /// Transforms the direction by the matrix itself, because it lies in the surface.
+    ///
+    /// The sign of the bitangent changes if the matrix flips.
     fn tangent(&self, tangent: Vec4) -> Vec4 {
         let direction = tangent.truncate();
         unit_or(self.columns * direction, direction).extend(tangent.w * self.sign)
     }
 }
 
-/// `image` at length 1, or `fallback` where it has no direction. What is of length 1 up to rounding
-/// is left as it is, so that the identity changes no bit.
+/// `image` at length 1, or `fallback` if it has no direction.
+///
+/// A vector of length 1 up to rounding is returned unchanged, so that the identity changes no bit.
 pub(super) fn unit_or(image: Vec3, fallback: Vec3) -> Vec3 {
     if (image.length_squared() - 1.0).abs() <= 4.0 * f32::EPSILON {
         return image;

@@ -1,7 +1,7 @@
 //! The skin stage on the CPU: morph targets, skinning, bounds and picking.
 //!
-//! [`skin`](skin()) deforms the vertices of one primitive in plain code; [`Skinner`] does the same eight
-//! vertices at a time. Both give positions, normals and tangents in character space.
+//! [`skin`](skin()) deforms the vertices of one primitive in plain code. [`Skinner`] does the same
+//! for eight vertices at a time. Both produce positions, normals and tangents in character space.
 
 mod bounds;
 mod dual_quat;

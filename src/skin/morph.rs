@@ -1,26 +1,30 @@
-//! The morph stage: a primitive's streams plus its active targets → the streams that are skinned.
+//! The morph stage: applies a primitive's active morph targets before skinning.
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::mesh::{MorphTarget, Primitive};
 use glam::{Vec3, Vec4};
 
-/// A primitive's streams after morphing, in mesh (bind) space: what [`skin`](crate::skin::skin()) then
-/// deforms. Streams that the primitive lacks stay empty.
+/// A primitive's streams after morphing, in mesh (bind) space.
+///
+/// These are the input of [`skin`](crate::skin::skin()). Streams that the primitive lacks stay
+/// empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MorphedVertices {
-    /// Metres, one a vertex.
+    /// In metres, one per vertex.
     pub positions: Vec<Vec3>,
-    /// Unit vectors, one a vertex.
+    /// Unit vectors, one per vertex.
     pub normals: Vec<Vec3>,
-    /// Unit vectors and the bitangent's sign, one a vertex.
+    /// Unit vectors with the bitangent's sign in `w`, one per vertex.
     pub tangents: Vec<Vec4>,
 }
 
-/// The targets of `primitive` whose weight is not zero, with it, in order. `weights` are the whole
-/// character's.
+/// The targets of `primitive` with a weight other than 0, each with its weight, in order.
+///
+/// `weights` belong to the whole character.
 ///
 /// # Errors
-/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite.
+/// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
+/// is not finite.
 pub(crate) fn active_targets<'a>(
     primitive: &'a Primitive,
     weights: &'a [f32],
@@ -46,18 +50,20 @@ pub(crate) fn active_targets<'a>(
     Ok(pairs.filter(|(_, weight)| *weight != 0.0))
 }
 
-/// Applies the targets of `primitive` whose weight is not zero; the others cost nothing. `weights`
-/// are the whole character's, one for each of
+/// Applies the active morph targets of a primitive.
+///
+/// A target is active if its weight is not 0. Inactive targets cost nothing. `weights` belong to
+/// the whole character, one for each of
 /// [`Character::morph_weights`](crate::character::Character::morph_weights). `out` is overwritten.
 ///
-/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the targets' order.
-/// Normals and the directions of tangents are normalised after the sum, where the targets changed
-/// them; where they add up to nothing, and have no direction, the base's stands. A tangent's sign
-/// stays as it is. So a vertex that no active target moves keeps the base's bits.
+/// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the order of the targets.
+/// Normals and tangent directions that the targets changed are then normalised. If such a sum is
+/// zero and has no direction, the base's is kept. The sign of a tangent never changes. A vertex
+/// that no active target moves therefore keeps the bits of the base.
 ///
 /// # Errors
-/// [`Error::Argument`] if `weights` ends before the primitive's own, or one of those is not finite;
-/// `out` is then as it was.
+/// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
+/// is not finite. `out` is unchanged then.
 pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut MorphedVertices) -> Result<()> {
     let active = active_targets(primitive, weights)?;
     out.positions.clone_from(&primitive.positions);
@@ -117,9 +123,9 @@ fn add<T>(target: &MorphTarget, deltas: &[Vec3], stream: &mut [T], add: impl Fn(
     }
 }
 
-/// `sum` at length 1, or `base` where it has no direction.
+/// `sum` at length 1, or `base` if it has no direction.
 pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
-    // Scaled to a largest component of 1: squares could overflow or underflow.
+    // Scaled to a largest component of 1, because squares could overflow or underflow.
     let largest = sum.abs().max_element();
     if largest > 0.0 && largest.is_finite() {
         (sum / largest).normalize_or(base)
@@ -128,7 +134,7 @@ pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
     }
 }
 
-/// Refuses weights that are not finite.
+/// Rejects weights that are not finite.
 pub(super) fn expect_finite(weights: &[f32]) -> Result<()> {
     match weights.iter().find(|weight| !weight.is_finite()) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Picking: the nearest place where a ray meets deformed meshes.
+//! Picking: the nearest hit of a ray on deformed meshes.
 
 use super::bounds::morphed_bounds;
 use super::ray::{Line, RayHit};
@@ -10,72 +10,83 @@ use crate::palette::{Mat3x4, PaletteRef};
 use crate::skeleton::Affine;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
-/// A half-line, from its origin on.
+/// A half-line that starts at its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ray {
-    /// In metres.
+    /// The origin, in metres.
     pub origin: Vec3,
-    /// Of any length but 0; distances are in metres all the same.
+    /// The direction, of any length but 0. Distances are in metres whatever its length.
     pub direction: Vec3,
 }
 
-/// From which sides a ray meets triangles. The front of a triangle is where its corners, deformed,
-/// are seen counter-clockwise; clockwise, where it has turned over ([`Facing::Flips`]). Triangles
-/// of [`Facing::Unknown`] are met from both sides, as they are drawn.
+/// The triangle sides that a ray can hit.
+///
+/// The front of a deformed triangle is the side from which its corners are counter-clockwise, or
+/// clockwise if the triangle is flipped ([`Facing::Flips`]). Triangles of [`Facing::Unknown`] are
+/// hit from both sides, just as they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Faces {
-    /// From those from which the triangle is drawn: the front, and the back too where the material
-    /// is double-sided.
+    /// The sides that are drawn: the front, and also the back if the material is double-sided.
     #[default]
     Drawn,
-    /// From the front.
+    /// The front only.
     Front,
-    /// From both.
+    /// Both sides.
     Both,
 }
 
-/// Where a ray meets a character.
+/// The hit of a ray on a character.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// Index into [`Character::primitives`].
     pub primitive: usize,
-    /// Which triangle: its corners are [`Primitive::indices`] `3 * triangle` and the two after it.
+    /// Index of the triangle. Its corners are [`Primitive::indices`] `3 * triangle` and the next
+    /// two.
     pub triangle: usize,
-    /// What each of the three corners contributes to the place: not negative, with a sum of 1.
+    /// Weights of the three corners at the hit: not negative, with a sum of 1.
     pub barycentrics: [f32; 3],
-    /// From the ray's origin, in metres of the ray's space.
+    /// Distance from the ray's origin, in metres of the ray's space.
     pub distance: f64,
-    /// In character space, in metres.
+    /// The hit in character space, in metres.
     pub position: Vec3,
-    /// Whether the ray comes from behind.
+    /// True if the ray hits the back of the triangle.
     pub back_face: bool,
 }
 
-/// A character in a pose, to be picked.
+/// A character in a pose, for picking.
 #[derive(Debug, Clone, Copy)]
 pub struct Posed<'a> {
     /// The character.
     pub character: &'a Character,
-    /// Made for that character.
+    /// A skinner made for that character.
     pub skinner: &'a Skinner,
-    /// Its whole palette.
+    /// The character's whole palette.
     pub palette: PaletteRef<'a>,
-    /// One for each of its morph weights.
+    /// The morph weights, one for each of the character's.
     pub weights: &'a [f32],
 }
 
-/// The nearest place where a ray, in character space, meets the character as it is posed. Of places
-/// at the same distance, the first in the order of primitives and triangles.
+/// Finds the nearest hit of a ray on a posed character.
 ///
-/// The positions are those of [`Skinner::skin`]. Triangles are met by the watertight test of S.
-/// Woop, C. Benthin and I. Wald ("Watertight Ray/Triangle Intersection", Journal of Computer
-/// Graphics Techniques 2 (1), 2013), in `f64`: no ray slips through between triangles that share an
-/// edge. Degenerate triangles are not met. Before the vertices are deformed, a ray that misses
-/// [`morphed_bounds`] is dismissed, where that bounds: with every method but dual quaternions.
+/// The ray is in character space.
+///
+/// If several hits have the same distance, the first in the order of primitives and triangles is
+/// returned.
+///
+/// - The positions are those of [`Skinner::skin`].
+/// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald ("Watertight
+///   Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1), 2013), in `f64`. No
+///   ray slips between triangles that share an edge. Degenerate triangles are never hit.
+/// - A ray that misses [`morphed_bounds`] is rejected before the vertices are deformed. This
+///   applies to all methods but dual quaternions, for which those bounds are not valid.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction, if the skinner is not the
-/// character's, if the palette is not finite, and for lengths and weights as [`Skinner::skin`].
+/// [`Error::Argument`] in these cases:
+///
+/// - The ray is not finite or has no direction.
+/// - The skinner was not made for the character.
+/// - The palette is not finite.
+/// - Lengths or weights are invalid, as for [`Skinner::skin`].
 pub fn pick(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
     let ray = DRay::new(ray)?;
     posed.check()?;
@@ -85,24 +96,27 @@ pub fn pick(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
     posed.nearest(&ray, faces, f64::INFINITY)
 }
 
-/// An instance in the world, to be picked.
+/// An instance in the world, for picking.
 #[derive(Debug, Clone, Copy)]
 pub struct PosedInstance<'a> {
     /// The character and its pose.
     pub posed: Posed<'a>,
-    /// Where it stands; invertible.
+    /// The transform from character space to world space, which must be invertible.
     pub world_from_model: &'a Affine,
 }
 
-/// The nearest place where a ray, in world space, meets one of many instances, and which of them.
-/// Of places at the same distance, the first instance's.
+/// Finds the nearest hit of a world-space ray on many instances.
 ///
-/// As [`pick`] for each, with the ray in the instance's character space; distances are along the
-/// ray in world space. A front stays a front under an instance transform that mirrors.
+/// Also returns the index of the instance that was hit. If several instances are hit at the same
+/// distance, the first one is returned.
+///
+/// Each instance is tested as by [`pick`], with the ray in its character space. Distances are along
+/// the ray in world space. A front remains a front if the instance transform flips.
 ///
 /// # Errors
-/// [`Error::Argument`] if the ray is not finite or has no direction; [`Error::At`] with the first
-/// instance whose transform can't be inverted, or for which [`pick`] returns an error.
+/// - [`Error::Argument`] if the ray is not finite or has no direction.
+/// - [`Error::At`] with the first instance whose transform is not invertible, or for which [`pick`]
+///   returns an error.
 pub fn pick_many(
     instances: &[PosedInstance<'_>],
     ray: &Ray,
@@ -124,8 +138,9 @@ pub fn pick_many(
     Ok(nearest)
 }
 
-/// A ray in `f64` whose direction, in the space where it was given, has length 1: so its parameter
-/// is the distance there.
+/// A ray in `f64` whose direction has length 1 in the space where the ray was given.
+///
+/// Its parameter is therefore the distance in that space.
 #[derive(Debug, Clone, Copy)]
 struct DRay {
     origin: DVec3,
@@ -142,7 +157,7 @@ impl DRay {
                 });
             }
         }
-        // No square of an `f32` overflows or underflows here.
+        // No square of an `f32` overflows or underflows in `f64`.
         let direction = ray.direction.as_dvec3().try_normalize();
         Ok(Self {
             origin: ray.origin.as_dvec3(),
@@ -200,8 +215,10 @@ impl Posed<'_> {
         }
     }
 
-    /// Whether the ray certainly misses. The box is right for blended matrices, whose images are
-    /// convex combinations: dual quaternions' are not.
+    /// True if the ray certainly misses.
+    ///
+    /// The box is valid for blended matrices, whose images are convex combinations. It is not valid
+    /// for dual quaternions.
     fn missed_by(&self, line: &Line) -> Result<bool> {
         let bounds = |list: &[Mat3x4]| morphed_bounds(self.character, list, self.weights);
         let bounds = match self.palette {
@@ -215,7 +232,7 @@ impl Posed<'_> {
         Ok(line.misses(bounds.min.as_dvec3(), bounds.max.as_dvec3()))
     }
 
-    /// The nearest hit before `limit`, in the ray's parameter.
+    /// The nearest hit before `limit`, measured in the ray's parameter.
     fn nearest(&self, ray: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
         let line = ray.line();
         let (mut best, mut hit) = (limit, None);
@@ -239,7 +256,7 @@ impl Posed<'_> {
                         continue;
                     };
                     let both = both || facing == Facing::Unknown;
-                    // A caller's pose may turn over what no clip does.
+                    // A caller's pose may flip triangles that no clip flips.
                     let entry = match facing {
                         Facing::Flips(entry) => entry as usize,
                         _ => strongest(primitive, first),
@@ -255,7 +272,7 @@ impl Posed<'_> {
     }
 }
 
-/// The palette entry that moves a vertex most.
+/// The palette entry with the largest influence on a vertex.
 fn strongest(primitive: &Primitive, vertex: u32) -> usize {
     let influences = &primitive.influences;
     let joint = influences
@@ -269,8 +286,9 @@ fn is_drawn_from_behind(character: &Character, primitive: &Primitive) -> bool {
     material.is_some_and(|material| material.double_sided)
 }
 
-/// Vertex number `index`. Triangles address vertices that there are, and the skinner fits the
-/// character.
+/// The position of vertex `index`.
+///
+/// Triangles only address vertices that exist, and the skinner fits the character.
 fn at(positions: &[f32], index: u32) -> DVec3 {
     let start = index as usize * 3;
     let [x, y, z] = [positions[start], positions[start + 1], positions[start + 2]];

@@ -1,31 +1,34 @@
-//! Rays against triangles and boxes, in `f64`.
+//! Ray tests against triangles and boxes, in `f64`.
 
 use glam::DVec3;
 
-/// A half-line, prepared for the test of Woop, Benthin and Wald (2013): sheared so that it runs
-/// along +Z.
+/// A half-line, prepared for the test of Woop, Benthin and Wald (2013).
+///
+/// It is sheared so that it runs along +Z.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
     origin: DVec3,
     direction: DVec3,
-    /// The axes that become x, y and z: z is the one along which the direction is longest; an even
-    /// permutation, but for two swapped where the direction is negative, so that windings stay.
+    /// The axes that become x, y and z.
+    ///
+    /// z is the axis along which the direction is longest. The permutation is even, except that two
+    /// axes are swapped if the direction is negative, so that windings stay the same.
     axes: [usize; 3],
     shear: [f64; 3],
 }
 
-/// Where a half-line meets a triangle.
+/// The hit of a half-line on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RayHit {
-    /// From the origin, in lengths of the direction.
+    /// Distance from the origin, in lengths of the direction.
     pub(super) distance: f64,
-    /// Of the three corners.
+    /// Weights of the three corners.
     pub(super) barycentrics: [f64; 3],
     pub(super) back_face: bool,
 }
 
 impl Line {
-    /// `direction` is finite and not zero.
+    /// Prepares a half-line. `direction` must be finite and not zero.
     pub(super) fn new(origin: DVec3, direction: DVec3) -> Self {
         let z = direction.abs().max_position();
         let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
@@ -44,8 +47,10 @@ impl Line {
         }
     }
 
-    /// Where it meets the triangle, from either side. On an edge it meets both triangles that share
-    /// it, as they round its points and their products alike.
+    /// The hit on a triangle, from either side.
+    ///
+    /// A ray that meets an edge hits both triangles that share it, because both round their points
+    /// and products in the same way.
     pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
         let [a, b, c] = corners.map(|corner| self.sheared(corner));
         let u = c.x * b.y - c.y * b.x;
@@ -58,8 +63,7 @@ impl Line {
         }
         let sum = u + v + w;
         let distance = (u * a.z + v * b.z + w * c.z) / sum;
-        // Also what is not a number; and a triangle without area, or seen exactly from its side,
-        // has no sum.
+        // Also rejects NaN. A triangle without area, or seen exactly from its side, has a sum of 0.
         if sum == 0.0 || !(distance >= 0.0 && distance.is_finite()) {
             return None;
         }
@@ -80,10 +84,11 @@ impl Line {
         DVec3::new(p[x] - shear_x * p[z], p[y] - shear_y * p[z], scale_z * p[z])
     }
 
-    /// Whether it certainly misses the box. By slabs; where it passes a corner by less than
-    /// rounding, it does not miss.
+    /// True if the ray certainly misses the box, by the slab test.
+    ///
+    /// A ray that passes a corner by less than the rounding error does not count as a miss.
     pub(super) fn misses(&self, min: DVec3, max: DVec3) -> bool {
-        // Far more than what a difference, a quotient and the triangle test round.
+        // Far more than the rounding of a difference, a quotient and the triangle test.
         const SLACK: f64 = 1e-9;
         let (mut from, mut to) = (0.0_f64, f64::INFINITY);
         for axis in 0..3 {
@@ -98,15 +103,16 @@ impl Line {
             }
             let (a, b) = (low / direction, high / direction);
             let (near, far) = if a < b { (a, b) } else { (b, a) };
-            // What is not a number leaves them as they are.
+            // NaN leaves the bounds unchanged.
             from = from.max(near - near.abs() * SLACK);
             to = to.min(far + far.abs() * SLACK);
         }
         from > to
     }
 
-    /// [`Self::misses`] of the box around positions of three numbers each. Also where there is
-    /// none.
+    /// [`Self::misses`] for the box around positions of three numbers each.
+    ///
+    /// Also true if there are no positions.
     pub(super) fn misses_all(&self, positions: &[f32]) -> bool {
         let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for position in positions.chunks_exact(3) {

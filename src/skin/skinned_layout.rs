@@ -1,24 +1,30 @@
-//! Where the skin stage puts the deformed vertices of an instance.
+//! The memory layout of an instance's deformed vertices.
 
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::mesh::Primitive;
 
-/// The words of one position or normal: x, y, z.
+/// Words of one position or normal: x, y, z.
 pub(crate) const VECTOR_WORDS: u32 = 3;
-/// The words of one tangent: x, y, z and the bitangent's sign.
+/// Words of one tangent: x, y, z and the bitangent's sign.
 pub(crate) const TANGENT_WORDS: u32 = 4;
-/// Every part starts at a multiple of this many words: 16 bytes.
+/// Alignment of each part, in words: 16 bytes.
 const ALIGN_WORDS: u64 = 4;
 
-/// The layout of the deformed vertices of one instance, in 32-bit words from the instance's start.
-/// CPU ([`Skinner`](crate::skin::Skinner)) and GPU write the same.
+/// The layout of the deformed vertices of one instance.
 ///
-/// For each primitive in order: all positions, three `f32` a vertex, tightly packed; then, if the
-/// primitive has normals, all normals, three `f32` a vertex; then, if it has tangents, all
-/// tangents, four `f32` a vertex. Each of these parts starts at a multiple of 4 words (16 bytes);
-/// the words between are undefined. So a primitive's positions are a vertex buffer of stride 12
-/// bytes, which its own `indices` address, and which an acceleration structure can be built from.
+/// Offsets are in 32-bit words from the start of the instance. The CPU
+/// ([`Skinner`](crate::skin::Skinner)) and the GPU write the same layout.
+///
+/// Each primitive has these parts, in order:
+///
+/// 1. All positions: three `f32` per vertex, tightly packed.
+/// 2. If the primitive has normals, all normals: three `f32` per vertex.
+/// 3. If the primitive has tangents, all tangents: four `f32` per vertex.
+///
+/// Each part starts at a multiple of 4 words (16 bytes). The words between parts are undefined. The
+/// positions of a primitive are therefore a vertex buffer of stride 12 bytes. The primitive's own
+/// `indices` address it, and an acceleration structure can be built from it.
 ///
 /// ```
 /// use throng::skin::SkinnedLayout;
@@ -32,32 +38,32 @@ const ALIGN_WORDS: u64 = 4;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SkinnedLayout {
-    /// One for each of the character's primitives.
+    /// One part for each of the character's primitives.
     pub primitives: Vec<SkinnedPart>,
-    /// The words of one instance, a multiple of 4: where the next instance can start.
+    /// Words of one instance, a multiple of 4. The next instance can start there.
     pub words: u32,
 }
 
-/// Where the deformed vertices of one primitive are, in 32-bit words from the instance's start.
+/// The deformed vertices of one primitive, in 32-bit words from the instance's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SkinnedPart {
-    /// Of the first position; a position takes 3 words.
+    /// Offset of the first position. A position has 3 words.
     pub positions: u32,
-    /// Of the first normal, if the primitive has normals; a normal takes 3 words.
+    /// Offset of the first normal, if the primitive has normals. A normal has 3 words.
     pub normals: Option<u32>,
-    /// Of the first tangent, if the primitive has tangents; a tangent takes 4 words.
+    /// Offset of the first tangent, if the primitive has tangents. A tangent has 4 words.
     pub tangents: Option<u32>,
-    /// How many vertices there are.
+    /// The number of vertices.
     pub vertex_count: u32,
 }
 
 impl SkinnedLayout {
-    /// The bytes of one position or normal: the stride of a vertex buffer of them.
+    /// Bytes of one position or normal: the stride of a vertex buffer of them.
     pub const VECTOR_BYTES: u32 = VECTOR_WORDS * 4;
-    /// The bytes of one tangent.
+    /// Bytes of one tangent.
     pub const TANGENT_BYTES: u32 = TANGENT_WORDS * 4;
 
-    /// The layout of an instance of `character`.
+    /// Computes the layout of an instance of `character`.
     ///
     /// # Errors
     /// [`Error::Capacity`] if an instance has 2³² words (16 GiB) or more.
@@ -87,8 +93,10 @@ impl SkinnedLayout {
     }
 }
 
-/// The start of a part, after which `words` is where the next one starts. Cut to 32 bits: right
-/// wherever the words in all fit in them, and else of no use.
+/// Returns the start of a part, and advances `words` to the start of the next part.
+///
+/// The start is truncated to 32 bits. It is correct if the total fits in 32 bits, and unused
+/// otherwise.
 fn take(words: &mut u64, vertices: u64, words_each: u32) -> u32 {
     let start = *words as u32;
     *words = vertices
@@ -99,7 +107,7 @@ fn take(words: &mut u64, vertices: u64, words_each: u32) -> u32 {
     start
 }
 
-/// What of a primitive decides how many words it takes.
+/// The properties of a primitive that decide how many words it takes.
 #[derive(Clone, Copy)]
 struct Streams {
     vertices: u64,
@@ -163,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_largest_fits_and_one_more_is_refused() {
-        // 2^32 - 4 words are the most that there can be.
+        // 2^32 - 4 words are the maximum.
         let most = (1_u64 << 30) - 1;
         let tangents = |vertices| SkinnedLayout::of([streams(vertices, false, true)].into_iter());
         let fits = tangents(613_566_756).unwrap();

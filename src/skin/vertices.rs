@@ -1,4 +1,4 @@
-//! The skin stage: vertices × palette → deformed vertices, one after the other.
+//! The skin stage in plain code: deforms vertices one at a time by a palette.
 
 use super::morph::{MorphedVertices, morph};
 use crate::character::Character;
@@ -11,47 +11,57 @@ use glam::{Vec3, Vec4};
 /// The deformed vertices of one primitive, in character space.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PosedVertices {
-    /// Metres, one a vertex.
+    /// In metres, one per vertex.
     pub positions: Vec<Vec3>,
-    /// Unit vectors, one a vertex; empty where the primitive has none.
+    /// Unit vectors, one per vertex; empty if the primitive has none.
     pub normals: Vec<Vec3>,
-    /// Unit vectors along which the first texture coordinate grows, not made perpendicular to the
-    /// normals, and in `w` the bitangent's sign; one a vertex, empty where the primitive has none.
+    /// Unit vectors in the direction of the first texture coordinate, one per vertex.
+    ///
+    /// They are not made perpendicular to the normals. `w` is the bitangent's sign. Empty if the
+    /// primitive has no tangents.
     pub tangents: Vec<Vec4>,
 }
 
-/// Deforms `primitive` by `palette`, which is the character's whole palette, in the format of the
-/// method wanted. `weights` are those of the character's morph targets, one for each of
-/// [`Character::morph_weights`]; they apply before the palette does, as [`morph`](crate::skin::morph())
-/// says. `out` is overwritten.
+/// Deforms the vertices of a primitive by a palette.
 ///
-/// Of every vertex's influences the first is the strongest. With one influence, its entry moves the
-/// vertex, and nothing is blended. With more:
+/// - `palette` is the character's whole palette, in the format of the desired skinning method.
+/// - `weights` belong to the character's morph targets, one for each of
+///   [`Character::morph_weights`]. They apply before the palette does, as in
+///   [`morph`](crate::skin::morph()).
+/// - `out` is overwritten.
 ///
-/// - [`SkinningMethod::Linear`](crate::palette::SkinningMethod::Linear): the matrix `M = M₀ + Σ wᵢ (Mᵢ − M₀)`, which is `Σ
-///   wᵢ Mᵢ` without what the weights' rounding adds. Positions go by `M`, added up row by row.
-///   Normals go by `M`'s cofactors times the sign of its determinant, which is the inverse
-///   transpose up to a positive factor, finite where the matrix is singular, and right under
-///   mirroring and non-uniform scale. Tangents go by `M` itself, and their `w` turns with the sign
-///   of the determinant.
-/// - [`SkinningMethod::QuatOffset`](crate::palette::SkinningMethod::QuatOffset): each entry becomes a matrix by
-///   [`QuatOffset::expand`](crate::palette::QuatOffset::expand); from there on the same.
-/// - [`SkinningMethod::DualQuat`](crate::palette::SkinningMethod::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ − q₀)`, the sign negative
-///   where the real parts of `qᵢ` and `q₀` have a negative dot product; then both parts are divided
-///   by the real part's length (Kavan et al., "Geometric Skinning with Approximate Dual Quaternion
-///   Blending", 2008, algorithm 1). The stretch `s = s₀ + Σ wᵢ (sᵢ − s₀)` goes first. With the
-///   vectors `r`, `d` of the real and dual part: `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' =
-///   rotate(s p) + 2 (r_w d − d_w r + r × d)`. Normals are `rotate((s_y s_z, s_z s_x, s_x s_y) n)`,
-///   tangents `rotate(s t)`, and their `w` stays.
+/// The first influence of a vertex is the strongest. If a vertex has only one influence, that entry
+/// moves it and nothing is blended. Otherwise:
 ///
-/// Normals and the directions of tangents then get length 1. Where the image has none, as under a
-/// zero scale, the undeformed direction stands. So palettes of identities give the rest pose back,
-/// bit for bit (but that −0 may become 0).
+/// - [`SkinningMethod::Linear`](crate::palette::SkinningMethod::Linear): the matrix `M = M₀ + Σ wᵢ
+///   (Mᵢ − M₀)`, which is `Σ wᵢ Mᵢ` without the rounding error of the weights. Positions are
+///   transformed by `M`, summed row by row. Normals are transformed by the cofactors of `M` times
+///   the sign of its determinant. This is the inverse transpose up to a positive factor. It is
+///   finite if the matrix is singular, and correct for flips and non-uniform scale. Tangents are
+///   transformed by `M` itself, and their `w` changes sign with the determinant.
+/// - [`SkinningMethod::QuatOffset`](crate::palette::SkinningMethod::QuatOffset): each entry is
+///   expanded to a matrix by [`QuatOffset::expand`](crate::palette::QuatOffset::expand), then
+///   blended as above.
+/// - [`SkinningMethod::DualQuat`](crate::palette::SkinningMethod::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ −
+///   q₀)`, where the sign is negative if the real parts of `qᵢ` and `q₀` have a negative dot
+///   product. Both parts are then divided by the length of the real part (Kavan et al., "Geometric
+///   Skinning with Approximate Dual Quaternion Blending", 2008, algorithm 1). The stretch `s = s₀ +
+///   Σ wᵢ (sᵢ − s₀)` is applied first. With the vectors `r`, `d` of the real and dual part:
+///   `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' = rotate(s p) + 2 (r_w d − d_w r + r × d)`.
+///   Normals are `rotate((s_y s_z, s_z s_x, s_x s_y) n)`. Tangents are `rotate(s t)`, and their `w`
+///   stays.
+///
+/// Normals and tangent directions are then normalised. If an image has no direction, as under a
+/// zero scale, the undeformed direction is used. A palette of identities therefore returns the rest
+/// pose bit for bit, except that −0 may become 0.
 ///
 /// # Errors
-/// [`Error::Argument`] if `palette` does not have one element per entry of the character's palette,
-/// or `weights` one finite number per morph weight; [`Error::NotFound`] if `primitive` is not one
-/// of the character's and addresses entries that there are not. `out` is then of no use.
+/// - [`Error::Argument`] if `palette` does not have one element per entry of the character's
+///   palette, or `weights` one finite number per morph weight.
+/// - [`Error::NotFound`] if `primitive` is not one of the character's and addresses entries that do
+///   not exist.
+///
+/// The contents of `out` are unspecified then.
 pub fn skin(
     character: &Character,
     primitive: &Primitive,
@@ -65,7 +75,7 @@ pub fn skin(
         weights.len(),
         character.morph_weights().len(),
     )?;
-    // The undeformed streams are made where the deformed ones will stand.
+    // Builds the undeformed streams in the memory of the deformed ones.
     let mut streams = MorphedVertices {
         positions: take(&mut out.positions),
         normals: take(&mut out.normals),
@@ -86,11 +96,11 @@ pub fn skin(
     Ok(())
 }
 
-/// An entry that vertices blend.
+/// A palette entry that can be blended.
 pub(crate) trait Blend: Sized {
     type Blended: Deform;
 
-    /// The entries of a vertex's influences as one, the strongest influence first.
+    /// Blends the entries of a vertex's influences, the strongest influence first.
     ///
     /// # Errors
     /// As [`each`].
@@ -100,10 +110,10 @@ pub(crate) trait Blend: Sized {
     ) -> Result<Self::Blended>;
 }
 
-/// What moves a vertex.
+/// The transform of a vertex.
 pub(crate) trait Deform {
     fn point(&self, point: Vec3) -> Vec3;
-    /// Either may be absent.
+    /// Transforms the normal and the tangent, if present.
     fn directions(&self, normal: Option<&mut Vec3>, tangent: Option<&mut Vec4>);
 }
 
@@ -134,7 +144,7 @@ fn deform<E: Blend>(
 /// The entry of the first influence, and the entries and weights of the others.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an entry that is not there, or where there is no influence.
+/// [`Error::NotFound`] if an entry does not exist, or if there is no influence.
 pub(crate) fn each<'a, E>(
     entries: &'a [E],
     mut influences: impl Iterator<Item = (usize, f32)> + 'a,

@@ -1,19 +1,20 @@
-//! What a target and a swapchain draw into besides their final image: depth, and
-//! colour with several samples. And how rendering begins and ends.
+//! The depth image and multisampled colour image that targets and swapchains render into.
+//!
+//! Also records how rendering begins and ends.
 
 use super::image::{Image, ImageDesc, aspect, whole};
 use super::{Context, Formats, Result};
 use ash::vk;
 
-/// How rendering begins.
+/// Clear values and flags for the start of rendering.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Begin {
     /// Linear RGBA that colour is cleared to.
     pub color: [f32; 4],
-    /// Depth is cleared to this: 0, which is the farthest in reversed-Z, unless
-    /// said otherwise; 1 for a normal depth.
+    /// Value that depth is cleared to. The default is 0, which is the farthest depth in reversed-Z.
+    /// Use 1 for a conventional depth range.
     pub depth: f32,
-    /// For drawing from secondary command buffers.
+    /// Rendering flags, needed for drawing from secondary command buffers.
     pub flags: vk::RenderingFlags,
 }
 
@@ -27,21 +28,21 @@ impl Default for Begin {
     }
 }
 
-/// The single-sampled image that a pass ends in.
+/// The single-sampled image that a render pass resolves into.
 #[derive(Clone, Copy)]
 pub(super) struct Final {
     pub(super) image: vk::Image,
     pub(super) view: vk::ImageView,
 }
 
-/// Depth and multisampled colour of one extent.
+/// The depth and multisampled colour images of one extent.
 #[derive(Debug)]
 pub(super) struct Attachments {
     pub(super) extent: vk::Extent2D,
     pub(super) formats: Formats,
     pub(super) multisampled: Option<Image>,
     pub(super) depth: Option<Image>,
-    /// What, besides drawing, has read the images before the next `begin`.
+    /// Stages, other than drawing, that have read the images before the next `begin`.
     readers: vk::PipelineStageFlags2,
 }
 
@@ -58,7 +59,7 @@ const DEPTH_STAGES: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::from_raw(
     vk::PipelineStageFlags2::EARLY_FRAGMENT_TESTS.as_raw()
         | vk::PipelineStageFlags2::LATE_FRAGMENT_TESTS.as_raw(),
 );
-/// The layout that depth is in from `begin` on.
+/// The layout of the depth image from `begin` on.
 const DEPTH_LAYOUT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
 const COLOR_STAGE: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT;
 
@@ -110,7 +111,7 @@ impl Attachments {
         Ok(())
     }
 
-    /// Destroys what there is. The device does not use it any more.
+    /// Destroys all images that exist. The device must no longer use them.
     pub(super) fn release(&mut self, context: &mut Context) {
         for mut image in self
             .multisampled
@@ -122,11 +123,11 @@ impl Attachments {
         }
     }
 
-    /// Clears, and begins rendering.
+    /// Clears the attachments and begins rendering.
     ///
     /// # Safety
     ///
-    /// `cmd` is recording outside of rendering; everything is of one device.
+    /// `cmd` is recording outside of rendering, and all objects belong to one device.
     pub(super) unsafe fn begin(
         &self,
         device: &ash::Device,
@@ -145,18 +146,18 @@ impl Attachments {
                 .as_ref()
                 .map(|i| self.depth_barrier(i.handle, false)),
         );
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe {
             barrier(device, cmd, &barriers);
             self.render(device, cmd, target, begin, vk::AttachmentLoadOp::CLEAR);
         }
     }
 
-    /// Begins rendering again on what is there.
+    /// Begins rendering again and loads the existing contents.
     ///
     /// # Safety
     ///
-    /// As [`Self::begin`]; the images are in their attachment layouts.
+    /// As [`Self::begin`]. The images are in their attachment layouts.
     pub(super) unsafe fn resume(
         &self,
         device: &ash::Device,
@@ -179,7 +180,7 @@ impl Attachments {
                 .as_ref()
                 .map(|i| self.depth_barrier(i.handle, true)),
         );
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe {
             barrier(device, cmd, &barriers);
             self.render(device, cmd, target, &begin, vk::AttachmentLoadOp::LOAD);
@@ -194,7 +195,7 @@ impl Attachments {
         begin: &Begin,
         load: vk::AttachmentLoadOp,
     ) {
-        // Everything is stored: `resume` may load it.
+        // Everything is stored, because `resume` may load it.
         let mut color = vk::RenderingAttachmentInfo::default()
             .image_view(target.view)
             .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
@@ -258,7 +259,9 @@ impl Attachments {
         Some(info)
     }
 
-    /// Brings colour to its attachment layout, or keeps it there.
+    /// A barrier that transitions colour to its attachment layout.
+    ///
+    /// If `keep` is set, the image is in that layout already.
     fn color_barrier(&self, image: vk::Image, keep: bool) -> vk::ImageMemoryBarrier2<'static> {
         let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
         let access =
@@ -278,7 +281,9 @@ impl Attachments {
             .new_layout(layout)
     }
 
-    /// Brings depth to its attachment layout, or keeps it there.
+    /// A barrier that transitions depth to its attachment layout.
+    ///
+    /// If `keep` is set, the image is in that layout already.
     fn depth_barrier(&self, image: vk::Image, keep: bool) -> vk::ImageMemoryBarrier2<'static> {
         let layout = DEPTH_LAYOUT;
         let format = self.formats.depth.unwrap_or_default();
@@ -303,19 +308,20 @@ impl Attachments {
 ///
 /// # Safety
 ///
-/// `cmd` is recording outside of rendering; the images are in their old layouts.
+/// `cmd` is recording outside of rendering, and the images are in their old layouts.
 pub(super) unsafe fn barrier(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
     barriers: &[vk::ImageMemoryBarrier2<'_>],
 ) {
     let info = vk::DependencyInfo::default().image_memory_barriers(barriers);
-    // SAFETY: by the contract above.
+    // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-/// The stages that read images of such use. Only these, so that a barrier that
-/// is missing elsewhere is not hidden by one here.
+/// The stages that read images with these usage flags.
+///
+/// The list is as short as possible, so that it cannot hide a barrier that is missing elsewhere.
 fn readers(usage: vk::ImageUsageFlags) -> vk::PipelineStageFlags2 {
     let mut stages = vk::PipelineStageFlags2::empty();
     if usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {

@@ -6,16 +6,16 @@ use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
-/// What a [`Buffer`] is made from.
+/// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
 pub struct BufferDesc<'a> {
     /// Its debug name, and its name in leak reports.
     pub name: &'a str,
-    /// Its size in bytes; at least 1.
+    /// Size in bytes, at least 1.
     pub size: u64,
-    /// What it is used for. Copying from it and to it always belong to it.
+    /// Usage flags. Transfer source and destination are always added.
     pub usage: vk::BufferUsageFlags,
-    /// Where it lies: `CpuToGpu` and `GpuToCpu` are mapped.
+    /// Kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
     pub location: MemoryLocation,
 }
 
@@ -30,11 +30,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Makes a buffer. Its bytes are undefined.
+    /// Creates a buffer. Its bytes are undefined.
     ///
     /// # Errors
     ///
-    /// What the allocator and the Vulkan calls return, and an empty size.
+    /// Returns the errors of the allocator and of the Vulkan calls, and an error if the size is
+    /// zero.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
             owner: context.id(),
@@ -67,9 +68,9 @@ impl Buffer {
         // SAFETY: the buffer is of this device.
         let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
         let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
-        // Held before it is bound, so that an error frees it.
+        // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
-        // SAFETY: the memory was allocated for this buffer, and lives as long.
+        // SAFETY: the memory was allocated for this buffer, and lives as long as the buffer.
         unsafe {
             context
                 .device
@@ -78,24 +79,25 @@ impl Buffer {
         .check("vkBindBufferMemory")
     }
 
-    /// The handle, which lives until [`Buffer::destroy`].
+    /// The Vulkan handle, valid until [`Buffer::destroy`].
     #[must_use]
     pub fn handle(&self) -> vk::Buffer {
         self.handle
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Writes bytes from the CPU, `offset` bytes into a mapped buffer. The GPU
-    /// must not use them at that time.
+    /// Writes bytes from the CPU to a mapped buffer, starting at byte `offset`.
+    ///
+    /// The GPU must not use these bytes at the same time.
     ///
     /// # Errors
     ///
-    /// Where the buffer is not mapped, or the bytes don't fit.
+    /// Returns an error if the buffer is not mapped, or if the bytes do not fit.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         let error = self.range(offset, bytes.len() as u64);
         let unmapped = StandaloneError::NotMapped {
@@ -117,12 +119,13 @@ impl Buffer {
         }
     }
 
-    /// The bytes of a mapped buffer, after the GPU's writes have been made
-    /// visible to the host.
+    /// The bytes of a mapped buffer.
+    ///
+    /// The GPU's writes must have been made visible to the host first.
     ///
     /// # Errors
     ///
-    /// Where the buffer is not mapped.
+    /// Returns an error if the buffer is not mapped.
     pub fn bytes(&self) -> Result<&[u8]> {
         self.allocation
             .as_ref()
@@ -133,25 +136,28 @@ impl Buffer {
             })
     }
 
-    /// Reads `size` bytes from byte `offset` on, wherever the buffer lies, after
-    /// all work submitted so far.
+    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
+    ///
+    /// The read happens after all work submitted so far.
     ///
     /// # Errors
     ///
-    /// Where the range is empty or outside, the context is not the one that the
-    /// buffer was made with, and what the Vulkan calls return.
+    /// Returns an error if the range is empty or out of bounds, or if the buffer was created with
+    /// another context. Errors of the Vulkan calls are returned too.
     pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
         context.check_own(self.owner, &self.object())?;
         let end = offset.checked_add(size);
         if size == 0 || end.is_none_or(|end| end > self.size) {
             return Err(self.range(offset, size));
         }
-        // SAFETY: the buffer is alive, can be copied from, and has the range.
+        // SAFETY: the buffer is alive, allows copying from it, and contains the range.
         unsafe { read_buffer(context, self.handle, offset, size) }
     }
 
-    /// Waits for the device, and destroys the buffer. `context` is the one that
-    /// it was made with; with another it is leaked, and that is logged.
+    /// Waits for the device, then destroys the buffer.
+    ///
+    /// `context` must be the one that the buffer was created with. If it is another, the buffer is
+    /// leaked and an error is logged.
     pub fn destroy(mut self, context: &mut Context) {
         if context.may_destroy(self.owner, &self.object()) {
             self.release(context);
@@ -171,9 +177,9 @@ impl Buffer {
         }
     }
 
-    /// Destroys what there is. The device does not use it any more.
+    /// Destroys all handles that exist. The device must no longer use them.
     pub(super) fn release(&mut self, context: &mut Context) {
-        // SAFETY: of this device, and unused; null is ignored.
+        // SAFETY: the buffer belongs to this device and is no longer used. Null is ignored.
         unsafe { context.device.destroy_buffer(self.handle, None) };
         self.handle = vk::Buffer::null();
         free(context, &self.name, &mut self.allocation);
@@ -188,7 +194,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Memory for a buffer (`linear`) or an image.
+/// Allocates memory for a buffer (`linear`) or an image.
 pub(super) fn allocate(
     context: &mut Context,
     name: &str,
@@ -211,7 +217,7 @@ pub(super) fn allocate(
         })
 }
 
-/// Gives memory back, and logs where the allocator does not know it.
+/// Frees memory, and logs an error if the allocator does not know it.
 pub(super) fn free(context: &mut Context, name: &str, allocation: &mut Option<Allocation>) {
     if let Some(allocation) = allocation.take()
         && let Err(error) = context.allocator.free(allocation)

@@ -1,4 +1,4 @@
-//! Everything that a program needs before it has something to draw.
+//! The Vulkan objects that a program needs before it can draw.
 
 use super::device::{Candidate, DeviceOwner};
 use super::instance::InstanceOwner;
@@ -17,26 +17,30 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a [`Context`] is made from.
+/// Settings for a new [`Context`].
 #[derive(Clone, Copy, Debug)]
 pub struct ContextDesc<'a> {
     /// The application's name, for drivers and tools.
     pub app_name: &'a str,
-    /// Whether the validation layer watches.
+    /// Switches the validation layer on or off.
     pub validation: Validation,
-    /// The device's index or a part of its name; `None` takes the best. The
-    /// environment variable `THRONG_DEVICE` goes before this.
+    /// Index of the device, or a part of its name. `None` takes the best device.
+    ///
+    /// The environment variable `THRONG_DEVICE` takes precedence over this field.
     pub device: Option<&'a str>,
-    /// Features without which no device is taken. Those of [`crate::gpu::required`]
-    /// always belong to them.
+    /// Features that a device must support.
+    ///
+    /// The features of [`crate::gpu::required`] are always included.
     pub required: FeatureSet,
-    /// Features that are enabled where supported; by default those that throng
-    /// makes use of.
+    /// Features to enable if the device supports them.
+    ///
+    /// The default is the set of features that throng makes use of.
     pub optional: FeatureSet,
-    /// Device extensions without which no device is taken. The swapchain's
-    /// belongs to them where there is a window.
+    /// Device extensions that a device must offer.
+    ///
+    /// The swapchain extension is included if there is a window.
     pub required_extensions: &'a [&'a CStr],
-    /// Device extensions that are enabled where offered.
+    /// Device extensions to enable if the device offers them.
     pub optional_extensions: &'a [&'a CStr],
 }
 
@@ -56,14 +60,16 @@ impl Default for ContextDesc<'_> {
 
 /// An instance, a device, its one queue and an allocator.
 ///
-/// What there is to be read, such as `context.device`, comes from [`Handles`].
-/// Dropping the context waits for the device, and destroys everything in the
-/// right order; what its children still hold of memory is logged by name.
+/// The read-only fields, such as `context.device`, come from [`Handles`].
+///
+/// Dropping the context waits for the device and destroys everything in the right order. Memory
+/// that its children still hold is logged by name.
 #[non_exhaustive]
 pub struct Context {
-    /// Device memory, to be borrowed mutably. It must stay the one that the
-    /// context made: to put another in its place, also by swapping, is to free
-    /// memory of a device that may be gone. Freed first.
+    /// Allocator of device memory, borrowed mutably. It is dropped first.
+    ///
+    /// Never replace it with another allocator, and never swap it: the context's own allocator
+    /// would then free memory of a device that may already be destroyed.
     pub allocator: Allocator,
     handles: Handles,
     id: ContextId,
@@ -74,8 +80,10 @@ pub struct Context {
     instance_owner: Arc<InstanceOwner>,
 }
 
-/// Which context something was made with. No two of a process are the same, while
-/// a new device may have the handle of one that is gone.
+/// Identifies the context that an object was created with.
+///
+/// No two contexts of a process share an id. A device handle is not enough, because a new device
+/// may get the handle of a destroyed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContextId(u64);
 
@@ -104,22 +112,26 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Makes a context that draws without a window.
+    /// Creates a context that draws without a window.
     ///
     /// # Errors
     ///
-    /// Where there is no loader, no layer though validation is asked for, or no
-    /// fit device; and what the Vulkan calls return.
+    /// Returns an error if:
+    ///
+    /// - there is no Vulkan loader,
+    /// - validation is asked for and the layer is not installed,
+    /// - no device is suitable,
+    /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
         let owner = Arc::new(InstanceOwner::new(desc.app_name, desc.validation, &[])?);
         Self::with_instance(desc, owner, None)
     }
 
-    /// Makes a context whose queue can present to a window, and the window's surface.
+    /// Creates a context whose queue can present to a window, and the window's surface.
     ///
     /// # Errors
     ///
-    /// As [`Context::new`]; and where the window has no handle.
+    /// As [`Context::new`]. Also returns an error if the window has no handle.
     pub fn for_window(desc: &ContextDesc<'_>, window: Arc<dyn Window>) -> Result<(Self, Surface)> {
         let extensions = surface::required_extensions(&*window)?;
         let owner = InstanceOwner::new(desc.app_name, desc.validation, &extensions)?;
@@ -129,19 +141,22 @@ impl Context {
         Ok((context, surface))
     }
 
-    /// Makes the surface of one more window of the same window system.
+    /// Creates the surface of another window of the same window system.
     ///
     /// # Errors
     ///
-    /// Where the context was not made for a window of this system, the window has
-    /// no handle, or the queue cannot present to it.
+    /// Returns an error if:
+    ///
+    /// - the context was not created for a window of this window system,
+    /// - the window has no handle,
+    /// - the queue cannot present to it.
     pub fn surface(&self, window: Arc<dyn Window>) -> Result<Surface> {
         let surface = Surface::new(Arc::clone(&self.instance_owner), window)?;
         self.check_surface(&surface)?;
         Ok(surface)
     }
 
-    /// Whether this context's queue can present to the surface.
+    /// Fails if this context's queue cannot present to the surface.
     pub(super) fn check_surface(&self, surface: &Surface) -> Result<()> {
         let queue_family = self.queue_family;
         if surface.is_of(&self.instance_owner)
@@ -152,7 +167,7 @@ impl Context {
         Err(StandaloneError::Surface { queue_family })
     }
 
-    // What is made first is dropped last, also when a later step fails.
+    // Objects created first are dropped last, also if a later step fails.
     fn with_instance(
         desc: &ContextDesc<'_>,
         instance_owner: Arc<InstanceOwner>,
@@ -163,9 +178,10 @@ impl Context {
         let instance = instance_owner.instance.clone();
         let allocator = allocator(&instance, &owner.device, &candidate)?;
         log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);
-        // A software driver takes several times as long for a whole picture of it; and Mesa 25's
-        // lavapipe samples black where texture coordinates have no gradient, as on models that take
-        // the colour of a whole triangle from one texel.
+        // Not on software drivers, for two reasons. They take several times as long for a picture
+        // that is anisotropically filtered throughout. And Mesa 25's lavapipe samples black where
+        // texture coordinates have no gradient, which is the case for models that take the colour
+        // of a whole triangle from one texel.
         let anisotropy = candidate.enabled.v10.sampler_anisotropy == vk::TRUE
             && candidate.info.kind != vk::PhysicalDeviceType::CPU;
         let names = instance_owner
@@ -203,12 +219,12 @@ impl Context {
         })
     }
 
-    /// What is made with this context remembers this.
+    /// The id that every object created with this context stores.
     pub(super) fn id(&self) -> ContextId {
         self.id
     }
 
-    /// Fails where `object` was made with another context.
+    /// Fails if `object` was created with another context.
     pub(super) fn check_own(&self, id: ContextId, object: &str) -> Result<()> {
         if id == self.id {
             return Ok(());
@@ -218,8 +234,9 @@ impl Context {
         })
     }
 
-    /// Whether `object` can be destroyed, after waiting for the device. What was
-    /// made with another context is logged, and is to be leaked.
+    /// Waits for the device and returns true if `object` may be destroyed.
+    ///
+    /// An object of another context is logged, and the caller must leak it.
     pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
         if let Err(error) = self.check_own(id, object) {
             log::error!("{object} is not destroyed: {error}");
@@ -231,7 +248,7 @@ impl Context {
         true
     }
 
-    /// The handles as throng takes them, and the allocator beside them.
+    /// The handles in the form that throng takes, together with the allocator.
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
         let gpu = Gpu {
             instance: &self.handles.instance,
@@ -242,24 +259,25 @@ impl Context {
         (gpu, &mut self.allocator)
     }
 
-    /// What the validation layer has said so far; nothing where it is off.
+    /// All messages of the validation layer so far. Empty if validation is off.
     #[must_use]
     pub fn validation_messages(&self) -> Vec<Message> {
         self.instance_owner.messages.all()
     }
 
-    /// The list of messages itself, which outlives the context.
+    /// The shared message list itself, which outlives the context.
     #[must_use]
     pub fn messages(&self) -> Messages {
         self.instance_owner.messages.clone()
     }
 
-    /// Gives an object the name that tools and messages show; nothing without
-    /// debug utils.
+    /// Sets the name of an object that tools and messages show.
+    ///
+    /// Does nothing without debug utils.
     ///
     /// # Errors
     ///
-    /// What `vkSetDebugUtilsObjectNameEXT` returns.
+    /// Returns the error of `vkSetDebugUtilsObjectNameEXT`.
     ///
     /// # Safety
     ///
@@ -272,25 +290,26 @@ impl Context {
         let info = vk::DebugUtilsObjectNameInfoEXT::default()
             .object_handle(object)
             .object_name(&name);
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `object` is alive and that no other thread uses it.
         unsafe { loader.set_debug_utils_object_name(&info) }.check("vkSetDebugUtilsObjectNameEXT")
     }
 
-    /// Waits until the device has nothing to do.
+    /// Waits until the device is idle.
     ///
     /// # Errors
     ///
-    /// What `vkDeviceWaitIdle` returns.
+    /// Returns the error of `vkDeviceWaitIdle`.
     pub fn wait_idle(&mut self) -> Result<()> {
-        // SAFETY: `&mut self`: no other thread uses the queue through this context.
+        // SAFETY: this method takes `&mut self`, so no other thread uses the queue through this
+        // context.
         unsafe { self.device.device_wait_idle() }.check("vkDeviceWaitIdle")
     }
 
-    /// Records commands, submits them and waits for their end.
+    /// Records commands, submits them and waits until they have finished.
     ///
     /// # Errors
     ///
-    /// What the Vulkan calls return.
+    /// Returns the errors of the Vulkan calls.
     pub fn submit_and_wait<T>(
         &mut self,
         record: impl FnOnce(&ash::Device, vk::CommandBuffer) -> T,
@@ -311,7 +330,7 @@ impl Drop for Context {
     }
 }
 
-/// Whether all features of [`Enabled::descriptor_indexing`] are enabled.
+/// Returns true if all features of [`Enabled::descriptor_indexing`] are enabled.
 fn indexes_descriptors(enabled: &FeatureSet) -> bool {
     [
         enabled.v12.runtime_descriptor_array,

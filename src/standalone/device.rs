@@ -1,4 +1,4 @@
-//! Which device, and the logical device made from it.
+//! Selection of the physical device, and the logical device created from it.
 
 use super::instance::{InstanceOwner, names};
 use super::{Check, ContextDesc, FeatureSet, Result, StandaloneError, Surface};
@@ -7,25 +7,27 @@ use std::ffi::{CStr, CString};
 use std::fmt;
 use std::sync::Arc;
 
-/// The environment variable that chooses a device, by index or by a part of its
-/// name in any case. It goes before [`ContextDesc::device`].
+/// The environment variable that selects a device.
+///
+/// Its value is an index, or a part of the device's name in any case. It takes precedence over
+/// [`ContextDesc::device`].
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 
-/// A device and its driver, for people and for the head of a table of figures.
+/// A device and its driver, for display and for the header of a benchmark table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Position in the instance's list.
+    /// Position in the instance's list of devices.
     pub index: usize,
     /// The device's name.
     pub name: String,
     /// The driver's name, such as `llvmpipe`.
     pub driver: String,
-    /// The driver's own words on itself, such as its version.
+    /// The driver's own description of itself, such as its version.
     pub driver_info: String,
-    /// The Vulkan version of the device.
+    /// The Vulkan version that the device supports.
     pub api_version: u32,
-    /// Discrete, integrated, virtual, CPU.
+    /// Discrete, integrated, virtual or CPU.
     pub kind: vk::PhysicalDeviceType,
 }
 
@@ -41,33 +43,34 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
-/// Why a device was not taken.
+/// A reason for rejecting a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// It speaks an older Vulkan than 1.3.
+    /// The device supports only a version of Vulkan before 1.3.
     Version {
-        /// The version it speaks.
+        /// The version that it supports.
         found: u32,
     },
-    /// No queue family has graphics and compute, and presents to the window if
-    /// there is one.
+    /// No queue family meets the requirements.
+    ///
+    /// It must have graphics and compute, and must present to the window if there is one.
     Queue,
-    /// A core feature.
+    /// A core feature is missing.
     Feature(&'static str),
-    /// A device extension.
+    /// A device extension is missing.
     Extension(String),
-    /// Nothing: another one was asked for.
+    /// Nothing is missing, but another device was asked for.
     NotAskedFor,
 }
 
-/// A device that was not taken, and why.
+/// A rejected device, and the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceReport {
     /// The device.
     pub info: DeviceInfo,
-    /// What it lacks.
+    /// Everything that the device lacks.
     pub missing: Vec<Missing>,
 }
 
@@ -111,7 +114,7 @@ pub(super) struct Candidate {
     pub(super) extensions: Vec<CString>,
 }
 
-/// Takes the best device that has everything.
+/// Selects the best device that meets all requirements.
 pub(super) fn choose(
     owner: &InstanceOwner,
     desc: &ContextDesc<'_>,
@@ -197,7 +200,7 @@ fn inspect(
         }
         None => missing.push(Missing::Queue),
     }
-    // SAFETY: the device is of this instance, and both speak 1.3.
+    // SAFETY: the physical device belongs to this instance, and both support Vulkan 1.3.
     let supported = unsafe { FeatureSet::supported(&owner.instance, physical_device) };
     let required = FeatureSet::base().or(&desc.required);
     missing.extend(supported.lacks(&required).into_iter().map(Missing::Feature));
@@ -207,14 +210,14 @@ fn inspect(
 }
 
 impl Candidate {
-    /// Notes the extensions to enable, and returns those that are not there.
+    /// Records the extensions to enable, and returns the missing ones.
     fn take_extensions(
         &mut self,
         owner: &InstanceOwner,
         desc: &ContextDesc<'_>,
         presents: bool,
     ) -> Result<Vec<Missing>> {
-        // SAFETY: the device is of this instance.
+        // SAFETY: the device belongs to this instance.
         let offered = unsafe {
             owner
                 .instance
@@ -228,7 +231,8 @@ impl Candidate {
             .into_iter()
             .chain(desc.required_extensions.iter().copied());
         let (here, gone): (Vec<&CStr>, Vec<&CStr>) = required.partition(|&name| has(name));
-        // Where a driver offers it, whoever uses the driver has to enable it.
+        // If a driver offers this extension, the specification requires the application to enable
+        // it.
         let optional = [khr::portability_subset::NAME];
         let optional = optional
             .into_iter()
@@ -255,8 +259,8 @@ fn describe(
 ) -> (DeviceInfo, vk::PhysicalDeviceProperties) {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-    // SAFETY: the device is of this instance; a driver too old to know the
-    // chained structure leaves it as it is.
+    // SAFETY: the device belongs to this instance. A driver that is too old to know the chained
+    // structure does not write to it.
     unsafe {
         owner
             .instance
@@ -278,14 +282,16 @@ fn describe(
     (info, properties)
 }
 
-/// The first family with graphics and compute that presents, and its timestamp bits.
+/// The first queue family that has graphics and compute and can present.
+///
+/// Returned with the number of valid timestamp bits.
 fn queue_family(
     owner: &InstanceOwner,
     physical_device: vk::PhysicalDevice,
     surface: Option<&Surface>,
 ) -> Result<Option<(u32, u32)>> {
     let wanted = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
-    // SAFETY: the device is of this instance.
+    // SAFETY: the device belongs to this instance.
     let families = unsafe {
         owner
             .instance
@@ -304,7 +310,7 @@ fn queue_family(
 pub(super) struct DeviceOwner {
     pub(super) device: ash::Device,
     pub(super) pool: vk::CommandPool,
-    // After `device`: the instance goes last.
+    // Declared after `device`, because the instance must be destroyed last.
     _instance: Arc<InstanceOwner>,
 }
 
@@ -321,7 +327,7 @@ impl DeviceOwner {
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
             .push_next(&mut chain);
-        // SAFETY: what is enabled is supported, and `info` lives until the call returns.
+        // SAFETY: everything enabled is supported, and `info` lives until the call returns.
         let device = unsafe {
             instance
                 .instance
@@ -336,7 +342,7 @@ impl DeviceOwner {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::TRANSIENT)
             .queue_family_index(candidate.queue_family);
-        // SAFETY: the device was made with this family.
+        // SAFETY: the device was created with this queue family.
         owner.pool = unsafe { owner.device.create_command_pool(&info, None) }
             .check("vkCreateCommandPool")?;
         Ok(owner)
@@ -345,7 +351,8 @@ impl DeviceOwner {
 
 impl Drop for DeviceOwner {
     fn drop(&mut self) {
-        // SAFETY: the context has waited for idle, and its allocator is gone.
+        // SAFETY: the context has waited for the device to be idle, and its allocator is already
+        // dropped.
         unsafe {
             self.device.destroy_command_pool(self.pool, None);
             self.device.destroy_device(None);

@@ -1,4 +1,4 @@
-//! What can go wrong here, with the numbers and names that say where.
+//! Errors of the standalone module, with the numbers and names that locate the cause.
 
 use super::DeviceReport;
 use ash::vk;
@@ -12,13 +12,13 @@ pub enum StandaloneError {
     Vulkan {
         /// The name of the call, as in the specification.
         call: &'static str,
-        /// What it returned.
+        /// The result that it returned.
         result: vk::Result,
     },
     /// There is no Vulkan loader on this machine.
     #[error("the Vulkan loader could not be loaded")]
     Loader {
-        /// What the dynamic linker said.
+        /// The error of the dynamic linker.
         #[source]
         source: ash::LoadingError,
     },
@@ -30,24 +30,24 @@ pub enum StandaloneError {
         /// Minor version of the loader.
         minor: u32,
     },
-    /// A layer was asked for and is not installed.
+    /// Validation was asked for, and its layer is not installed.
     #[error("layer {layer} is not installed (validation was asked for)")]
     MissingLayer {
         /// The layer's name.
         layer: String,
     },
-    /// An instance extension is needed and not offered.
+    /// A required instance extension is not offered.
     #[error("instance extension {extension} is not offered")]
     MissingInstanceExtension {
         /// The extension's name.
         extension: String,
     },
-    /// No device is fit, or none is the one that was asked for.
+    /// No device is suitable, or none matches the one that was asked for.
     #[error("no fit Vulkan device{}{}", asked_for(.asked.as_deref()), listed(.devices))]
     NoDevice {
         /// The index or part of a name that was asked for.
         asked: Option<String>,
-        /// Every device that was found, and what each lacks.
+        /// Every device that was found, with everything that it lacks.
         devices: Vec<DeviceReport>,
     },
     /// Device memory could not be allocated or freed.
@@ -55,42 +55,42 @@ pub enum StandaloneError {
     Allocator {
         /// The debug name of the buffer or image, or `allocator` itself.
         name: String,
-        /// What the allocator said.
+        /// The error of the allocator.
         #[source]
         source: gpu_allocator::AllocationError,
     },
     /// The window has no usable handle.
     #[error("the window gave no handle: {reason}")]
     Window {
-        /// What the window said.
+        /// The error that the window returned.
         reason: raw_window_handle::HandleError,
     },
     /// The device's queue cannot present to this surface.
     #[error("queue family {queue_family} cannot present to this surface")]
     Surface {
-        /// The family of the context's queue.
+        /// Index of the context's queue family.
         queue_family: u32,
     },
-    /// The device cannot use a format in this way.
+    /// The device does not support this use of a format.
     #[error("format {format:?} lacks {missing:?} (optimal tiling)")]
     Format {
         /// The format.
         format: vk::Format,
-        /// What was asked of it and is missing.
+        /// The format features that were asked for and are missing.
         missing: vk::FormatFeatureFlags,
     },
-    /// There is no conversion of this format to RGBA bytes.
+    /// The format cannot be converted to RGBA bytes.
     #[error("format {format:?} is not four 8-bit channels")]
     NotRgba8 {
         /// The format.
         format: vk::Format,
     },
-    /// The device cannot draw with so many samples.
+    /// The device cannot draw with this number of samples.
     #[error("{asked:?} samples were asked for, and the device can do {supported:?}")]
     Samples {
-        /// What was asked for.
+        /// The sample count that was asked for.
         asked: vk::SampleCountFlags,
-        /// What colour and depth attachments can both do.
+        /// The sample counts that both colour and depth attachments support.
         supported: vk::SampleCountFlags,
     },
     /// An image would be empty or too large.
@@ -100,7 +100,7 @@ pub enum StandaloneError {
         width: u32,
         /// Height in texels.
         height: u32,
-        /// The most of either.
+        /// The largest width or height that is supported.
         max: u32,
     },
     /// A range of bytes lies outside of its buffer.
@@ -108,20 +108,20 @@ pub enum StandaloneError {
     Range {
         /// The buffer's debug name.
         name: String,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
         /// Number of bytes.
         size: u64,
-        /// Bytes in the buffer.
+        /// Size of the buffer in bytes.
         len: u64,
     },
-    /// An object was used with another context than it was made with.
+    /// An object was used with a context that it was not created with.
     #[error("{object} was made with another context")]
     ForeignContext {
-        /// What it is, with its debug name where it has one.
+        /// The kind of object, with its debug name if it has one.
         object: String,
     },
-    /// The buffer's memory cannot be reached from the CPU.
+    /// The buffer's memory is not accessible from the CPU.
     #[error("`{name}` is not mapped")]
     NotMapped {
         /// The buffer's debug name.
@@ -129,7 +129,7 @@ pub enum StandaloneError {
     },
 }
 
-/// Gives a Vulkan result the name of its call.
+/// Converts a Vulkan result to an error that names the call.
 pub(super) trait Check<T> {
     fn check(self, call: &'static str) -> Result<T, StandaloneError>;
 }

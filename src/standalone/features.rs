@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-/// The features of core Vulkan 1.0 to 1.3, as a set.
+/// A set of core features of Vulkan 1.0 to 1.3.
 ///
 /// ```
 /// use throng::ash::vk;
@@ -11,27 +11,30 @@ use ash::vk;
 /// let mut wanted = FeatureSet::default();
 /// wanted.v10.multi_draw_indirect = vk::TRUE;
 /// wanted.v11.shader_draw_parameters = vk::TRUE;
-/// assert_eq!(FeatureSet::default().lacks(&wanted), ["multi_draw_indirect", "shader_draw_parameters"]);
+/// assert_eq!(
+///     FeatureSet::default().lacks(&wanted),
+///     ["multi_draw_indirect", "shader_draw_parameters"]
+/// );
 /// ```
 ///
-/// The `p_next` of the structures is never read, and is null in what this module
-/// hands out.
+/// This module never reads the `p_next` of the structures. It is null in every set that this module
+/// returns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeatureSet {
-    /// Vulkan 1.0.
+    /// Features of Vulkan 1.0.
     pub v10: vk::PhysicalDeviceFeatures,
-    /// Vulkan 1.1.
+    /// Features of Vulkan 1.1.
     pub v11: vk::PhysicalDeviceVulkan11Features<'static>,
-    /// Vulkan 1.2.
+    /// Features of Vulkan 1.2.
     pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
-    /// Vulkan 1.3.
+    /// Features of Vulkan 1.3.
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
 }
 
-/// Writes the set operations for every feature of every version.
+/// Generates the set operations over every feature of every version.
 macro_rules! features {
     ($($version:ident { $($name:ident,)* })*) => {
-        /// Every feature's version and name, in the order of the specification.
+        /// Calls `each` for every feature, in the order of the specification.
         fn zip(a: &FeatureSet, b: &FeatureSet, mut each: impl FnMut(&'static str, bool, bool) -> bool) -> FeatureSet {
             let mut out = FeatureSet::default();
             $($(
@@ -44,7 +47,7 @@ macro_rules! features {
 }
 
 impl FeatureSet {
-    /// What throng cannot do without: [`crate::gpu::required`].
+    /// The features that throng requires: [`crate::gpu::required`].
     #[must_use]
     pub fn base() -> Self {
         let v13 = crate::gpu::required().vulkan_1_3();
@@ -54,8 +57,9 @@ impl FeatureSet {
         }
     }
 
-    /// What throng makes use of where a device has it: the device features of
-    /// [`crate::gpu::Enabled`].
+    /// The features that throng uses if a device has them.
+    ///
+    /// These are the device features of [`crate::gpu::Enabled`].
     #[must_use]
     pub fn useful() -> Self {
         let mut useful = Self::default();
@@ -67,16 +71,16 @@ impl FeatureSet {
         useful
     }
 
-    /// What a device supports.
+    /// The features that a device supports.
     ///
     /// # Safety
     ///
-    /// `physical_device` is one of `instance`, and both speak Vulkan 1.3.
+    /// `physical_device` belongs to `instance`, and both support Vulkan 1.3.
     #[must_use]
     pub unsafe fn supported(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Self {
         let mut set = Self::default();
         let mut chain = set.chain();
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that the device is of this instance, and that both are 1.3.
         unsafe { instance.get_physical_device_features2(physical_device, &mut chain) };
         set.v10 = chain.features;
         set.v11.p_next = std::ptr::null_mut();
@@ -85,19 +89,19 @@ impl FeatureSet {
         set
     }
 
-    /// The features that are in both.
+    /// The features that are in both sets.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         zip(self, other, |_, a, b| a && b)
     }
 
-    /// The features that are in either.
+    /// The features that are in either set.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         zip(self, other, |_, a, b| a || b)
     }
 
-    /// The names of what is in `wanted` and not in this set.
+    /// The names of the features that are in `wanted` and not in this set.
     #[must_use]
     pub fn lacks(&self, wanted: &Self) -> Vec<&'static str> {
         let mut names = Vec::new();
@@ -110,7 +114,7 @@ impl FeatureSet {
         names
     }
 
-    /// The structures of 1.1 to 1.3 linked behind a copy of those of 1.0.
+    /// The structures of 1.1 to 1.3, chained to a copy of the features of 1.0.
     pub(super) fn chain(&mut self) -> vk::PhysicalDeviceFeatures2<'_> {
         self.v11.p_next = std::ptr::null_mut();
         self.v12.p_next = std::ptr::null_mut();
@@ -267,8 +271,9 @@ features! {
 mod tests {
     use super::*;
 
-    /// Every feature is in the list: the structures hold nothing else but a head
-    /// of type and pointer.
+    /// Every feature is in the list.
+    ///
+    /// Besides features, each structure holds only a header with a type and a pointer.
     #[test]
     fn the_list_is_complete() {
         let mut names = 0;
@@ -283,7 +288,7 @@ mod tests {
             + size_of_val(&set.v12)
             + size_of_val(&set.v13)
             - 3 * head;
-        // At most the padding at the ends of the three is more.
+        // The surplus is at most the padding at the ends of the three structures.
         assert!((names..names + 3).contains(&(bytes / size_of::<vk::Bool32>())));
     }
 

@@ -1,21 +1,21 @@
-//! The formats and samples of a pass, and whether the device has them.
+//! The formats and sample count of a render pass.
 
 use super::{Context, Result, StandaloneError};
 use ash::vk;
 
-/// The formats of a pass, as a pipeline wants to know them.
+/// The formats of a render pass, as needed to create a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formats {
-    /// Colour.
+    /// Format of the colour attachment.
     pub color: vk::Format,
-    /// Depth, if there is any.
+    /// Format of the depth attachment, if there is one.
     pub depth: Option<vk::Format>,
-    /// Samples of both. More than one are resolved (averaged) at the end.
+    /// Samples of both attachments. More than one are resolved (averaged) at the end.
     pub samples: vk::SampleCountFlags,
 }
 
 impl Formats {
-    /// Fails where the device cannot draw with these.
+    /// Fails if the device cannot draw with these formats and samples.
     pub(super) fn check(self, context: &Context) -> Result<()> {
         let limits = &context.properties.limits;
         let supported =
@@ -40,7 +40,7 @@ fn check_format(
     format: vk::Format,
     wanted: vk::FormatFeatureFlags,
 ) -> Result<()> {
-    // SAFETY: the device is of this instance.
+    // SAFETY: the device belongs to this instance.
     let found = unsafe {
         context
             .instance

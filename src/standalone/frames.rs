@@ -1,5 +1,4 @@
-//! Frames in flight: N frames in flight, each with a command buffer, a fence and an acquire
-//! semaphore.
+//! Frames in flight, each with a command buffer, a fence and an acquire semaphore.
 
 use super::context::ContextId;
 use super::{Check, Context, Result, SwapchainImage};
@@ -9,19 +8,21 @@ use ash::vk;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FrameCommands {
-    /// The frame in flight, 0 to the number of frames in flight: everything that was submitted in it
-    /// has ended.
+    /// Index of the frame in flight.
+    ///
+    /// It is less than the number of frames in flight. Everything that was submitted earlier with
+    /// this index has finished.
     pub frame_index: usize,
-    /// Recording, outside of rendering.
+    /// The command buffer. It is recording, outside of rendering.
     pub cmd: vk::CommandBuffer,
-    /// For [`Swapchain::acquire`](super::swapchain::Swapchain::acquire).
+    /// Signalled by [`Swapchain::acquire`](super::swapchain::Swapchain::acquire).
     pub(super) acquired: vk::Semaphore,
 }
 
-/// What errors call them.
-const OBJECT: &str = "the frame frames_in_flight";
+/// The name of this object in errors.
+const OBJECT: &str = "the frames in flight";
 
-/// The frames in flight, begun in turn.
+/// Frames in flight, begun in turn.
 #[derive(Debug)]
 pub struct Frames {
     owner: ContextId,
@@ -33,18 +34,18 @@ pub struct Frames {
 struct Slot {
     pool: vk::CommandPool,
     cmd: vk::CommandBuffer,
-    /// Signalled when the frame's submission has ended.
+    /// Signalled when the frame's submission has finished.
     fence: vk::Fence,
     submitted: bool,
     acquired: vk::Semaphore,
 }
 
 impl Frames {
-    /// Makes `frames_in_flight` frames in flight, at least one.
+    /// Creates `frames_in_flight` frames in flight, at least one.
     ///
     /// # Errors
     ///
-    /// What the Vulkan calls return.
+    /// Returns the errors of the Vulkan calls.
     pub fn new(context: &Context, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
             owner: context.id(),
@@ -69,14 +70,15 @@ impl Frames {
         self.frames_in_flight.len()
     }
 
-    /// Waits until the next frame in flight is free, and begins its command buffer. A frame
-    /// that is begun and not submitted, because there is no image to draw to, is
-    /// begun again.
+    /// Waits until the next frame in flight is free, and begins its command buffer.
+    ///
+    /// If a frame is begun and not submitted, for example because there is no image to draw to, the
+    /// same frame is begun again.
     ///
     /// # Errors
     ///
-    /// Where the context is not the one that the frames in flight were made with, and what
-    /// the Vulkan calls return.
+    /// Returns an error if the frames were created with another context, and the errors of the
+    /// Vulkan calls.
     pub fn begin(&mut self, context: &mut Context) -> Result<FrameCommands> {
         context.check_own(self.owner, OBJECT)?;
         let number = self.next;
@@ -84,7 +86,7 @@ impl Frames {
         frame_index.wait(context)?;
         let info = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the frame's last submission has ended.
+        // SAFETY: the frame's last submission has finished.
         unsafe {
             context
                 .device
@@ -102,9 +104,10 @@ impl Frames {
         })
     }
 
-    /// Ends the frame's command buffer and submits it. With an image, it waits
-    /// for its acquisition before colour is written, and the image can be
-    /// presented afterwards.
+    /// Ends the frame's command buffer and submits it.
+    ///
+    /// If there is an image, the submission waits for its acquisition before it writes colour, and
+    /// the image can be presented afterwards.
     ///
     /// # Errors
     ///
@@ -112,8 +115,9 @@ impl Frames {
     ///
     /// # Safety
     ///
-    /// `frame` is the one that [`Frames::begin`] gave last, what was recorded is
-    /// valid, and `image` was acquired with this frame.
+    /// - `frame` is the one that [`Frames::begin`] returned last.
+    /// - The recorded commands are valid.
+    /// - `image` was acquired with this frame.
     pub unsafe fn submit(
         &mut self,
         context: &mut Context,
@@ -137,7 +141,8 @@ impl Frames {
             .wait_semaphore_infos(wait.as_slice())
             .command_buffer_infos(&cmds)
             .signal_semaphore_infos(signal.as_slice())];
-        // SAFETY: by the contract above; the fence's last use was waited for.
+        // SAFETY: the caller guarantees that `frame` was begun last and its recording is valid. The
+        // fence's last use was waited for.
         unsafe {
             let device = &context.device;
             device
@@ -155,8 +160,10 @@ impl Frames {
         Ok(())
     }
 
-    /// Waits for the device, and destroys the frames in flight. `context` is the one that
-    /// they were made with; with another they are leaked, and that is logged.
+    /// Waits for the device, then destroys the frames in flight.
+    ///
+    /// `context` must be the one that they were created with. If it is another, they are leaked and
+    /// an error is logged.
     pub fn destroy(mut self, context: &mut Context) {
         if context.may_destroy(self.owner, OBJECT) {
             self.release(context);
@@ -165,7 +172,7 @@ impl Frames {
 
     fn release(&mut self, context: &Context) {
         for frame_index in self.frames_in_flight.drain(..) {
-            // SAFETY: of this device, and unused; null is ignored.
+            // SAFETY: the objects belong to this device and are no longer used. Null is ignored.
             unsafe {
                 context.device.destroy_command_pool(frame_index.pool, None);
                 context.device.destroy_fence(frame_index.fence, None);
@@ -179,7 +186,7 @@ impl Drop for Frames {
     fn drop(&mut self) {
         if !self.frames_in_flight.is_empty() {
             log::warn!(
-                "{} frame frames_in_flight were dropped and not destroyed",
+                "{} frames in flight were dropped and not destroyed",
                 self.frames_in_flight.len()
             );
         }
@@ -192,7 +199,7 @@ impl Slot {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::TRANSIENT)
             .queue_family_index(context.queue_family);
-        // SAFETY: the device is alive, and was made with this queue family.
+        // SAFETY: the device is alive, and was created with this queue family.
         unsafe {
             self.pool = device
                 .create_command_pool(&info, None)

@@ -1,12 +1,13 @@
-//! What a context has for reading.
+//! The read-only part of a context.
 
 use super::{DeviceInfo, FeatureSet};
 use ash::vk;
 use std::ffi::CString;
 use std::fmt;
 
-/// What a [`Context`](super::Context) has for reading. It can't be changed through the context:
-/// everything that is made with it relies on it.
+/// Read-only handles and properties of a [`Context`](super::Context).
+///
+/// They cannot be changed through the context, because every object created with it relies on them.
 ///
 /// ```compile_fail,E0594
 /// # use throng::{ash::vk, standalone::Context};
@@ -16,14 +17,16 @@ use std::fmt;
 /// ```
 #[non_exhaustive]
 pub struct Handles {
-    /// The device. A clone of it is some kilobytes of function pointers, and borrows nothing:
-    /// for where the context is borrowed mutably meanwhile.
+    /// The device.
+    ///
+    /// A clone costs some kilobytes of function pointers and borrows nothing. Clone it to keep
+    /// using the device while the context is borrowed mutably.
     pub device: ash::Device,
-    /// Its one queue: graphics, compute, and presenting where there is a window.
+    /// The device's one queue, for graphics, compute and, if there is a window, presenting.
     pub queue: vk::Queue,
-    /// The family of `queue`.
+    /// Index of the family of `queue`.
     pub queue_family: u32,
-    /// Valid bits of a timestamp on `queue`; 0 where there are none.
+    /// Valid bits of a timestamp on `queue`. It is 0 if timestamps are not supported.
     pub timestamp_bits: u32,
     /// The Vulkan entry points.
     pub entry: ash::Entry,
@@ -31,19 +34,19 @@ pub struct Handles {
     pub instance: ash::Instance,
     /// The physical device.
     pub physical_device: vk::PhysicalDevice,
-    /// Its limits and identifiers.
+    /// Limits and identifiers of the device.
     pub properties: vk::PhysicalDeviceProperties,
-    /// Its name and its driver's.
+    /// Names of the device and its driver.
     pub info: DeviceInfo,
     /// The features that are enabled.
     pub enabled: FeatureSet,
     /// The device extensions that are enabled, sorted.
     pub extensions: Vec<CString>,
-    /// Whether objects can be named and commands labelled.
+    /// True if objects can be named and commands labelled.
     pub debug_utils: bool,
-    /// Whether validation is on and looks for hazards across submissions.
+    /// True if validation is on and checks for hazards across submissions.
     pub across_submits: bool,
-    /// Transient pool of `queue_family`, for one-off work.
+    /// Transient command pool of `queue_family`, for one-off work.
     pub command_pool: vk::CommandPool,
 }
 

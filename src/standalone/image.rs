@@ -1,11 +1,11 @@
-//! A two-dimensional image with its memory and one view: what attachments are.
+//! A two-dimensional image with its memory and one view, used for attachments.
 
 use super::{Check, Context, Result, StandaloneError, buffer};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
 
-/// What an [`Image`] is made from.
+/// Settings for a new [`Image`].
 pub(super) struct ImageDesc<'a> {
     pub(super) name: &'a str,
     pub(super) extent: vk::Extent2D,
@@ -14,7 +14,7 @@ pub(super) struct ImageDesc<'a> {
     pub(super) usage: vk::ImageUsageFlags,
 }
 
-/// One mip level, one layer, device-local.
+/// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
 pub(super) struct Image {
     name: String,
@@ -51,7 +51,7 @@ impl Image {
             .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.usage);
-        // SAFETY: the device is alive; extent, format and samples were checked.
+        // SAFETY: the device is alive, and extent, format and samples were checked.
         self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
         // SAFETY: the image is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
@@ -73,9 +73,9 @@ impl Image {
         let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
         let location = MemoryLocation::GpuOnly;
         let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
-        // Held before it is bound, so that an error frees it.
+        // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
-        // SAFETY: the memory was allocated for this image, and lives as long.
+        // SAFETY: the memory was allocated for this image, and lives as long as the image.
         unsafe {
             context
                 .device
@@ -84,9 +84,9 @@ impl Image {
         .check("vkBindImageMemory")
     }
 
-    /// Destroys what there is. The device does not use it any more.
+    /// Destroys all handles that exist. The device must no longer use them.
     pub(super) fn release(&mut self, context: &mut Context) {
-        // SAFETY: of this device, and unused; null is ignored.
+        // SAFETY: the handles belong to this device and are no longer used. Null is ignored.
         unsafe {
             context.device.destroy_image_view(self.view, None);
             context.device.destroy_image(self.handle, None);
@@ -118,7 +118,7 @@ fn check_extent(context: &Context, extent: vk::Extent2D) -> Result<()> {
     Err(StandaloneError::Extent { width, height, max })
 }
 
-/// What a format holds.
+/// The aspects of a format.
 pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
     use vk::ImageAspectFlags as Aspect;
     match format {
@@ -132,7 +132,7 @@ pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
     }
 }
 
-/// The only level and layer.
+/// The range of the only mip level and layer.
 pub(super) fn whole(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default()
         .aspect_mask(aspect)

@@ -1,23 +1,23 @@
-//! The instance, the validation layer and the messenger.
+//! The instance, the validation layer and the debug messenger.
 
 use super::validation::{Messages, Validation};
 use super::{Check, Result, StandaloneError, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 
-/// Owns the instance: destroys the messenger and then the instance.
+/// Owns the instance. Destroys the messenger first, then the instance.
 pub(super) struct InstanceOwner {
     pub(super) entry: Entry,
     pub(super) instance: ash::Instance,
     pub(super) debug_utils: bool,
     pub(super) across_submits: bool,
     pub(super) messages: Messages,
-    /// The enabled extensions that surfaces are made with.
+    /// The enabled extensions for creating surfaces.
     surface_extensions: Vec<&'static CStr>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
 }
 
-/// What the instance is made with.
+/// Layers, extensions and flags to create the instance with.
 struct Plan {
     layers: Vec<*const c_char>,
     extensions: Vec<*const c_char>,
@@ -27,13 +27,15 @@ struct Plan {
 }
 
 impl InstanceOwner {
-    /// `surface_extensions`: what surfaces of the window system need.
+    /// Creates the instance.
+    ///
+    /// `surface_extensions` lists the extensions that surfaces of the window system need.
     pub(super) fn new(
         app_name: &str,
         validation: Validation,
         surface_extensions: &[&'static CStr],
     ) -> Result<Self> {
-        // SAFETY: the loader's initialisers are sound to run.
+        // SAFETY: running the Vulkan loader's initialisers is sound.
         let entry =
             unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })?;
         check_version(&entry)?;
@@ -55,7 +57,7 @@ impl InstanceOwner {
         Ok(owner)
     }
 
-    /// Whether surfaces that need these extensions can be made.
+    /// Fails if surfaces that need these extensions cannot be created.
     pub(super) fn check_surface_extensions(&self, needed: &[&'static CStr]) -> Result<()> {
         let missing = needed.iter().find(|e| !self.surface_extensions.contains(e));
         missing.map_or(Ok(()), |name| Err(missing_extension(name)))
@@ -74,7 +76,7 @@ impl InstanceOwner {
 
 impl Drop for InstanceOwner {
     fn drop(&mut self) {
-        // SAFETY: every child object's owner holds this one, so none is left.
+        // SAFETY: the owner of every child object holds this owner, so no child object is left.
         unsafe {
             if let Some((loader, messenger)) = self.messenger.take() {
                 loader.destroy_debug_utils_messenger(messenger, None);
@@ -157,7 +159,7 @@ fn create(
         .api_version(vk::API_VERSION_1_3);
     let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
     let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
-    // In the chain, so that creation and destruction are watched as well.
+    // Chained to the instance, so that its creation and destruction are checked as well.
     let mut messenger = messages.messenger();
     let mut info = vk::InstanceCreateInfo::default()
         .flags(plan.flags)
@@ -199,7 +201,7 @@ fn layer_version(entry: &Entry, layer: &CStr) -> Result<u32> {
 }
 
 fn extensions(entry: &Entry, layer: Option<&CStr>) -> Result<Vec<CString>> {
-    // SAFETY: the entry is loaded, and `layer` is one that was enumerated.
+    // SAFETY: the entry is loaded, and `layer` is the name of an enumerated layer.
     let found = unsafe { entry.enumerate_instance_extension_properties(layer) }
         .check("vkEnumerateInstanceExtensionProperties")?;
     Ok(names(&found))

@@ -1,14 +1,13 @@
-//! Vulkan for those without an engine: examples, tests and benches.
+//! Vulkan setup for programs without an engine: examples, tests and benches.
 //!
-//! The rest of the crate records into command buffers that someone else made.
-//! This module is that someone, kept as small as it can be: one instance, one
-//! device, one queue, and something to draw into.
+//! The rest of the crate records into command buffers that the application owns. This module is a
+//! minimal such application: one instance, one device, one queue, and something to draw into.
 //!
 //! ```text
 //! Context ── instance, device, queue, allocator, validation messages
 //!    ├── Target      colour and depth without a window, read back as bytes
 //!    ├── Swapchain   the same with a window
-//!    ├── Frames      N frames_in_flight: command buffer, fence, acquire semaphore
+//!    ├── Frames      frames in flight: command buffer, fence, acquire semaphore
 //!    └── Buffer      mapped or device-local, read back as bytes
 //! ```
 //!
@@ -33,16 +32,18 @@
 //! # }
 //! ```
 //!
-//! What is made with a [`Context`] is destroyed with that same context, by its
-//! own `destroy`, before the context is dropped. What was forgotten is logged, and
-//! another context is refused as [`StandaloneError::ForeignContext`].
+//! Every object created with a [`Context`] must be destroyed with the same context, by its own
+//! `destroy`, before the context is dropped. Forgotten objects are logged. Another context is
+//! rejected with [`StandaloneError::ForeignContext`].
 //!
-//! # Drivers that do a part of Vulkan only
+//! # Drivers with incomplete Vulkan support
 //!
-//! Drivers on top of another interface, such as MoltenVK, are only listed to an
-//! instance with `VK_KHR_portability_enumeration`, and want
-//! `VK_KHR_portability_subset` enabled on the device. A [`Context`] enables both
-//! where they are offered. This has not been tested on such a driver.
+//! Drivers on top of another graphics API, such as MoltenVK, have two requirements:
+//!
+//! - The instance lists them only if it enables `VK_KHR_portability_enumeration`.
+//! - The device must enable `VK_KHR_portability_subset`.
+//!
+//! A [`Context`] enables both if they are offered. This has not been tested on such a driver.
 
 mod attachments;
 mod buffer;
@@ -79,5 +80,5 @@ pub use validation::{Message, Messages, Severity, Validation};
 
 use error::Check;
 
-/// What everything in this module returns.
+/// The result type of this module.
 pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;

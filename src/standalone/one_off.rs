@@ -22,7 +22,7 @@ impl<'a> OneOff<'a> {
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
             .command_buffer_count(1);
-        // SAFETY: the pool is of this device, and borrowed through the context.
+        // SAFETY: the pool belongs to this device, and is borrowed through the context.
         let cmds =
             unsafe { device.allocate_command_buffers(&info) }.check("vkAllocateCommandBuffers")?;
         work.cmd = cmds.first().copied().unwrap_or_default();
@@ -42,8 +42,8 @@ impl<'a> OneOff<'a> {
     pub(super) fn run(&mut self, queue: vk::Queue) -> Result<()> {
         let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(self.cmd)];
         let submit = [vk::SubmitInfo2::default().command_buffer_infos(&cmds)];
-        // SAFETY: the command buffer is recording, the fence is new, and the queue
-        // is the context's, which is borrowed mutably.
+        // SAFETY: the command buffer is recording, the fence is new, and the queue belongs to the
+        // context, which is borrowed mutably.
         unsafe {
             self.device
                 .end_command_buffer(self.cmd)
@@ -60,7 +60,8 @@ impl<'a> OneOff<'a> {
 
 impl Drop for OneOff<'_> {
     fn drop(&mut self) {
-        // SAFETY: never submitted, ended, or lost with the device; null is ignored.
+        // SAFETY: the work was never submitted, has finished, or was lost with the device, so the
+        // device does not use these objects. Null is ignored.
         unsafe {
             self.device.destroy_fence(self.fence, None);
             if self.cmd != vk::CommandBuffer::null() {

@@ -1,46 +1,46 @@
-//! From the GPU to bytes.
+//! Reads buffers and images back to the CPU.
 //!
-//! Each function copies into a mapped buffer in a submission of its own, waits
-//! for it, and destroys the buffer. It comes after everything submitted before.
+//! Each function copies into a mapped buffer in its own submission, waits for it, and destroys the
+//! buffer. The copy happens after all work submitted before.
 
 use super::attachments::barrier;
 use super::{Buffer, BufferDesc, Context, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 
-/// One level of one layer of an image, to be read back.
+/// One mip level of one layer of an image to read back.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRead {
     /// The image. Its usage includes `TRANSFER_SRC`.
     pub image: vk::Image,
-    /// Which of its aspects.
+    /// The aspect to read.
     pub aspect: vk::ImageAspectFlags,
-    /// The layout it is in, before and after.
+    /// The layout of the image, before and after the read.
     pub layout: vk::ImageLayout,
-    /// The level.
+    /// The mip level.
     pub mip_level: u32,
-    /// The layer.
+    /// The array layer.
     pub layer: u32,
-    /// Texels of that level.
+    /// Size of that mip level in texels.
     pub extent: vk::Extent2D,
-    /// Bytes of one texel of that aspect.
+    /// Bytes per texel of that aspect.
     pub texel_bytes: u32,
 }
 
-/// Reads an image: rows from the top, without gaps.
+/// Reads an image as tightly packed rows, from the top.
 ///
 /// # Errors
 ///
-/// What the allocator and the Vulkan calls return.
+/// Returns the errors of the allocator and of the Vulkan calls.
 ///
 /// # Safety
 ///
-/// The image is of this device, has one sample, and is as `read` says.
+/// The image belongs to this device, has one sample, and matches the description in `read`.
 pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<u8>> {
     let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
     let to = staging(context, texels * u64::from(read.texel_bytes))?;
     let result = context.submit_and_wait(|device, cmd| {
-        // SAFETY: by the contract above; `to` is large enough.
+        // SAFETY: the caller guarantees that the image matches `read`, and `to` is large enough.
         unsafe {
             record_image(device, cmd, read, to.handle());
             make_visible(device, cmd, vk::PipelineStageFlags2::COPY, READ_BY_HOST);
@@ -49,16 +49,16 @@ pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<
     finish(context, to, result)
 }
 
-/// Reads `size` bytes of a buffer from byte `offset` on.
+/// Reads `size` bytes of a buffer, starting at byte `offset`.
 ///
 /// # Errors
 ///
-/// What the allocator and the Vulkan calls return.
+/// Returns the errors of the allocator and of the Vulkan calls.
 ///
 /// # Safety
 ///
-/// The buffer is of this device, its usage includes `TRANSFER_SRC`, and it has
-/// the range, which is not empty.
+/// The buffer belongs to this device, its usage includes `TRANSFER_SRC`, and it contains the range,
+/// which is not empty.
 pub unsafe fn read_buffer(
     context: &mut Context,
     buffer: vk::Buffer,
@@ -72,7 +72,7 @@ pub unsafe fn read_buffer(
             dst_offset: 0,
             size,
         };
-        // SAFETY: by the contract above; `to` is large enough.
+        // SAFETY: the caller guarantees that the buffer has the range, and `to` is large enough.
         unsafe {
             make_visible(
                 device,
@@ -167,7 +167,7 @@ unsafe fn record_image(
             layer_count: 1,
         })
         .image_extent(read.extent.into());
-    // SAFETY: the caller's command buffer is recording, and the image is as `read` says.
+    // SAFETY: the caller's command buffer is recording, and the image matches `read`.
     unsafe {
         barrier(device, cmd, &[before]);
         device.cmd_copy_image_to_buffer(cmd, read.image, source, to, &[region]);

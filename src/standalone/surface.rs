@@ -1,4 +1,4 @@
-//! A window's surface.
+//! The surface of a window.
 
 use super::instance::InstanceOwner;
 use super::{Check, Result, StandaloneError};
@@ -8,17 +8,17 @@ use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
 
-/// Anything that is a window: winit's, SDL's, one's own.
+/// Any window type, from winit, SDL or your own code.
 pub trait Window: HasDisplayHandle + HasWindowHandle {}
 
 impl<W: HasDisplayHandle + HasWindowHandle + ?Sized> Window for W {}
 
-/// A window's surface. It keeps the window and the instance alive.
+/// The surface of a window. It keeps the window and the instance alive.
 pub struct Surface {
     pub(super) loader: khr::surface::Instance,
     pub(super) handle: vk::SurfaceKHR,
     owner: Arc<InstanceOwner>,
-    // After `handle`: the window goes last.
+    // Declared after `handle`, because the window must be dropped last.
     _window: Arc<dyn Window>,
 }
 
@@ -33,10 +33,10 @@ impl Surface {
         let as_error = |reason| StandaloneError::Window { reason };
         let display = window.display_handle().map_err(as_error)?.as_raw();
         let raw = window.window_handle().map_err(as_error)?.as_raw();
-        // Else the extension's functions are not there to be called.
+        // Without this check, the functions of the extension might not be loaded.
         owner.check_surface_extensions(&required_extensions(&*window)?)?;
-        // SAFETY: the handles are valid now, by the contract of their traits, and
-        // stay so because the surface keeps the window; the extensions are enabled.
+        // SAFETY: the handles are valid now, by the contract of their traits. They stay valid
+        // because the surface keeps the window alive. The extensions are enabled.
         let handle = unsafe {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }
@@ -49,7 +49,7 @@ impl Surface {
         })
     }
 
-    /// The handle, which lives as long as this object.
+    /// The Vulkan handle, which lives as long as this object.
     #[must_use]
     pub fn handle(&self) -> vk::SurfaceKHR {
         self.handle
@@ -59,9 +59,9 @@ impl Surface {
         Arc::ptr_eq(&self.owner, owner)
     }
 
-    /// Whether a queue family can present to it.
+    /// Returns true if a queue family can present to this surface.
     pub(super) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
-        // SAFETY: the device is of the same instance, and the family is one of its own.
+        // SAFETY: the device belongs to the same instance, and the family is one of its families.
         unsafe {
             self.loader
                 .get_physical_device_surface_support(device, family, self.handle)
@@ -72,7 +72,7 @@ impl Surface {
 
 impl Drop for Surface {
     fn drop(&mut self) {
-        // SAFETY: its swapchain is destroyed before it; the instance is alive.
+        // SAFETY: the swapchain of this surface was destroyed before, and the instance is alive.
         unsafe { self.loader.destroy_surface(self.handle, None) };
     }
 }

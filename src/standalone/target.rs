@@ -1,4 +1,4 @@
-//! Something to draw into without a window.
+//! Images to draw into without a window.
 
 use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
 use super::context::ContextId;
@@ -7,22 +7,22 @@ use super::readback::{ImageRead, read_image};
 use super::{Context, Formats, Result, StandaloneError};
 use ash::vk;
 
-/// What a [`Target`] is made from.
+/// Settings for a new [`Target`].
 #[derive(Clone, Copy, Debug)]
 pub struct TargetDesc<'a> {
-    /// Its debug name.
+    /// Debug name.
     pub name: &'a str,
     /// Width and height in texels.
     pub extent: vk::Extent2D,
-    /// Format of colour.
+    /// Format of the colour image.
     pub color_format: vk::Format,
-    /// Format of depth, if any is wanted.
+    /// Format of the depth image, if one is wanted.
     pub depth_format: Option<vk::Format>,
-    /// Samples of colour and depth. Colour is resolved where it is more than one.
+    /// Samples of colour and depth. With more than one, colour is resolved.
     pub samples: vk::SampleCountFlags,
-    /// Uses of the resolved colour besides drawing and copying from it.
+    /// Usage of the resolved colour image, besides drawing and copying from it.
     pub color_usage: vk::ImageUsageFlags,
-    /// Uses of depth besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED`.
     pub depth_usage: vk::ImageUsageFlags,
 }
 
@@ -43,10 +43,10 @@ impl Default for TargetDesc<'_> {
     }
 }
 
-/// Colour, and perhaps depth, in device memory.
+/// A colour image and an optional depth image in device memory.
 ///
-/// Colour rests in `TRANSFER_SRC_OPTIMAL`, from `end` to the next `begin`; a new
-/// target rests too, and is transparent black. Depth is in
+/// Between `end` and the next `begin`, the colour image is in `TRANSFER_SRC_OPTIMAL`. A new target
+/// is in this layout too, and is transparent black. The depth image is in
 /// `DEPTH_STENCIL_ATTACHMENT_OPTIMAL` from the first `begin` on.
 #[derive(Debug)]
 pub struct Target {
@@ -59,12 +59,12 @@ pub struct Target {
 const RESTING: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
 
 impl Target {
-    /// Makes a target.
+    /// Creates a target.
     ///
     /// # Errors
     ///
-    /// Where the device cannot do the formats, samples or extent, and what the
-    /// allocator and the Vulkan calls return.
+    /// Returns an error if the device does not support the formats, samples or extent, and the
+    /// errors of the allocator and of the Vulkan calls.
     pub fn new(context: &mut Context, desc: &TargetDesc<'_>) -> Result<Self> {
         let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
         let color_usage = desc.color_usage | vk::ImageUsageFlags::COLOR_ATTACHMENT | copied;
@@ -112,7 +112,7 @@ impl Target {
         }
     }
 
-    /// Formats and samples, for pipelines.
+    /// Formats and sample count, as needed to create pipelines.
     #[must_use]
     pub fn formats(&self) -> Formats {
         self.attachments.formats
@@ -123,56 +123,56 @@ impl Target {
         self.attachments.extent
     }
 
-    /// The resolved colour, and its view.
+    /// The resolved colour image and its view.
     #[must_use]
     pub fn color(&self) -> (vk::Image, vk::ImageView) {
         (self.color.handle, self.color.view)
     }
 
-    /// Depth and its view, where there is one. It has the samples of the pass.
+    /// The depth image and its view, if there is one. It has the samples of the render pass.
     #[must_use]
     pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
         self.attachments.depth.as_ref().map(|i| (i.handle, i.view))
     }
 
-    /// Clears, begins rendering, and sets viewport and scissor to the whole.
+    /// Clears, begins rendering, and sets viewport and scissor to the whole target.
     ///
     /// # Safety
     ///
-    /// `cmd` is recording outside of rendering on this target's device, and
-    /// [`Target::end`] is recorded before it is submitted.
+    /// `cmd` belongs to this target's device and is recording outside of rendering. [`Target::end`]
+    /// is recorded before `cmd` is submitted.
     pub unsafe fn begin(&self, device: &ash::Device, cmd: vk::CommandBuffer, begin: &Begin) {
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe { self.attachments.begin(device, cmd, self.target(), begin) };
     }
 
-    /// Ends rendering for a while: the images stay in their attachment layouts.
+    /// Suspends rendering. The images stay in their attachment layouts.
     ///
     /// # Safety
     ///
     /// `cmd` is inside of the rendering that `begin` or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };
     }
 
-    /// Begins rendering again on what is there.
+    /// Begins rendering again and keeps the existing contents.
     ///
     /// # Safety
     ///
-    /// As [`Target::begin`], after [`Target::suspend`]; who read depth meanwhile
-    /// has brought it back to its attachment layout.
+    /// As [`Target::begin`], after [`Target::suspend`]. If depth was read in between, it is back in
+    /// its attachment layout.
     pub unsafe fn resume(
         &self,
         device: &ash::Device,
         cmd: vk::CommandBuffer,
         flags: vk::RenderingFlags,
     ) {
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
         unsafe { self.attachments.resume(device, cmd, self.target(), flags) };
     }
 
-    /// Ends rendering, and brings colour to rest.
+    /// Ends rendering and returns colour to `TRANSFER_SRC_OPTIMAL`.
     ///
     /// # Safety
     ///
@@ -187,22 +187,22 @@ impl Target {
             .dst_access_mask(vk::AccessFlags2::TRANSFER_READ)
             .old_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
             .new_layout(RESTING);
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe {
             device.cmd_end_rendering(cmd);
             barrier(device, cmd, &[rest]);
         }
     }
 
-    /// Reads the resolved colour, after all work submitted so far: rows from the
-    /// top without gaps, four bytes a texel in the order RGBA, as the format
-    /// encodes them (sRGB unless another was asked for).
+    /// Reads the resolved colour, after all work submitted so far.
+    ///
+    /// The rows are tightly packed, from the top. Each texel has four bytes in the order RGBA,
+    /// encoded as the format says (sRGB unless another format was asked for).
     ///
     /// # Errors
     ///
-    /// Where the format is not four 8-bit channels, the context is not the one
-    /// that the target was made with, and what the allocator and the Vulkan calls
-    /// return.
+    /// Returns an error if the format is not four 8-bit channels, or if the target was created with
+    /// another context. Errors of the allocator and of the Vulkan calls are returned too.
     pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
         context.check_own(self.owner, &self.object())?;
         let format = self.formats().color;
@@ -220,7 +220,7 @@ impl Target {
             extent: self.extent(),
             texel_bytes: 4,
         };
-        // SAFETY: the image is alive, has one sample, and rests in this layout.
+        // SAFETY: the image is alive, has one sample, and is in this layout outside of rendering.
         let mut bytes = unsafe { read_image(context, &read) }?;
         if swapped {
             bytes.chunks_exact_mut(4).for_each(|texel| texel.swap(0, 2));
@@ -228,8 +228,10 @@ impl Target {
         Ok(bytes)
     }
 
-    /// Waits for the device, and destroys the images. `context` is the one that
-    /// the target was made with; with another it is leaked, and that is logged.
+    /// Waits for the device, then destroys the images.
+    ///
+    /// `context` must be the one that the target was created with. If it is another, the target is
+    /// leaked and an error is logged.
     pub fn destroy(mut self, context: &mut Context) {
         if context.may_destroy(self.owner, &self.object()) {
             self.release(context);
@@ -252,7 +254,7 @@ impl Target {
         }
     }
 
-    /// Makes a new target rest.
+    /// Clears a new target and puts it in the layout that it has between frames.
     fn clear(&self, context: &mut Context) -> Result<()> {
         let range = whole(aspect(self.formats().color));
         let to = |stage, access, old, new| {

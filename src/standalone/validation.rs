@@ -1,61 +1,65 @@
-//! The validation layer, and what it says.
+//! The validation layer and its messages.
 //!
-//! [`Validation::On`] enables `VK_LAYER_KHRONOS_validation` with synchronization
-//! validation, and collects every message of severity warning and above.
+//! [`Validation::On`] enables `VK_LAYER_KHRONOS_validation` with synchronization validation, and
+//! collects every message of severity warning and above.
 //!
 //! # Hazards across submissions
 //!
-//! Layers before 1.3.275 look for hazards within one command buffer only, unless
-//! the environment of the process has
+//! Layers before 1.3.275 check for hazards within one command buffer only. To check across
+//! submissions, they need this variable in the environment of the process before the instance is
+//! created:
 //!
 //! ```text
 //! VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
 //! ```
 //!
-//! before the instance is made. The application has no official way to say the
-//! same to such a layer, so this repository's `.cargo/config.toml` sets it for
-//! whatever Cargo runs. Later layers check submissions unasked.
-//! [`Context::across_submits`](super::Context) says which of the two holds, and
-//! a context that validates without it logs a warning.
+//! An application has no official way to pass this setting to such a layer, so this repository's
+//! `.cargo/config.toml` sets it for every program that Cargo runs. Later layers check across
+//! submissions by default. [`Context::across_submits`](super::Context) tells if the check is
+//! active. A context that validates without it logs a warning.
 //!
-//! # What is collected
+//! # Collected messages
 //!
-//! Every type of message, performance warnings too: best practices are not
-//! enabled, so the few that core validation has are defects of the program.
-//! Left out, and only logged, is what speaks of the machine and not of the
-//! program: messages of the loader (a driver that fails to load) and the layer's
-//! remarks on its own settings.
+//! Messages of all types are collected, including performance warnings: best practices are not
+//! enabled, so the few performance warnings of core validation are defects of the program.
+//!
+//! Two kinds of message are only logged, because they are about the machine and not about the
+//! program:
+//!
+//! - messages of the loader, for example about a driver that fails to load,
+//! - the layer's remarks on its own settings.
 
 use ash::vk;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The layer.
+/// The name of the validation layer.
 pub const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
-/// The environment variable that old layers take settings from.
+/// The environment variable that configures old layers.
 pub const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";
-/// The setting in it that makes them look across submissions.
+/// The value of [`ENABLES_VARIABLE`] that makes old layers check across submissions.
 pub const ACROSS_SUBMITS: &str = "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT";
-/// The first version of the layer that looks across submissions unasked.
+/// The first version of the layer that checks across submissions by default.
 const ACROSS_SUBMITS_SINCE: u32 = vk::make_api_version(0, 1, 3, 275);
-/// Who speaks of the machine and not of the program.
+/// Ids of messages about the machine, not about the program.
 const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 
-/// Whether the validation layer watches.
+/// Switches the validation layer on or off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
-    /// No layer.
+    /// No validation layer.
     #[default]
     Off,
-    /// The Khronos layer with synchronization validation. An error if it is not
-    /// installed: what was asked for is never left out in silence.
+    /// The Khronos layer with synchronization validation.
+    ///
+    /// It is an error if the layer is not installed. Validation that was asked for is never skipped
+    /// silently.
     On,
 }
 
 impl Validation {
-    /// `On` where the environment variable `THRONG_VALIDATION` is set to
-    /// anything but `0`.
+    /// `On` if the environment variable `THRONG_VALIDATION` is set to anything but `0`.
     #[must_use]
     pub fn from_env() -> Self {
         match std::env::var_os("THRONG_VALIDATION") {
@@ -65,26 +69,26 @@ impl Validation {
     }
 }
 
-/// How bad a message is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Probably wrong.
+    /// The usage is probably wrong.
     Warning,
-    /// Against the specification.
+    /// The usage violates the specification.
     Error,
 }
 
-/// One message of the layer.
+/// A message of the validation layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// General, validation or performance.
+    /// Its type: general, validation or performance.
     pub kind: vk::DebugUtilsMessageTypeFlagsEXT,
     /// The name of the rule, such as `SYNC-HAZARD-WRITE-AFTER-WRITE`.
     pub id: String,
-    /// The whole text.
+    /// The full text.
     pub text: String,
 }
 
@@ -94,8 +98,10 @@ impl fmt::Display for Message {
     }
 }
 
-/// The messages so far. Clones share one list, which outlives the context: what
-/// the layer says at destruction can be read afterwards.
+/// The messages so far.
+///
+/// Clones share one list. The list outlives the context, so messages about destruction can be read
+/// afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Mutex<Vec<Message>>>);
 
@@ -106,19 +112,19 @@ impl Messages {
         self.lock().clone()
     }
 
-    /// The list, which is empty afterwards.
+    /// Takes all messages and leaves the list empty.
     #[must_use]
     pub fn take(&self) -> Vec<Message> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Whether nothing was said.
+    /// Returns true if there are no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// All messages as text, one a line; empty where there are none.
+    /// All messages as text, one per line. Empty if there are none.
     #[must_use]
     pub fn report(&self) -> String {
         self.lock().iter().map(|m| format!("{m}\n")).collect()
@@ -128,13 +134,12 @@ impl Messages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address that the messenger calls back with. It is good for as long as
-    /// one clone lives.
+    /// The address that the messenger passes to the callback. It is valid while any clone lives.
     fn user_data(&self) -> *mut c_void {
         Arc::as_ptr(&self.0).cast_mut().cast()
     }
 
-    /// What a messenger that fills this list is made from.
+    /// Create info for a messenger that fills this list.
     pub(super) fn messenger(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         use vk::DebugUtilsMessageSeverityFlagsEXT as Level;
         use vk::DebugUtilsMessageTypeFlagsEXT as Kind;
@@ -146,7 +151,7 @@ impl Messages {
     }
 }
 
-/// Whether hazards between submissions are looked for, by a layer of this version.
+/// Returns true if a layer of this version checks for hazards between submissions.
 pub(super) fn sees_across_submits(layer_version: u32) -> bool {
     layer_version >= ACROSS_SUBMITS_SINCE
         || std::env::var(ENABLES_VARIABLE).is_ok_and(|value| value.contains(ACROSS_SUBMITS))
@@ -158,8 +163,8 @@ unsafe extern "system" fn on_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the layer passes valid data for the time of the call, and `user` is
-    // the mutex that the instance's owner keeps alive until the instance is gone.
+    // SAFETY: the layer passes valid data for the duration of the call. `user` is the mutex that
+    // the instance's owner keeps alive until the instance is destroyed.
     let (data, list) = unsafe { (data.as_ref(), user.cast::<Mutex<Vec<Message>>>().as_ref()) };
     if let (Some(data), Some(list)) = (data, list) {
         receive(severity, kind, data, list);
@@ -200,7 +205,7 @@ fn text(at: *const std::ffi::c_char) -> String {
     if at.is_null() {
         return String::new();
     }
-    // SAFETY: not null, and the layer's strings end in a zero.
+    // SAFETY: the pointer is not null, and the layer's strings end in a zero.
     let text = unsafe { CStr::from_ptr(at) };
     text.to_string_lossy().into_owned()
 }

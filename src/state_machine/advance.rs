@@ -1,4 +1,4 @@
-//! An instance from one time to another, event by event.
+//! Advances an instance from one time to another, event by event.
 
 use super::drive::Watch;
 use super::fire::{Fired, due, enter, fire, next_s};
@@ -7,17 +7,17 @@ use super::pace::set_rates;
 use super::state::StateMachineInstance;
 use crate::ids::StateId;
 
-/// An update of one instance under way.
+/// The state of one update of one instance.
 struct Run<'m, 'l> {
     machine: &'m StateMachine,
     log: &'l mut dyn Watch,
-    /// For each layer, up to when it is done.
+    /// The time up to which each layer is done.
     done_s: [f64; MAX_LAYERS],
-    /// How many events and transitions may still come.
+    /// The number of events and transitions that this update may still handle.
     steps: usize,
 }
 
-/// Takes an instance to `now_s`. It fits the machine.
+/// Advances an instance, which must fit the state machine, to `now_s`.
 pub(super) fn advance(
     machine: &StateMachine,
     state: &mut StateMachineInstance,
@@ -57,7 +57,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Takes parameters as they are now.
+    /// Applies the current parameters: updates rates and fires transitions.
     fn apply(&mut self, state: &mut StateMachineInstance) {
         state.changed = false;
         let time_s = state.now_s;
@@ -69,7 +69,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// All events up to `now_s`, in the order of time.
+    /// Handles all events up to `now_s`, in time order.
     fn to(&mut self, state: &mut StateMachineInstance, now_s: f64) {
         while self.steps > 0 {
             let mut first: Option<(usize, f64)> = None;
@@ -92,7 +92,7 @@ impl Run<'_, '_> {
             }
             self.settle(state, index, (time_s, true));
         }
-        // What was not reached is looked at in the next update.
+        // The step limit was reached: the next update tests the remaining conditions.
         state.changed |= self.steps == 0;
         for index in 0..self.machine.layers.len() {
             self.note(state, index, now_s);
@@ -104,9 +104,11 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Fires what can fire on a layer at a time: each transition once, so that those that lead in a
-    /// ring end. Exit times that recur count if `met`, and for what is played already: not for what
-    /// is entered at that very time.
+    /// Fires the transitions of a layer that can fire at one time.
+    ///
+    /// Each transition fires at most once, so a ring of transitions ends. Recurring exit times
+    /// count only if `met`, and only for states that are already playing, not for a state entered
+    /// at this very time.
     fn settle(
         &mut self,
         state: &mut StateMachineInstance,
@@ -148,7 +150,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Notes the clip time that passed on a layer since what was noted last.
+    /// Records the clip time that passed on a layer since the last record.
     fn note(&mut self, state: &mut StateMachineInstance, index: usize, to_s: f64) {
         let (layer, own) = (self.machine.layers.get(index), state.layers.get_mut(index));
         let (Some(layer), Some(own)) = (layer, own) else {

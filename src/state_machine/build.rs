@@ -1,4 +1,4 @@
-//! From data to a machine that runs: every name is looked up, every number is checked.
+//! Validation: looks up every name and checks every number.
 
 use super::condition::{Condition, Test};
 use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
@@ -15,16 +15,16 @@ use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 use crate::text::{check_cap, check_value, find};
 
-/// The furthest phase at which a state can start, either way.
+/// The largest absolute phase at which a state can start.
 const MAX_START: f32 = 1e6;
 
 pub(crate) type Checked<T> = Result<T, Fault>;
 
-/// What names of a layer's parts can refer to.
+/// The items that names in a layer can refer to.
 pub(crate) struct Known<'d> {
     desc: &'d StateMachineDesc,
     pub(crate) clips: &'d [StateMachineClip<'d>],
-    /// Of the character; their clips are indices into `clips`.
+    /// The character's blend spaces, whose clips are indices into `clips`.
     pub(crate) spaces: &'d [BlendSpace],
 }
 
@@ -130,7 +130,7 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
 
 pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
     let at = At::Mask(index);
-    // Each part of a mask costs a walk over the joints.
+    // Capped because each part of a mask costs a walk over the joints.
     check_cap(at, "parts of a mask", desc.parts.len(), MAX_STATES)?;
     let mut mask = Mask::none(skeleton);
     for (number, part) in desc.parts.iter().enumerate() {
@@ -323,7 +323,7 @@ impl Known<'_> {
     }
 }
 
-/// A comparison and its number.
+/// Splits a test into its comparison and its number.
 fn ordered(test: Test) -> (Order, f64) {
     match test {
         Test::Greater(x) => (Order::Greater, x),

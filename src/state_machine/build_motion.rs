@@ -1,4 +1,4 @@
-//! Motions: clips are looked up, and points become blend spaces.
+//! Motions: looks up clips and turns points into blend spaces.
 
 use super::build::{Checked, Known};
 use super::desc::MotionDesc;
@@ -52,7 +52,7 @@ impl Known<'_> {
         }
     }
 
-    /// A blend space of the character's.
+    /// Builds a motion from one of the character's blend spaces.
     fn blend_space(
         &self,
         at: At,
@@ -122,7 +122,7 @@ impl Known<'_> {
 
     fn clip(&self, at: At, field: &str, name: &str, additive: bool) -> Checked<Played> {
         let names = || self.clips.iter().map(|clip| clip.name);
-        // Clips have indices of 16 bits.
+        // Clip indices have 16 bits.
         let found = names().position(|other| other == name);
         let Some(index) = found.and_then(|index| u16::try_from(index).ok()) else {
             return Err(unknown(at, field, "clip", name, names));
@@ -130,7 +130,7 @@ impl Known<'_> {
         self.played(at, field, ClipId(index), additive)
     }
 
-    /// A clip by its index.
+    /// Looks up a clip by its index.
     fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
         let Some(clip) = self.clips.get(id.index()) else {
             let why = DescFault::Invalid("has a clip that the state machine does not know");

@@ -1,10 +1,11 @@
-//! Conditions of transitions, and their text.
+//! Conditions of transitions, and their text form.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// What a transition asks of a parameter. In text: `speed > 0.1`, `lives == 0`, `grounded`,
-/// `!grounded`.
+/// A test of one parameter, which a transition requires.
+///
+/// In text: `speed > 0.1`, `lives == 0`, `grounded`, `!grounded`.
 ///
 /// ```
 /// use throng::state_machine::{Condition, Test};
@@ -18,55 +19,56 @@ use core::str::FromStr;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]
 pub struct Condition {
-    /// The parameter's name.
+    /// The name of the parameter.
     pub parameter: String,
-    /// What must hold for it.
+    /// The test that its value must pass.
     pub test: Test,
 }
 
-/// What must hold for a parameter. Numbers are compared in the parameter's own type.
+/// A test of a parameter. Numbers are compared in the parameter's own type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Test {
-    /// A number above this one.
+    /// Greater than this number.
     Greater(f64),
-    /// A number not below this one.
+    /// Greater than or equal to this number.
     GreaterEqual(f64),
-    /// A number below this one.
+    /// Less than this number.
     Less(f64),
-    /// A number not above this one.
+    /// Less than or equal to this number.
     LessEqual(f64),
-    /// This number.
+    /// Equal to this number.
     Equal(f64),
-    /// Another number than this one.
+    /// Not equal to this number.
     NotEqual(f64),
-    /// A bool that is true, or a trigger that is set: which is taken back when the transition
-    /// fires.
+    /// A bool that is true, or a trigger that is set.
+    ///
+    /// The transition resets the trigger when it fires.
     True,
     /// A bool that is false.
     False,
 }
 
-/// A text that is no [`Condition`].
+/// The reason why a text is not a [`Condition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionError {
-    /// No parameter is named.
+    /// The text names no parameter.
     #[error("a condition names a parameter, as in `speed > 0.1`, `grounded` or `!grounded`")]
     NoParameter,
-    /// A name with white space or a sign in it.
+    /// The name contains white space or an operator character.
     #[error("a parameter's name has no white space and none of <>=!()\" in it")]
     Name,
-    /// Something else than one of the six comparisons.
+    /// The operator is not one of the six comparisons.
     #[error("a comparison is one of > >= < <= == !=")]
     Comparison,
-    /// What follows the comparison is no number.
+    /// The text after the comparison is not a number.
     #[error("a number must follow the comparison")]
     NoNumber,
 }
 
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-/// Whether a parameter can be called so.
+/// True if `name` is a valid parameter name.
 pub(super) fn is_parameter_name(name: &str) -> bool {
     let forbidden = |c: char| {
         c.is_whitespace() || c.is_control() || SIGNS.contains(&c) || matches!(c, '(' | ')' | '"')
@@ -139,7 +141,7 @@ impl From<Condition> for String {
     }
 }
 
-/// By hand, so that an error is raised at the text itself and has its place.
+/// Written by hand so that an error points at the text itself.
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Condition {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,10 +1,12 @@
-//! A state machine as plain data.
+//! The plain-data description of a state machine.
 
 use super::desc_transition::TransitionDesc;
 use crate::motion::LoopMode;
 
-/// A state machine: what [`StateMachine::new`](crate::state_machine::StateMachine::new) proves and what its text
-/// form holds. Names must differ within their list, and are not empty.
+/// A state machine as plain data, which can also be written as text.
+///
+/// [`StateMachine::new`](crate::state_machine::StateMachine::new) validates it. Names must not be
+/// empty and must be unique within their list.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -12,16 +14,16 @@ use crate::motion::LoopMode;
     serde(deny_unknown_fields)
 )]
 pub struct StateMachineDesc {
-    /// What the game sets; `parameter` in text.
+    /// Values that the game sets. The key in text is `parameter`.
     #[cfg_attr(feature = "serde", serde(rename = "parameter", default))]
     pub parameters: Vec<ParameterDesc>,
-    /// Sets of joints for layers; `mask` in text.
+    /// Sets of joints for layers. The key in text is `mask`.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "mask", default, skip_serializing_if = "Vec::is_empty")
     )]
     pub masks: Vec<MaskDesc>,
-    /// Each with states of its own, the first at the bottom; `layer` in text.
+    /// Layers with their own states, bottom layer first. The key in text is `layer`.
     #[cfg_attr(feature = "serde", serde(rename = "layer", default))]
     pub layers: Vec<LayerDesc>,
 }
@@ -34,44 +36,48 @@ pub struct StateMachineDesc {
     serde(into = "super::parameter_text::ParameterText")
 )]
 pub struct ParameterDesc {
-    /// A name without white space and without any of `<>=!()"`.
+    /// The name, without white space and without any of `<>=!()"`.
     pub name: String,
-    /// What it is, with its value at the start.
+    /// The type of the parameter, with its initial value.
     pub kind: ParameterKind,
 }
 
-/// What a parameter is: in text, `kind = "float"`, `"int"`, `"bool"` or `"trigger"`, with
-/// `default`, `min` and `max` beside it; a default that is not there is 0 or false.
+/// The type of a parameter, with its initial value and range.
+///
+/// In text: `kind = "float"`, `"int"`, `"bool"` or `"trigger"`, with `default`, `min` and `max`
+/// beside it. A missing default is 0 or false.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParameterKind {
-    /// A number; one that is set outside the range is clamped to it.
+    /// A floating-point number. Values outside the range are clamped.
     Float {
-        /// Its value at the start.
+        /// The initial value.
         default: f32,
-        /// The least that it can be.
+        /// The smallest value.
         min: Option<f32>,
-        /// The most that it can be.
+        /// The largest value.
         max: Option<f32>,
     },
-    /// A whole number; one that is set outside the range is clamped to it.
+    /// An integer. Values outside the range are clamped.
     Int {
-        /// Its value at the start.
+        /// The initial value.
         default: i32,
-        /// The least that it can be.
+        /// The smallest value.
         min: Option<i32>,
-        /// The most that it can be.
+        /// The largest value.
         max: Option<i32>,
     },
-    /// Yes or no.
+    /// True or false.
     Bool {
-        /// Its value at the start.
+        /// The initial value.
         default: bool,
     },
-    /// Set by the game, and taken back by the transition that it fires.
+    /// Set by the game and reset by the transition that it fires.
     Trigger,
 }
 
-/// A set of joints, with how much of a layer counts for each: 0 for those that no part names.
+/// The weight of a layer for each joint.
+///
+/// Joints that no part names have weight 0.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -79,13 +85,13 @@ pub enum ParameterKind {
     serde(deny_unknown_fields)
 )]
 pub struct MaskDesc {
-    /// Its name.
+    /// The name of the mask.
     pub name: String,
-    /// In order: later ones overwrite what earlier ones say about a joint.
+    /// The parts, in order. A later part overwrites earlier ones at the joints that both cover.
     pub parts: Vec<MaskPartDesc>,
 }
 
-/// A joint and all below it.
+/// A joint and all joints below it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -95,18 +101,20 @@ pub struct MaskDesc {
 pub struct MaskPartDesc {
     /// The joint's name in the skeleton.
     pub joint: String,
-    /// How much of the layer counts for these joints, in 0..=1.
+    /// The weight of the layer for these joints, in 0..=1.
     #[cfg_attr(
         feature = "serde",
         serde(default = "one", skip_serializing_if = "is_one")
     )]
     pub weight: f32,
-    /// Over how many joints from that one down it goes over into `weight`, in even steps.
+    /// The number of joints over which the weight is feathered.
+    ///
+    /// From `joint` down, the weight changes to `weight` in even steps.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub feather: u16,
 }
 
-/// A layer: states of which one is played at a time, or several during a fade.
+/// A layer of states, which plays one state, or several during a fade.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -114,36 +122,37 @@ pub struct MaskPartDesc {
     serde(deny_unknown_fields)
 )]
 pub struct LayerDesc {
-    /// Its name.
+    /// The name of the layer.
     pub name: String,
-    /// The name of the state in which it starts.
+    /// The name of the initial state.
     pub entry: String,
-    /// The mask's name; none: all joints.
+    /// The name of the mask. `None` means all joints.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub mask: Option<String>,
-    /// How much of it is laid over the layers below; 0..=1, for an additive layer any that is not
-    /// negative.
+    /// The weight of the layer over the layers below.
+    ///
+    /// 0..=1 for an override layer. An additive layer accepts any weight that is not negative.
     #[cfg_attr(
         feature = "serde",
         serde(default = "one", skip_serializing_if = "is_one")
     )]
     pub weight: f32,
-    /// A float parameter that the weight is multiplied by; the product is clamped.
+    /// A float parameter that multiplies the weight. The product is clamped.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub weight_parameter: Option<String>,
-    /// Whether its clips are additive.
+    /// True if the clips of the layer are additive.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub additive: bool,
-    /// At least one; `state` in text.
+    /// The states, at least one. The key in text is `state`.
     #[cfg_attr(feature = "serde", serde(rename = "state", default))]
     pub states: Vec<StateDesc>,
-    /// Where several could fire, the first does; `transition` in text.
+    /// The transitions. If several can fire, the first one does. The key in text is `transition`.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "transition", default, skip_serializing_if = "Vec::is_empty")
@@ -152,7 +161,7 @@ pub struct LayerDesc {
 }
 
 impl LayerDesc {
-    /// An empty one for all joints, of weight 1.
+    /// Creates an empty layer for all joints, with weight 1.
     #[must_use]
     pub fn new(name: &str, entry: &str) -> Self {
         Self {
@@ -176,39 +185,39 @@ impl LayerDesc {
     serde(deny_unknown_fields)
 )]
 pub struct StateDesc {
-    /// Its name; may not start with `(`.
+    /// The name, which must not start with `(`.
     pub name: String,
-    /// A word for the game, such as `airborne`; several states may share it.
+    /// A label for the game, such as `airborne`. Several states can have the same tag.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub tag: Option<String>,
-    /// How fast it plays: 1 as made, negative backwards.
+    /// The playback speed: 1 is the authored speed, negative plays backwards.
     #[cfg_attr(
         feature = "serde",
         serde(default = "one", skip_serializing_if = "is_one")
     )]
     pub speed: f32,
-    /// A float parameter that the speed is multiplied by.
+    /// A float parameter that multiplies the speed.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub speed_parameter: Option<String>,
-    /// What happens past the end: in text `"loop"`, `"once"`, `"ping_pong"`.
+    /// Playback past the end of the motion. In text: `"loop"`, `"once"` or `"ping_pong"`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub loop_mode: LoopMode,
-    /// The phase at which it starts: 0 is the motion's start, 1 its end.
+    /// The phase at which the state starts: 0 is the start of the motion, 1 its end.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub start: f32,
-    /// What is played.
+    /// The motion that the state plays.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub motion: MotionDesc,
 }
 
 impl StateDesc {
-    /// A state that plays a clip in a loop.
+    /// Creates a state that plays a clip in a loop.
     #[must_use]
     pub fn clip(name: &str, clip: &str) -> Self {
         Self {
@@ -223,8 +232,10 @@ impl StateDesc {
     }
 }
 
-/// What a state plays. The clips of a blend play at one phase; a loop lasts as long as the weighted
-/// mean of their durations.
+/// The motion of a state.
+///
+/// The clips of a blend play at one common phase. One cycle lasts as long as the weighted mean of
+/// their durations.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -232,33 +243,33 @@ impl StateDesc {
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 pub enum MotionDesc {
-    /// Nothing: what lies below shows.
+    /// No motion: the layers below show.
     #[default]
     None,
-    /// A clip, by its name.
+    /// A clip, by name.
     Clip(String),
-    /// Clips along a parameter.
+    /// Clips blended along one parameter.
     #[cfg_attr(feature = "serde", serde(rename = "blend_1d"))]
     Blend1 {
-        /// A float parameter.
+        /// The name of a float parameter.
         parameter: String,
-        /// At least one, all of them at different places.
+        /// At least one point, each at a different position.
         points: Vec<Point1Desc>,
     },
-    /// Clips in the plane of two parameters.
+    /// Clips blended in the plane of two parameters.
     #[cfg_attr(feature = "serde", serde(rename = "blend_2d"))]
     Blend2 {
-        /// Float parameters.
+        /// The names of the two float parameters.
         parameters: [String; 2],
-        /// At least one, all of them at different places.
+        /// At least one point, each at a different position.
         points: Vec<Point2Desc>,
     },
-    /// A blend space of the character's
+    /// One of the character's blend spaces
     /// ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
     BlendSpace {
-        /// Its name.
+        /// The name of the blend space.
         name: String,
-        /// Float parameters, one for each of its coordinates.
+        /// The names of float parameters, one for each coordinate of the blend space.
         parameters: Vec<String>,
     },
 }
@@ -271,9 +282,9 @@ pub enum MotionDesc {
     serde(deny_unknown_fields)
 )]
 pub struct Point1Desc {
-    /// The parameter's value where this clip plays alone.
+    /// The value of the parameter at which this clip plays alone.
     pub at: f32,
-    /// The clip's name.
+    /// The name of the clip.
     pub clip: String,
 }
 
@@ -285,9 +296,9 @@ pub struct Point1Desc {
     serde(deny_unknown_fields)
 )]
 pub struct Point2Desc {
-    /// The parameters' values where this clip plays alone.
+    /// The values of the two parameters at which this clip plays alone.
     pub at: [f32; 2],
-    /// The clip's name.
+    /// The name of the clip.
     pub clip: String,
 }
 

@@ -1,11 +1,11 @@
-//! Transitions as plain data.
+//! The plain-data description of transitions.
 
 use super::condition::Condition;
 #[cfg(feature = "serde")]
 use super::desc::{is_default, is_yes, yes};
 use crate::motion::Ease;
 
-/// A way from one state to another.
+/// A transition from one state to another.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -13,64 +13,73 @@ use crate::motion::Ease;
     serde(deny_unknown_fields)
 )]
 pub struct TransitionDesc {
-    /// Where it starts.
+    /// The state that the transition leaves, or any state, or the entry.
     pub from: Origin,
-    /// The name of the state to which it leads.
+    /// The name of the state that the transition enters.
     pub to: String,
-    /// All must hold, as in `when = ["speed > 0.1", "grounded", "!crouched"]`. With neither a
-    /// condition nor an exit time it fires at once.
+    /// Conditions that must all hold, such as `when = ["speed > 0.1", "grounded", "!crouched"]`.
+    ///
+    /// A transition with neither a condition nor an exit time fires at once.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub when: Vec<Condition>,
-    /// The phase that the state must have come to. In a state that starts over, a phase below 1 is
-    /// met once in every loop, and the transition fires there or not; from 1 on (2.5 is in the
-    /// middle of the third loop), and in a state that plays once, it may fire from there on.
-    /// Backwards, the end of the motion counts as 0 for the latter.
+    /// The exit time: the phase that the state must have reached.
+    ///
+    /// - In a state that loops, a phase below 1 is met once in every cycle. The transition either
+    ///   fires there or waits for the next cycle.
+    /// - From 1 on (2.5 is the middle of the third cycle), and in a state that plays once, the
+    ///   transition can fire at any time after that phase.
+    /// - Where the second rule applies and the state plays backwards, the exit time counts back
+    ///   from the end of the motion, which is 0.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub exit: Option<f32>,
-    /// How long the cross-fade takes, in seconds; 0 cuts.
+    /// Duration of the cross-fade in seconds; 0 cuts.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub fade_s: f32,
-    /// How long an inertialised transition takes, in seconds, in place of a fade; 0 for none. The
-    /// state is left at once, and what the pose and its velocity were off decays: see
-    /// [`Play::inertial_s`](crate::animator::Play::inertial_s). Only
-    /// [`Animator`](crate::animator::Animator) does so; else it is a cut.
+    /// Duration of an inertialised transition in seconds, instead of a fade; 0 for none.
+    ///
+    /// The old state is left at once. The differences in pose and velocity then decay, as at
+    /// [`Play::inertial_s`](crate::animator::Play::inertial_s). Only the
+    /// [`Animator`](crate::animator::Animator) supports this. Everywhere else the transition is a
+    /// cut.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub inertial_s: f32,
-    /// How the weights move.
+    /// The easing curve of the weights.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub ease: Ease,
-    /// Whether the new state starts at the phase of the old one, which then goes in step with it
-    /// until it has faded.
+    /// Selects whether the new state takes over the phase of the old one.
+    ///
+    /// With [`Sync::Phase`], the old state then advances in step with the new one until it has
+    /// faded out.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub sync: Sync,
-    /// The phase at which the new state starts, in place of the state's own.
+    /// The phase at which the new state starts, which replaces the state's own.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub start: Option<f32>,
-    /// What can fire while this one fades.
+    /// The transitions that can interrupt the fade of this one.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub interruption: Interruption,
-    /// Whether, of the source's transitions, only those listed before this one can interrupt it.
+    /// If true, only the source's transitions listed before this one can interrupt it.
     #[cfg_attr(
         feature = "serde",
         serde(default = "yes", skip_serializing_if = "is_yes")
     )]
     pub ordered: bool,
-    /// Whether a transition from any state can lead from a state to itself.
+    /// If true, a transition from any state can lead from a state to itself.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub to_self: bool,
 }
 
 impl TransitionDesc {
-    /// A cut that fires at once.
+    /// Creates a cut that fires at once.
     #[must_use]
     pub fn new(from: Origin, to: &str) -> Self {
         Self {
@@ -90,7 +99,7 @@ impl TransitionDesc {
     }
 }
 
-/// Where a transition starts.
+/// The start of a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -98,12 +107,13 @@ impl TransitionDesc {
     serde(from = "String", into = "String")
 )]
 pub enum Origin {
-    /// In the state of this name.
+    /// The state with this name.
     State(String),
-    /// In any state; `(any)` in text.
+    /// Any state; `(any)` in text.
     Any,
-    /// At the start: it chooses another state than the layer's entry, before any time has passed;
-    /// `(entry)` in text.
+    /// The entry; `(entry)` in text.
+    ///
+    /// The transition replaces the layer's entry state before any time has passed.
     Entry,
 }
 
@@ -124,7 +134,7 @@ impl From<Origin> for String {
 }
 
 impl Origin {
-    /// As it is written in text.
+    /// The origin as it is written in text.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -135,7 +145,7 @@ impl Origin {
     }
 }
 
-/// Whether a new state starts where the old one is.
+/// Selects whether a new state takes over the phase of the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -143,15 +153,18 @@ impl Origin {
     serde(rename_all = "snake_case")
 )]
 pub enum Sync {
-    /// It starts at its own start.
+    /// The new state starts at its own start phase.
     #[default]
     None,
-    /// It starts at the old state's phase; during the fade the old state goes at the new one's
-    /// pace.
+    /// The new state starts at the old state's phase.
+    ///
+    /// During the fade, the old state plays at the new one's rate.
     Phase,
 }
 
-/// Which transitions can interrupt a fade. The weights reached fade out from there.
+/// The transitions that can interrupt a fade.
+///
+/// The states of an interrupted fade fade out from the weights reached so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -159,15 +172,15 @@ pub enum Sync {
     serde(rename_all = "snake_case")
 )]
 pub enum Interruption {
-    /// None: all wait for its end.
+    /// None: all transitions wait until the fade ends.
     #[default]
     None,
-    /// Those of the state that it came from.
+    /// Those of the state that the fade leaves.
     Source,
-    /// Those of the state that it leads to.
+    /// Those of the state that the fade enters.
     Target,
-    /// Both, the source's first.
+    /// Both, those of the source first.
     SourceThenTarget,
-    /// Both, the target's first.
+    /// Both, those of the target first.
     TargetThenSource,
 }

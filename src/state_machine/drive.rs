@@ -1,4 +1,4 @@
-//! What a layer of an instance plays, clip by clip, and who is told as time passes.
+//! The clips that each layer of an instance plays, and the watcher of an update.
 
 use super::advance::advance;
 use super::fire::{Taken, next_s};
@@ -9,12 +9,12 @@ use super::state::{LayerState, Play, StateMachineInstance, Value};
 use crate::ids::{ClipId, StateId};
 use crate::motion::{LoopMode, Ramp};
 
-/// A clip that a layer of an instance plays, closed-form in time.
+/// A clip that a layer of an instance plays, in closed form over time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrivenClip {
     pub(crate) layer: u8,
     pub(crate) state: StateId,
-    /// Index into the machine's masks.
+    /// Index into the state machine's masks.
     pub(crate) mask: Option<u16>,
     pub(crate) clip: ClipId,
     /// The time at which unwrapped clip time is `offset_s`.
@@ -23,9 +23,9 @@ pub(crate) struct DrivenClip {
     /// Clip seconds per second.
     pub(crate) speed: f64,
     pub(crate) loop_mode: LoopMode,
-    /// Layer, blend space and fade together.
+    /// The combined weight of layer, blend space and fade.
     pub(crate) weight: Ramp,
-    /// Whether time has passed since its state was entered.
+    /// True if time has passed since its state was entered.
     pub(crate) begun: bool,
 }
 
@@ -36,7 +36,7 @@ impl DrivenClip {
     }
 }
 
-/// Is told what happens to an instance during an update, in the order of time for each layer.
+/// Receives the events of an instance during an update, in time order within each layer.
 pub(crate) trait Watch {
     /// The first state of a layer was entered.
     fn entered(&mut self, layer: u8, state: StateId, time_s: f64);
@@ -44,19 +44,19 @@ pub(crate) trait Watch {
     /// A transition fired.
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);
 
-    /// An inertialised transition is about to fire: the instance still plays what it leaves.
+    /// An inertialised transition is about to fire. The instance still plays the old state.
     fn cutting(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64) {}
 
-    /// It has fired: the instance plays what it entered.
+    /// An inertialised transition has fired. The instance plays the new state.
     fn cut(&mut self, _of: (&StateMachine, &StateMachineInstance), _time_s: f64, _inertial_s: f64) {
     }
 
-    /// A clip played from one time to another, and no transition of its layer fired between.
+    /// A clip played over `span_s`, during which no transition of its layer fired.
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]);
 }
 
 impl Layer {
-    /// What the layer plays: what fades out first, the oldest before all.
+    /// Calls `each` for every clip that the layer plays: states that fade out first, oldest first.
     pub(crate) fn driven(
         &self,
         index: u8,
@@ -125,7 +125,7 @@ impl Layer {
 }
 
 impl StateMachine {
-    /// Takes an instance, which was started by this machine, to `now_s`.
+    /// Advances an instance that was started by this state machine to `now_s`.
     pub(crate) fn drive(
         &self,
         state: &mut StateMachineInstance,
@@ -135,21 +135,23 @@ impl StateMachine {
         advance(self, state, now_s, watch);
     }
 
-    /// What an instance plays, layer by layer.
+    /// Calls `each` for every clip that an instance plays, layer by layer.
     pub(crate) fn driven(&self, state: &StateMachineInstance, mut each: impl FnMut(&DrivenClip)) {
         for (index, (layer, own)) in self.layers.iter().zip(&state.layers).enumerate() {
             layer.driven(index as u8, own, &state.values, &mut each);
         }
     }
 
-    /// Whether a transition is inertialised.
+    /// True if any transition is inertialised.
     pub(crate) fn has_inertia(&self) -> bool {
         let mut all = self.layers.iter().flat_map(|layer| &layer.transitions);
         all.any(|transition| transition.inertial_s > 0.0)
     }
 
-    /// When an instance next has something to do if no parameter changes: a fade ends, or an exit
-    /// time is met whose conditions hold. Its own time if it has something to do at once.
+    /// The next time at which an instance has work to do, if no parameter changes.
+    ///
+    /// That is when a fade ends, or when an exit time is met whose conditions hold. If the instance
+    /// has work to do at once, it is the instance's own time.
     pub(crate) fn wakes_s(&self, state: &StateMachineInstance) -> f64 {
         if state.fresh || state.changed {
             return state.now_s;

@@ -1,9 +1,9 @@
-//! What is wrong with a state machine, and where.
+//! A fault in a state machine and its location.
 
 use super::desc::StateMachineDesc;
 use crate::error::{StateMachineError, StateMachinePart, cut};
 
-/// Where a part is, as data.
+/// The location of a part, as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum At {
     #[default]
@@ -15,11 +15,11 @@ pub(crate) enum At {
     Transition(usize, usize),
 }
 
-/// A fault before its part is named.
+/// A fault whose part is still an index, not a name.
 pub(crate) type Fault = crate::text::Fault<At>;
 
 impl Fault {
-    /// With the name of its part.
+    /// Resolves the index of the part to its name.
     pub(crate) fn named(self, desc: &StateMachineDesc) -> StateMachineError {
         StateMachineError {
             file: Box::default(),

@@ -1,4 +1,4 @@
-//! Which transition fires, and what it does.
+//! Selects the transition that fires, and fires it.
 
 use super::desc_transition::Interruption;
 use super::machine::MAX_TRANSITIONS;
@@ -8,21 +8,21 @@ use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
 use crate::ids::StateId;
 use crate::motion::LoopMode;
 
-/// The transitions that may fire from one of the states that a layer plays.
+/// The transitions to consider from one of the states that a layer plays.
 #[derive(Clone, Copy)]
 struct Offer<'m> {
-    /// The state from which they lead.
+    /// The state that these transitions leave.
     play: Play,
     list: &'m [u16],
-    /// Of the list, only those before this one.
+    /// Only transitions listed before this one are considered.
     before: u16,
-    /// Nor this one, which is under way.
+    /// The transition that is already active, which is skipped.
     except: Option<u16>,
-    /// Whether it is the current state.
+    /// True if `play` is the current state.
     current: bool,
 }
 
-/// Transitions that have fired at one time.
+/// The set of transitions that have fired at one time.
 pub(crate) struct Fired([u64; MAX_TRANSITIONS.div_ceil(64)]);
 
 impl Fired {
@@ -40,7 +40,7 @@ impl Fired {
     }
 }
 
-/// What a transition has done: the states left and entered, and itself.
+/// A transition that has fired, with the states that were left and entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) from: StateId,
@@ -48,7 +48,7 @@ pub(crate) struct Taken {
     pub(crate) transition: u16,
 }
 
-/// Part of a fade that is done: the weight of the current state.
+/// The progress of a fade, which is the weight of the current state.
 pub(crate) fn share(layer: &Layer, state: &LayerState, time_s: f64) -> f64 {
     let Some(fade) = &state.fade else {
         return 1.0;
@@ -114,12 +114,12 @@ impl Asked {
 }
 
 impl Transition {
-    /// Whether its conditions hold.
+    /// True if all conditions hold.
     pub(crate) fn asks(&self, values: &[Value]) -> bool {
         self.when.iter().all(|asked| asked.holds(values))
     }
 
-    /// Takes back the triggers that it asked for; whether there were any.
+    /// Resets the triggers that the conditions used. Returns true if there were any.
     pub(crate) fn consume(&self, values: &mut [Value]) -> bool {
         let mut any = false;
         for asked in &self.when {
@@ -134,8 +134,9 @@ impl Transition {
     }
 }
 
-/// Those that may fire but for their conditions and exit times, with the state from which they
-/// lead, first what goes first.
+/// Transitions to consider, before conditions and exit times are tested.
+///
+/// Each comes with its source state. They are in order of priority.
 fn candidates<'m>(
     layer: &'m Layer,
     state: &LayerState,
@@ -157,14 +158,16 @@ fn candidates<'m>(
     })
 }
 
-/// How a state is played; the states exist.
+/// The loop mode of a state, which must exist.
 fn wrap_of(layer: &Layer, play: &Play) -> LoopMode {
     let state = layer.states.get(usize::from(play.state));
     state.map_or_else(Default::default, |state| state.wrap)
 }
 
-/// When the layer next has something to do if no parameter changes, after `since_s`: the end of its
-/// fade, or an exit time of a transition whose conditions hold. Infinite if never.
+/// The next time after `since_s` at which the layer has work to do, if no parameter changes.
+///
+/// That is when its fade ends, or when the exit time of a transition whose conditions hold is met.
+/// Infinite if never.
 pub(crate) fn next_s(layer: &Layer, state: &LayerState, values: &[Value], since_s: f64) -> f64 {
     let mut next = state.fade_end_s().max(since_s);
     for (offer, _, transition) in candidates(layer, state) {
@@ -196,14 +199,15 @@ pub(crate) struct Due<'m> {
 }
 
 impl Due<'_> {
-    /// How long it is inertialised, in seconds.
+    /// The duration of the inertialisation, in seconds.
     pub(crate) fn inertial_s(&self) -> f64 {
         self.transition.inertial_s
     }
 }
 
-/// The first transition that can fire at `time_s`, if there is one that has not fired at that time
-/// yet. Exit times that recur count if `met`, and if they are met just then.
+/// The first transition that can fire at `time_s` and has not fired at that time yet.
+///
+/// Recurring exit times count only if `met` is true and they are met at exactly that time.
 pub(crate) fn due<'m>(
     layer: &'m Layer,
     state: &LayerState,
@@ -278,7 +282,7 @@ pub(crate) fn fire(
     })
 }
 
-/// What is played begins to fade out, from the weights that it has.
+/// Starts to fade out everything that plays, from its current weight.
 fn leave(
     layer: &Layer,
     state: &mut LayerState,
@@ -298,7 +302,7 @@ fn leave(
         let leads = !from_current && index == newest;
         source.play.pace = match source.play.pace {
             _ if leads && transition.sync => Pace::InStep,
-            // In step with the state that the next one is in step with.
+            // The state was in step with the state that the new one is in step with.
             Pace::InStep if !(from_current && transition.sync) => Pace::Held,
             pace => pace,
         };
@@ -314,7 +318,7 @@ fn leave(
     state.fading.push(Source { play, weight: done });
 }
 
-/// Chooses the first state.
+/// Enters the first state of a layer.
 pub(crate) fn enter(layer: &Layer, state: &mut LayerState, values: &mut [Value], time_s: f64) {
     let chosen = layer.at_entry.iter().find_map(|index| {
         let transition = layer.transitions.get(usize::from(*index))?;

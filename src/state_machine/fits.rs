@@ -1,19 +1,20 @@
-//! Whether a saved state fits a machine.
+//! Checks that a saved instance fits a state machine.
 
 use super::desc::ParameterKind;
 use super::machine::{MAX_FADE_S, MAX_TIME_S, StateMachine};
 use super::model::Layer;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
 use crate::error::{ArgumentFault, Error, Result};
+use crate::hash;
 
-/// Phases are no greater: the fastest rate over the longest time gives 2e18, and as often as the
-/// clock goes back, that again.
+/// The largest absolute phase. The fastest rate over the longest time gives 2e18, and the same is
+/// added each time that the clock goes back.
 const MAX_PHASE: f64 = 1e30;
 
 impl StateMachine {
-    /// With the number by which its states know it: over all names and counts that they rely on.
+    /// Computes the fingerprint that instances store: a hash of all names and counts they rely on.
     pub(super) fn with_fingerprint(mut self) -> Self {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        let mut hash = Fnv(hash::EMPTY);
         hash.number(self.parameters.len());
         for parameter in &self.parameters {
             hash.text(&parameter.name);
@@ -30,12 +31,12 @@ impl StateMachine {
                 hash.number(transition.to.into());
             }
         }
-        // Of 63 bits: text forms have signed numbers.
+        // 63 bits only, because text formats have signed numbers.
         self.fingerprint = hash.0 >> 1;
         self
     }
 
-    /// Whether a state is one of this machine.
+    /// Checks that an instance belongs to this state machine.
     pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::Argument {
             what: "machine state",
@@ -111,12 +112,12 @@ impl ParameterKind {
     }
 }
 
-/// FNV-1a, which is the same everywhere and always.
+/// FNV-1a, which gives the same value on every platform and in every version.
 struct Fnv(u64);
 
 impl Fnv {
     fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.0 = hash::add(self.0, byte.into());
     }
 
     fn number(&mut self, number: usize) {

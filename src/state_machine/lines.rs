@@ -1,4 +1,4 @@
-//! Where the parts of a machine's text are, and what they are called.
+//! The locations and names of the parts of a state machine's text.
 
 use super::fault::At;
 use crate::error::StateMachinePart;
@@ -6,7 +6,7 @@ use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// Where each part and each of its fields begins, and the names of the parts.
+/// The start of each part and of each of its fields, and the names of the parts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Lines {
     pub(crate) places: TextLines<At>,
@@ -14,13 +14,13 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Of a text, whole or broken: as much as can be read of it.
+    /// Reads a text, whole or broken, as far as it can be read.
     pub(crate) fn of(text: &str) -> Self {
         let (root, _) = DeTable::parse_recoverable(text);
         Self::of_table(text, root.get_ref())
     }
 
-    /// Of a machine that is a table in a text.
+    /// Reads a state machine that is a table in a larger text.
     pub(crate) fn of_table(text: &str, root: &DeTable<'_>) -> Self {
         let mut lines = Self {
             places: TextLines::new(text),
@@ -54,13 +54,13 @@ impl Lines {
         }
     }
 
-    /// The part in which a byte lies, the field, and where that begins.
+    /// The part and the field at a byte, and the start of that field.
     pub(crate) fn part_at(&self, byte: usize) -> Option<(StateMachinePart, String, usize)> {
         let (at, field, start) = self.places.part_at(byte)?;
         Some((self.part(at), field, start))
     }
 
-    /// A part's name, as far as the text could be read.
+    /// The name of a part, as far as the text could be read.
     pub(crate) fn part(&self, at: At) -> StateMachinePart {
         let named = |at: At| self.names.get(&at).cloned().unwrap_or_default();
         let [name, to] = named(at);

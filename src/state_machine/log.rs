@@ -1,4 +1,4 @@
-//! What happened in an update: states left and entered, and the clip time that passed.
+//! The log of one update: states left and entered, and the clip time that passed.
 
 use super::drive::{DrivenClip, Watch};
 use super::fire::Taken;
@@ -8,20 +8,22 @@ use crate::motion::LoopMode;
 /// A state that an instance left or entered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateMachineEvent {
-    /// The layer's number.
+    /// The index of the layer.
     pub layer: u8,
-    /// Whether it was left or entered.
+    /// Left or entered.
     pub kind: StateMachineEventKind,
-    /// The state of the layer.
+    /// The state, which belongs to `layer`.
     pub state: StateId,
-    /// The transition by which, as an index in the layer; `None` for the first state.
+    /// The index in the layer of the transition that fired; `None` for the first state.
     pub transition: Option<usize>,
-    /// When, in seconds of the engine's clock: to the instant, not to the frame.
+    /// The exact time in seconds of the engine's clock, not rounded to a frame.
     pub time_s: f64,
 }
 
-/// What a [`StateMachineEvent`] tells. Both happen when a transition fires: what is left goes on to
-/// be seen while it fades out.
+/// The kind of a [`StateMachineEvent`].
+///
+/// A transition that fires causes both kinds. The state that was left stays visible while it fades
+/// out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StateMachineEventKind {
     /// A state was left.
@@ -30,32 +32,37 @@ pub enum StateMachineEventKind {
     Entered,
 }
 
-/// A stretch of a clip's time that passed for an instance: what
-/// [`ClipEvents`](crate::motion::ClipEvents) and [`RootMotion`](crate::motion::RootMotion) ask for.
+/// A span of a clip's time that passed for an instance.
+///
+/// It is the input of [`ClipEvents`](crate::motion::ClipEvents) and
+/// [`RootMotion`](crate::motion::RootMotion).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipCycle {
-    /// The layer's number.
+    /// The index of the layer.
     pub layer: u8,
-    /// The state of the layer.
+    /// The state, which belongs to `layer`.
     pub state: StateId,
-    /// Index into the clips that the machine was made with.
+    /// Index into the clips that the state machine was built with.
     pub clip: ClipId,
-    /// From here, in seconds of unwrapped clip time (see [`LoopMode`]); backwards, it is more than
-    /// `to_s`.
+    /// The start of the span, in seconds of unwrapped clip time (see [`LoopMode`]).
+    ///
+    /// If the clip plays backwards, it is greater than `to_s`.
     pub from_s: f64,
-    /// To here.
+    /// The end of the span, in seconds of unwrapped clip time.
     pub to_s: f64,
-    /// What the clip does past its end.
+    /// Playback of the clip past its end.
     pub loop_mode: LoopMode,
-    /// Whether it begins here: the state was just entered, so what lies on `from_s` was not passed
-    /// yet.
+    /// True if the state was just entered at the start of this span.
+    ///
+    /// An event exactly at `from_s` has then not been passed yet.
     pub starts: bool,
-    /// The weight that it had, layer and blend and fade together: the mean over the time.
+    /// The mean weight of the clip over the span: layer, blend and fade combined.
     pub weight: f32,
 }
 
-/// The events of an update of one instance, and the clip time that passed. It keeps its memory from
-/// update to update.
+/// The events and the clip time of one update of one instance.
+///
+/// It keeps its memory from update to update.
 #[derive(Debug, Clone, Default)]
 pub struct StateMachineLog {
     events: Vec<StateMachineEvent>,
@@ -64,13 +71,13 @@ pub struct StateMachineLog {
 }
 
 impl StateMachineLog {
-    /// An empty one.
+    /// Creates an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that notes states and no clip time.
+    /// Creates a log that records states but no clip time.
     #[must_use]
     pub fn events_only() -> Self {
         Self {
@@ -79,13 +86,13 @@ impl StateMachineLog {
         }
     }
 
-    /// States that were left and entered, in the order in which it happened.
+    /// The states that were left and entered, in order.
     #[must_use]
     pub fn events(&self) -> &[StateMachineEvent] {
         &self.events
     }
 
-    /// Clip time that passed; for each layer in the order of time.
+    /// The clip time that passed, in order of time within each layer.
     #[must_use]
     pub fn passes(&self) -> &[ClipCycle] {
         &self.passes

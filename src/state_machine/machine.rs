@@ -1,4 +1,4 @@
-//! State machines: which clips a character plays, from what the game says about it.
+//! The validated state machine, and the limits of its size.
 
 use super::desc::StateMachineDesc;
 use super::model::{Layer, Parameter, State};
@@ -8,41 +8,43 @@ use crate::ids::{StateId, find, unknown};
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 
-/// The most parameters of a machine.
+/// The most parameters that a state machine can have.
 pub const MAX_PARAMETERS: usize = 256;
 
-/// The most masks of a machine.
+/// The most masks that a state machine can have.
 pub const MAX_MASKS: usize = 64;
 
-/// The most layers of a machine.
+/// The most layers that a state machine can have.
 pub const MAX_LAYERS: usize = 16;
 
-/// The most states of a layer.
+/// The most states that a layer can have.
 pub const MAX_STATES: usize = 256;
 
-/// The most transitions of a layer.
+/// The most transitions that a layer can have.
 pub const MAX_TRANSITIONS: usize = 1024;
 
-/// The most conditions of a transition.
+/// The most conditions that a transition can have.
 pub const MAX_CONDITIONS: usize = 16;
 
 /// The longest fade, in seconds.
 pub const MAX_FADE_S: f32 = 3600.0;
 
-/// Times lie within this of 0, in seconds: 30,000 years, where a step of an `f64` is 0.1 ms.
+/// The largest absolute time, in seconds.
+///
+/// 1e12 s is 30,000 years. There, one step of an `f64` is 0.1 ms.
 pub const MAX_TIME_S: f64 = 1e12;
 
-/// How many events and transitions an update handles for an instance.
+/// The most events and transitions that one update handles per instance.
 pub(crate) const MAX_STEPS: usize = 256;
 
-/// A clip, as far as a state machine has to know it.
+/// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateMachineClip<'c> {
-    /// Its name.
+    /// The name of the clip.
     pub name: &'c str,
-    /// How long it lasts, in seconds: 0 to [`MAX_TIME_S`].
+    /// Duration in seconds, from 0 to [`MAX_TIME_S`].
     pub duration_s: f64,
-    /// Whether it is additive; `None`: not known, and right for any layer.
+    /// `Some(true)` if the clip is additive. `None` if unknown: then it is accepted on any layer.
     pub additive: Option<bool>,
 }
 
@@ -66,7 +68,7 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
     }
 }
 
-/// A state machine, proven: every name that its data uses exists, and every number makes sense.
+/// A validated state machine: all names exist and all numbers are valid.
 ///
 /// ```
 /// use throng::state_machine::{
@@ -111,12 +113,14 @@ pub struct StateMachine {
 }
 
 impl StateMachine {
-    /// Proves `desc` for a skeleton, on which masks lie, and clips, which are found by their names:
-    /// the first of each. The samples of [`Self::play`] have indices into `clips`. Blend spaces are
-    /// a character's: motions that name one need [`Self::of`].
+    /// Validates `desc` against a skeleton and a list of clips.
+    ///
+    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
+    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
+    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
     ///
     /// # Errors
-    /// [`Error::StateMachine`] with the part of the machine, its field, and what is wrong there.
+    /// [`Error::StateMachine`] with the part of the state machine, its field and the fault.
     pub fn new(
         desc: &StateMachineDesc,
         skeleton: &Skeleton,
@@ -128,7 +132,7 @@ impl StateMachine {
     /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::new`].
     pub(crate) fn with_spaces(
         desc: &StateMachineDesc,
         skeleton: &Skeleton,
@@ -145,41 +149,42 @@ impl StateMachine {
         &self.masks
     }
 
-    /// How many layers there are.
+    /// The number of layers.
     #[must_use]
     pub fn layer_count(&self) -> usize {
         self.layers.len()
     }
 
-    /// The layer of this name: its number, from 0 on.
+    /// The index of the layer with this name, from 0.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that exist.
     pub fn layer(&self, name: &str) -> Result<u8> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
-        // There are at most `MAX_LAYERS`.
+        // The cast cannot fail: there are at most `MAX_LAYERS` layers.
         let found = found.and_then(|index| u8::try_from(index).ok());
         found.ok_or_else(|| unknown("layer", name, names()))
     }
 
-    /// The state of this name of a layer.
+    /// The state of `layer` with this name.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::UnknownName`] with the names that there are.
+    /// - [`Error::NotFound`] if the layer does not exist.
+    /// - [`Error::UnknownName`] with the names that exist.
     pub fn state(&self, layer: u8, name: &str) -> Result<StateId> {
         let states = &self.layer_at(layer)?.states;
         find(states.iter().map(|state| &*state.name), name)
     }
 
-    /// A state's name; empty for one that does not exist.
+    /// The name of a state; empty if the state does not exist.
     #[must_use]
     pub fn state_name(&self, layer: u8, state: StateId) -> &str {
         let state = self.state_at(layer, state);
         state.map_or("", |state| &state.name)
     }
 
-    /// A state's tag, if it has one.
+    /// The tag of a state, if it has one.
     #[must_use]
     pub fn state_tag(&self, layer: u8, state: StateId) -> Option<&str> {
         self.state_at(layer, state)?.tag.as_deref()

@@ -1,40 +1,43 @@
-//! State machines: which clips a character plays, from what the game says about it.
+//! State machines: choose a character's clips from the game's parameters.
 //!
 //! ```text
-//! StateMachineText ──parse──▶ StateMachineDesc ──StateMachine::new──▶ StateMachine                       once
-//!                                                         │
-//! game: set_float · set_trigger ──▶ StateMachineInstance ──update──▶ play ──▶ SampleList       every frame
-//!                                                    └──▶ StateMachineLog: states entered, clip time passed
+//! once:         StateMachineText ──parse──▶ StateMachineDesc ──StateMachine::new──▶ StateMachine
+//!
+//! every frame:  game: set_float · set_trigger ──▶ StateMachineInstance
+//!                   ├──update──▶ StateMachineLog: states left and entered, clip time that passed
+//!                   └──play────▶ SampleList
 //! ```
 //!
-//! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions;
-//!   `StateMachineText` reads it from TOML (feature `toml`), with lines for errors.
-//! - [`StateMachine`] is what was proven of it, for any number of instances and threads.
-//! - [`StateMachineInstance`] is one instance, and a saved game. The
-//!   [`Animator`](crate::animator::Animator) has one for each actor that a state machine drives.
+//! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions.
+//!   `StateMachineText` (feature `toml`) reads it from TOML and reports errors with line numbers.
+//! - [`StateMachine`] is the validated form. Any number of instances and threads can use it.
+//! - [`StateMachineInstance`] is the state of one instance, and also a saved game. The
+//!   [`Animator`](crate::animator::Animator) keeps one for each actor that a state machine drives.
 //!
 //! # Time
-//! What depends on time alone happens at its own time and not at a frame's: exit times are met and
-//! fades end inside an update, one after the other, on all layers together. So the same time in
-//! many steps or in one gives the same states at the same times, but for rounding. Parameters
-//! change between updates, and count from the time of the update before; conditions are looked at
-//! when one changed, and after each event.
+//! Events that depend on time alone happen at their exact time, not at a frame boundary. Inside one
+//! update, exit times are met and fades end one after the other, across all layers together. The
+//! same span of time therefore gives the same states at the same times, whether it is covered in
+//! many steps or in one, up to rounding.
 //!
-//! - At one time a transition fires once: transitions that lead in a ring end.
-//! - An update handles 256 events and transitions of an instance. What is left plays on without
-//!   transitions to the end of the update, and is looked at in the next.
-//! - A clock that goes back: no time passes, and all goes on from the new time. To go back in what
-//!   happened, keep a clone of the state.
-//! - A time that is not a number, or beyond 1e12 s: no time passes.
-//! - A time far ahead costs no more than a near one: loops are not counted one by one.
+//! Parameters change between updates. A change takes effect at the time of the previous update.
+//! Conditions are tested when a parameter has changed and after each event.
+//!
+//! - A transition fires at most once at any one time, so a ring of transitions ends.
+//! - An update handles at most 256 events and transitions per instance. Beyond that, the instance
+//!   plays on without transitions to the end of the update. The next update handles the rest.
+//! - If the clock goes back, no time passes and everything continues from the new time. To rewind
+//!   what happened, keep a clone of the instance.
+//! - If the time is not a number, or lies beyond 1e12 s, no time passes.
+//! - A long step costs no more than a short one: cycles are not counted one by one.
 //!
 //! # Fades
-//! A transition that interrupts a fade starts from the weights reached: nothing jumps. At most
-//! [`MAX_FADING`] states fade out at once; while there are that many, further fades wait for the
-//! end of the one under way (cuts do not).
+//! A transition that interrupts a fade starts from the weights reached so far, so nothing jumps. At
+//! most [`MAX_FADING`] states fade out at once. When that limit is reached, further fades wait
+//! until the current fade ends. Cuts do not wait.
 //!
-//! The rules of exit times, interruptions and steps in sync are at the fields of
-//! [`TransitionDesc`]. They are those of Unity's animator controllers where these say something.
+//! The fields of [`TransitionDesc`] document the rules for exit times, interruptions and
+//! synchronised phases. They match Unity's animator controllers wherever Unity documents a rule.
 
 mod advance;
 mod build;

@@ -1,4 +1,4 @@
-//! A state machine as it runs: names have become indices, and all of them exist.
+//! The runtime form of a state machine: names are resolved to indices, and all of them exist.
 
 use super::desc::ParameterKind;
 use super::desc_transition::Interruption;
@@ -20,11 +20,11 @@ pub(super) struct Layer {
     pub(super) additive: bool,
     pub(super) states: Vec<State>,
     pub(super) transitions: Vec<Transition>,
-    /// Those that choose the first state.
+    /// The transitions that choose the first state.
     pub(super) at_entry: Vec<u16>,
 }
 
-/// A constant times a parameter.
+/// A constant multiplied by a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scaled {
     pub(super) constant: f32,
@@ -39,7 +39,7 @@ pub(super) struct State {
     pub(super) wrap: LoopMode,
     pub(super) start: f64,
     pub(super) motion: Motion,
-    /// The transitions that can start here, its own and those of any state, in order.
+    /// The transitions that can start here, in order: the state's own and those of any state.
     pub(super) out: Vec<u16>,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Motion {
     },
 }
 
-/// A clip, and how long it lasts.
+/// A clip and its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Played {
     pub(super) clip: ClipId,
@@ -68,7 +68,7 @@ pub(super) struct Played {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Transition {
-    /// `None`: any state, or the entry.
+    /// The source state. `None` means any state, or the entry.
     pub(super) from: Option<u16>,
     pub(super) to: u16,
     pub(super) when: Vec<Asked>,

@@ -1,11 +1,11 @@
-//! Names: which can be one, and that each is there once.
+//! Checks names: which are valid, and that each is unique in its list.
 
 use super::condition::is_parameter_name;
 use super::desc::StateMachineDesc;
 use super::fault::{At, Fault};
 use crate::text::bad_name;
 
-/// All names of parameters, masks, layers and states.
+/// Checks all names of parameters, masks, layers and states.
 pub(super) fn check_names(desc: &StateMachineDesc) -> Result<(), Fault> {
     crate::text::check_names(
         desc.parameters.iter().map(|p| p.name.as_str()),

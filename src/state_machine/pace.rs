@@ -1,15 +1,17 @@
-//! Phases, and when they are met.
+//! Phases of states, and the times at which they are met.
 
 use super::model::{Layer, Motion, Played, Scaled, State};
 use super::state::{LayerState, Pace, Play, Value};
 use crate::motion::{LoopMode, cycle_duration_s};
 use glam::Vec2;
 
-/// The most loops a second, either way: a faster rate is clamped.
+/// The largest absolute rate in cycles per second. Faster rates are clamped.
 pub(super) const MAX_RATE_HZ: f64 = 1e6;
 
-/// Phases that differ by less are the same: a state that took its phase over from one at its exit
-/// is there, and not just before. After 30 days a time is rounded by 5e-10 s.
+/// The tolerance below which two phases count as equal.
+///
+/// A state that took over the phase of another at its exit time is then at that phase, not just
+/// before it. After 30 days, a time is rounded by 5e-10 s.
 const NEAR: f64 = 1e-6;
 
 pub(super) fn float(values: &[Value], parameter: u16) -> f32 {
@@ -26,8 +28,9 @@ impl Scaled {
     }
 }
 
-/// The clips of a motion, with weights that sum to 1; those of weight 0 only fill up. None for
-/// [`Motion::None`].
+/// The clips of a motion, with weights that sum to 1.
+///
+/// Entries of weight 0 are padding. For [`Motion::None`] all entries are padding.
 pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
     let none = (Played::default(), 0.0);
     let of = |clips: &[Played], (index, weight): (usize, f32)| {
@@ -56,7 +59,7 @@ pub(super) fn clips(motion: &Motion, values: &[Value]) -> [(Played, f32); 3] {
 }
 
 impl State {
-    /// Loops a second. A motion that has no duration counts as one of a second.
+    /// Cycles per second. A motion without a duration counts as one second long.
     pub(super) fn rate_hz(&self, values: &[Value]) -> f64 {
         let parts = clips(&self.motion, values);
         let cycle_s = cycle_duration_s(parts.map(|(clip, weight)| (weight, clip.duration_s)));
@@ -66,7 +69,7 @@ impl State {
     }
 }
 
-/// Gives all that a layer plays its rate, as of `time_s`.
+/// Sets the rate of everything that a layer plays, from `time_s` on.
 pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value], time_s: f64) {
     let own = |play: &Play| {
         let state = layer.states.get(usize::from(play.state));
@@ -84,12 +87,12 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
     }
 }
 
-/// A phase as a place in a motion, 0 to 1: the time in a clip of 1 s.
+/// Converts a phase to a position in the motion, 0 to 1: the time in a clip of 1 s.
 pub(super) fn place(wrap: LoopMode, phase: f64) -> f64 {
     wrap.clip_time_s(phase, 1.0)
 }
 
-/// The phase at which a state starts that takes over the phase of another.
+/// The start phase of a state that takes over the phase of another.
 pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
     if from == LoopMode::PingPong && to == LoopMode::PingPong {
         // Keeps the direction.
@@ -99,18 +102,20 @@ pub(super) fn taken_over(from: LoopMode, phase: f64, to: LoopMode) -> f64 {
     }
 }
 
-/// Whether a state was entered at this phase and has not gone away from it at another rate.
+/// True if the state was entered at this phase and its rate has not moved it away.
 fn entered_at(play: &Play, phase: f64) -> bool {
     let near = |other: f64| (other - play.entered).abs() <= NEAR;
     near(phase) && near(play.phase)
 }
 
-/// Whether an exit time is met once in every loop; else it is passed once.
+/// True if an exit time is met once in every cycle; false if it is met only once.
 pub(super) fn recurs(wrap: LoopMode, exit: f64) -> bool {
     wrap != LoopMode::Once && exit < 1.0
 }
 
-/// From when on a state is past an exit time that does not recur; infinite if it never comes to it.
+/// The time from which a state is past an exit time that does not recur.
+///
+/// Infinite if the state never reaches it.
 pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
     let rate = play.rate_hz;
     if rate == 0.0 {
@@ -128,11 +133,12 @@ pub(super) fn passed_from(play: &Play, exit: f64) -> f64 {
     play.anchor_s + (goal - play.phase) / rate
 }
 
-/// When a state next meets an exit time that recurs, after `since_s`; infinite if it does not.
-/// Where it was entered it has not met it.
+/// The next time after `since_s` at which a state meets a recurring exit time.
+///
+/// Infinite if it never does. The phase at which the state was entered does not count as met.
 pub(super) fn next_met(play: &Play, wrap: LoopMode, exit: f64, since_s: f64) -> f64 {
     match wrap {
-        // Forth and back: twice in two loops.
+        // Ping-pong passes the phase twice in two cycles, once in each direction.
         LoopMode::PingPong => {
             let forth = next_of(play, exit, 2.0, since_s);
             forth.min(next_of(play, -exit, 2.0, since_s))
@@ -141,7 +147,7 @@ pub(super) fn next_met(play: &Play, wrap: LoopMode, exit: f64, since_s: f64) -> 
     }
 }
 
-/// When the phase next is `first` plus a multiple of `period`, after `since_s`.
+/// The next time after `since_s` at which the phase is `first` plus a multiple of `period`.
 fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
     let rate = play.rate_hz;
     if rate == 0.0 {
@@ -153,8 +159,8 @@ fn next_of(play: &Play, first: f64, period: f64, since_s: f64) -> f64 {
     } else {
         (loops.ceil(), -1.0)
     };
-    // The division above may be off by one loop, and where the state was entered does not count.
-    // Times are compared, not phases, so that no time is met twice.
+    // The division above may be off by one cycle, and the phase of entry does not count. Times are
+    // compared, not phases, so that no time is met twice.
     for ahead in 0..4 {
         let phase = first + (nearest + step * f64::from(ahead)) * period;
         let time = play.anchor_s + (phase - play.phase) / rate;

@@ -1,4 +1,4 @@
-//! Parameters as serde sees them: all kinds in one table.
+//! The serde form of parameters: one table for all kinds.
 
 use super::desc::{ParameterDesc, ParameterKind};
 use core::fmt;
@@ -116,7 +116,7 @@ impl From<ParameterDesc> for ParameterText {
     }
 }
 
-/// By hand, so that an error is raised inside the table and has its place.
+/// Written by hand so that an error points inside the table.
 impl<'de> Deserialize<'de> for ParameterDesc {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Table;

@@ -1,4 +1,4 @@
-//! Parameters: found by name once, then set by handle.
+//! Access to parameters: found by name once, then set by handle.
 
 use super::desc::ParameterKind;
 use super::machine::StateMachine;
@@ -7,21 +7,23 @@ use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::{ParameterId, find};
 
 impl StateMachine {
-    /// The parameter of this name.
+    /// The parameter with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that there are.
+    /// [`Error::UnknownName`] with the names that exist.
     pub fn parameter(&self, name: &str) -> Result<ParameterId> {
         let names = self.parameters.iter().map(|parameter| &*parameter.name);
         find(names, name)
     }
 
-    /// Sets a float, clamped to its range; it counts from the time up to which the state has been
-    /// updated.
+    /// Sets a float, clamped to its range.
+    ///
+    /// The change takes effect at the time up to which the instance has been updated.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a value that is not finite, and for a parameter that is not a float;
-    /// [`Error::NotFound`] for one of another machine.
+    /// - [`Error::Argument`] if the value is not finite, the parameter is not a float, or the
+    ///   instance belongs to another state machine.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     pub fn set_float(
         &self,
         state: &mut StateMachineInstance,
@@ -47,7 +49,9 @@ impl StateMachine {
     /// Sets an int, clamped to its range, as [`Self::set_float`] does.
     ///
     /// # Errors
-    /// As there.
+    /// - [`Error::Argument`] if the parameter is not an int, or the instance belongs to another
+    ///   state machine.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     pub fn set_int(
         &self,
         state: &mut StateMachineInstance,
@@ -67,7 +71,9 @@ impl StateMachine {
     /// Sets a bool, as [`Self::set_float`] does.
     ///
     /// # Errors
-    /// As there.
+    /// - [`Error::Argument`] if the parameter is not a bool, or the instance belongs to another
+    ///   state machine.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     pub fn set_bool(
         &self,
         state: &mut StateMachineInstance,
@@ -80,18 +86,24 @@ impl StateMachine {
         })
     }
 
-    /// Sets a trigger. It stays set until a transition takes it back, or [`Self::reset_trigger`].
+    /// Sets a trigger.
+    ///
+    /// It stays set until a transition consumes it or [`Self::reset_trigger`] is called.
     ///
     /// # Errors
-    /// As [`Self::set_float`].
+    /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
+    ///   state machine.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     pub fn set_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
         self.set(state, id, trigger(true))
     }
 
-    /// Takes a trigger back.
+    /// Resets a trigger.
     ///
     /// # Errors
-    /// As [`Self::set_float`].
+    /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
+    ///   state machine.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     pub fn reset_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
         self.set(state, id, trigger(false))
     }
@@ -99,8 +111,8 @@ impl StateMachine {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a parameter of another machine, [`Error::Argument`] for such a
-    /// state.
+    /// - [`Error::NotFound`] if the parameter belongs to another state machine.
+    /// - [`Error::Argument`] if the instance belongs to another state machine.
     pub fn value(&self, state: &StateMachineInstance, id: ParameterId) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();

@@ -1,4 +1,4 @@
-//! What instances play at a time.
+//! Samples that an instance plays at a given time.
 
 use super::fire::share;
 use super::machine::StateMachine;
@@ -9,7 +9,7 @@ use crate::ids::{ClipId, MaskId, StateId};
 use crate::motion::{ClipSample, LoopMode};
 
 impl Layer {
-    /// How much of the layer is laid over those below.
+    /// The weight of the layer over the layers below.
     pub(crate) fn weight_of(&self, values: &[Value]) -> f64 {
         let most = if self.additive { f32::MAX } else { 1.0 };
         self.weight.value(values).clamp(0.0, most.into())
@@ -31,7 +31,7 @@ impl Layer {
     }
 }
 
-/// Appends the samples of one instance: what fades out first, the oldest before all.
+/// Appends the samples of one instance: states that fade out first, oldest first.
 pub(crate) fn play(
     machine: &StateMachine,
     state: &StateMachineInstance,
@@ -63,18 +63,18 @@ pub(crate) fn play(
     }
 }
 
-/// Where a layer of an instance stands.
+/// The status of one layer of an instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerStatus {
-    /// The state that it is in, which may be fading in.
+    /// The current state, which may still be fading in.
     pub state: StateId,
-    /// Its phase, in loops since the motion's start.
+    /// Phase of the state, in cycles since the start of the motion.
     pub phase: f64,
-    /// Its phase as a place in the motion: 0 is the start, 1 the end.
+    /// Position in the motion: 0 is the start, 1 the end.
     pub place: f64,
-    /// How much of the fade is done, as the weight of the state; 1 without a fade.
+    /// Weight of the state, which is the progress of the fade; 1 without a fade.
     pub weight: f32,
-    /// The transition whose fade is under way: its index in the layer.
+    /// The transition whose fade is active, as an index in the layer.
     pub transition: Option<usize>,
 }
 

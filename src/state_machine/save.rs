@@ -1,4 +1,4 @@
-//! A state machine's plain data as bytes, and back.
+//! Binary serialisation of a state machine's plain data.
 
 use super::condition::{Condition, Test};
 use super::desc::{

@@ -1,16 +1,17 @@
-//! One instance of a state machine.
+//! The state of one instance of a state machine.
 
-/// How many states can fade out at once on one layer.
+/// The most states that can fade out at once on one layer.
 pub const MAX_FADING: usize = 4;
 
-/// One instance of a [`StateMachine`](crate::state_machine::StateMachine): its parameters, and what its layers
-/// play. Plain data of about 250 bytes a layer: a clone, or what serde writes, is a saved game.
-/// (With `serde_json` its feature `float_roundtrip` is needed: without, times come back with other
-/// last bits.)
+/// One instance of a [`StateMachine`](crate::state_machine::StateMachine).
 ///
-/// It belongs to the machine that started it, and to any that has the same parameters, layers,
-/// states and transitions by number and name: speeds, clips and fades may be changed under a saved
-/// game.
+/// It holds the parameters and the states that each layer plays, as plain data of about 250 bytes
+/// per layer. A clone of it, or its serde output, is a saved game. With `serde_json`, enable its
+/// feature `float_roundtrip`: without it, the last bits of the times change.
+///
+/// An instance belongs to the state machine that started it. It also fits any state machine that
+/// has the same parameters, layers, states and transitions by number and name. A saved game
+/// therefore stays valid when speeds, clips or fades change.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -19,11 +20,11 @@ pub const MAX_FADING: usize = 4;
 )]
 pub struct StateMachineInstance {
     pub(crate) machine: u64,
-    /// Up to when it has been updated, in seconds.
+    /// The time in seconds up to which the instance has been updated.
     pub(crate) now_s: f64,
-    /// Whether it has not yet entered its first states.
+    /// True until the instance enters its first states.
     pub(crate) fresh: bool,
-    /// Whether conditions may hold that were not looked at.
+    /// True if conditions may hold that have not been tested yet.
     pub(crate) changed: bool,
     pub(crate) values: Vec<Value>,
     pub(crate) layers: Vec<LayerState>,
@@ -31,12 +32,13 @@ pub struct StateMachineInstance {
     pub(crate) proven: Proven,
 }
 
-/// Whether a state's contents are known to fit its machine: not if they were just read from
-/// somewhere.
+/// True if the contents are known to fit the state machine.
+///
+/// False for an instance that was just deserialised.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Proven(pub(crate) bool);
 
-/// What is known about contents is none of them.
+/// Always equal: the flag is not part of the contents.
 impl PartialEq for Proven {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -51,13 +53,13 @@ impl PartialEq for Proven {
     serde(rename_all = "snake_case")
 )]
 pub enum Value {
-    /// Of a float.
+    /// The value of a float parameter.
     Float(f32),
-    /// Of an int.
+    /// The value of an int parameter.
     Int(i32),
-    /// Of a bool.
+    /// The value of a bool parameter.
     Bool(bool),
-    /// Whether a trigger is set.
+    /// A trigger: true if it is set.
     Trigger(bool),
 }
 
@@ -68,14 +70,15 @@ pub enum Value {
     serde(deny_unknown_fields)
 )]
 pub(crate) struct LayerState {
-    /// The state that it is in; its weight grows while there is a fade.
+    /// The current state, whose weight grows during a fade.
     pub(crate) current: Play,
     pub(crate) fade: Option<Fade>,
     pub(crate) fading: Fading,
 }
 
-/// A state that is played: its phase is `phase + (t - anchor_s) * rate_hz`, in loops since its
-/// start.
+/// A state that is playing.
+///
+/// Its phase, in cycles since its start, is `phase + (t - anchor_s) * rate_hz`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -85,16 +88,16 @@ pub(crate) struct LayerState {
 pub(crate) struct Play {
     pub(crate) state: u16,
     pub(crate) pace: Pace,
-    /// Whether time has passed since it was entered.
+    /// True if time has passed since the state was entered.
     pub(crate) begun: bool,
-    /// The phase at which it was entered.
+    /// The phase at which the state was entered.
     pub(crate) entered: f64,
     pub(crate) anchor_s: f64,
     pub(crate) phase: f64,
     pub(crate) rate_hz: f64,
 }
 
-/// What a state's rate comes from.
+/// The source of a state's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -102,12 +105,12 @@ pub(crate) struct Play {
     serde(rename_all = "snake_case")
 )]
 pub(crate) enum Pace {
-    /// Its own motion and speed.
+    /// The state's own motion and speed.
     #[default]
     Own,
-    /// It is that of the current state.
+    /// The rate of the current state.
     InStep,
-    /// It stays what it was when what it was in step with was left.
+    /// The last rate, kept since the state that it was in step with was left.
     Held,
 }
 
@@ -133,11 +136,11 @@ pub(crate) struct Fade {
 )]
 pub(crate) struct Source {
     pub(crate) play: Play,
-    /// Its weight when the fade began.
+    /// The weight of the state when the fade began.
     pub(crate) weight: f64,
 }
 
-/// The states that fade out, the oldest first.
+/// The states that fade out, oldest first.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -164,7 +167,7 @@ impl Fading {
         self.count = 0;
     }
 
-    /// Whether there was room.
+    /// Adds a state. Returns false if the list is full.
     pub(crate) fn push(&mut self, source: Source) -> bool {
         let Some(place) = self.items.get_mut(usize::from(self.count)) else {
             return false;
@@ -205,7 +208,7 @@ impl Play {
         self.phase + (time_s - self.anchor_s) * self.rate_hz
     }
 
-    /// Another rate from `time_s` on.
+    /// Changes the rate from `time_s` on.
     pub(crate) fn set_rate(&mut self, time_s: f64, rate_hz: f64) {
         if rate_hz != self.rate_hz {
             self.phase = self.phase_at(time_s);
@@ -216,7 +219,7 @@ impl Play {
 }
 
 impl LayerState {
-    /// All that is played, with the current state last.
+    /// All states that are playing, with the current state last.
     pub(crate) fn plays_mut(&mut self) -> impl Iterator<Item = &mut Play> {
         let fading = self.fading.live_mut().iter_mut();
         fading
@@ -224,7 +227,7 @@ impl LayerState {
             .chain([&mut self.current])
     }
 
-    /// When the fade ends.
+    /// The time at which the fade ends.
     pub(crate) fn fade_end_s(&self) -> f64 {
         let fade = self.fade.as_ref();
         fade.map_or(f64::INFINITY, |fade| fade.start_s + fade.duration_s)
@@ -237,7 +240,8 @@ impl LayerState {
 }
 
 impl StateMachineInstance {
-    /// Moves it in time: all goes on from `now_s` as it would have from where it was.
+    /// Moves the state to another time: from `now_s` on, it continues as it would have from the old
+    /// time.
     pub(crate) fn move_to(&mut self, now_s: f64) {
         for layer in &mut self.layers {
             for play in layer.plays_mut() {
@@ -251,7 +255,7 @@ impl StateMachineInstance {
         self.now_s = now_s;
     }
 
-    /// Up to when it has been updated, in seconds.
+    /// The time in seconds up to which the instance has been updated.
     #[must_use]
     pub fn now_s(&self) -> f64 {
         self.now_s

@@ -8,10 +8,10 @@ use crate::error::{DescFault, Error, Result, StateMachineError, StateMachinePart
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 
-/// The most bytes that a state machine's text may have.
+/// The largest size of a state machine's text, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// A state machine that was read from text, with the lines that errors name.
+/// A state machine read from text, with the line numbers for errors.
 ///
 /// ```
 /// use throng::state_machine::StateMachineText;
@@ -48,12 +48,14 @@ pub struct StateMachineText {
 }
 
 impl StateMachineText {
-    /// Reads `text`; `file` is what errors call it.
+    /// Parses `text`. Errors use `file` as the file name.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for text that is not TOML, or not of a state machine's form, with
-    /// the line, and with the part of the machine as far as it can be told; for more than
-    /// [`MAX_TEXT_BYTES`].
+    /// [`Error::StateMachine`] in these cases:
+    ///
+    /// - The text is not TOML, or does not have the form of a state machine. The error names the
+    ///   line, and the part of the state machine if it is known.
+    /// - The text is longer than [`MAX_TEXT_BYTES`].
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         if text.len() > MAX_TEXT_BYTES {
             return Err(StateMachineError {
@@ -92,7 +94,7 @@ impl StateMachineText {
         }
     }
 
-    /// A machine that stands in a larger text, whose lines are known.
+    /// Wraps a state machine that is part of a larger text and whose lines are known.
     pub(crate) fn inside(file: &str, desc: &StateMachineDesc, lines: Lines) -> Self {
         Self {
             file: file.into(),
@@ -101,12 +103,12 @@ impl StateMachineText {
         }
     }
 
-    /// Takes in masks that are defined elsewhere, and are known to fit.
+    /// Adds masks that are defined elsewhere and are known to fit.
     pub(crate) fn add_masks(&mut self, masks: Vec<super::desc::MaskDesc>) {
         self.desc.masks.extend(masks);
     }
 
-    /// What was read.
+    /// The parsed description.
     #[must_use]
     pub fn desc(&self) -> &StateMachineDesc {
         &self.desc
@@ -115,7 +117,7 @@ impl StateMachineText {
     /// [`StateMachine::new`], with errors that name the file and the line.
     ///
     /// # Errors
-    /// As there.
+    /// As [`StateMachine::new`].
     pub fn build_with(
         &self,
         skeleton: &Skeleton,
@@ -127,7 +129,7 @@ impl StateMachineText {
     /// [`Self::build_with`] with blend spaces, whose clips are indices into `clips`.
     ///
     /// # Errors
-    /// As there.
+    /// As [`StateMachine::new`].
     pub(crate) fn build_for(
         &self,
         skeleton: &Skeleton,
@@ -152,8 +154,8 @@ impl StateMachineDesc {
     /// The text form, which [`StateMachineText::parse`] reads back as the same data.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for data that has no such text, such as a condition on a parameter
-    /// with white space in its name: nothing that [`StateMachine::new`] takes.
+    /// [`Error::StateMachine`] for data that has no text form, such as a condition on a parameter
+    /// with white space in its name. [`StateMachine::new`] rejects all such data.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
             StateMachineError {

@@ -1,4 +1,4 @@
-//! One instance from its start on, from time to time.
+//! Starts, updates and queries one instance.
 
 use super::advance::advance;
 use super::desc::ParameterKind;
@@ -10,8 +10,10 @@ use crate::error::{Error, Result};
 use crate::motion::SampleList;
 
 impl StateMachine {
-    /// An instance that starts at `now_s`, in the first update: so parameters that are set before
-    /// can choose its first state. A time that is not a number, or beyond [`MAX_TIME_S`], counts as 0.
+    /// Creates an instance that starts at `now_s`.
+    ///
+    /// It enters its first states in the first update, so parameters that are set before can choose
+    /// them. A time that is not a number, or lies beyond [`MAX_TIME_S`], counts as 0.
     #[must_use]
     pub fn start(&self, now_s: f64) -> StateMachineInstance {
         let now_s = if now_s.abs() <= MAX_TIME_S {
@@ -48,16 +50,17 @@ impl StateMachine {
         }
     }
 
-    /// Takes an instance to the engine's `now_s`, in seconds, and notes in `log` what happened:
-    /// what the log had before is forgotten.
+    /// Advances an instance to the engine's `now_s`, in seconds.
     ///
-    /// This is for game logic that needs states and no poses, and for tools. To animate characters,
-    /// let an [`Animator`](crate::animator::Animator) run the state machine: it updates many
-    /// instances, and only those that need it.
+    /// `log` receives what happened. Its previous contents are cleared.
+    ///
+    /// Use this for game logic that needs states but no poses, and for tools. To animate
+    /// characters, let an [`Animator`](crate::animator::Animator) run the state machine: it updates
+    /// many instances, and only those that need it.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the instance is of another machine, or was read
-    /// from something broken. Instance and log stay as they were then.
+    /// [`Error::Argument`] if the instance belongs to another state machine, or was deserialised
+    /// from invalid data. Instance and log are then unchanged.
     pub fn update(
         &self,
         now_s: f64,
@@ -72,12 +75,14 @@ impl StateMachine {
     }
 
     /// Appends what an instance plays at `now_s` to `list`, for a
-    /// [`BatchPoser`](crate::animate::BatchPoser). That is the time of the last update; at another
-    /// time, states play on or back in closed form and no transition fires. A time that is not a
-    /// number, or beyond [`MAX_TIME_S`], counts as that of the last update.
+    /// [`BatchPoser`](crate::animate::BatchPoser).
+    ///
+    /// Normally, `now_s` is the time of the last update. At any other time, the states play
+    /// forwards or backwards in closed form and no transition fires. A time that is not a number,
+    /// or lies beyond [`MAX_TIME_S`], counts as the time of the last update.
     ///
     /// # Errors
-    /// As [`Self::update`]; nothing is appended then.
+    /// As [`Self::update`]. Nothing is appended then.
     pub fn play(
         &self,
         now_s: f64,
@@ -90,11 +95,14 @@ impl StateMachine {
         Ok(())
     }
 
-    /// Where a layer of an instance stands at `now_s`, a time as in [`Self::play`].
+    /// The status of a layer of an instance at `now_s`.
+    ///
+    /// `now_s` is a time as in [`Self::play`].
     ///
     /// # Errors
-    /// [`Error::NotFound`] for the layer, [`Error::Argument`] for a state that is of another
-    /// machine, or that was read from something broken.
+    /// - [`Error::NotFound`] if the layer does not exist.
+    /// - [`Error::Argument`] if the instance belongs to another state machine, or was deserialised
+    ///   from invalid data.
     pub fn status(
         &self,
         state: &StateMachineInstance,

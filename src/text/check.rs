@@ -1,4 +1,4 @@
-//! Checks of descriptions: names, numbers and counts, with the place of what is wrong.
+//! Checks of descriptions: names, numbers and counts, with the location of errors.
 
 use crate::error::{DescFault, cut, listed};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// The most bytes of a name.
 const MAX_NAME: usize = 256;
 
-/// A fault before its part is named; `A` says which part, as data.
+/// A fault whose part has no name yet. `A` identifies the part, as data.
 #[derive(Debug)]
 pub(crate) struct Fault<A> {
     pub(crate) at: A,
@@ -24,13 +24,13 @@ impl<A> Fault<A> {
     }
 }
 
-/// A name that can't be one.
+/// The fault of a name that is not valid.
 pub(crate) fn bad_name<A>(at: A, name: &str, why: &'static str) -> Fault<A> {
     let name = cut(name);
     Fault::new(at, "name", DescFault::Name { name, why })
 }
 
-/// That each name of a list can be one and is there once.
+/// Checks that each name of a list is valid and occurs once.
 pub(crate) fn check_names<'d, A>(
     names: impl Iterator<Item = &'d str>,
     at: impl Fn(usize) -> A,
@@ -56,7 +56,7 @@ pub(crate) fn check_names<'d, A>(
     Ok(())
 }
 
-/// The index of what bears a name.
+/// The index of the item with a name.
 pub(crate) fn find<'d, A, I: Iterator<Item = &'d str>>(
     at: A,
     field: &str,
@@ -69,7 +69,7 @@ pub(crate) fn find<'d, A, I: Iterator<Item = &'d str>>(
     index.ok_or_else(|| unknown(at, field, what, name, names))
 }
 
-/// The fault of a name that nothing bears.
+/// The fault of a name that does not exist.
 pub(crate) fn unknown<'d, A, I: Iterator<Item = &'d str>>(
     at: A,
     field: &str,
@@ -81,7 +81,7 @@ pub(crate) fn unknown<'d, A, I: Iterator<Item = &'d str>>(
     Fault::new(at, field, DescFault::Unknown { what, name, known })
 }
 
-/// That there are not more than there may be.
+/// Checks that a count does not exceed its cap.
 pub(crate) fn check_cap<A>(
     at: A,
     what: &'static str,
@@ -94,7 +94,7 @@ pub(crate) fn check_cap<A>(
     Err(Fault::new(at, "", DescFault::Cap { what, asked, cap }))
 }
 
-/// That a number is one that is allowed.
+/// Checks that a number is allowed.
 pub(crate) fn check_value<A>(
     at: A,
     field: &str,

@@ -1,28 +1,28 @@
-//! Where the parts of a TOML text are, for errors that name lines.
+//! Positions of the parts of a TOML text, for errors that name lines.
 
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// How deep a field that a part has can lie: `motion.blend_1d.points[2].clip`.
+/// The largest depth of a part's field: `motion.blend_1d.points[2].clip`.
 const MAX_DEPTH: usize = 4;
-/// More than the path of any such field takes.
+/// A length that the path of no such field exceeds.
 const MAX_PATH: usize = 64;
-/// Past these, an error names the line of the part.
+/// If there are more fields than this, an error names the line of the part.
 const MAX_FIELDS: usize = 1 << 18;
 
-/// The byte at which each part and each of its fields begins. `A` says which part, as data; its
+/// The byte position of each part and of each of its fields. `A` identifies the part, as data. Its
 /// default is the text as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TextLines<A> {
     /// The empty field is the part itself.
     starts: BTreeMap<(A, String), usize>,
-    /// The byte at which each line but the first begins.
+    /// The byte position of each line except the first.
     breaks: Vec<usize>,
 }
 
 impl<A: Copy + Ord + Default> TextLines<A> {
-    /// Of a text of which no part is known yet.
+    /// Creates the index of a text in which no part is known yet.
     pub(crate) fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
@@ -31,8 +31,8 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// Takes in the parts that are the elements of a list of tables. Of their fields `lists`, only
-    /// where they begin.
+    /// Adds the parts that are the elements of a list of tables. For the fields in `lists`, only
+    /// their start is stored.
     pub(crate) fn list(
         &mut self,
         table: &DeTable<'_>,
@@ -45,7 +45,7 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// Takes in a part that is a value of its own.
+    /// Adds a part that is a single value.
     pub(crate) fn part(&mut self, at: A, value: &Spanned<DeValue<'_>>, lists: &[&str]) {
         self.starts.insert((at, String::new()), value.span().start);
         let DeValue::Table(part) = value.get_ref() else {
@@ -61,7 +61,7 @@ impl<A: Copy + Ord + Default> TextLines<A> {
     }
 
     fn fields(&mut self, at: A, path: &str, value: &Spanned<DeValue<'_>>, depth: usize) {
-        // What lies in a field of too long a path has a longer one: it is not even made.
+        // Fields inside a field whose path is too long have longer paths, so they are skipped.
         if depth == MAX_DEPTH || path.len() > MAX_PATH {
             return;
         }
@@ -84,20 +84,20 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// Takes in a field of a part.
+    /// Adds a field of a part.
     pub(crate) fn field(&mut self, at: A, path: String, start: usize) {
         if path.len() <= MAX_PATH && self.starts.len() < MAX_FIELDS {
             self.starts.insert((at, path), start);
         }
     }
 
-    /// The line, from 1, in which a byte lies.
+    /// The line, from 1, that contains a byte.
     pub(crate) fn line_of(&self, byte: usize) -> u32 {
         let line = self.breaks.partition_point(|start| *start <= byte) + 1;
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
-    /// The line of a field, or of what it lies in.
+    /// The line of a field, or of the field or part that contains it.
     pub(crate) fn line(&self, at: A, field: &str) -> Option<u32> {
         let mut path = field;
         loop {
@@ -111,8 +111,8 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    /// The part in which a byte lies: the last that begins before it; and the field, and where that
-    /// begins.
+    /// The part that contains a byte, which is the last one that begins before it. Also returns the
+    /// field and its start.
     pub(crate) fn part_at(&self, byte: usize) -> Option<(A, String, usize)> {
         let before = self.starts.iter().filter(|(_, start)| **start <= byte);
         let last = before.max_by_key(|((_, field), start)| (**start, field.len()));
@@ -129,7 +129,7 @@ pub(crate) fn elements<'t, 'i>(
     array.into_iter().flat_map(|array| array.iter())
 }
 
-/// The text that a key of a part has, cut to what fits an error.
+/// The text that a table has for a key, cut to a length that fits an error.
 pub(crate) fn text_of(value: &Spanned<DeValue<'_>>, key: &str) -> Box<str> {
     let table = value.get_ref().as_table();
     let value = table.and_then(|table| table.get(key));

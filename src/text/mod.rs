@@ -1,4 +1,4 @@
-//! Text and names of descriptions: lines for error messages, and checks of names and numbers.
+//! Text of descriptions: line numbers for errors, and checks of names and numbers.
 
 mod check;
 #[cfg(feature = "toml")]

@@ -1,4 +1,6 @@
-//! Clips, blends, state machines, inverse kinematics and the animator, against plain `f64` code.
+//! Tests of clips, blends, state machines, inverse kinematics and the animator.
+//!
+//! The reference is simple `f64` code.
 
 #[path = "../reference/mod.rs"]
 mod reference;

@@ -1,4 +1,6 @@
-//! Characters: saving, splitting, limits of influences, skeletons made by code, and the built-in
+//! Tests of characters.
+//!
+//! They cover saving, splitting, influence limits, skeletons made by code, and the built-in
 //! character.
 
 #[path = "../reference/mod.rs"]

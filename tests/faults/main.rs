@@ -1,6 +1,7 @@
-//! What is made is destroyed, once and not too early: through failed calls, growth, removal, and in
-//! the log where it is forgotten. A device stands between the crate and the driver that counts what
-//! is alive and lets any call fail.
+//! Every object that is created is destroyed exactly once, and not too early.
+//!
+//! The tests cover failed calls, growth, removal, and the log entries about forgotten objects. A
+//! device between the crate and the driver counts live objects and can make any call fail.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,

@@ -1,4 +1,4 @@
-//! The board of materials: a ball for each thing that a material can do.
+//! The board of materials: a ball for each feature of materials.
 
 #[allow(dead_code, reason = "shared with the tests of shading")]
 #[path = "../gpu/materials/made.rs"]
@@ -25,7 +25,7 @@ fn images() -> Vec<Image> {
     vec![colors(), bumps(), surfaces(), image(8, &checks)]
 }
 
-/// Balls with their materials, row after row.
+/// The balls with their materials, row by row.
 fn balls() -> Vec<(RawPrimitive, Material)> {
     let base = Material {
         base_color: [0.8, 0.35, 0.2, 1.0],
@@ -82,7 +82,7 @@ fn balls() -> Vec<(RawPrimitive, Material)> {
             .collect(),
         ..part
     };
-    // The lower half, into which one looks from above.
+    // The lower half of a ball, seen from above.
     let bowl = |mut part: RawPrimitive| {
         let below = |corners: &[u32]| {
             corners

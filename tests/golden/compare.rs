@@ -1,23 +1,26 @@
-//! How a picture is held against its golden one.
+//! Compares a picture with its golden version.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::picture::Picture;
 
-/// Side of a tile, pixels.
+/// Width and height of a tile in pixels.
 const TILE: u32 = 32;
-/// Side of the windows of a tile, pixels.
+/// Width and height of the windows within a tile in pixels.
 const WINDOW: u32 = 8;
-/// The least score of the worst tile; 1 is the same.
+/// The minimum score of the worst tile. Identical tiles score 1.
 ///
-/// Measured on the crowd `builtin` with lavapipe: another version of Mesa (25.0.7 instead of 22.3.6) 1.000;
-/// no antialiasing at all 0.83, more than two devices that place their samples differently can be
-/// apart; one of sixty characters moved by a quarter of a metre 0.74; the whole picture shifted by
-/// one pixel 0.41.
+/// Scores measured on the crowd `builtin` with lavapipe:
+///
+/// - another version of Mesa (25.0.7 instead of 22.3.6): 1.000,
+/// - no antialiasing at all, which differs more than two devices that place their samples
+///   differently: 0.83,
+/// - one of sixty characters moved by a quarter of a metre: 0.74,
+/// - the whole picture shifted by one pixel: 0.41.
 pub(super) const LEAST: f64 = 0.85;
 
-/// Compares a picture with the golden one, or makes it the golden one.
+/// Compares a picture with the golden one, or replaces the golden one.
 pub(super) fn check(name: &str, actual: &Picture) {
     if std::env::var_os("THRONG_UPDATE_GOLDEN").is_some() {
         actual.write(&golden_path(name));
@@ -58,7 +61,7 @@ pub(super) fn worst(golden: &Picture, actual: &Picture) -> Worst {
     let corners = (0..height).step_by(TILE as usize);
     let corners = corners.flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
     let scores = corners.map(|(x, y)| {
-        // The last ones overlap those before.
+        // The last tiles overlap the ones before.
         let at = (x.min(width - TILE), y.min(height - TILE));
         Worst {
             score: similarity(golden, actual, at),
@@ -69,8 +72,10 @@ pub(super) fn worst(golden: &Picture, actual: &Picture) -> Worst {
     least.expect("at least one tile")
 }
 
-/// How alike two tiles are, 1 being the same: over all windows, the mean of the lesser of the
-/// brightness's structural similarity and the colours' similarity.
+/// The similarity of two tiles, 1 being identical.
+///
+/// It is the mean over all windows of the lower of two scores: the structural similarity of the
+/// brightness, and the similarity of the colours.
 fn similarity(golden: &Picture, actual: &Picture, at: (u32, u32)) -> f64 {
     let corners = (0..TILE).step_by(WINDOW as usize);
     let corners = corners.flat_map(|y| (0..TILE).step_by(WINDOW as usize).map(move |x| (x, y)));
@@ -98,8 +103,10 @@ fn window(picture: &Picture, (left, top): (u32, u32)) -> Vec<[f64; 3]> {
     texels.collect()
 }
 
-/// The structural similarity of the brightness (Wang et al. 2004, equation 13), with the sums of
-/// the products in place of their means, which makes it less lenient towards dark and flat windows.
+/// The structural similarity of the brightness (Wang et al. 2004, equation 13).
+///
+/// It uses the sums of the products in place of their means, which makes it stricter for dark and
+/// flat windows.
 fn structure(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     let (c1, c2) = ((0.01_f64 * 255.0).powi(2), (0.03_f64 * 255.0).powi(2));
     let mean = |of: &[[f64; 3]]| of.iter().map(|texel| texel[0]).sum::<f64>() / of.len() as f64;
@@ -115,14 +122,14 @@ fn structure(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     (similarity / ((means + c1) * (variances + c2))).clamp(0.0, 1.0)
 }
 
-/// 1 less the mean distance of the colours, as a share of the range.
+/// 1 minus the mean distance of the colours, as a fraction of the range.
 fn color(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     let apart = |(a, b): (&[f64; 3], &[f64; 3])| (a[1] - b[1]).hypot(a[2] - b[2]) / 255.0;
     let apart: f64 = a.iter().zip(b).map(apart).sum();
     1.0 - apart / a.len() as f64
 }
 
-/// Black where both are alike; four times the difference elsewhere.
+/// A picture of the differences: black for equal pixels, four times the difference elsewhere.
 fn difference(golden: &Picture, actual: &Picture) -> Picture {
     let mut difference = golden.clone();
     for (texel, other) in difference.texels.iter_mut().zip(&actual.texels) {
@@ -145,7 +152,7 @@ pub(super) fn output() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden")
 }
 
-/// Past the test harness's capture.
+/// Prints a line, bypassing the test harness's capture.
 pub(super) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,17 +1,22 @@
-//! Golden pictures: the examples' own code draws them, and they are compared with those in
-//! `tests/golden/`.
+//! Golden pictures: the examples' own code draws them, and they are compared with `tests/golden/`.
 //!
-//! They are compared as people would: structure of the brightness (SSIM) and difference of the
-//! colours, by the hybrid metric of `image-compare`, because that is a kept-up library in pure Rust
-//! that reads the images as the decoder gives them, where NVIDIA's FLIP takes a C++ compiler and
-//! DSSIM is not free for all to use. The metric's score is taken of each tile of 32 × 32 pixels,
-//! and the worst tile counts: the mean over the picture would hide one character out of sixty.
+//! # Metric
 //!
-//! What fails leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After a
-//! wanted change: `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and look
-//! at what git shows.
+//! The comparison imitates human perception: structure of the brightness (SSIM) and difference of
+//! the colours, by the hybrid metric of `image-compare`. That is a maintained library in pure Rust
+//! that reads the images as the decoder returns them. The alternatives are worse here: NVIDIA's
+//! FLIP needs a C++ compiler, and DSSIM is not free for all to use.
 //!
-//! Every picture is drawn under the validation layer, and one message of it is a failure.
+//! The metric is computed for each tile of 32 × 32 pixels, and the worst tile counts. The mean over
+//! the picture would hide one character out of sixty.
+//!
+//! # Failures
+//!
+//! A failure leaves `NAME.actual.png` and `NAME.difference.png` in `target/golden/`. After an
+//! intended change, run `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test golden`, and
+//! look at the changes that git shows.
+//!
+//! Every picture is drawn under the validation layer. Any message of it is a failure.
 
 #![cfg(all(feature = "standalone", feature = "gltf"))]
 #![allow(
@@ -61,7 +66,7 @@ use crowd::layout::Motion;
 use crowd::show;
 use picture::Picture;
 
-/// The arguments of a crowd that is small enough to be kept.
+/// The arguments of a crowd whose picture is small enough to be committed.
 fn args(more: &[&str]) -> Args {
     let all = [
         "crowd",
@@ -75,7 +80,7 @@ fn args(more: &[&str]) -> Args {
     Args::parse_from(all.iter().chain(more))
 }
 
-/// The last picture of a crowd, drawn without a message of the validation layer.
+/// Draws the last picture of a crowd, without a message of the validation layer.
 fn draw(args: &Args) -> Picture {
     picture(args, render(args).expect("a picture"))
 }
@@ -94,7 +99,9 @@ fn builtin() {
     check("builtin", &draw(&args(&["--instances", "60"])));
 }
 
-/// Without this the others would prove nothing: one of sixty has stepped aside, and it is seen.
+/// The comparison notices if one of sixty people has stepped aside.
+///
+/// Without this test, the others would prove nothing.
 #[test]
 fn one_who_moved_is_found() {
     let args = args(&["--instances", "60"]);
@@ -107,7 +114,7 @@ fn one_who_moved_is_found() {
     });
     let mut standing: Vec<&mut Vec2> = standing.collect();
     let reach_m = standing.iter().map(|at| at.length()).fold(0.0, f32::max);
-    // Not one at the edge: the camera would follow. But one whom nobody hides.
+    // Not someone at the edge, because the camera would follow, but someone who is fully visible.
     standing.retain(|at| at.length() < 0.8 * reach_m);
     let nearness = |at: &Vec2| at.dot(Vec2::new(YAW_RAD.sin(), YAW_RAD.cos()));
     let nearest = standing
@@ -167,8 +174,9 @@ fn own_pipeline() {
     example("own_pipeline", own_pipeline::picture);
 }
 
-/// An example in a process of its own, because the validation layer, which it does not ask for, is
-/// told by the environment. `name` is the test's, too.
+/// Runs an example in its own process. `name` is also the name of the test.
+///
+/// The example does not request the validation layer, so the environment enables it.
 fn example(name: &str, draw: fn() -> Result<(), Box<dyn std::error::Error>>) {
     const CHILD: &str = "THRONG_GOLDEN_CHILD";
     if std::env::var_os(CHILD).is_some() {

@@ -1,4 +1,4 @@
-//! The methods of skinning side by side: linear, dual quaternions, quaternions with offset.
+//! The skinning methods side by side: linear, dual quaternions, quaternions with offset.
 
 use super::compare::check;
 use super::stage::picture;
@@ -19,7 +19,7 @@ const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::QuatOffset,
 ];
 
-/// A tube between two joints, the upper of which turns by 170 degrees.
+/// A tube between two joints. The upper joint turns by 170 degrees.
 fn tube() -> Imported {
     const AROUND: u32 = 24;
     const UP: u32 = 16;
@@ -96,7 +96,7 @@ fn tube() -> Imported {
         .expect("a character")
 }
 
-/// The same character once for each method, from left to right.
+/// Draws the same character once for each method, from left to right.
 fn side_by_side(name: &str, character: &Imported, clip: &str) {
     let eye = (Vec3::new(0.0, 1.6, 6.5), Vec3::new(0.0, 0.95, 0.0));
     let drawn = picture((480, 320), eye, |crowd, allocator| {

@@ -1,4 +1,4 @@
-//! Pictures of 8-bit RGBA, and their files.
+//! Pictures of 8-bit RGBA, read from and written to files.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,5 +1,6 @@
-//! Nobody in the example `crowd` pops: between two frames no joint moves farther than clips and
-//! fades explain.
+//! No character in the example `crowd` pops.
+//!
+//! Between two frames, no joint moves farther than clips and fades explain.
 
 use throng::ash::vk;
 use throng::glam::Vec3;
@@ -10,13 +11,15 @@ use super::crowd::roles::Fades;
 use super::crowd::show::{self, DEPTH, Show};
 use super::{args, say};
 
-/// Frames a second, and how many.
+/// Frames per second, and their number.
 const RATE: u32 = 60;
 const FRAMES: u32 = 12 * RATE;
+/// Upper bound of a joint's speed in metres per second.
+///
 /// The fastest joint was measured at 8.2 m/s, with fades. Without them it was 69 m/s.
 const BOUND_M_S: f32 = 9.0;
 
-/// What some people did in a few seconds.
+/// Observations of some people over a few seconds.
 #[derive(Debug, Default)]
 struct Seen {
     fastest_m_s: f32,
@@ -26,7 +29,7 @@ struct Seen {
     waves: u32,
 }
 
-/// Lets people do what they do, and looks at all of their joints in every frame.
+/// Runs the crowd, and looks at all of its joints in every frame.
 fn watch(fades: Fades) -> Seen {
     let args = args(&["--instances", "24", "--shadows", "off"]);
     let scene = show::scene_with(&args, fades).expect("a scene");

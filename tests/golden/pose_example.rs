@@ -1,4 +1,4 @@
-//! The example `pose`: what it lists, what it writes, and what it says to wrong requests.
+//! Tests of the example `pose`: its listing, its output files, and its error messages.
 
 #[allow(
     dead_code,
@@ -21,7 +21,7 @@ use throng::import::{ImportOptions, gltf_file};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::{PosedVertices, flipped_triangles, skin};
 
-/// The result or the error's words, and the notes.
+/// The result or the text of the error, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
     let args = Args::try_parse_from(["pose"].iter().chain(args)).unwrap();
     let (mut out, mut notes) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ fn says_what_it_cannot_read_or_write() {
     assert_eq!(std::fs::read(file).unwrap(), before);
 }
 
-/// An output whose reader has gone.
+/// An output that nobody reads any more.
 struct Closed;
 
 impl Write for Closed {
@@ -147,7 +147,7 @@ struct Obj {
     objects: Vec<String>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// Of each object: three (position, normal) pairs a face, counted from 0.
+    /// For each object, its faces: three pairs of (position, normal) indices, counted from 0.
     faces: Vec<Vec<[(usize, usize); 3]>>,
 }
 
@@ -184,7 +184,7 @@ fn read(text: &str) -> Obj {
     obj
 }
 
-/// The text holds the very numbers that the crate computes.
+/// Checks that the text contains exactly the numbers that the crate computes.
 fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let play = moment.map_or(Play::REST, |(clip, time_s)| Play {
@@ -255,7 +255,7 @@ fn the_mesh_reads_back_as_it_was_computed() {
     check(&read(&text.unwrap()), &mannequin, Some((2, 0.3)));
 }
 
-/// The `v` and `vn` lines of an OBJ.
+/// The numbers in the `v` and `vn` lines of an OBJ.
 fn numbers(obj: &str) -> Vec<f32> {
     let lines = obj.lines().filter(|line| line.starts_with('v'));
     lines
@@ -264,7 +264,7 @@ fn numbers(obj: &str) -> Vec<f32> {
         .collect()
 }
 
-/// A device, as the GPU's tests have it.
+/// Needs a device, like the GPU tests.
 #[test]
 fn the_mesh_is_the_same_from_the_gpu() {
     for method in ["linear", "dualquat", "quatoffset"] {
@@ -278,8 +278,8 @@ fn the_mesh_is_the_same_from_the_gpu() {
         assert!(cpu.len() > 20_000, "{}", cpu.len());
         let worst = cpu.iter().zip(&gpu).map(|(a, b)| (a - b).abs());
         let worst = worst.fold(0.0, f32::max);
-        // Metres, and parts of unit vectors, which the GPU has in 16 bits a coordinate (8e-5, see
-        // src/gpu/encode.rs).
+        // Metres, and components of unit vectors. The GPU stores the latter in 16 bits per
+        // coordinate (8e-5, see src/gpu/encode.rs).
         assert!(worst < 1.6e-4, "{method}: {worst}");
     }
 }
@@ -345,8 +345,9 @@ fn what_a_method_cannot_hold_is_refused_by_joint() {
     );
 }
 
-/// Every model by every method that holds it: positions of the GPU against those of the CPU, which
-/// `tests/pose_method_reference.rs` holds against `f64`.
+/// Compares positions of the GPU with those of the CPU, for every model and supported method.
+///
+/// `tests/palette/method_reference.rs` compares the CPU with `f64`.
 #[test]
 fn every_model_is_the_same_from_the_gpu() {
     let positions = |obj: &str| -> Vec<f32> {
@@ -388,7 +389,8 @@ fn every_model_is_the_same_from_the_gpu() {
                 .map(|(a, b)| (a - b).abs())
                 .fold(0.0, f32::max);
             println!("{path} by {method}: {:.1e} of {size}", off / size);
-            // 3.1e-7 were measured; a blend of 10 entries rounds some 40 times by 6e-8 of the size.
+            // The measured value is 3.1e-7. A blend of 10 entries rounds about 40 times by 6e-8 of
+            // the size.
             assert!(off <= 2.4e-6 * size, "{path} by {method}: {off} of {size}");
         }
     }

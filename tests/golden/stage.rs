@@ -1,4 +1,4 @@
-//! A crowd of made characters, drawn once under the validation layer.
+//! Draws a crowd of generated characters once, under the validation layer.
 
 use super::picture::Picture;
 use throng::ash::vk;
@@ -8,8 +8,9 @@ use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
 
-/// The picture of what `populate` puts into a crowd, seen from `eye` (towards -Z and a little down
-/// to `at`).
+/// The picture of the crowd that `populate` fills.
+///
+/// It is seen from `eye`, which looks towards -Z and a little down to `at`.
 pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),
@@ -39,7 +40,7 @@ pub(super) fn picture(
         reversed_z: true,
         ..PassDesc::default()
     };
-    // SAFETY: the formats are the target's.
+    // SAFETY: the formats are those of the target.
     let pass = unsafe { crowd.create_pass(&pass) }.expect("a pass");
     populate(&mut crowd, allocator);
     let aspect = width as f32 / height as f32;
@@ -59,9 +60,9 @@ pub(super) fn picture(
         ..Begin::default()
     };
     let mut frames = Frames::new(&context, 1).expect("a frame");
-    let frame_index = frames.begin(&mut context).expect("a frame_index");
+    let frame_index = frames.begin(&mut context).expect("a frame");
     let device = context.device.clone();
-    // SAFETY: the slot was just begun; what is recorded is complete, and submitted.
+    // SAFETY: the frame in flight was just begun, and its complete recording is submitted.
     unsafe {
         let frame = crowd.begin_frame(&mut context.allocator, 0, 0.25);
         let mut frame = frame.expect("a frame");

@@ -90,7 +90,7 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
                 assert_eq!(
                     different(&clean, &same, 0),
                     0,
-                    "frame_index {frame_index}, {byte:#x} elsewhere"
+                    "frame {frame_index}, {byte:#x} elsewhere"
                 );
             }
             // The control: the frame was held back indeed, and reads this slot.
@@ -99,7 +99,7 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
             });
             assert!(
                 different(&clean, &own, 0) > 500,
-                "frame_index {frame_index} reads nothing of its own"
+                "frame {frame_index} reads nothing of its own"
             );
         }
         setup.destroy(crowd);

@@ -286,7 +286,7 @@ fn one_more_than_fits_is_refused_with_numbers() {
     alone(|setup, range| {
         // Rounded up to what the device aligns slots to, 256 at most.
         let frame_index = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
-            assert_eq!(what, "bytes of a frame_index (maxStorageBufferRange)");
+            assert_eq!(what, "bytes per frame in flight (maxStorageBufferRange)");
             assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");
             assert_eq!(cap, range);
         };

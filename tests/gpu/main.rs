@@ -1,5 +1,7 @@
-//! The GPU side on a real driver, under the validation layer with synchronization validation: one
-//! message fails a test. Every test runs in every configuration of `support::CONFIGS`.
+//! Tests of the GPU code on a real driver, under the validation layer.
+//!
+//! Synchronization validation is on, and any message fails a test. Every test runs in every
+//! configuration of `support::CONFIGS`.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -14,6 +16,7 @@ mod support;
 mod animator;
 mod attachments;
 mod compiled_shaders;
+mod constants;
 mod expected;
 mod frames_in_flight;
 mod getters;

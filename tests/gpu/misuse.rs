@@ -91,7 +91,7 @@ fn descriptions_that_make_no_sense_are_refused() {
                     frames_in_flight,
                     ..fine.clone()
                 }),
-                "frames_in_flight",
+                "frames in flight",
             );
         }
         make(CrowdDesc {
@@ -169,7 +169,7 @@ fn a_ring_keeps_its_bounds() {
                 frames_in_flight: 0,
                 ..fine
             }),
-            "frames_in_flight",
+            "frames in flight",
         );
         for min_offset_alignment in [24, u64::MAX] {
             let desc = PaletteRingDesc {
@@ -200,7 +200,7 @@ fn a_ring_keeps_its_bounds() {
         assert!(step >= 480 && step.is_multiple_of(config.min_offset_alignment.max(16)));
         let entry = [Mat3x4::IDENTITY];
         unsafe {
-            is_missing(ring.write(2, 0, &entry), "frame_index");
+            is_missing(ring.write(2, 0, &entry), "frame index");
             is_full(ring.write(1, 10, &entry), "palette entries");
             is_full(ring.writer(0, u32::MAX, u32::MAX), "palette entries");
             ring.write(1, 9, &entry).unwrap();
@@ -385,11 +385,11 @@ fn frames_are_used_in_their_order() {
             let allocator = &mut context.allocator;
             is_missing(
                 crowd.begin_frame(allocator, 2, 0.0).map(drop),
-                "frame_index",
+                "frame index",
             );
             is_missing(
                 crowd.begin_frame(allocator, u32::MAX, 0.0).map(drop),
-                "frame_index",
+                "frame index",
             );
             for time_s in [f64::NAN, f64::INFINITY] {
                 is_argument(crowd.begin_frame(allocator, 0, time_s).map(drop), "time_s");

@@ -451,7 +451,7 @@ impl Model {
             let index = crowd.table_index(member.id).unwrap();
             assert!(
                 all.insert(index, expected).is_none(),
-                "two in one frame_index"
+                "two in one frame in flight"
             );
         }
         all

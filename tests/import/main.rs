@@ -1,5 +1,8 @@
-//! The importer: what it reads, on files built here and on published models; what it refuses, with
-//! the words it does so in; and what it repairs.
+//! Tests of the importer.
+//!
+//! - It reads files built here and published models.
+//! - It rejects invalid files, with the expected messages.
+//! - It repairs some defects.
 #![cfg(feature = "gltf")]
 
 mod builder;

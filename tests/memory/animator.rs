@@ -1,4 +1,4 @@
-//! The animator allocates nothing once it is warm, whatever is said to its actors.
+//! The animator allocates nothing once it is warm, whatever its actors are told to do.
 #![cfg(feature = "toml")]
 
 use crate::counting::{allocations, measure};
@@ -17,7 +17,7 @@ use throng::skeleton::{Affine, Transform};
 use throng::state_machine::StateMachineText;
 
 const ACTORS: usize = 1000;
-/// The frames of one round: what is said repeats after it.
+/// Number of frames in one round. The commands repeat after each round.
 const ROUND: u32 = 200;
 const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 
@@ -52,7 +52,7 @@ fn character() -> Character {
     character.with_animation(&desc).unwrap()
 }
 
-/// The crowd, and all that is asked of it.
+/// The crowd, and the commands that it gets.
 struct Crowd {
     animator: Animator,
     plain: Vec<ActorId>,
@@ -101,7 +101,7 @@ impl Crowd {
         }
     }
 
-    /// A round of random commands; the same in each round.
+    /// Runs a round of random commands, which are the same in each round.
     fn round(&mut self, number: u32) {
         let mut rng = Rng::new(1);
         for frame in 0..ROUND {
@@ -192,8 +192,10 @@ impl Crowd {
     }
 }
 
-/// Inverse kinematics, poses of the caller's and inertialised transitions of those that had none
-/// yet: what they take is allocated by the call, and not by the frame after it.
+/// The first frame that uses a feature allocates nothing either.
+///
+/// Inverse kinematics, the caller's poses and inertialised transitions need memory for actors that
+/// had none yet. It is allocated by the call, and not by the frame after it.
 fn the_first_frame_allocates_nothing(character: &Character) {
     let desc = AnimatorDesc {
         actors: 64,
@@ -214,7 +216,7 @@ fn the_first_frame_allocates_nothing(character: &Character) {
     let solver = animator.add_solver(arm).unwrap();
     let mut palettes = vec![Mat3x4::IDENTITY; ids.len() * character.palette().len()];
     let model = vec![Affine::IDENTITY; joints.len()];
-    // Nobody, then more and more.
+    // No actor at first, then more and more.
     for (frame, id) in ids.iter().take(40).enumerate() {
         let id = *id;
         if frame > 3 {
@@ -240,7 +242,7 @@ fn the_first_frame_allocates_nothing(character: &Character) {
 fn nothing_is_allocated_once_it_is_warm() {
     let _measurement = measure();
     let mut crowd = Crowd::new(&character());
-    // What each actor keeps, and the longest list of events, come in the first rounds.
+    // The memory of each actor, and the longest list of events, are allocated in the first rounds.
     crowd.round(0);
     crowd.round(1);
     crowd.events = 0;

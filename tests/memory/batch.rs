@@ -1,4 +1,4 @@
-//! The batch allocates nothing once it has run, on one thread or on those of a pool.
+//! The batch allocates nothing once it has run, on one thread or on a thread pool.
 
 use crate::counting::{allocations, measure};
 use throng::Threads;
@@ -11,7 +11,7 @@ use throng::simd::SimdLevel;
 use throng::skeleton::Mask;
 use throng::skeleton::{Affine, Transform};
 
-/// How many instances each frame has.
+/// Number of instances in each frame.
 const INSTANCES: usize = 203;
 
 #[test]
@@ -68,7 +68,7 @@ fn nothing_is_allocated_after_the_first_call() {
                     poser.finish(&models, to).unwrap();
                 }
             };
-            // Rayon's threads make what they keep when they first take work from each other.
+            // Rayon's threads allocate their own memory when they first take work from each other.
             for number in 0..20 {
                 frame(number);
             }

@@ -13,7 +13,7 @@ use throng::motion::{
 };
 use throng::skeleton::Mask;
 
-/// Two clips of 40 morph weights: one that is sampled evenly, and one that steps.
+/// Two clips of 40 morph weights: one with even sampling, and one with step interpolation.
 fn morphing() -> [Clip; 2] {
     let raw = RawCharacter {
         nodes: vec![RawNode {

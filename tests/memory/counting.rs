@@ -1,9 +1,10 @@
-//! A global allocator that counts what measured threads allocate.
+//! A global allocator that counts the allocations of measured threads.
 //!
-//! A measurement starts with [`measure`]. Until its guard is dropped, the calling thread and the
-//! threads of rayon's global pool are counted, and no other test of this program measures. The test
-//! harness and tests that wait for their turn may allocate meanwhile: their threads are not
-//! counted.
+//! A measurement starts with [`measure`]. Until its guard is dropped, two things hold:
+//!
+//! - The calling thread and the threads of rayon's global pool are counted. The test harness and
+//!   waiting tests may allocate meanwhile, because their threads are not counted.
+//! - No other test of this program measures.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,16 +15,16 @@ struct Counting;
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
-/// Bytes allocated less bytes freed. Negative if more is freed than was allocated while measured.
+/// Bytes allocated minus bytes freed, while measured. It can be negative.
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 thread_local! {
-    // Constant and without a destructor: reading it never allocates.
+    // Constant and without a destructor, so reading it never allocates.
     static MEASURED: Cell<bool> = const { Cell::new(false) };
 }
 
-// SAFETY: it passes everything on to the system's allocator.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if MEASURED.get() {
@@ -32,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
             let size = layout.size() as isize;
             PEAK.fetch_max(ALIVE.fetch_add(size, Relaxed) + size, Relaxed);
         }
-        // SAFETY: the caller's contract is the same.
+        // SAFETY: the contract of this method is the same as that of the forwarded call.
         unsafe { System.alloc(layout) }
     }
 
@@ -40,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
         if MEASURED.get() {
             ALIVE.fetch_sub(layout.size() as isize, Relaxed);
         }
-        // SAFETY: the caller's contract is the same.
+        // SAFETY: the contract of this method is the same as that of the forwarded call.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -61,8 +62,9 @@ impl Drop for Measurement {
     }
 }
 
-/// Waits for other measurements of this program, then counts the calling thread and the threads of
-/// rayon's global pool.
+/// Starts a measurement of the calling thread and the threads of rayon's global pool.
+///
+/// Waits for other measurements of this program first.
 #[must_use]
 pub(crate) fn measure() -> Measurement {
     let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +73,7 @@ pub(crate) fn measure() -> Measurement {
     Measurement { _alone: alone }
 }
 
-/// Counts the threads of `pool`, too.
+/// Also counts the threads of `pool`.
 pub(crate) fn measure_pool(pool: &rayon::ThreadPool) {
     pool.broadcast(|_| MEASURED.set(true));
 }
@@ -86,7 +88,7 @@ pub(crate) fn allocated_bytes() -> usize {
     BYTES.load(Relaxed)
 }
 
-/// The most bytes that `work` keeps alive at once, beyond those before it.
+/// The peak of bytes that `work` keeps alive, beyond those alive before it.
 pub(crate) fn peak_bytes<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = ALIVE.load(Relaxed);
     PEAK.store(before, Relaxed);

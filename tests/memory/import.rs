@@ -1,5 +1,4 @@
-//! A small file cannot make the importer allocate much: the peak is measured under the default
-//! caps.
+//! A small file cannot make the importer allocate much. Peaks are measured under the default caps.
 #![cfg(feature = "gltf")]
 
 use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
@@ -7,13 +6,12 @@ use crate::counting::{measure, peak_bytes};
 use serde_json::json;
 use throng::import::{ImportOptions, gltf};
 
-/// The most bytes that an import of `bytes` takes beyond what was there before, and whether it
-/// worked.
+/// The peak of bytes of an import of `bytes`, and true if it succeeded.
 fn peak(bytes: &[u8]) -> (usize, bool) {
     peak_bytes(|| gltf(bytes, &ImportOptions::curves_only()).is_ok())
 }
 
-/// The arm with one accessor that claims `count` elements and has no view.
+/// The arm model with one accessor that claims `count` elements and has no view.
 fn claiming(accessor: usize, count: u64) -> Builder {
     let mut b = arm();
     let old = &b.json["accessors"][accessor];
@@ -22,8 +20,9 @@ fn claiming(accessor: usize, count: u64) -> Builder {
     b
 }
 
-/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them:
-/// spelled out in full where `dense`, else sparse.
+/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them.
+///
+/// They are stored in full if `dense`, otherwise sparsely.
 fn many_targets(vertices: usize, targets: usize, dense: bool) -> Builder {
     let mut b = triangle();
     let corners = (0..vertices).flat_map(|v| [(v / 2) as f32, (v % 2) as f32, 0.0]);
@@ -57,7 +56,7 @@ fn many_targets(vertices: usize, targets: usize, dense: bool) -> Builder {
 fn bomb() -> Builder {
     let mut png = grey_png(8, 8);
     png[16..24].copy_from_slice(&[0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
-    // CRC-32 of the header's kind and content, so that the decoder believes it.
+    // CRC-32 of the header's kind and content, so that the decoder accepts it.
     let mut crc = u32::MAX;
     for byte in &png[12..29] {
         crc ^= u32::from(*byte);
@@ -108,7 +107,8 @@ fn what_is_claimed_is_not_allocated() {
     chunk[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(peak(&chunk).0 < SMALL);
 
-    // Text of 3 bytes an object: at most 200 times its size, and no more than the longest list.
+    // Text of 3 bytes per object: the peak is at most 200 times its size, and no more than the
+    // longest list.
     let many = format!(
         r#"{{"asset":{{"version":"2.0"}},"nodes":[{}{{}}]}}"#,
         "{},".repeat(1 << 20)
@@ -116,7 +116,7 @@ fn what_is_claimed_is_not_allocated() {
     let (bytes, worked) = peak(many.as_bytes());
     assert!(!worked && bytes < 160 << 20, "{bytes} bytes");
 
-    // As many empty materials as a list takes. Each is read in full, also where nothing uses it.
+    // As many empty materials as a list may have. Each is read in full, even if nothing uses it.
     let most = 1 << 18;
     let many = format!(
         r#"{{"asset":{{"version":"2.0"}},"nodes":[{{}}],"skins":[{{"joints":[0]}}],"materials":[{}{{}}]}}"#,
@@ -125,8 +125,8 @@ fn what_is_claimed_is_not_allocated() {
     let (bytes, worked) = peak(many.as_bytes());
     println!("{} bytes for each of {most} materials", bytes / most);
     assert!(worked && bytes < 200 * many.len(), "{bytes} bytes");
-    // Hundreds of targets take what they move, not what they might (430 KiB were measured; with a
-    // delta for every vertex, the targets alone would take 94 MiB).
+    // Hundreds of targets need memory for the vertices that they move, not for all vertices. 430
+    // KiB were measured. With a delta for every vertex, the targets alone would need 94 MiB.
     let (vertices, targets) = (20_000, 400);
     let without = peak(&many_targets(vertices, 0, true).glb()).0;
     for dense in [false, true] {
@@ -136,7 +136,7 @@ fn what_is_claimed_is_not_allocated() {
         assert!(worked && bytes < 1 << 20, "{bytes} bytes");
     }
 
-    // Text of 3 bytes a target.
+    // Text of 3 bytes per target.
     let mut b = triangle();
     let many = vec![json!({}); 1 << 18];
     b.json["meshes"][0]["primitives"][0]["targets"] = json!(many);
@@ -161,7 +161,7 @@ fn what_is_claimed_is_not_allocated() {
     println!("{} MiB for the shared targets of 2,000 nodes", bytes >> 20);
     assert!(!worked && bytes < 32 << 20, "{bytes} bytes");
 
-    // The most that vertices of a small file can claim.
+    // The most vertices that a small file can claim.
     let most = ImportOptions::curves_only().max_vertices as u64 / 3 * 3;
     let mut b = triangle();
     b.json["accessors"][0] = json!({ "componentType": F32, "type": "VEC3", "count": most });

@@ -1,5 +1,7 @@
-//! Memory: per-frame work allocates nothing once it is warm, and a small file cannot make the
-//! importer allocate much. Only threads that do the measured work are counted, see [`counting`].
+//! Tests of memory use.
+//!
+//! Per-frame work allocates nothing once it is warm, and a small file cannot make the importer
+//! allocate much. Only threads that do the measured work are counted, see [`counting`].
 
 #[path = "../import/builder.rs"]
 mod builder;

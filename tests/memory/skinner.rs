@@ -31,8 +31,8 @@ fn nothing_is_allocated_after_the_first_calls() {
     }
     assert_eq!(allocations() - before, 0);
 
-    // On several threads the queues of the pool may grow by a block now and then; nothing does for
-    // every job.
+    // On several threads, the queues of the pool may occasionally grow by a block. Nothing
+    // allocates for every job.
     let jobs = 2000;
     let words = skinner.layout().words as usize;
     let mut out = vec![0.0; words * jobs];

@@ -1,5 +1,6 @@
-//! State machines allocate nothing from frame to frame, and their text no more than in proportion
-//! to its length.
+//! State machines allocate nothing from frame to frame.
+//!
+//! Parsing their text allocates at most in proportion to its length.
 #![cfg(feature = "toml")]
 
 use crate::counting::{allocated_bytes, allocations, measure};
@@ -22,7 +23,7 @@ fn nothing_is_allocated_from_frame_to_frame() {
     let mut frames = |from: u32, count: u32| {
         for frame in from..from + count {
             for (index, state) in states.iter_mut().enumerate() {
-                // The same every 90 frames.
+                // Repeats every 90 frames.
                 match (frame as usize + index) % 90 {
                     0 => machine.set_float(state, speed, 3.0).unwrap(),
                     45 => machine.set_float(state, speed, 0.0).unwrap(),
@@ -47,8 +48,9 @@ fn nothing_is_allocated_from_frame_to_frame() {
     text_with_long_keys();
 }
 
-/// An unknown key of any length, and a long list in it: the path of each element, written out,
-/// would be 60 GB.
+/// An unknown key of any length, with a long list in it.
+///
+/// Writing out the path of each element would take 60 GB.
 fn text_with_long_keys() {
     let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
     let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");

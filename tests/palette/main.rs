@@ -1,4 +1,5 @@
-//! Palettes of many instances in every format, and the poses that a format can represent.
+//! Tests of palettes of many instances in every format, and of the poses that a format can
+//! represent.
 
 #[path = "../reference/mod.rs"]
 mod reference;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// All of them, sorted; says loudly where there are none to be had.
+/// All test files, sorted. Prints a visible warning if there are none.
 pub fn files() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("THRONG_ASSETS") else {
-        // Past the test harness's capture, so that it is seen when all is well, too.
+        // Bypasses the test harness's capture, so that the warning is visible even if all tests
+        // pass.
         use std::io::Write;
         let _ = writeln!(
             std::io::stderr(),

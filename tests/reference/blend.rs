@@ -9,7 +9,7 @@ use throng::palette::PaletteEntry;
 use throng::skeleton::{Affine, Transform};
 use throng::skin::{PosedVertices, skin};
 
-/// One rounding of a number of magnitude 1.
+/// The rounding error of a number of magnitude 1.
 pub const ULP: f32 = 1.0 / 16_777_216.0;
 
 pub fn skinned<E: PaletteEntry>(
@@ -44,8 +44,9 @@ pub fn with_tangents(primitive: &Primitive) -> Primitive {
     }
 }
 
-/// Sixteen joints at the origin, and `count` vertices within a metre with normals, each with
-/// `per_vertex` of the joints and random weights.
+/// Sixteen joints at the origin, and `count` vertices with normals within a metre.
+///
+/// Each vertex follows `per_vertex` of the joints, with random weights.
 pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),

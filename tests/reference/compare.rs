@@ -1,10 +1,12 @@
-//! A scene against the crate's `Character`: skinning matrices, positions, normals and bounds at
-//! every vertex, at many times of every clip.
+//! Compares a scene with the crate's `Character`.
 //!
-//! Joints are paired by the documented order of the skeleton: the nodes that are needed (joints of
-//! used skins, nodes that carry a rigid part, all ancestors), breadth first. Vertices are
-//! paired by the triangle lists, which run in the file's order; the crate may have merged vertices,
-//! and must have turned over the triangles that the rest pose mirrors.
+//! It compares skinning matrices, positions, normals and bounds at every vertex, at many times of
+//! every clip.
+//!
+//! - Joints are paired by the documented order of the skeleton: the required nodes (joints of used
+//!   skins, nodes that carry a rigid part, all ancestors), breadth first.
+//! - Vertices are paired by the triangle lists, which run in the file's order. The crate may have
+//!   merged vertices, and must have flipped the triangles that the rest pose mirrors.
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
 use super::poser::Poser;
@@ -17,15 +19,17 @@ use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Affine;
 use throng::skin::{PosedVertices, morphed_bounds, skin};
 
-/// The worst that was found. Lengths are fractions of the model's size: the largest edge of the
-/// box around the mesh at rest.
+/// The largest differences that were found.
+///
+/// Lengths are fractions of the model's size, which is the largest edge of the box around the mesh
+/// at rest.
 #[derive(Debug, Clone, Default)]
 pub struct Worst {
     /// Between the images of a vertex under a skinning matrix and under the reference's.
     pub matrix: f64,
-    /// Between skinned positions; the reference blends with the file's own weights.
+    /// Between skinned positions. The reference blends with the file's own weights.
     pub position: f64,
-    /// Between skinned normals, in radians, where the blended matrix is far from flat.
+    /// Between skinned normals, in radians, if the blended matrix is far from flat.
     pub normal: f64,
     /// Between morph weights.
     pub weight: f64,
@@ -33,23 +37,23 @@ pub struct Worst {
     pub at: Option<(usize, f64)>,
     pub poses: usize,
     pub vertices: usize,
-    /// Triangles that the rest pose mirrors.
+    /// Number of triangles that the rest pose mirrors.
     pub turned: usize,
 }
 
-/// One drawable part, paired with its primitive.
+/// A drawable part, paired with its primitive.
 pub struct Pairing<'a> {
     pub part: &'a Part,
     pub primitive: &'a Primitive,
-    /// (the scene's vertex, the primitive's vertex)
+    /// Pairs of (the scene's vertex, the primitive's vertex).
     pub vertices: Vec<(usize, usize)>,
-    /// For each palette entry that the primitive uses: the node and the inverse bind matrix.
+    /// The node and the inverse bind matrix of each palette entry that the primitive uses.
     pub entries: BTreeMap<usize, (usize, M4)>,
-    /// How many triangles are the other way round than in the file.
+    /// Number of triangles whose winding is flipped relative to the file.
     pub turned: usize,
 }
 
-/// Compares everything; panics where the two differ in structure.
+/// Compares everything. Panics if the two differ in structure.
 pub fn compare(scene: &Scene, character: &Character) -> Worst {
     let nodes = joint_nodes(scene);
     check_skeleton(scene, character, &nodes);
@@ -90,8 +94,9 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     worst
 }
 
-/// For each part the pairs of (the scene's vertex, the primitive's vertex), whichever way the
-/// triangles are turned.
+/// For each part, the pairs of (the scene's vertex, the primitive's vertex).
+///
+/// The triangles may be flipped.
 pub fn vertex_pairs(scene: &Scene, character: &Character) -> Vec<Vec<(usize, usize)>> {
     let pairings = pairings(scene, character).into_iter();
     pairings.map(|pairing| pairing.vertices).collect()
@@ -183,7 +188,7 @@ fn pair<'a>(
                 .filter(|v| mirrored[**v] == Some(side))
                 .count()
         };
-        // Where flat matrices leave the sign to rounding, either will do.
+        // If flat matrices leave the sign to rounding, either winding is accepted.
         let is_over = match (votes(true), votes(false)) {
             (2.., _) => true,
             (_, 2..) => false,
@@ -222,13 +227,15 @@ fn pair<'a>(
     }
 }
 
-/// Whether the rest pose mirrors each vertex; `None` where its matrix is too flat to tell.
+/// Returns true for each vertex that the rest pose mirrors.
+///
+/// It is `None` if the matrix is too flat to decide.
 fn mirrored(scene: &Scene, part: &Part) -> Vec<Option<bool>> {
     let matrices = scene.blended(part, &scene.globals(None));
     matrices.iter().map(side).collect()
 }
 
-/// Whether a matrix mirrors; `None` where it is too flat to tell.
+/// Returns true if a matrix mirrors, or `None` if it is too flat to decide.
 fn side(m: &M4) -> Option<bool> {
     let axis = |c: usize| [m[0][c], m[1][c], m[2][c]];
     let length = |v: V3| distance(v, [0.0; 3]);
@@ -250,13 +257,12 @@ fn inverse_bind(scene: &Scene, part: &Part, node: usize, ours: &M4) -> M4 {
         assert_eq!(*ours, IDENTITY);
         return IDENTITY;
     };
-    let frames_in_flight =
-        (0..skin.joints.len()).filter(|frame_index| skin.joints[*frame_index] == node);
+    let slots = (0..skin.joints.len()).filter(|slot| skin.joints[*slot] == node);
     let difference = |m: &M4| {
         let pairs = m.iter().flatten().zip(ours.iter().flatten());
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    let nearest = frames_in_flight.map(|frame_index| skin.inverse_bind[frame_index]);
+    let nearest = slots.map(|slot| skin.inverse_bind[slot]);
     let nearest = nearest.min_by(|a, b| difference(a).total_cmp(&difference(b)));
     nearest.expect("a palette entry's joint is one of the skin's")
 }
@@ -294,7 +300,7 @@ fn check_rest_bounds(scene: &Scene, character: &Character, size: f64) {
     );
 }
 
-/// One pose on both sides.
+/// Compares one pose.
 fn pose(
     scene: &Scene,
     character: &Character,
@@ -349,13 +355,14 @@ fn pose(
     worst.poses += 1;
 }
 
-/// The larger one; a value that is not a number counts as infinitely large.
+/// The larger value. A value that is not a number counts as infinitely large.
 fn maximum(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// The largest difference between two weights. The character has those that drive what is drawn, in
-/// order.
+/// The largest difference between two weights.
+///
+/// The character has only the weights that drive drawn parts, in order.
 fn weight_error(scene: &Scene, character: &Character, ours: &[f32], theirs: &[Vec<f64>]) -> f64 {
     let drawn = |morph: &usize| scene.parts.iter().any(|p| p.morph == Some(*morph));
     let drawn: Vec<usize> = (0..scene.morphs.len()).filter(drawn).collect();

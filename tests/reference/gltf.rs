@@ -1,6 +1,6 @@
-//! A scene from a `.glb` or `.gltf` file, read from its JSON and its little-endian bytes.
+//! Reads a scene from the JSON and the little-endian bytes of a `.glb` or `.gltf` file.
 //!
-//! Only for files that are valid: anything else panics.
+//! Only for valid files. Any other file panics.
 
 use super::maths::{Q, V3, from_columns};
 use super::scene::{
@@ -98,7 +98,9 @@ fn numbers<const N: usize>(value: &Value, default: [f64; N]) -> [f64; N] {
     }
 }
 
-/// glTF's numbers are meant as single precision; what the JSON spells out beyond that is noise.
+/// Rounds to single precision.
+///
+/// glTF's numbers are meant as single precision, so further digits in the JSON are noise.
 fn narrow(value: f64) -> f64 {
     f64::from(value as f32)
 }
@@ -129,7 +131,7 @@ impl File {
         }
     }
 
-    /// Nodes of the default scene, else of the first, else all of them.
+    /// Nodes of the default scene, otherwise of the first scene, otherwise all nodes.
     fn visible(&self, nodes: &[Node]) -> Vec<bool> {
         let scenes = list(&self.json["scenes"]);
         let Some(scene) = scenes.get(index(&self.json["scene"]).unwrap_or(0)) else {
@@ -145,7 +147,9 @@ impl File {
         (0..nodes.len()).map(root).collect()
     }
 
-    /// Nodes whose mesh has targets, with their own weights, else the mesh's, else zeros.
+    /// Nodes whose mesh has targets.
+    ///
+    /// The weights are the node's own, otherwise the mesh's, otherwise zeros.
     fn morphs(&self) -> Vec<Morph> {
         let nodes = list(&self.json["nodes"]).iter().enumerate();
         let morphs = nodes.filter_map(|(node, json)| {
@@ -313,7 +317,7 @@ impl File {
         }
         for value in elements.iter_mut().flatten() {
             *value /= scale;
-            // Signed integers have one value more below zero than above.
+            // Signed integers have one more value below zero than above.
             if scale > 1.0 {
                 *value = value.max(-1.0);
             }

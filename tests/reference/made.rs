@@ -1,6 +1,8 @@
-//! A glTF file that says everything the long way round: sparse and interleaved accessors, quantised
-//! and normalised integers, two sets of joints, strips and fans, matrices, mirrors, nodes outside
-//! the scene, and a buffer beside it whose name is percent-encoded.
+//! A glTF file that uses the unusual features of the format.
+//!
+//! It has sparse and interleaved accessors, quantised and normalised integers, two sets of joints,
+//! strips and fans, matrices, mirrors, nodes outside the scene, and a separate buffer file whose
+//! name is percent-encoded.
 
 use super::rng::Rng;
 use serde_json::{Value, json};
@@ -21,8 +23,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Elements as a view of their own, `stride` bytes apart, behind `offset` bytes of something
-    /// else.
+    /// Stores elements as their own view, `stride` bytes apart, after `offset` bytes of other data.
     fn view(&mut self, elements: &[Vec<u8>], stride: usize, offset: usize) -> usize {
         self.bytes
             .resize(self.bytes.len().next_multiple_of(4), 0xAA);
@@ -42,7 +43,7 @@ impl Builder {
         self.views.len() - 1
     }
 
-    /// Values as components of `kind`; `stride` 0: tightly packed.
+    /// Stores values as components of `kind`. A `stride` of 0 means tightly packed.
     fn accessor(
         &mut self,
         shape: &str,
@@ -79,7 +80,7 @@ impl Builder {
         self.accessors.len() - 1
     }
 
-    /// Replaces some elements of an accessor, or of one of zeros.
+    /// Replaces some elements of an accessor, or of one that is all zeros.
     fn sparse(&mut self, on: usize, places: &[usize], values: &[Vec<f64>], zeros: bool) {
         let kind = self.accessors[on]["componentType"].as_u64().unwrap() as u32;
         let places: Vec<_> = places.iter().map(|p| vec![*p as f64]).collect();
@@ -141,7 +142,7 @@ fn weights(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| four(rng)).collect()
 }
 
-fn frames_in_flight(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
+fn slots(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| (0..4).map(|_| rng.below(4) as f64).collect())
         .collect()
@@ -226,9 +227,9 @@ fn skinned(b: &mut Builder, rng: &mut Rng) -> Value {
         "attributes": {
             "POSITION": positions,
             "NORMAL": b.accessor("VEC3", I16, true, &normals, 8),
-            "JOINTS_0": b.accessor("VEC4", U8, false, &frames_in_flight(rng, COUNT), 12),
+            "JOINTS_0": b.accessor("VEC4", U8, false, &slots(rng, COUNT), 12),
             "WEIGHTS_0": b.accessor("VEC4", U8, true, &weights(rng, COUNT), 0),
-            "JOINTS_1": b.accessor("VEC4", U16, false, &frames_in_flight(rng, COUNT), 0),
+            "JOINTS_1": b.accessor("VEC4", U16, false, &slots(rng, COUNT), 0),
             "WEIGHTS_1": b.accessor("VEC4", U16, true, &weights(rng, COUNT), 0),
         },
     })
@@ -263,7 +264,7 @@ fn zeros(b: &mut Builder, rng: &mut Rng) -> Value {
     })
 }
 
-/// Morph weights in 0..1.
+/// Random morph weights from 0 to 1.
 fn amounts(rng: &mut Rng, count: usize) -> Vec<Vec<f64>> {
     (0..count)
         .map(|_| vec![rng.range(0.0, 1.0).into()])

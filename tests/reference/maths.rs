@@ -1,9 +1,9 @@
 //! Vectors, quaternions and 4×4 matrices in `f64`, as plain arrays.
 
 pub type V3 = [f64; 3];
-/// x, y, z, w.
+/// A quaternion: x, y, z, w.
 pub type Q = [f64; 4];
-/// Rows.
+/// A matrix, as rows.
 pub type M4 = [[f64; 4]; 4];
 
 pub const IDENTITY: M4 = [
@@ -25,7 +25,7 @@ pub fn mul(a: &M4, b: &M4) -> M4 {
     out
 }
 
-/// From 16 numbers, column by column, as glTF has them.
+/// A matrix from 16 numbers, column by column, as in glTF.
 pub fn from_columns(list: &[f64]) -> M4 {
     let mut out = ZERO;
     for (at, value) in list.iter().enumerate() {
@@ -102,8 +102,10 @@ pub fn unit4(q: Q) -> Q {
     q.map(|v| v / length)
 }
 
-/// The inverse transpose of the upper 3×3 by Cramer's rule, applied to a normal; `None` where the
-/// matrix squeezes space nearly flat, so that a normal's direction means little.
+/// Transforms a normal by the inverse transpose of the upper 3×3, computed with Cramer's rule.
+///
+/// It is `None` if the matrix is nearly flat, because the direction of a normal is then
+/// meaningless.
 pub fn normal(m: &M4, n: V3) -> Option<V3> {
     let column = |c: usize| [m[0][c], m[1][c], m[2][c]];
     let (x, y, z) = (column(0), column(1), column(2));

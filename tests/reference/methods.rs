@@ -1,11 +1,12 @@
-//! The skinning methods in `f64`, as their papers and the crate's documents define them. Each makes
-//! one matrix of a vertex's skinning matrices and weights, which then moves points by
-//! [`point`](super::maths::point), normals by [`normal`](super::maths::normal) and directions by
-//! [`direction`].
+//! The skinning methods in `f64`, as their papers and the crate's documents define them.
+//!
+//! Each combines a vertex's skinning matrices and weights into one matrix. That matrix transforms
+//! points by [`point`](super::maths::point), normals by [`normal`](super::maths::normal) and
+//! directions by [`direction`].
 
 use super::maths::{IDENTITY, M4, Q, V3, ZERO, cross, dot, length, sub, trs, unit4};
 
-/// What a palette's format keeps of a matrix.
+/// The parts of a matrix that a palette format stores.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts {
     pub translation: V3,
@@ -13,8 +14,10 @@ pub struct Parts {
     pub stretch: V3,
 }
 
-/// Lengths of the columns, and the rotation whose first column is the matrix's first, and whose
-/// second lies in the plane of its first two.
+/// Splits a matrix into the lengths of its columns and a rotation.
+///
+/// The first column of the rotation has the direction of the matrix's first column. Its second lies
+/// in the plane of the matrix's first two.
 pub fn parts(m: &M4) -> Parts {
     let column = |c: usize| [m[0][c], m[1][c], m[2][c]];
     let unit = |v: V3| v.map(|x| x / length(v));
@@ -29,8 +32,10 @@ pub fn parts(m: &M4) -> Parts {
     }
 }
 
-/// The quaternion of a rotation with these columns (S. W. Shepperd, Quaternion from rotation
-/// matrix, 1978): of the four ways to write it the one with the largest divisor.
+/// The quaternion of a rotation with these columns.
+///
+/// After S. W. Shepperd, Quaternion from rotation matrix (1978): of the four ways to write it, the
+/// one with the largest divisor.
 fn quaternion(x: V3, y: V3, z: V3) -> Q {
     let squares = [
         1.0 + x[0] - y[1] - z[2],
@@ -52,12 +57,12 @@ fn quaternion(x: V3, y: V3, z: V3) -> Q {
     unit4(rows[best])
 }
 
-/// A skinning matrix, and what the formats keep of it.
+/// A skinning matrix, and the parts of it that the formats store.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub matrix: M4,
     pub parts: Parts,
-    /// What rotation, offset and one scale keep.
+    /// The matrix that rotation, offset and one scale can represent.
     pub offset: M4,
 }
 
@@ -84,7 +89,7 @@ fn product(a: Q, b: Q) -> Q {
     ]
 }
 
-/// `Σ wᵢ Mᵢ`.
+/// Linear blending: `Σ wᵢ Mᵢ`.
 pub fn linear(influences: &[(Entry, f64)]) -> M4 {
     sum(influences
         .iter()
@@ -103,15 +108,16 @@ fn sum<'a>(weighted: impl Iterator<Item = (&'a M4, f64)>) -> M4 {
     sum
 }
 
-/// Linear blending of what rotation, offset and one scale keep.
+/// Linear blending of the matrices that rotation, offset and one scale can represent.
 pub fn quat_offset(influences: &[(Entry, f64)]) -> M4 {
     sum(influences
         .iter()
         .map(|(entry, weight)| (&entry.offset, *weight)))
 }
 
-/// Dual quaternion linear blending: `Σ wᵢ ±q̂ᵢ / |Σ wᵢ ±qᵢ|`, the signs by the first influence,
-/// after `Σ wᵢ sᵢ`; or after nothing, if `stretches` is false.
+/// Dual quaternion linear blending: `Σ wᵢ ±q̂ᵢ / |Σ wᵢ ±qᵢ|`, with signs by the first influence.
+///
+/// It is applied after the stretch `Σ wᵢ sᵢ`, or alone if `stretches` is false.
 pub fn dual_quat(influences: &[(Entry, f64)], stretches: bool) -> M4 {
     let (mut real, mut dual, mut stretch) = ([0.0; 4], [0.0; 4], [0.0; 3]);
     let first = influences[0].0.parts.rotation;
@@ -137,7 +143,7 @@ pub fn dual_quat(influences: &[(Entry, f64)], stretches: bool) -> M4 {
     trs([x, y, z], real, stretch)
 }
 
-/// The image of a direction in the surface, at length 1; `None` where it is squeezed nearly flat.
+/// The image of a direction in the surface, at length 1, or `None` if it is nearly flat.
 pub fn direction(m: &M4, d: V3) -> Option<V3> {
     let linear = [m[0], m[1], m[2]].map(|row| row[0] * d[0] + row[1] * d[1] + row[2] * d[2]);
     let largest = [0, 1, 2].map(|c| length([m[0][c], m[1][c], m[2][c]]));
@@ -151,7 +157,7 @@ pub fn determinant(m: &M4) -> f64 {
     dot(column(0), cross(column(1), column(2)))
 }
 
-/// How far at most a corner of a box is moved by `a` from where `b` moves it.
+/// The largest distance between the images of a box corner under `a` and under `b`.
 pub fn displacement(a: &M4, b: &M4, min: V3, max: V3) -> f64 {
     let corner = |bits: usize| [0, 1, 2].map(|k| if bits >> k & 1 == 1 { max[k] } else { min[k] });
     let apart = |p: V3| length(sub(super::maths::point(a, p), super::maths::point(b, p)));

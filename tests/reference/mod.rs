@@ -1,19 +1,21 @@
-//! A second opinion on poses, in plain `f64`: it reads glTF files by itself, evaluates their node
-//! tree, clips and skins as the specification words them, and shares no code with the crate.
+//! A second implementation of posing, in simple `f64` code, that shares no code with the crate.
 //!
-//! - [`scene`]: nodes, clips, skins and meshes, and what they look like at a time;
+//! It reads glTF files by itself and evaluates their node tree, clips and skins as the
+//! specification says.
+//!
+//! - [`scene`]: nodes, clips, skins and meshes, and their state at a time;
 //! - [`gltf`]: a scene from a `.glb` or `.gltf` file;
 //! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
 //! - [`compare`]: a scene against the crate's `Character`;
 //! - [`blend`]: characters and palettes for tests of blending;
 //! - [`methods`]: the skinning methods;
-//! - [`poser`]: poses by the crate's own plain functions, one after the other;
+//! - [`poser`]: poses by the crate's own per-pose functions, one after the other;
 //! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
-//! - [`made`]: a glTF file of all oddities;
+//! - [`made`]: a glTF file with the unusual features of the format;
 //! - [`rig`]: a small character for tests of single stages;
 //! - [`assets`]: the files to test on.
 //!
-//! It is written to be read, not to be fast.
+//! The code favours readability over speed.
 
 #![allow(
     dead_code,

@@ -1,5 +1,6 @@
-//! Poses by the crate's plain functions, one after the other: exact where the file's curves were
-//! kept.
+//! Poses by the crate's per-pose functions, one after the other.
+//!
+//! They are exact if the file's curves were kept.
 
 use throng::Result;
 use throng::character::Character;
@@ -20,8 +21,9 @@ impl Poser {
         Self::default()
     }
 
-    /// The model pose of a clip (its index) at a time, or of rest. The curves are sampled where the
-    /// character has them, else the packed clip.
+    /// The model pose of a clip (its index) at a time, or of the rest pose.
+    ///
+    /// It samples the curves if the character has them, otherwise the packed clip.
     pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
         let skeleton = character.skeleton();
         self.local.clear();
@@ -47,7 +49,7 @@ impl Poser {
         Ok(&self.model)
     }
 
-    /// [`Self::pose`], then the palette.
+    /// Computes [`Self::pose`], then the palette.
     pub fn palette(
         &mut self,
         character: &Character,

@@ -1,5 +1,7 @@
-//! Random characters: crooked hierarchies, mirrored and uneven scales, shared joints, rigid parts,
-//! all kinds of curves.
+//! Random characters with unusual properties.
+//!
+//! They have irregular hierarchies, mirrored and uneven scales, shared joints, rigid parts, and all
+//! kinds of curves.
 
 use super::rng::Rng;
 use throng::clip::Interpolation;
@@ -33,7 +35,7 @@ pub fn character(seed: u64) -> RawCharacter {
     }
 }
 
-/// The same with morph targets, weights at rest and curves for them.
+/// A random character with morph targets, weights at rest and curves for them.
 pub fn morphing(seed: u64) -> RawCharacter {
     let mut raw = character(seed);
     let rng = &mut Rng::new(!seed);
@@ -159,7 +161,7 @@ fn primitive(
 ) -> RawPrimitive {
     let vertices = 3 + rng.below(40);
     let per_vertex = if skin.is_some() { 1 + rng.below(9) } else { 0 };
-    let frames_in_flight = skin.map_or(1, |skin| skins[skin].joints.len());
+    let slots = skin.map_or(1, |skin| skins[skin].joints.len());
     let influences = vertices * per_vertex;
     let normals = !rng.chance(4);
     RawPrimitive {
@@ -173,9 +175,7 @@ fn primitive(
             .map(|_| rng.direction())
             .collect(),
         influences_per_vertex: per_vertex,
-        joints: (0..influences)
-            .map(|_| rng.below(frames_in_flight) as u32)
-            .collect(),
+        joints: (0..influences).map(|_| rng.below(slots) as u32).collect(),
         weights: (0..influences)
             .map(|_| (rng.range(-0.3, 1.0)).max(0.0))
             .collect(),
@@ -238,8 +238,10 @@ fn spread(count: usize, cubic: bool, value: impl FnMut() -> Vec3) -> Vec<Vec3> {
         .collect()
 }
 
-/// Keys up to half a turn apart, on either side of the sphere; those of a spline within a right
-/// angle on the sphere and gently curved, so that it stays away from zero.
+/// Rotation keys up to half a turn apart, on either side of the sphere.
+///
+/// The keys of a spline are within a right angle on the sphere and gently curved, so that the
+/// spline stays away from zero.
 fn rotations(rng: &mut Rng, count: usize, cubic: bool) -> Vec<Quat> {
     let mut before = rng.rotation();
     let mut list = Vec::new();

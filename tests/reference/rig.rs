@@ -1,5 +1,7 @@
-//! A small character for tests of single stages: a chain of joints one metre apart along +Y, each
-//! with one vertex of its own, and one vertex between each two.
+//! A small character for tests of single stages.
+//!
+//! It is a chain of joints one metre apart along +Y. Each joint has its own vertex, and there is
+//! one vertex between each two joints.
 
 use throng::character::Character;
 use throng::clip::{CurveClip, Keys, Track, TrackValues};
@@ -47,7 +49,7 @@ pub fn chain(joints: usize) -> Character {
     raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
-/// A clip for [`chain`] of one track on its first joint.
+/// A clip for [`chain`] with one track, on its first joint.
 pub fn clip(values: TrackValues) -> CurveClip {
     CurveClip::new(
         "clip",

@@ -17,7 +17,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// In `0..end`.
+    /// A number in `0..end`.
     pub const fn below(&mut self, end: usize) -> usize {
         (self.bits() % end as u64) as usize
     }
@@ -26,18 +26,18 @@ impl Rng {
         self.below(one_in) == 0
     }
 
-    /// In `min..max`.
+    /// A number in `min..max`.
     pub fn range(&mut self, min: f32, max: f32) -> f32 {
         let unit = (self.bits() >> 40) as f32 / (1_u32 << 24) as f32;
         min + unit * (max - min)
     }
 
-    /// Each coordinate in `min..max`.
+    /// A vector with each coordinate in `min..max`.
     pub fn vector(&mut self, min: f32, max: f32) -> Vec3 {
         Vec3::from_array([0; 3].map(|_| self.range(min, max)))
     }
 
-    /// A direction, evenly spread.
+    /// A uniformly distributed direction.
     pub fn direction(&mut self) -> Vec3 {
         loop {
             let v = self.vector(-1.0, 1.0);
@@ -47,7 +47,7 @@ impl Rng {
         }
     }
 
-    /// A rotation, evenly spread.
+    /// A uniformly distributed rotation.
     pub fn rotation(&mut self) -> Quat {
         loop {
             let q = Quat::from_array([0; 4].map(|_| self.range(-1.0, 1.0)));

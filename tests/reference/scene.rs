@@ -1,4 +1,4 @@
-//! Nodes, skins, meshes and clips in `f64`, and what they look like at a time.
+//! Nodes, skins, meshes and clips in `f64`, and their state at a time.
 
 use super::maths::{
     IDENTITY, M4, Q, V3, ZERO, from_columns, length, mul, normal, point, slerp, trs, unit4,
@@ -41,11 +41,7 @@ pub struct Skin {
 impl Skin {
     pub fn new(joints: Vec<usize>, matrices: &[Vec<f64>]) -> Self {
         let inverse_bind = (0..joints.len())
-            .map(|frame_index| {
-                matrices
-                    .get(frame_index)
-                    .map_or(IDENTITY, |m| from_columns(m))
-            })
+            .map(|slot| matrices.get(slot).map_or(IDENTITY, |m| from_columns(m)))
             .collect();
         Self {
             joints,
@@ -62,7 +58,7 @@ pub struct Morph {
     pub names: Vec<String>,
 }
 
-/// What a morph target adds at weight 1: one vector a vertex, or none at all.
+/// The offsets that a morph target adds at weight 1: one vector per vertex, or none at all.
 #[derive(Debug, Clone, Default)]
 pub struct Target {
     pub positions: Vec<V3>,
@@ -76,7 +72,9 @@ pub struct Part {
     pub skin: Option<usize>,
     pub positions: Vec<V3>,
     pub normals: Vec<V3>,
-    /// For every vertex (slot of the skin, weight), weights summing to 1; empty without a skin.
+    /// For every vertex, pairs of (index in the skin's joint list, weight).
+    ///
+    /// The weights sum to 1. The list is empty without a skin.
     pub influences: Vec<Vec<(usize, f64)>>,
     pub triangles: Vec<[usize; 3]>,
     /// Index into the scene's morphs.
@@ -85,8 +83,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part with its targets applied: base + Σ weight × delta, then unit normals. A normal that
-    /// comes out short, whose direction means little, becomes zero.
+    /// The part with its targets applied: base + Σ weight × delta, then unit normals.
+    ///
+    /// A very short normal becomes zero, because its direction is meaningless.
     pub fn morphed(&self, weights: &[f64]) -> Self {
         let mut out = self.clone();
         let sum = |list: &mut Vec<V3>, deltas: &[V3], weight: f64| {
@@ -111,7 +110,7 @@ impl Part {
     }
 }
 
-/// A vertex's weights, scaled to sum to 1. Without any, it follows its first joint.
+/// A vertex's weights, scaled to sum to 1. A vertex without weights follows its first joint.
 pub fn normalised(mut list: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
     let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
     if sum > 0.0 {
@@ -146,8 +145,9 @@ pub struct Channel {
     pub path: Path,
     pub curve: Curve,
     pub times: Vec<f64>,
-    /// One a key, or three: in-tangent, value, out-tangent. Of weights, each has one number a
-    /// target.
+    /// One value per key, or three: in-tangent, value, out-tangent.
+    ///
+    /// For morph weights, each value has one number per target.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -165,7 +165,7 @@ impl Channel {
         value.clone()
     }
 
-    /// The value at a time, straight from glTF 2.0, appendix C.
+    /// The value at a time, computed directly as in glTF 2.0, appendix C.
     pub fn sample(&self, time: f64) -> Vec<f64> {
         let last = self.times.len() - 1;
         if time <= self.times[0] {
@@ -219,8 +219,8 @@ impl Clip {
         ends.fold(0.0, f64::max)
     }
 
-    /// At least 20 times: the start, the end, outside both, on keys, between keys, and times that
-    /// have nothing to do with keys.
+    /// At least 20 times: the start, the end, outside both, on keys, between keys, and unrelated
+    /// times.
     pub fn times(&self) -> Vec<f64> {
         let mut keys: Vec<f64> = self.channels.iter().flat_map(|c| c.times.clone()).collect();
         keys.sort_by(f64::total_cmp);
@@ -237,7 +237,8 @@ impl Clip {
         }
         let mut at = 0.0;
         while times.len() < 20 {
-            // The golden ratio's multiples spread evenly over 0..1, however many there are.
+            // The multiples of the golden ratio are spread evenly over 0..1, however many there
+            // are.
             at = (at + 0.618_033_988_749_895) % 1.0;
             times.push(at * end);
         }
@@ -255,7 +256,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The weights of each morph: of a clip at a time, or at rest.
+    /// The weights of each morph, for a clip at a time or at rest.
     pub fn weights(&self, clip: Option<(usize, f64)>) -> Vec<Vec<f64>> {
         let mut weights: Vec<_> = self.morphs.iter().map(|m| m.rest.clone()).collect();
         if let Some((index, time)) = clip {
@@ -268,13 +269,13 @@ impl Scene {
         weights
     }
 
-    /// A part under the weights of its morph.
+    /// A part with the weights of its morph applied.
     pub fn morphed(&self, part: &Part, weights: &[Vec<f64>]) -> Part {
         part.morph
             .map_or_else(|| part.clone(), |morph| part.morphed(&weights[morph]))
     }
 
-    /// World matrices of all nodes: of a clip at a time, or at rest.
+    /// World matrices of all nodes, for a clip at a time or at rest.
     pub fn globals(&self, clip: Option<(usize, f64)>) -> Vec<M4> {
         let mut locals: Vec<Local> = self.nodes.iter().map(|node| node.local).collect();
         if let Some((index, time)) = clip {
@@ -305,13 +306,10 @@ impl Scene {
         }
     }
 
-    /// The skinning matrix of a slot of a skin: global(joint) × inverse bind.
-    pub fn skinning(&self, skin: usize, frame_index: usize, globals: &[M4]) -> M4 {
+    /// The skinning matrix of a joint in a skin's joint list: global(joint) × inverse bind.
+    pub fn skinning(&self, skin: usize, slot: usize, globals: &[M4]) -> M4 {
         let skin = &self.skins[skin];
-        mul(
-            &globals[skin.joints[frame_index]],
-            &skin.inverse_bind[frame_index],
-        )
+        mul(&globals[skin.joints[slot]], &skin.inverse_bind[slot])
     }
 
     /// The blended matrix of every vertex of a part.
@@ -319,16 +317,16 @@ impl Scene {
         let Some(skin) = part.skin else {
             return vec![globals[part.node]; part.positions.len()];
         };
-        let frames_in_flight = self.skins[skin].joints.len();
-        let palette: Vec<M4> = (0..frames_in_flight)
-            .map(|frame_index| self.skinning(skin, frame_index, globals))
+        let slots = self.skins[skin].joints.len();
+        let palette: Vec<M4> = (0..slots)
+            .map(|slot| self.skinning(skin, slot, globals))
             .collect();
         let blend = |list: &Vec<(usize, f64)>| {
             let mut sum = ZERO;
-            for (frame_index, weight) in list {
+            for (slot, weight) in list {
                 for row in 0..4 {
                     for column in 0..4 {
-                        sum[row][column] += weight * palette[*frame_index][row][column];
+                        sum[row][column] += weight * palette[*slot][row][column];
                     }
                 }
             }
@@ -337,7 +335,7 @@ impl Scene {
         part.influences.iter().map(blend).collect()
     }
 
-    /// World positions, and normals where there is one that means something.
+    /// World positions, and normals if they are meaningful.
     pub fn posed(&self, part: &Part, globals: &[M4]) -> (Vec<V3>, Vec<Option<V3>>) {
         let matrices = self.blended(part, globals);
         let positions = matrices.iter().zip(&part.positions);

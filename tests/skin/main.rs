@@ -1,4 +1,4 @@
-//! Morphing, skinning on the CPU by every method, and picking.
+//! Tests of morphing, of CPU skinning by every method, and of picking.
 
 #[path = "../reference/mod.rs"]
 mod reference;

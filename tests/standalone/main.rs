@@ -1,5 +1,6 @@
-//! The standalone module without a window. Every test that uses the device does
-//! so under the validation layer, and one message of it is a failure.
+//! Tests of the standalone module without a window.
+//!
+//! Every test that uses the device runs under the validation layer. Any message of it is a failure.
 
 #![cfg(feature = "standalone")]
 
@@ -25,18 +26,20 @@ fn desc() -> ContextDesc<'static> {
     }
 }
 
-/// Layers of 2023 look devices up in a table that another thread's new device may
-/// be growing: the tests take turns.
+/// Makes the tests take turns.
+///
+/// Validation layers of 2023 look devices up in a table that another thread's new device may be
+/// growing.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A context, and the turn that it has.
+/// A context and the guard of its turn.
 struct Alone {
     context: Context,
-    // Given back after the context is gone.
+    // Released after the context is dropped.
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -66,7 +69,7 @@ fn with(desc: &ContextDesc<'_>) -> Alone {
     }
 }
 
-/// A context for a test that has its turn already.
+/// Another context for a test that already has its turn.
 fn second(desc: &ContextDesc<'_>) -> Context {
     let context = Context::new(desc).expect("a context under the validation layer");
     assert!(
@@ -98,7 +101,7 @@ fn buffer(context: &mut Context, size: u64, location: MemoryLocation) -> Buffer 
     Buffer::new(context, &desc).expect("a buffer")
 }
 
-/// What `record` draws into a target of 40 × 24, as rows of RGBA.
+/// Draws with `record` into a target of 40 × 24 and returns rows of RGBA.
 fn draw(
     desc: &TargetDesc<'_>,
     record: impl FnOnce(&ash::Device, vk::CommandBuffer, &Target),
@@ -120,7 +123,7 @@ fn draw(
     bytes
 }
 
-/// Every texel is this one, give or take one for the driver's rounding to sRGB.
+/// Asserts that every texel has this colour, within one step for the driver's rounding to sRGB.
 fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
     for (i, texel) in bytes.chunks_exact(4).enumerate() {
         let near = texel.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) <= 1);
@@ -181,7 +184,7 @@ fn resuming_keeps_what_was_drawn() {
             ..TargetDesc::default()
         };
         let bytes = draw(&desc, |device, cmd, target| {
-            // SAFETY: `cmd` is recording, and the calls are in their order.
+            // SAFETY: `cmd` is recording, and the calls are in their required order.
             unsafe {
                 target.begin(device, cmd, &ORANGE);
                 target.suspend(device, cmd);
@@ -228,7 +231,7 @@ fn depth_is_cleared_to_the_farthest_of_reversed_z() {
             extent: target.extent(),
             texel_bytes: 4,
         };
-        // SAFETY: the image is alive, and as `read` says.
+        // SAFETY: the image is alive, and matches `read`.
         let bytes = unsafe { read_image(&mut context, &read) }.expect("bytes");
         let texels = bytes.as_chunks::<4>().0;
         assert_eq!(texels.len(), 256 * 256);
@@ -245,7 +248,7 @@ fn depth_is_cleared_to_the_farthest_of_reversed_z() {
 #[test]
 fn a_target_is_drawn_to_again_and_again() {
     let mut context = context();
-    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
     let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
     for number in 0..5 {
         let frame = frames.begin(&mut context).expect("a frame");
@@ -348,7 +351,7 @@ fn reads_buffers_back() {
 fn buffers_that_are_not_mapped_say_so() {
     let mut context = context();
     let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
-    // A software device may map everything.
+    // A software device may map all memory.
     if let Err(error) = far.bytes() {
         assert!(
             matches!(error, StandaloneError::NotMapped { .. }),
@@ -383,15 +386,15 @@ fn another_context_is_refused() {
     let mut other = second(&desc());
     let near = buffer(&mut context, 16, MemoryLocation::CpuToGpu);
     let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
-    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
     assert_foreign(near.read(&mut other, 0, 16), "buffer `test buffer`");
     assert_foreign(target.read_rgba(&mut other), "target `target`");
-    assert_foreign(frames.begin(&mut other), "the frame frames_in_flight");
+    assert_foreign(frames.begin(&mut other), "the frames in flight");
     let frame = frames.begin(&mut context).expect("a frame");
-    // SAFETY: `frame` was begun last; the context is refused.
+    // SAFETY: `frame` was begun last, and the other context is rejected.
     let refused = unsafe { frames.submit(&mut other, frame, None) };
-    assert_foreign(refused, "the frame frames_in_flight");
-    // SAFETY: as above, with the right one.
+    assert_foreign(refused, "the frames in flight");
+    // SAFETY: as above, with the right context.
     unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
     frames.destroy(&mut context);
     target.destroy(&mut context);
@@ -400,8 +403,10 @@ fn another_context_is_refused() {
     finish(context);
 }
 
-/// What is destroyed with another context is left alone: the layer says of each, at
-/// the end of its own device, that it is still there, and nothing of the other.
+/// Objects that are destroyed with another context are left alone.
+///
+/// When their own device is destroyed, the layer reports each of them as still alive. It reports
+/// nothing about the other device.
 #[test]
 fn what_is_destroyed_with_another_context_is_leaked() {
     let mut context = context();
@@ -412,7 +417,7 @@ fn what_is_destroyed_with_another_context_is_leaked() {
     };
     let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
     let target = Target::new(&mut context, &desc).expect("a target");
-    let frames = Frames::new(&context, 1).expect("frames_in_flight");
+    let frames = Frames::new(&context, 1).expect("frames in flight");
     frames.destroy(&mut other);
     target.destroy(&mut other);
     far.destroy(&mut other);
@@ -431,7 +436,7 @@ fn what_is_destroyed_with_another_context_is_leaked() {
     }
 }
 
-/// A new device may have the handle of one that is gone.
+/// A new device may get the handle of a destroyed one.
 #[test]
 fn a_context_after_the_first_is_another() {
     let mut first = context();
@@ -444,7 +449,7 @@ fn a_context_after_the_first_is_another() {
     finish_second(next);
 }
 
-/// Fills the buffer, which is a write by a transfer stage: layers differ on which.
+/// Fills the buffer. The write is in a transfer stage, and layers differ on which one.
 fn fill(device: &ash::Device, cmd: vk::CommandBuffer, buffer: vk::Buffer, word: u32) {
     // SAFETY: `cmd` is recording, and the buffer can be copied to.
     unsafe { device.cmd_fill_buffer(cmd, buffer, 0, vk::WHOLE_SIZE, word) };
@@ -461,11 +466,12 @@ fn fill_after_fill(device: &ash::Device, cmd: vk::CommandBuffer) {
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-/// What the layer says of two fills, in one command buffer or in two submissions
-/// with no wait between, with or without a barrier.
+/// The layer's messages about two fills, with or without a barrier between them.
+///
+/// The fills are in one command buffer, or in two submissions with no wait between.
 fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
     let mut context = context();
-    let mut frames = Frames::new(&context, 2).expect("frames_in_flight");
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
     let target = buffer(&mut context, 64, MemoryLocation::GpuOnly);
     for submission in 0..submissions {
         let frame = frames.begin(&mut context).expect("a frame");
@@ -505,7 +511,7 @@ fn barriers_silence_the_layer() {
 fn names_are_given() {
     let context = context();
     assert!(context.debug_utils);
-    // SAFETY: the pool is the context's own.
+    // SAFETY: the pool belongs to the context.
     unsafe { context.set_name(context.command_pool, "a name\0 and more") }.expect("a name");
     finish(context);
 }
@@ -598,7 +604,7 @@ fn optional_features_are_enabled_where_supported() {
     desc.optional.v10.multi_draw_indirect = vk::TRUE;
     desc.optional.v11.shader_draw_parameters = vk::TRUE;
     let context = with(&desc);
-    // SAFETY: the context's own, of Vulkan 1.3.
+    // SAFETY: both handles belong to the context, and support Vulkan 1.3.
     let supported = unsafe {
         throng::standalone::FeatureSet::supported(&context.instance, context.physical_device)
     };
@@ -609,8 +615,9 @@ fn optional_features_are_enabled_where_supported() {
     finish(context);
 }
 
-/// Runs one ignored test of this file in a process with one variable more: the
-/// environment of a process with threads is not changed from inside.
+/// Runs one ignored test of this file in a process with an additional environment variable.
+///
+/// The environment of a process with threads must not be changed from inside.
 fn run_with(test: &str, variable: &str, value: &str) {
     let this = std::env::current_exe().expect("the path of this test");
     let output = Command::new(this)

@@ -1,7 +1,7 @@
-//! The swapchain, in a real window. Where there is no display this says so, and
-//! fails if `THRONG_REQUIRE_DISPLAY` is set.
+//! Tests the swapchain in a real window.
 //!
-//! A single test, because a process can have one event loop only.
+//! Without a display, the test prints that it did not run, and fails if `THRONG_REQUIRE_DISPLAY` is
+//! set. It is a single test, because a process can have only one event loop.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -29,7 +29,7 @@ const NONE: vk::Extent2D = vk::Extent2D {
     height: 0,
 };
 
-/// Why there is no window to test with.
+/// The reason why there is no window to test with.
 fn no_display() -> Option<&'static str> {
     if !cfg!(target_os = "linux") {
         return Some("it opens its window on Linux only");
@@ -46,7 +46,7 @@ fn event_loop() -> EventLoop<()> {
     use winit::platform::wayland::EventLoopBuilderExtWayland;
     use winit::platform::x11::EventLoopBuilderExtX11;
     let mut builder = EventLoop::builder();
-    // Tests run on threads of their own.
+    // Tests do not run on the main thread.
     EventLoopBuilderExtX11::with_any_thread(&mut builder, true);
     EventLoopBuilderExtWayland::with_any_thread(&mut builder, true);
     builder.build().expect("an event loop")
@@ -86,7 +86,7 @@ fn extent(size: PhysicalSize<u32>) -> vk::Extent2D {
     vk::Extent2D { width, height }
 }
 
-/// The window, what is drawn to it, and the loop that its events come from.
+/// The window, the objects that draw to it, and its event loop.
 struct Scene {
     event_loop: EventLoop<()>,
     app: App,
@@ -108,7 +108,7 @@ impl Scene {
         };
         let (mut context, surface) = Context::for_window(&desc, window).expect("a context");
         assert!(context.across_submits, "see .cargo/config.toml");
-        let frames = Frames::new(&context, 2).expect("frames_in_flight");
+        let frames = Frames::new(&context, 2).expect("frames in flight");
         let desc = SwapchainDesc::default();
         let swapchain = Swapchain::new(&mut context, surface, app.size, &desc).expect("images");
         Self {
@@ -120,7 +120,7 @@ impl Scene {
         }
     }
 
-    /// Draws one frame as for a window of this size; whether there was an image.
+    /// Draws one frame for a window of this size. Returns true if there was an image.
     fn frame(&mut self, size: vk::Extent2D) -> bool {
         let context = &mut self.context;
         let frame = self.frames.begin(context).expect("a frame");
@@ -134,7 +134,7 @@ impl Scene {
             color: [0.1, 0.2, 0.4, 1.0],
             ..Begin::default()
         };
-        // SAFETY: in the order that each asks for.
+        // SAFETY: the calls are in the order that each requires.
         unsafe {
             self.swapchain
                 .begin(&context.device, frame.cmd, &image, &begin);
@@ -151,27 +151,28 @@ impl Scene {
         true
     }
 
-    /// Holds back every image that there is to be had, and is told that there is no
-    /// more; as many frames later there are again.
+    /// Acquires every image without presenting any, until none is left.
+    ///
+    /// After as many frames, images are available again.
     fn exhaust(&mut self) {
         let size = self.app.size;
         let most = self.swapchain.present_semaphores().len();
-        // Slots of their own: one more than there are images.
+        // Separate frames in flight: one more than there are images.
         let context = &mut self.context;
-        let mut frames = Frames::new(context, most + 1).expect("frames_in_flight");
+        let mut frames = Frames::new(context, most + 1).expect("frames in flight");
         let mut held = Vec::new();
         let started = Instant::now();
         loop {
             let frame = frames.begin(context).expect("a frame");
-            // SAFETY: the frame is new, and each image is submitted and presented in
-            // the order of acquisition; to hold several is Vulkan's to refuse.
+            // SAFETY: the frame is new, and each image is submitted and presented in the order of
+            // acquisition. Vulkan may refuse to hand out several at once.
             let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
                 Ok(Acquire::Image(image)) => image,
                 Ok(Acquire::NotReady) => break,
                 other => panic!("{other:?}"),
             };
             assert!(held.len() < most, "more images than there are");
-            // SAFETY: in the order that each asks for.
+            // SAFETY: the calls are in the order that each requires.
             unsafe {
                 self.swapchain
                     .begin(&context.device, frame.cmd, &image, &Begin::default());
@@ -182,13 +183,13 @@ impl Scene {
             }
             held.push(image);
         }
-        // A driver may say so at once, or when the time is over.
+        // A driver may report this at once, or when the timeout has passed.
         assert!(started.elapsed() < PATIENCE * 20);
         for image in held {
-            // SAFETY: it was acquired and submitted, and not presented.
+            // SAFETY: the image was acquired and submitted, and not presented.
             unsafe { self.swapchain.present(context, image) }.expect("presented");
         }
-        // The frame that was given no image is begun again, with its semaphore.
+        // The frame that got no image is begun again, with its semaphore.
         std::mem::swap(&mut self.frames, &mut frames);
         self.draw(most + 2);
         std::mem::swap(&mut self.frames, &mut frames);
@@ -202,14 +203,14 @@ impl Scene {
         }
     }
 
-    /// Resizes the window, and waits until it says so.
+    /// Resizes the window, and waits until it reports the new size.
     fn resize(&mut self, to: vk::Extent2D) {
         let window = self.app.window.as_ref().expect("a window");
         let _ = window.request_inner_size(PhysicalSize::new(to.width, to.height));
         pump(&mut self.event_loop, &mut self.app, |app| app.size == to);
     }
 
-    /// Every image has a present semaphore of its own.
+    /// Checks that every image has its own present semaphore.
     fn check_semaphores(&self) {
         let loader = khr::swapchain::Device::new(&self.context.instance, &self.context.device);
         // SAFETY: the swapchain is alive.
@@ -220,10 +221,10 @@ impl Scene {
         assert_eq!(semaphores.into_iter().collect::<HashSet<_>>().len(), images);
     }
 
-    /// The same window with another swapchain, told of no area at first.
+    /// Replaces the swapchain of the window. The new one first gets an extent without area.
     fn replace(&mut self, desc: &SwapchainDesc) {
         let window = self.app.window.clone().expect("a window");
-        // A window has one swapchain at a time: the old one goes first.
+        // A window has one swapchain at a time, so the old one is destroyed first.
         let context = &mut self.context;
         let next = context.surface(window).expect("a second surface");
         let next = Swapchain::new(context, next, NONE, desc).expect("a swapchain of no area");
@@ -270,7 +271,7 @@ fn resize(scene: &mut Scene) {
         (told, 1)
     );
     scene.check_semaphores();
-    // Not told: the window system says that the images are out of date.
+    // No new extent is passed, so the window system reports that the images are out of date.
     let untold = vk::Extent2D {
         width: 200,
         height: 333,
@@ -300,8 +301,9 @@ fn change_kind(scene: &mut Scene) {
     }
 }
 
-/// A context that was made without a window says that it can't show one.
-/// And no other context can use the swapchain.
+/// A context made without a window cannot present, and reports that.
+///
+/// No other context can use the swapchain either.
 fn refuse_without_window(scene: &mut Scene) {
     let mut context = Context::new(&ContextDesc::default()).expect("a context");
     let error = context.surface(scene.app.window.clone().expect("a window"));
@@ -325,7 +327,7 @@ fn presents_resizes_and_minimises() {
             std::env::var_os("THRONG_REQUIRE_DISPLAY").is_none(),
             "no display: {why}"
         );
-        // Past the test harness, which shows nothing of a test that passes.
+        // Bypasses the test harness, which hides the output of passing tests.
         let _ = writeln!(
             std::io::stderr(),
             "\nNOT TESTED: the swapchain, because {why}\n"

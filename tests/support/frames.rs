@@ -35,7 +35,7 @@ impl Slots {
         Self((0..count).map(frame_index).collect())
     }
 
-    /// Waits for the frame's last work, if there is any.
+    /// Waits for the last work of this frame in flight, if there is any.
     pub fn wait(&mut self, context: &Context, frame_index: u32) {
         let frame_index = &mut self.0[frame_index as usize];
         if frame_index.pending {
@@ -50,7 +50,7 @@ impl Slots {
         }
     }
 
-    /// The frame in flight's command buffer, recording. Waits for the frame in flight first.
+    /// Waits for the frame in flight, then returns its command buffer, recording.
     pub fn begin(&mut self, context: &Context, frame_index: u32) -> vk::CommandBuffer {
         self.wait(context, frame_index);
         let frame_index = &self.0[frame_index as usize];
@@ -70,7 +70,7 @@ impl Slots {
         self.submit_after(context, frame_index, None);
     }
 
-    /// Submits, to run when the timeline semaphore has reached 1.
+    /// Submits work that runs when the timeline semaphore has reached 1.
     pub fn submit_after(
         &mut self,
         context: &Context,
@@ -129,7 +129,7 @@ pub fn target(context: &mut Context) -> Target {
     Target::new(context, &desc).unwrap()
 }
 
-/// A pass for what `target` is made of.
+/// Creates a pass for the formats of `target`.
 pub fn pass(crowd: &mut Crowd, target: &Target, reversed_z: bool) -> PassId {
     let formats = target.formats();
     let desc = PassDesc {
@@ -152,7 +152,7 @@ pub const REVERSED_Z: Begin = Begin {
     ..NORMAL_Z
 };
 
-/// Records one frame of `frame_index` into `cmd`: prepares, and draws every view.
+/// Records one frame with `frame_index` into `cmd`: prepares, and draws every view.
 pub fn record(
     context: &mut Context,
     crowd: &mut Crowd,
@@ -174,7 +174,7 @@ pub fn record(
     }
 }
 
-/// The picture of one frame, alone.
+/// Draws one frame alone and returns its picture.
 pub fn picture(
     context: &mut Context,
     crowd: &mut Crowd,
@@ -191,7 +191,7 @@ pub fn picture(
     target.read_rgba(context).unwrap()
 }
 
-/// How many texels differ by more than `by` in a channel.
+/// Number of texels that differ by more than `by` in a channel.
 pub fn different(a: &[u8], b: &[u8], by: u8) -> usize {
     assert_eq!(a.len(), b.len());
     let texels = a.chunks_exact(4).zip(b.chunks_exact(4));
@@ -200,7 +200,7 @@ pub fn different(a: &[u8], b: &[u8], by: u8) -> usize {
         .count()
 }
 
-/// How many texels are not the first one, which is background.
+/// Number of texels that differ from the first one, which is background.
 pub fn covered(picture: &[u8]) -> usize {
     let background = &picture[..4];
     picture
@@ -209,7 +209,7 @@ pub fn covered(picture: &[u8]) -> usize {
         .count()
 }
 
-/// Depth of a target with one sample, as it lies.
+/// Reads the depth of a target with one sample, without conversion.
 pub fn depth(context: &mut Context, target: &Target) -> Vec<f32> {
     let read = ImageRead {
         image: target.depth().unwrap().0,

@@ -14,8 +14,9 @@ use throng::palette::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
-/// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them, which
-/// sways in the clip `sway` and turns in the clip `turn`.
+/// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them.
+///
+/// It sways in the clip `sway` and turns in the clip `turn`.
 pub fn ribbon(joints: usize) -> RawCharacter {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
@@ -118,7 +119,7 @@ pub fn built(raw: RawCharacter) -> Imported {
     raw.build(&ImportOptions::with_curves()).unwrap()
 }
 
-/// A clip by its index that stands at a time of its own, in seconds; or the rest pose.
+/// Plays a clip, given by its index, that is held at a time in seconds, or the rest pose.
 pub fn standing(moment: Option<(usize, f64)>) -> Play<'static> {
     moment.map_or(Play::REST, |(clip, time_s)| {
         let play = Play::new(ClipId(clip as u16)).once();
@@ -126,8 +127,9 @@ pub fn standing(moment: Option<(usize, f64)>) -> Play<'static> {
     })
 }
 
-/// The palette of an actor of an animator that stands at a moment; that of the rest pose is the
-/// one beside the mesh on the GPU.
+/// The palette of an animator's actor that is held at a moment.
+///
+/// For the rest pose, it is the palette that is stored beside the mesh on the GPU.
 pub fn palette_as<E: PaletteEntry>(character: &Character, moment: Option<(usize, f64)>) -> Vec<E> {
     if moment.is_none() {
         return rest_palette(character);
@@ -140,7 +142,7 @@ pub fn palette_as<E: PaletteEntry>(character: &Character, moment: Option<(usize,
     out
 }
 
-/// The same as matrices.
+/// The same palette as matrices.
 pub fn palette(character: &Character, moment: Option<(usize, f64)>) -> Vec<Mat3x4> {
     palette_as(character, moment)
 }
@@ -154,7 +156,7 @@ pub fn rest_model(character: &Character) -> Vec<Affine> {
     model
 }
 
-/// The palette of the rest pose by the stages of the CPU: what lies beside a mesh on the GPU.
+/// The palette of the rest pose by the CPU stages, as stored beside a mesh on the GPU.
 pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
     let to = WriteOnly::over(&mut out);

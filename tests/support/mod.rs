@@ -1,5 +1,9 @@
-//! What the GPU tests share: a device under the validation layer, the ways in which a crowd can be
-//! set up, frames in flight, and probes that read back what shaders see.
+//! Shared code of the GPU tests.
+//!
+//! - a device under the validation layer,
+//! - the configurations in which a crowd can be set up,
+//! - frames in flight,
+//! - probes that read back the data that shaders see.
 
 #![allow(
     dead_code,
@@ -20,16 +24,16 @@ use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads, View};
 
-/// One way to set things up. What the software driver has would hide the other paths.
+/// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     pub name: &'static str,
     pub ring: RingMemory,
     pub min_offset_alignment: u64,
-    /// No optional feature is enabled, on the device or by word.
+    /// No optional feature is enabled on the device or passed to throng.
     pub bare: bool,
     pub profile: bool,
-    /// Poses are evaluated on the threads of rayon's pool.
+    /// Poses are evaluated on rayon's thread pool.
     pub rayon: bool,
 }
 
@@ -68,15 +72,17 @@ pub const CONFIGS: [Config; 4] = [
     },
 ];
 
-/// One device at a time: layers of 2023 look devices up in a table that another thread's new device
-/// may be growing.
+/// Allows one device at a time.
+///
+/// Validation layers of 2023 look devices up in a table that another thread's new device may be
+/// growing.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A device under the validation layer, and one way to use it.
+/// A device under the validation layer, and one configuration to use it in.
 pub struct Setup {
     pub context: Context,
     pub config: Config,
-    // Given back after the context is gone.
+    // Released after the context is dropped.
     alone: MutexGuard<'static, ()>,
 }
 
@@ -113,7 +119,7 @@ impl Setup {
         }
     }
 
-    /// Leaves the device as it is, with what is alive on it, for good.
+    /// Leaks the device with everything that is alive on it.
     pub fn forget(self) {
         std::mem::forget(self.context);
         drop(self.alone);
@@ -158,7 +164,7 @@ impl Setup {
     }
 }
 
-/// Says in which configuration a test failed, and what the layer had to say until then.
+/// Reports the configuration in which a test failed, and the layer's messages until then.
 struct Teller(Config, Messages);
 
 impl Drop for Teller {
@@ -172,7 +178,9 @@ impl Drop for Teller {
     }
 }
 
-/// Runs a test in every configuration; one message of the layer fails it, up to the device's end.
+/// Runs a test in every configuration.
+///
+/// Any message of the layer fails it, including messages at the destruction of the device.
 pub fn each(mut test: impl FnMut(&mut Setup)) {
     for config in CONFIGS {
         let mut setup = Setup::new(config);
@@ -185,7 +193,7 @@ pub fn each(mut test: impl FnMut(&mut Setup)) {
     }
 }
 
-/// A small capacity, so that its edges are met.
+/// A small capacity, so that tests reach its limits.
 pub const SMALL: Capacity = Capacity {
     instances: 64,
     palette_entries: 4096,
@@ -193,7 +201,7 @@ pub const SMALL: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// From `eye` towards `at`, with depth from 0 (near) to 1.
+/// A view from `eye` towards `at`, with depth from 0 (near) to 1.
 pub fn view(eye: Vec3, at: Vec3, extent: vk::Extent2D) -> View {
     let aspect = extent.width as f32 / extent.height as f32;
     let clip_from_view = rh::proj::vulkan::perspective(0.7, aspect, 0.1, 100.0);

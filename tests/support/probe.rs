@@ -1,4 +1,4 @@
-//! Compute shaders of `shaders/test` that write down what they see of set 0.
+//! Runs compute shaders of `shaders/test`, which record the content of set 0 that they see.
 
 use std::path::Path;
 use throng::ash::util::read_spv;
@@ -13,8 +13,9 @@ pub fn spirv(name: &str) -> Vec<u32> {
     read_spv(&mut file).unwrap()
 }
 
-/// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer, and up to 16 such
-/// sets.
+/// A pipeline whose set 0 is throng's and whose set 1 is one storage buffer.
+///
+/// It has up to 16 such sets.
 pub struct Probe {
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
@@ -22,7 +23,7 @@ pub struct Probe {
     pool: vk::DescriptorPool,
 }
 
-/// Where a probe writes: mapped.
+/// The mapped output buffer of a probe.
 pub struct Output {
     pub buffer: Buffer,
     set: vk::DescriptorSet,
@@ -137,7 +138,7 @@ impl Probe {
         }
     }
 
-    /// One workgroup of 64 for each started 64 of `count`.
+    /// Dispatches workgroups of 64 for `count` invocations, rounded up.
     pub fn run(&self, device: &ash::Device, cmd: vk::CommandBuffer, push: [u32; 4], count: u32) {
         let stages = vk::ShaderStageFlags::COMPUTE;
         let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -147,7 +148,7 @@ impl Probe {
         }
     }
 
-    /// Makes what was written visible to the host, once the fence is waited for.
+    /// Makes the output visible to the host, once the fence is waited for.
     pub fn finish(device: &ash::Device, cmd: vk::CommandBuffer) {
         let barriers = [vk::MemoryBarrier2::default()
             .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)

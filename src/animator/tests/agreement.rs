@@ -1,4 +1,4 @@
-//! Random commands at random times: the animator does what the plain actor does.
+//! Random commands at random times: compares the animator with the plain actor.
 
 use super::exact::Exact;
 use super::exact_events::{Happened, same};
@@ -10,7 +10,7 @@ use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::reference::rng::Rng;
 use crate::skeleton::Transform;
 
-/// Updates, and checks what it tells: in order of time, and of the time that passed.
+/// Updates, and checks that events are in order of time and within the time that passed.
 fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {
     let before_s = animator.now_s();
     animator.update(now_s).unwrap();
@@ -18,7 +18,7 @@ fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {
     let times = animator.events().iter().map(|event| event.time_s);
     let times: Vec<_> = times.collect();
     assert!(times.is_sorted());
-    // An event on the very time of an update may be told with the next one.
+    // An event exactly at the time of an update may be delivered with the next one.
     let span = before_s - 1e-9..=now_s;
     assert!(
         times.iter().all(|time_s| span.contains(time_s)),
@@ -27,7 +27,9 @@ fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {
     out.extend(animator.events().iter().map(Happened::from));
 }
 
-/// How far an animator's pose is off, in parts of the bound; how many joints can't be known.
+/// The largest error of the animator's pose, as a fraction of the bound.
+///
+/// Also returns the number of joints whose exact pose cannot be known.
 fn off(animator: &mut Animator, id: ActorId, exact: &Exact<'_>) -> (f64, usize) {
     let mut local = vec![Transform::IDENTITY; exact.world.joints()];
     animator.local_poses(&[id], &mut local).unwrap();
@@ -37,7 +39,7 @@ fn off(animator: &mut Animator, id: ActorId, exact: &Exact<'_>) -> (f64, usize) 
     (off.flatten().fold(0.0, f64::max), shaky)
 }
 
-/// A frame's length: mostly short, now and then long.
+/// A random frame length: mostly short, sometimes long.
 fn frame_s(rng: &mut Rng) -> f64 {
     let most = if rng.chance(10) { 1.5 } else { 0.05 };
     f64::from(rng.range(0.0, most)) + 1e-7
@@ -84,7 +86,7 @@ fn poses_and_events_are_those_of_plain_code() {
     assert!(told > 2000 && shaky * 100 < joints);
 }
 
-/// Commands at their times.
+/// Random commands with their times.
 fn script(seed: u64) -> Vec<(f64, Command)> {
     let (mut rng, mut time_s) = (Rng::new(seed), 0.0);
     let commands = (0..60).map(|_| {
@@ -94,7 +96,7 @@ fn script(seed: u64) -> Vec<(f64, Command)> {
     commands.collect()
 }
 
-/// Plays a script with updates at its times, and at others between.
+/// Plays a script, with updates at its times and at others between.
 fn played(seed: u64, between: usize) -> (Vec<Transform>, Vec<Happened>) {
     let world = world();
     let (mut animator, mut rng) = (world.animator(), Rng::new(seed ^ 0xABCD));
@@ -118,8 +120,8 @@ fn played(seed: u64, between: usize) -> (Vec<Transform>, Vec<Happened>) {
     (local, out)
 }
 
-/// Records do not depend on when they were looked at: poses have the same bits, and events the same
-/// times.
+/// Records do not depend on the times at which they were read: poses have the same bits, and events
+/// the same times.
 #[test]
 fn any_partition_of_time_is_the_same() {
     for seed in 100..160 {
@@ -132,10 +134,10 @@ fn any_partition_of_time_is_the_same() {
     }
 }
 
-/// A walk, a run in step with it, and back, at any frame rate: the way is the integral of weight
-/// times speed. A frame of length h takes the mean weight times the way of each clip: that is off
-/// by at most h² / 12 times the largest slopes of both. In a fade of 0.5 s the weight rises by 3
-/// per second at most, and clip speeds change by at most 2 · 3.
+/// A walk, a run in step with it, and back, at any frame rate: the distance is the integral of
+/// weight times speed. A frame of length h takes the mean weight times the distance of each clip.
+/// Its error is at most h² / 12 times the largest slopes of both. In a fade of 0.5 s the weight
+/// rises by at most 3 per second, and clip speeds change by at most 2 · 3.
 #[test]
 fn root_motion_is_the_same_at_any_frame_rate() {
     let world = world();
@@ -161,11 +163,11 @@ fn root_motion_is_the_same_at_any_frame_rate() {
         let (fades, length_s, slopes) = (3.0, 0.5, 3.0 * 6.0);
         let bound = fades * length_s * slopes * RUN_SPEED / (hz * hz) / 12.0;
         println!("{hz} Hz: off by {off} m of {bound} m");
-        // The last second is one step.
+        // The last second is a single step.
         assert!(off <= bound + 1e-9);
     }
     assert!(want.z > 3.0 && want.x.abs() < 1e-6);
-    // At one speed, the way is exact.
+    // At constant speed, the distance is exact.
     let mut animator = world.animator();
     for (clip, speed) in [(WALK, WALK_SPEED), (RUN, RUN_SPEED)] {
         let id = animator.add(world.name(clip)).unwrap();

@@ -1,4 +1,4 @@
-//! What changes no bit of a palette: the other actors, their order, and threads.
+//! Changes that must not affect a palette: other actors, their order, and threads.
 
 use super::exact::Exact;
 use super::script;
@@ -11,7 +11,7 @@ use crate::reference::rng::Rng;
 use crate::skeleton::Affine;
 use std::sync::Arc;
 
-/// Some actors after random commands; some have model poses of their own.
+/// Some actors after random commands. Some have model poses of their own.
 fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     let mut rng = Rng::new(5);
     let mut animator = world.animator_with(
@@ -68,7 +68,7 @@ fn company_order_and_threads_change_no_bit() {
         .unwrap();
     for threads in [Threads::One, Threads::Pool(Arc::new(pool)), Threads::Rayon] {
         animator.set_threads(threads);
-        // Alone, backwards, some twice, and every third.
+        // Each alone, then all in reverse, some twice, and every third.
         for (number, id) in ids.iter().enumerate() {
             assert_eq!(
                 palettes(&mut animator, &[*id], Mat3x4::IDENTITY),
@@ -88,8 +88,8 @@ fn company_order_and_threads_change_no_bit() {
     }
 }
 
-/// What an actor plays does not depend on other actors, on their removal, or on who had its place
-/// before.
+/// An actor's pose does not depend on other actors, on their removal, or on an earlier actor with
+/// its index.
 #[test]
 fn other_actors_change_no_bit() {
     let world = world();

@@ -1,4 +1,4 @@
-//! Blend spaces that are played without a state machine, against plain code.
+//! Blend spaces that play without a state machine, compared with plain code.
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
@@ -11,20 +11,20 @@ use crate::reference::rng::Rng;
 use crate::skeleton::Transform;
 use glam::{DVec3, Vec2};
 
-/// Weights are rounded to `f32` three times, times a weight of 1 at most: 2e-7.
+/// Weights are rounded to `f32` three times, times a weight of at most 1: 2e-7.
 const WEIGHT: f64 = 3e-7;
 
-/// A blend space in `f64`: where its phase was when something last changed.
+/// A blend space in `f64`, with its phase at the time of the last change.
 struct Voice {
     clips: Vec<usize>,
     points: Vec<f64>,
     at: f64,
-    /// Where it comes from, when it started, and how long it takes.
+    /// The movement of its position: from, to, start and duration.
     place: (f64, f64, f64, f64),
     speed: f64,
     phase: f64,
     since_s: f64,
-    /// From, to, start and length.
+    /// From, to, start and duration.
     weight: [f64; 4],
 }
 
@@ -50,7 +50,7 @@ impl Voice {
             .sum()
     }
 
-    /// To `now_s`, with what it is now.
+    /// Moves the anchor to `now_s`, keeping its present phase.
     fn settle(&mut self, world: &World, now_s: f64) {
         self.phase += (now_s - self.since_s) * self.speed / self.cycle_s(world);
         self.since_s = now_s;
@@ -67,8 +67,8 @@ impl Voice {
     }
 }
 
-/// Random changes of place, speed and time, fades from one to another: each clip stands where its
-/// phase says, with the weight that the place and the fade give it.
+/// Random changes of position, speed and time, and fades from one blend space to another: each clip
+/// is at the time of its phase, with the weight that the position and the fade give it.
 #[test]
 fn clips_stand_where_the_blend_space_puts_them() {
     let world = world();
@@ -185,7 +185,7 @@ fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note:
     let weight = |record: &PlayRecord| f64::from(record.weight_at(now_s));
     let records = animator.records(id).unwrap();
     let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & BLEND_BITS == 0);
-    // What is faded out but for a rounding is told by one and not by the other.
+    // A blend space that has faded out except for rounding may be listed by only one of the two.
     let sum = |group: &[PlayRecord]| group.iter().map(weight).sum::<f64>();
     let mut groups = groups.filter(|group| sum(group) > 1e-6);
     for voice in voices.iter().filter(|voice| voice.weight_at(now_s) > 1e-6) {
@@ -201,14 +201,14 @@ fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note:
             let off = weight(record) - part * sum;
             assert!(off.abs() <= WEIGHT, "{note}: {off:e}");
             let off = record.unwrapped_s(now_s) - voice.phase * world.clips[clip].duration_s();
-            // The place is an `f32`, so the rate is off by 1e-7 of itself, for some seconds.
+            // The position is an `f32`, so the rate has a relative error of 1e-7, for some seconds.
             assert!(off.abs() <= 2e-5, "{note}: {off:e}");
         }
     }
     assert!(groups.next().is_none(), "{note}");
 }
 
-/// The pose is that of its clips at their times; all of it stands at one phase.
+/// The pose is that of its clips at their times, and all clips are at one phase.
 #[test]
 fn what_plays_is_told() {
     let mut animator = world().animator();
@@ -236,7 +236,7 @@ fn what_plays_is_told() {
     let at = animator.blend_position(id, 1).unwrap();
     assert_eq!(at, Some((space, BlendAt::Line(2.0))));
     assert_eq!(animator.blend_position(id, 0).unwrap(), None);
-    // Paused, it stands; at a corner, one clip plays alone; stopped, none does.
+    // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
     animator.pause(id).unwrap();
     animator.update(5.0).unwrap();
     assert!(animator.still_pose(id.index).is_some());
@@ -250,8 +250,8 @@ fn what_plays_is_told() {
     assert!(animator.is_resting(id.index));
 }
 
-/// A plane plays three clips; where the joints are is the mean of where the clips have them, with
-/// the weights of the plane.
+/// A plane plays three clips: the joints are at the mean of their positions in the clips, with the
+/// weights of the plane.
 #[test]
 fn the_pose_is_that_of_its_clips() {
     let mut animator = world().animator();
@@ -276,7 +276,7 @@ fn the_pose_is_that_of_its_clips() {
             let own = clip(index).sample_joint(JointId(joint as u16), time_s);
             want += own.translation.as_dvec3() * f64::from(weight);
         }
-        // Of lengths of a metre, rounded a few times.
+        // For lengths of a metre, rounded a few times.
         let off = (got.translation.as_dvec3() - want).length();
         assert!(off < 2e-6, "{joint}: {off:e}");
     }
@@ -292,7 +292,7 @@ fn told(animator: &mut Animator, times_s: impl Iterator<Item = f64>) -> Vec<(Wha
     told
 }
 
-/// Events and root motion do not depend on the frames; what plays once finishes once.
+/// Events and root motion do not depend on the frames, and a play-once blend space finishes once.
 #[test]
 fn the_frame_rate_changes_nothing() {
     let run = |frames: u32| {
@@ -308,13 +308,13 @@ fn the_frame_rate_changes_nothing() {
             &mut animator,
             (1..=frames).map(|n| 2.0 + 2.0 * f64::from(n) / f64::from(frames)),
         ));
-        // Of what happens at one time, the order is that of the last bit.
+        // The order of simultaneous events depends on the last bit.
         events.sort_by_key(|(what, time_s)| ((time_s * 1e6).round() as u64, format!("{what:?}")));
         (events, animator.place(id).unwrap().position)
     };
     let (want, moved) = run(1);
     assert!(want.len() > 8, "{}", want.len());
-    // The ways of both clips, each with its weight, at the shared phase.
+    // The distances of both clips, each with its weight, at the shared phase.
     assert!(
         moved.z > 2.0 * WALK_SPEED && moved.z < 4.0 * RUN_SPEED,
         "{moved}"
@@ -349,7 +349,7 @@ fn it_finishes_once() {
     }
     assert_eq!(finished, 1);
     assert!(animator.still_pose(id.index).is_some());
-    // From there it goes on once more.
+    // From there it plays to the end once more.
     animator.seek(id, 0, 0.1).unwrap();
     animator.update(10.0).unwrap();
     assert_eq!(count(&animator), 1);
@@ -361,7 +361,7 @@ fn it_finishes_once() {
     );
 }
 
-/// In step with a clip, and a clip in step with it: phases agree through the fade and after it.
+/// A blend space in step with a clip, and the reverse: phases agree during the fade and after it.
 #[test]
 fn it_keeps_step() {
     let mut animator = world().animator();
@@ -397,7 +397,7 @@ fn it_keeps_step() {
         animator.update(now_s).unwrap();
         assert!(agree(&animator) >= 2);
     }
-    // Seven at most; the rest make room.
+    // At most seven blend spaces play. The others are dropped.
     for number in 0..40 {
         let play = Play::blend_space("line")
             .at(number as f32 % 3.0)

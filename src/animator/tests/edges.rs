@@ -1,4 +1,4 @@
-//! Events at the ends of things: of clips, fades, pauses and clocks.
+//! Events at the ends of clips, fades, pauses and clocks.
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
@@ -8,8 +8,9 @@ use crate::ids::ClipId;
 use crate::motion::{ClipEvents, Ease};
 use std::sync::Arc;
 
-/// An animator whose walk and run have these events, as parts of their durations, and no other clip
-/// any.
+/// An animator with these events in its walk and its run, as fractions of their durations.
+///
+/// No other clip has events.
 fn animator(parts: &[f64]) -> Animator {
     let mut animator = world().animator();
     let library = &mut animator.library;
@@ -31,7 +32,7 @@ fn duration_s(clip: usize) -> f64 {
     world().clips[clip].duration_s()
 }
 
-/// What an update tells, with the times.
+/// The events of an update, with their times.
 fn told(animator: &mut Animator, now_s: f64) -> Vec<(What, f64)> {
     animator.update(now_s).unwrap();
     let events = animator.events().iter().map(Happened::from);
@@ -46,7 +47,7 @@ fn an_event_at_the_start_is_told_in_the_first_update() {
     assert_eq!(told(&mut animator, 5.0), []);
     assert_eq!(told(&mut animator, 5.01), [(What::Clip(WALK, 0), 5.0)]);
     assert_eq!(told(&mut animator, 5.5), []);
-    // Its start and each turn, in one step, whatever the length.
+    // The events at its start and at each turn, in one step, whatever its length.
     let mut animator = self::animator(&[0.0]);
     let id = animator.add("Walk").unwrap();
     animator.play(id, Play::new("Run").speed(2.0)).unwrap();
@@ -68,22 +69,22 @@ fn the_end_is_told_once() {
     assert_eq!(told(&mut animator, 0.9 * end_s), []);
     assert_eq!(told(&mut animator, 100.0), finished(end_s));
     assert_eq!(told(&mut animator, 200.0), []);
-    // Faster, in the same direction: it is still there.
+    // Faster in the same direction: it stays at its end.
     animator.set_speed(id, 0, 2.0).unwrap();
     assert_eq!(told(&mut animator, 201.0), []);
-    // Back from the end, and not from where time has run on to.
+    // Backwards, it starts from its end, not from the time that has passed beyond it.
     animator.set_speed(id, 0, -2.0).unwrap();
     let got = told(&mut animator, 300.0);
     assert_eq!(got.len(), 1);
     assert!((got[0].1 - (201.0 + 0.5 * end_s)).abs() < 1e-9, "{got:?}");
     animator.seek(id, 0, 0.25 * end_s).unwrap();
     assert_eq!(told(&mut animator, 400.0).len(), 1);
-    // Where it starts at its end, at once.
+    // A clip that starts at its end finishes at once.
     animator
         .play(id, Play::new("Walk").once().offset_s(end_s))
         .unwrap();
     assert_eq!(told(&mut animator, 401.0), finished(400.0));
-    // A clip that is replaced before its end never comes there.
+    // A clip that is replaced before its end never finishes.
     animator.play(id, Play::new("Walk").once()).unwrap();
     told(&mut animator, 401.0 + 0.1 * end_s);
     animator
@@ -124,13 +125,13 @@ fn time_that_stands_tells_nothing() {
     animator.resume(id).unwrap();
     animator.set_time_scale(id, 0.25).unwrap();
     let got = told(&mut animator, 60.0);
-    // A quarter of the speed for what was left.
+    // A quarter of the speed for the remaining time.
     assert!((got[0].1 - (50.0 + 2.0 * half_s)).abs() < 1e-9, "{got:?}");
     animator.set_time_scale(id, 0.0).unwrap();
     assert_eq!(told(&mut animator, 1000.0), []);
 }
 
-/// A clip that turns round while its speed changes passes an event twice, in one step or in many.
+/// A clip that reverses while its speed changes passes an event twice, in one step or in many.
 #[test]
 fn a_clip_that_turns_round_passes_events_both_ways() {
     let run = |steps: u32| {
@@ -176,7 +177,7 @@ fn a_step_of_a_month_is_bounded() {
     assert!(animator.events().len() <= 5);
 }
 
-/// Nothing is told while a clock goes back; what lies ahead is told again, ends too.
+/// No events are delivered while a clock goes back. Later ones, also ends, are delivered again.
 #[test]
 fn a_clock_that_goes_back_tells_what_lies_ahead_again() {
     let mut animator = animator(&[0.5]);
@@ -191,7 +192,7 @@ fn a_clock_that_goes_back_tells_what_lies_ahead_again() {
     assert_eq!(told(&mut animator, 30.0), []);
 }
 
-/// Clips in step are at one phase, through fades and changes of speed.
+/// Clips in step stay at one phase, through fades and changes of speed.
 #[test]
 fn clips_in_step_keep_step() {
     let mut animator = animator(&[]);
@@ -216,7 +217,7 @@ fn clips_in_step_keep_step() {
         let run = animator.playing(id).unwrap().last().unwrap();
         assert_eq!(run.speed, speed);
     }
-    // Back to the walk while it fades out: it is the same one that fades in again, and comes last.
+    // Back to the walk while it fades out: the same record fades in again, and becomes the last.
     animator
         .play(id, Play::new("Walk").fade_s(0.5).in_step())
         .unwrap();

@@ -1,10 +1,10 @@
-//! One actor in `f64`, with its own code: a plain list of what it plays.
+//! A reference actor in `f64`, with independent code: a plain list of voices.
 
 use super::world::World;
 use crate::motion::{Ease, LoopMode};
 use crate::skeleton::Transform;
 
-/// What to play, as [`Play`](crate::animator::Play) says it, with numbers in place of names.
+/// A play request like [`Play`](crate::animator::Play), with indices instead of names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     pub(super) clip: usize,
@@ -20,7 +20,7 @@ pub(super) struct Start {
     pub(super) in_step: bool,
 }
 
-/// A weight on its way.
+/// A weight that fades.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fade {
     pub(super) from: f64,
@@ -44,7 +44,7 @@ impl Fade {
         self.from + (self.to - self.from) * eased
     }
 
-    /// When nothing is left of it; infinite if something stays.
+    /// The time at which it has faded out. Infinite if it does not end at 0.
     pub(super) fn over_s(&self) -> f64 {
         match (self.from, self.to) {
             (0.0, 0.0) => f64::NEG_INFINITY,
@@ -54,16 +54,16 @@ impl Fade {
     }
 }
 
-/// Something that plays.
+/// Something that plays: a clip or a pose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Voice {
-    /// `None`: the caller's pose.
+    /// `None` stands for the caller's pose.
     pub(super) clip: Option<usize>,
     pub(super) layer: u8,
     pub(super) mask: Option<usize>,
     pub(super) loop_mode: LoopMode,
     pub(super) fade: Fade,
-    /// Unwrapped clip time at `since_s`, and the speeds from there on.
+    /// Unwrapped clip time at `since_s`, and the speeds from then on.
     pub(super) place_s: f64,
     pub(super) since_s: f64,
     pub(super) from_speed: f64,
@@ -129,7 +129,7 @@ impl Voice {
         (self.to_speed, self.ramp_s, self.ramp_ease) = (to, ramp_s, ease);
     }
 
-    /// A fade from where the weight is. A change of the speed goes on only if it has the same ease.
+    /// Fades from the present weight. A change of speed continues only if it has the same ease.
     fn fade_to(&mut self, to: f64, now_s: f64, (fade_s, ease): (f32, Ease)) {
         if now_s < self.ramp_end_s() && self.from_speed != self.to_speed && ease != self.ramp_ease {
             let speed = self.speed_at(now_s);
@@ -145,19 +145,19 @@ impl Voice {
     }
 }
 
-/// The actor.
+/// The reference actor.
 pub(super) struct Exact<'a> {
     pub(super) world: &'a World,
     /// The animator's time.
     pub(super) now_s: f64,
-    /// The actor's.
+    /// The actor's time.
     pub(super) local_s: f64,
     scale: f64,
     paused: bool,
-    /// In the order in which they began.
+    /// In the order in which they started.
     pub(super) voices: Vec<Voice>,
     pub(super) own_pose: Vec<Transform>,
-    /// Events: animator's time, layer, what, weight.
+    /// Events: the animator's time, layer, kind and weight.
     pub(super) happened: Vec<super::exact_events::Happened>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Exact<'a> {
         if self.paused { 0.0 } else { self.scale }
     }
 
-    /// Takes it to a later time of the animator.
+    /// Advances to a later time of the animator.
     pub(super) fn advance(&mut self, now_s: f64) {
         let to_s = self.local_s + (now_s - self.now_s) * self.rate();
         self.happen(to_s);
@@ -255,7 +255,8 @@ impl<'a> Exact<'a> {
         self.forget();
     }
 
-    /// Lets a voice keep step with its layer; whether it goes on in one that does already.
+    /// Synchronises a voice with its layer. Returns true if a voice that is already in step
+    /// replaces it.
     fn join(&mut self, start: &Start, new: &mut Voice) -> bool {
         let (world, now_s) = (self.world, self.local_s);
         let duration_s = new.duration_s(world);
@@ -315,7 +316,7 @@ impl<'a> Exact<'a> {
         false
     }
 
-    /// How long the last clip lasts that keeps step.
+    /// Duration of the last clip that keeps step.
     fn step_s(&self, layer: u8) -> Option<f64> {
         let mut voices = self.voices.iter().rev();
         let last = voices.find(|voice| voice.layer == layer && voice.in_step);
@@ -333,7 +334,7 @@ impl<'a> Exact<'a> {
             };
             let mut place_s = voice.place_at(now_s);
             if voice.loop_mode == LoopMode::Once {
-                // It stands at the end that it has run past.
+                // It is at the end, past which its time has run.
                 if voice.to_speed > 0.0 {
                     place_s = place_s.min(duration_s);
                 }
@@ -355,7 +356,7 @@ impl<'a> Exact<'a> {
                 Some(step_s) if voice.in_step => time_s / step_s * voice.duration_s(world),
                 _ => time_s,
             };
-            // What is left of a change of speed, in the precision that it is kept in.
+            // The remaining time of a change of speed, in the precision of the record.
             let left_s = f64::from((voice.ramp_end_s() - now_s).max(0.0) as f32);
             let speeds = [voice.speed_at(now_s), voice.to_speed];
             voice.go_on(now_s, place_s, speeds, (left_s, voice.ramp_ease));
@@ -363,7 +364,7 @@ impl<'a> Exact<'a> {
         }
     }
 
-    /// Shows a pose of the caller's.
+    /// Shows a pose given by the caller.
     pub(super) fn show(
         &mut self,
         pose: &[Transform],

@@ -1,11 +1,11 @@
-//! What happens to the plain actor: every event is looked for one by one.
+//! Events of the reference actor: every event is searched for one by one.
 
 use super::exact::{Exact, Voice};
 use super::world::World;
 use crate::animator::{AnimationEvent, AnimationEventKind};
 use crate::motion::{Ease, LoopMode};
 
-/// What happens to an actor.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Clip(usize, usize),
@@ -18,10 +18,10 @@ pub(super) enum What {
 pub(super) struct Happened {
     pub(super) layer: u8,
     pub(super) what: What,
-    /// Of the animator.
+    /// The animator's time.
     pub(super) time_s: f64,
     pub(super) weight: f64,
-    /// How far off the time may be.
+    /// The tolerance of the time.
     pub(super) slack_s: f64,
 }
 
@@ -43,7 +43,7 @@ impl From<&AnimationEvent> for Happened {
     }
 }
 
-/// Whether both lists tell the same, in any order of what happens at one time.
+/// Checks that both lists have the same events. Simultaneous events may be in any order.
 pub(super) fn same(got: &[Happened], want: &[Happened], note: &str) {
     let sorted = |list: &[Happened]| {
         let mut list = list.to_vec();
@@ -58,7 +58,7 @@ pub(super) fn same(got: &[Happened], want: &[Happened], note: &str) {
         let same = (got.layer, got.what) == (want.layer, want.what)
             && (got.time_s - want.time_s).abs() <= 1e-9 + want.slack_s;
         assert!(same, "{note}: {got:?} for {want:?}");
-        // Weights are `f32`, and 1.5 at most.
+        // Weights are `f32`, and at most 1.5.
         let off = (got.weight - want.weight).abs();
         assert!(
             off <= 1e-6 + 100.0 * want.slack_s,
@@ -68,8 +68,9 @@ pub(super) fn same(got: &[Happened], want: &[Happened], note: &str) {
     assert_eq!(got.len(), want.len(), "{note}");
 }
 
-/// Where a clip's events lie in unwrapped time, between two places: place, event, its time in the
-/// clip.
+/// The points of a clip's events in unwrapped time, between two times.
+///
+/// Each has its unwrapped time, its event, and the time in the clip.
 fn points(
     world: &World,
     clip: usize,
@@ -89,7 +90,7 @@ fn points(
             let event = names.position(|other| other == name).unwrap();
             let back = loop_mode == LoopMode::PingPong && pass.rem_euclid(2) == 1;
             if back && (time_s == 0.0 || time_s == duration_s) {
-                // The turning point, which the pass before or after has.
+                // The turning point belongs to the cycle before or after.
                 continue;
             }
             let within_s = if back { duration_s - time_s } else { time_s };
@@ -99,7 +100,7 @@ fn points(
     points
 }
 
-/// When a voice turns round, if it does.
+/// The time at which a voice reverses, if it does.
 fn turn_s(voice: &Voice) -> Option<f64> {
     let [from, to] = [voice.from_speed, voice.to_speed];
     if from * to >= 0.0 || voice.ramp_s <= 0.0 {
@@ -124,7 +125,7 @@ fn turn_s(voice: &Voice) -> Option<f64> {
     Some(voice.since_s + u * voice.ramp_s)
 }
 
-/// When a voice is at a place, in a stretch of time in which it goes one way.
+/// The time at which a voice is at a clip time, in an interval in which it does not reverse.
 fn time_at(voice: &Voice, place_s: f64, [mut low, mut high]: [f64; 2]) -> f64 {
     let rises = voice.place_at(high) > voice.place_at(low);
     for _ in 0..100 {
@@ -139,7 +140,7 @@ fn time_at(voice: &Voice, place_s: f64, [mut low, mut high]: [f64; 2]) -> f64 {
 }
 
 impl Exact<'_> {
-    /// Notes what happens up to a time of the actor.
+    /// Records the events up to a time of the actor.
     pub(super) fn happen(&mut self, to_s: f64) {
         let from_s = self.local_s;
         for index in 0..self.voices.len() {
@@ -170,7 +171,8 @@ impl Exact<'_> {
             what,
             time_s: self.now_s + (local_s - self.local_s) / self.rate(),
             weight: voice.fade.at(local_s),
-            // Places are rounded, to 1e-14 of some 10 s; a slow clip is long there.
+            // Clip times are rounded, to 1e-14 for some 10 s. In a slow clip, that is a longer
+            // time.
             slack_s: 1e-13 / speed.abs() / self.rate(),
         });
     }
@@ -185,7 +187,7 @@ impl Exact<'_> {
         let duration_s = voice.duration_s(self.world);
         for (place_s, event, time_s) in points(self.world, clip, voice.loop_mode, ends) {
             let begins = place_s == from && !voice.started;
-            // From the seam of a loop, only the pass that it goes into begins.
+            // From the seam of a loop, only the cycle that it enters begins.
             let seam = voice.loop_mode == LoopMode::Loop
                 && duration_s > 0.0
                 && if forward {
@@ -211,7 +213,7 @@ impl Exact<'_> {
         voice.started = true;
     }
 
-    /// The end of a clip that plays once; its speed does not change.
+    /// The end of a clip that plays once, at constant speed.
     fn finish(&mut self, voice: &mut Voice, clip: usize, [from_s, to_s]: [f64; 2]) {
         let speed = voice.to_speed;
         if voice.loop_mode != LoopMode::Once || voice.finished || speed == 0.0 {

@@ -1,19 +1,19 @@
-//! The pose of the plain actor, blended in `f64` from samples of its clips.
+//! The pose of the reference actor, blended in `f64` from samples of its clips.
 
 use super::exact::{Exact, Voice};
 use crate::motion::LoopMode;
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3};
 
-/// A joint's transform, and how far it can be known.
+/// A joint's transform, with its tolerance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Joint {
     translation: DVec3,
     rotation: DQuat,
     scale: DVec3,
-    /// What blends multiply an error of the rotation by.
+    /// The factor by which blends multiply an error of the rotation.
     gain: f64,
-    /// Whether two rotations lie nearly half a turn apart, so that rounding says which way to go.
+    /// True if two rotations are nearly half a turn apart, so that rounding decides the direction.
     shaky: bool,
 }
 
@@ -28,7 +28,7 @@ impl Joint {
         }
     }
 
-    /// How far a transform is off, in parts of what rounding allows; `None` if it can't be known.
+    /// The error of a transform, as a fraction of the tolerance. `None` if it cannot be known.
     pub(super) fn off(&self, got: &Transform) -> Option<f64> {
         let rotation = got.rotation.as_dquat();
         let apart = (rotation - self.rotation)
@@ -41,9 +41,11 @@ impl Joint {
     }
 }
 
-/// How far a joint may be off: translations are below 2 m and rotations of length 1, and each of
-/// some ten voices on three layers is put in with a weight in `f32`: some 16 roundings of 6e-8. The
-/// largest that was seen is 4.2e-7.
+/// The tolerance of a joint.
+///
+/// Translations are below 2 m and rotations have length 1. Each of some ten voices on three layers
+/// is added with a weight in `f32`. That makes some 16 roundings of 6e-8. The largest error seen is
+/// 4.2e-7.
 const BOUND: f64 = 1e-6;
 
 /// Layer 0 hides the rest pose from this weight on.
@@ -67,7 +69,7 @@ fn clip_time_s(voice: &Voice, place_s: f64, duration_s: f64) -> f64 {
     }
 }
 
-/// A weighted mean over what lies below.
+/// A weighted mean over the transform below.
 fn mean(below: Joint, least: f64, parts: &[(f64, Joint)]) -> Joint {
     let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
     if total <= 0.0 {
@@ -98,7 +100,7 @@ fn mean(below: Joint, least: f64, parts: &[(f64, Joint)]) -> Joint {
     }
 }
 
-/// A difference put on top.
+/// Adds a difference on top.
 fn add(mut joint: Joint, weight: f64, difference: &Joint) -> Joint {
     let turn = difference.rotation;
     let turn = if turn.w < 0.0 { -turn } else { turn };
@@ -111,7 +113,7 @@ fn add(mut joint: Joint, weight: f64, difference: &Joint) -> Joint {
 }
 
 impl Exact<'_> {
-    /// The local pose now.
+    /// The present local pose.
     pub(super) fn pose(&self) -> Vec<Joint> {
         let world = self.world;
         let mut pose: Vec<Joint> = world.rest().iter().map(Joint::new).collect();
@@ -136,7 +138,7 @@ impl Exact<'_> {
         pose
     }
 
-    /// For each joint the weight, and the pose; and whether it is added.
+    /// The weight of each joint, the pose, and true if it is additive.
     fn part(&self, voice: &Voice) -> (Vec<f64>, Vec<Transform>, bool) {
         let world = self.world;
         let weight = voice.fade.at(self.local_s);

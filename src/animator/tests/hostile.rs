@@ -1,4 +1,4 @@
-//! Input that makes no sense: typed errors, nothing changed, and nothing breaks.
+//! Invalid input: typed errors, no changes, and no panics.
 
 use super::made;
 use super::world::{World, world};
@@ -63,7 +63,7 @@ fn double(rng: &mut Rng) -> f64 {
     }
 }
 
-/// A place in a blend space, or what is none.
+/// A position in a blend space, valid or not.
 fn place(rng: &mut Rng) -> BlendAt {
     if rng.chance(2) {
         BlendAt::Line(float(rng))
@@ -119,9 +119,9 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
     }
 }
 
-/// An actor's id: of one that lives, one that lived, or none.
+/// An actor's id: of a living actor, a removed one, or none.
 fn id(rng: &mut Rng, ids: &[ActorId]) -> ActorId {
-    // Mostly of the newest.
+    // Mostly one of the newest.
     let ids = &ids[ids.len().saturating_sub(16)..];
     match rng.below(12) {
         0 => ActorId {
@@ -154,7 +154,7 @@ fn pose(rng: &mut Rng, world: &World) -> Vec<Transform> {
     pose
 }
 
-/// One random command. `ids` are those that were ever made.
+/// One random command. `ids` are all ids that were ever returned.
 fn command(
     rng: &mut Rng,
     world: &World,
@@ -259,7 +259,7 @@ fn animator(world: &World, seed: u64) -> Animator {
     animator
 }
 
-/// All of it that the caller sees of an actor.
+/// The complete state of an actor that a caller can see.
 fn state(animator: &Animator, id: ActorId) -> String {
     let playing: Option<Vec<_>> = animator.playing(id).ok().map(Iterator::collect);
     let rest = (
@@ -274,7 +274,7 @@ fn state(animator: &Animator, id: ActorId) -> String {
     )
 }
 
-/// A hundred thousand commands, most of which make no sense.
+/// A hundred thousand commands, most of which are invalid.
 #[test]
 fn nothing_breaks() {
     let world = world();
@@ -324,7 +324,7 @@ fn nothing_breaks() {
     assert!(done > 12_000 && refused > 20_000);
 }
 
-/// What is wrong is said, and nothing changes.
+/// Errors name the invalid value, and nothing changes.
 #[test]
 fn wrong_values_are_named() {
     let world = world();

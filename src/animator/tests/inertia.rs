@@ -1,4 +1,4 @@
-//! Inertialised transitions: the motion goes on over a cut, and ends where the new one is.
+//! Inertialised transitions: the motion continues over a cut, and ends in the new motion.
 
 use super::world::world;
 use crate::animator::carry::VELOCITY_S;
@@ -22,7 +22,7 @@ fn pose_at(animator: &mut Animator, id: ActorId, now_s: f64) -> Vec<Transform> {
     pose(animator, id)
 }
 
-/// From one pose of a joint to another: how it moved, and how it turned, as axis times angle.
+/// The translation and rotation (axis times angle) from one pose of a joint to another.
 fn step(from: &Transform, to: &Transform) -> [DVec3; 2] {
     let (a, b) = (from.rotation.as_dquat(), to.rotation.as_dquat());
     let turn = b * a.conjugate();
@@ -31,14 +31,14 @@ fn step(from: &Transform, to: &Transform) -> [DVec3; 2] {
     [moved, turn.to_scaled_axis()]
 }
 
-/// The most that two poses are apart, in metres and in radians.
+/// The largest difference between two poses, in metres and in radians.
 fn apart(a: &[Transform], b: &[Transform]) -> f64 {
     let steps = a.iter().zip(b).flat_map(|(a, b)| step(a, b));
     steps.map(DVec3::length).fold(0.0, f64::max)
 }
 
 /// Pose and velocity do not jump at a cut, at many times of the clips, for short and long
-/// transitions; and without inertia they do.
+/// transitions. Without inertia, they do.
 #[test]
 fn pose_and_velocity_go_on_over_a_cut() {
     let d = VELOCITY_S;
@@ -55,7 +55,7 @@ fn pose_and_velocity_go_on_over_a_cut() {
         let run = Play::new("Run").offset_s(0.2);
         cut.play(ids[0], run.inertial_s(duration_s)).unwrap();
         new.play(ids[2], run).unwrap();
-        // At the cut itself: rounded to `f32` four times, at values of up to 2.
+        // At the cut itself, values of up to 2 are rounded to `f32` four times.
         let at_cut = pose(&mut cut, ids[0]);
         assert!(apart(&before[2], &at_cut) < 1e-6);
         let hard = [0.0, 1.0, 2.0].map(|later| pose_at(&mut new, ids[2], at_s + later * d));
@@ -69,15 +69,16 @@ fn pose_and_velocity_go_on_over_a_cut() {
             let got = step(&of(&at_cut), &of(&after)).map(|step| step / d);
             let off = step(&of(&hard[0]), &of(&before[2]));
             for of in 0..2 {
-                // What the motions themselves change in that time; the most that the decay
-                // accelerates: 20 offsets and 8 velocities over its duration; and rounding.
+                // The bound has three parts: the change of the motions themselves in that time, the
+                // largest acceleration of the decay (20 offsets and 8 velocities over its
+                // duration), and rounding.
                 let kinks =
                     (velocity[of] - earlier[of]).length() + (second[of] - first[of]).length() / d;
                 let duration_s = f64::from(duration_s);
                 let apart = (velocity[of] - first[of] / d).length();
                 let accelerates =
                     20.0 * off[of].length() / duration_s.powi(2) + 8.0 * apart / duration_s;
-                // An offset's axis turns with it: by its own angle at most.
+                // An offset's axis rotates with it, by at most its own angle.
                 let turns = off[of].length() * (velocity[of].length() + first[of].length() / d);
                 let bound = 3.0 * kinks + 2.0 * accelerates * d + turns * d * 8.0 + 2e-4;
                 let change = (got[of] - velocity[of]).length();
@@ -85,7 +86,7 @@ fn pose_and_velocity_go_on_over_a_cut() {
                 worst = worst.max(change);
             }
         }
-        // At its end it is the new motion to the bit.
+        // At the end of the transition, it equals the new motion to the bit.
         let end_s = at_s + f64::from(duration_s);
         let halfway = pose_at(&mut cut, ids[0], at_s + 0.5 * f64::from(duration_s));
         assert_ne!(halfway, pose_at(&mut new, ids[2], cut.now_s()));
@@ -94,12 +95,12 @@ fn pose_and_velocity_go_on_over_a_cut() {
             assert_eq!(end, pose_at(&mut new, ids[2], end_s + later_s));
         }
     }
-    // A jump of that much in one step of 2 ms would be hundreds of radians a second.
+    // A jump of that size in one step of 2 ms would be hundreds of radians per second.
     assert!(jump > 0.3 && worst < 8.0, "{jump} {worst}");
 }
 
-/// A cut on a layer with a mask changes nothing outside it; another cut on the way goes on from
-/// what is shown.
+/// A cut on a layer with a mask changes nothing outside the mask. Another cut during the transition
+/// continues from the pose shown.
 #[test]
 fn layers_and_later_cuts_go_on() {
     let mut animator = world().animator();
@@ -121,7 +122,7 @@ fn layers_and_later_cuts_go_on() {
     // A layer of weight 0 rounds once more.
     assert!(apart(&got[leg..=leg], &want[leg..=leg]) < 1e-6);
     assert!(apart(&got[arm..=arm], &want[arm..=arm]) > 1e-2);
-    // Twice more, and to nothing at all.
+    // Two more cuts, the second of which clears layer 1.
     animator.play(id, Play::new("Run").inertial_s(0.3)).unwrap();
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
     let got = pose_at(&mut animator, id, 0.7);
@@ -129,13 +130,13 @@ fn layers_and_later_cuts_go_on() {
         .play(id, Play::REST.layer(1).inertial_s(0.2))
         .unwrap();
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
-    // A joint by itself is where the pose has it.
+    // A joint evaluated alone is where the pose has it.
     let got = pose_at(&mut animator, id, 0.75);
     let alone = animator.joint_model(id, JointId(0), 0.75).unwrap();
     assert!((alone.translation - glam::Vec3A::from(got[0].translation)).length() < 1e-6);
 }
 
-/// The actor moves until the offset is gone, and costs nothing then.
+/// The actor moves until the offset is gone. From then on it costs nothing.
 #[test]
 fn it_is_still_afterwards() {
     let mut animator = world().animator();
@@ -146,14 +147,14 @@ fn it_is_still_afterwards() {
         animator.update(now_s).unwrap();
         assert_eq!(animator.still_pose(id.index).is_some(), still, "{now_s}");
     }
-    // Quaternions are normalised on the way.
+    // Quaternions are normalised during evaluation.
     assert!(apart(&pose(&mut animator, id), &world().rest()) < 1e-6);
     let before = animator.visits;
     for frame in 0..60 {
         animator.update(3.0 + f64::from(frame) / 60.0).unwrap();
     }
     assert_eq!(animator.visits, before);
-    // A pause holds what is left.
+    // A pause keeps the remaining offset.
     animator
         .play(id, Play::new("Walk").inertial_s(0.25))
         .unwrap();
@@ -164,7 +165,7 @@ fn it_is_still_afterwards() {
     assert_eq!(pose_at(&mut animator, id, 9.0), held);
 }
 
-/// A machine that leaves its walk at an exit time, and comes back.
+/// A state machine that leaves its walk at an exit time, and comes back.
 fn machine() -> StateMachine {
     let world = world();
     let clip = |clip: usize| StateMachineClip {
@@ -192,7 +193,7 @@ fn machine() -> StateMachine {
     StateMachine::new(&desc, &Skeleton::default(), &clips).unwrap()
 }
 
-/// The transition fires at its own time: whatever the frames, the poses are the same but for the
+/// The transition fires at its own time: for any frames, the poses are the same except for the
 /// rounding of times, and nothing jumps.
 #[test]
 fn a_state_machine_cuts_at_its_own_time() {
@@ -215,13 +216,15 @@ fn a_state_machine_cuts_at_its_own_time() {
         (poses, most)
     };
     let (want, most) = run(1.0 / 480.0);
-    // The fastest joint turns by less than 20 rad/s; a cut alone would be a jump of more than 0.3.
+    // The fastest joint turns by less than 20 rad/s. A cut without inertia would jump by more than
+    // 0.3.
     assert!(most < 20.0 / 480.0, "{most}");
     for frame_s in [1.0 / 24.0, 1.0 / 60.0, 0.125] {
         let (got, _) = run(frame_s);
         for (tick, (got, want)) in got.iter().zip(&want).enumerate() {
-            // The offset is that of a time that is rounded to 1e-15, over poses rounded to `f32`;
-            // its velocity is known to 6e-5 rad/s, which acts for less than a tenth of a second.
+            // The offset comes from a time that is rounded to 1e-15, and from poses rounded to
+            // `f32`. Its velocity is known to 6e-5 rad/s, and acts for less than a tenth of a
+            // second.
             let off = apart(got, want);
             assert!(off < 1e-5, "tick {tick}, {frame_s}: {off:e}");
         }

@@ -1,4 +1,4 @@
-//! State machines of actors against state machines by themselves.
+//! State machines of actors, compared with state machines on their own.
 
 use super::exact_events::{Happened, What};
 use super::made;
@@ -14,8 +14,10 @@ use crate::state_machine::{
     StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
 };
 
-/// The weights that a record and a sample may be apart: the record's fade lasts an `f32`, by which
-/// a weight of up to 2 changes by 1.5 · 6e-8 of it, and both are rounded.
+/// The tolerance of weights between a record and a sample.
+///
+/// The duration of a record's fade is an `f32`, by which a weight of up to 2 changes by a relative
+/// 1.5 · 6e-8. Both weights are rounded.
 const WEIGHT: f32 = 5e-7;
 
 fn machine(world: &World, rng: &mut Rng) -> StateMachine {
@@ -61,7 +63,7 @@ fn samples(machine: &StateMachine, state: &StateMachineInstance, time_s: f64) ->
         .collect()
 }
 
-/// The records say at any time what the machine plays then.
+/// Checks that the records always match what the machine plays.
 fn same_records(
     animator: &Animator,
     id: ActorId,
@@ -92,7 +94,7 @@ fn same_records(
         assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");
         let duration_s = animator.library.duration_s(got.clip);
         let off = (got.clip_time_s(time_s, duration_s) - want.time_s).abs();
-        // Around the loop: which of both ends is told depends on the last bit.
+        // Modulo the cycle: at the seam, the last bit decides which end is reported.
         assert!(
             off.min((duration_s - off).abs()) <= 1e-10,
             "{note}: {got:?} {want:?}"
@@ -106,7 +108,7 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
         .filter(|event| matches!(event.what, What::Left(_) | What::Entered(_)))
         .collect();
     let mut want: Vec<_> = log.events().iter().collect();
-    // Each layer by itself is in order.
+    // Each layer on its own is in order.
     got.sort_by_key(|event| event.layer);
     want.sort_by_key(|event| event.layer);
     assert_eq!(got.len(), want.len(), "{note}");
@@ -121,7 +123,7 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
     got.len()
 }
 
-/// What the passes of a log give: how often each event of each clip was passed.
+/// From the cycles of a log, counts how often each event of each clip was passed.
 fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
     for pass in log.passes() {
         let events = &world.events[pass.clip.index()];
@@ -136,7 +138,7 @@ fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
     }
 }
 
-/// Frames are visited only where something happens, and yet all is as if each were.
+/// Updates visit actors only if something happens, but the result is as if each frame were visited.
 #[test]
 fn driven_actors_do_what_their_machine_does() {
     let world = world();
@@ -192,7 +194,7 @@ fn driven_actors_do_what_their_machine_does() {
     assert!(states > 3000 && hits > 3000);
 }
 
-/// A float that is on its way moves once in each update, and comes to its end.
+/// A damped float parameter moves once per update, and reaches its value.
 #[test]
 fn a_damped_parameter_arrives() {
     let world = world();

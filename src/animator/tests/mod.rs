@@ -1,15 +1,18 @@
-//! The animator against plain code, and against bad luck.
+//! Tests that compare the animator with plain code, and tests of invalid input.
 //!
-//! - [`world`]: what the actors of the tests play;
-//! - [`exact`]: one actor in `f64`, written anew: [`exact_events`] and [`exact_pose`] are parts of
-//!   it;
-//! - [`script`]: random commands, for the animator and for that actor;
-//! - [`agreement`]: both play the same; [`edges`]: events at the ends of things;
-//! - [`blends`]: blend spaces without a state machine;
-//! - [`inertia`]: inertialised transitions;
-//! - [`machines`]: state machines as records; [`reach`]: inverse kinematics and joints at any time;
-//! - [`rest`]: what costs nothing; [`bits`]: what changes no bit; [`hostile`]: input that makes no
-//!   sense.
+//! - [`world`]: the clips and blend spaces that the actors of the tests play.
+//! - [`exact`]: a reference actor in `f64`, written independently. [`exact_events`] and
+//!   [`exact_pose`] are parts of it.
+//! - [`script`]: random commands, for the animator and for the reference actor.
+//! - [`agreement`]: both play the same.
+//! - [`edges`]: events at the ends of clips, fades, pauses and clocks.
+//! - [`blends`]: blend spaces without a state machine.
+//! - [`inertia`]: inertialised transitions.
+//! - [`machines`]: state machines as records.
+//! - [`reach`]: inverse kinematics, and joints at any time.
+//! - [`rest`]: actors that do not change cost nothing.
+//! - [`bits`]: changes that must not affect a palette.
+//! - [`hostile`]: invalid input.
 
 mod agreement;
 mod bits;

@@ -52,8 +52,8 @@ fn smooth(u: f64) -> f32 {
     (u * u * (3.0 - 2.0 * u)) as f32
 }
 
-/// Solved by the animator, and by hand on the blended pose; and what is left when a target has
-/// gone.
+/// Targets solved by the animator, and by hand on the blended pose. Also checks the pose after a
+/// target has faded out.
 #[test]
 fn targets_fade_in_and_out() {
     let world = world();
@@ -109,7 +109,7 @@ fn targets_fade_in_and_out() {
         let report = head.solve(&rig, &at, pose).unwrap();
         let (got_local, got_model) = poses(&mut animator, id);
         for joint in 0..world.joints() {
-            // The same code on the same pose, with a weight of the same rounding.
+            // The same code on the same pose, with a weight that has the same rounding.
             let off = (got_model[joint].translation - model[joint].translation).length();
             assert!(off < 2e-6, "frame {frame}, joint {joint}: {off}");
             let off = got_local[joint].rotation.dot(local[joint].rotation).abs();
@@ -129,8 +129,8 @@ fn targets_fade_in_and_out() {
     assert_eq!(poses(&mut animator, id), poses(&mut animator, plain));
 }
 
-/// The joint where the pose has it, now and at other times: those of an animator that was stopped
-/// there.
+/// A joint is where the pose has it, now and at other times. For those, another animator is stopped
+/// at that time.
 #[test]
 fn joints_are_where_poses_have_them() {
     let world = world();
@@ -153,7 +153,8 @@ fn joints_are_where_poses_have_them() {
             script::say(&mut animator, id, world, &command);
             let last_s = now_s;
             now_s += f64::from(rng.range(0.01, 0.3));
-            // What is to come is what will be: nothing is said meanwhile.
+            // A future position is the one that the joint will have. No events are delivered for
+            // it.
             let joint = rng.below(world.joints());
             let ahead = animator
                 .joint_model(id, JointId(joint as u16), now_s)
@@ -164,8 +165,8 @@ fn joints_are_where_poses_have_them() {
                 let off = (got.translation - model[joint].translation).length();
                 let turn = (got.matrix3 - model[joint].matrix3).to_cols_array();
                 let turn = turn.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
-                // Blended in `f64` there and in `f32` here, through some ten joints. Where clips
-                // lie nearly half a turn apart, roundings are made larger.
+                // One blends in `f64` and the other in `f32`, through some ten joints. If clips are
+                // nearly half a turn apart, rounding errors are amplified.
                 assert!(
                     off < 1e-3 && turn < 2e-3,
                     "seed {seed}, {note}: {off} {turn}"
@@ -177,7 +178,7 @@ fn joints_are_where_poses_have_them() {
                 .joint_model(id, JointId(joint as u16), now_s)
                 .unwrap();
             near(&now, "now");
-            // And the time before is what it would have been.
+            // A past position is the one that the joint had.
             let back_s = 0.5 * (last_s + now_s);
             let back = animator
                 .joint_model(id, JointId(joint as u16), back_s)
@@ -187,7 +188,7 @@ fn joints_are_where_poses_have_them() {
     }
 }
 
-/// What was, for plays that go on: an animator that was updated to that time only.
+/// Past positions of actors that keep playing match an animator that was only updated to that time.
 #[test]
 fn joints_were_where_they_have_been() {
     let world = world();
@@ -214,7 +215,7 @@ fn joints_were_where_they_have_been() {
     }
 }
 
-/// A model pose that a local one cannot hold is shown as it is, everywhere.
+/// A model pose that a local pose cannot represent is used unchanged, everywhere.
 #[test]
 fn a_model_pose_is_shown_as_it_is() {
     let world = world();
@@ -236,7 +237,7 @@ fn a_model_pose_is_shown_as_it_is() {
             model[usize::from(joint)]
         );
     }
-    // Faded out, it is gone, and cannot be set.
+    // After it has faded out, it is gone and cannot be set.
     animator.stop(id, 0, 0.5).unwrap();
     assert!(animator.set_model_pose(id, &model).is_ok());
     animator.update(2.0).unwrap();

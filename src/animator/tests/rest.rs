@@ -1,4 +1,4 @@
-//! What does not change is not visited.
+//! Actors that do not change are not visited.
 
 use super::world::world;
 use crate::animator::instances::Animator;
@@ -6,7 +6,7 @@ use crate::animator::{ActorId, Play, RootMotionMode, ShowPose};
 use crate::motion::ClipEvents;
 use std::sync::Arc;
 
-/// How many visits some updates make.
+/// The number of visits that some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
     let before = animator.visits;
     for frame in 1..=frames {
@@ -15,7 +15,7 @@ fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
     animator.visits - before
 }
 
-/// An animator whose clips have no events, with a hundred actors.
+/// An animator with a hundred actors, whose clips have no events.
 fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
     let mut animator = world().animator();
     for events in Arc::make_mut(&mut animator.library.set).events_mut() {
@@ -44,7 +44,7 @@ fn who_rests_plays_on_or_is_paused_costs_nothing() {
     let (mut animator, ids) = hundred(|_| Play::new("Walk"));
     assert_eq!(visits(&mut animator, 0.0, 60), 0);
     assert_eq!(still(&animator, &ids), 0);
-    // Paused in a fade: one visit each for the command.
+    // Paused during a fade: one visit each, for the command.
     for id in &ids {
         animator
             .play(*id, Play::new("Run").fade_s(0.5).in_step())
@@ -54,7 +54,7 @@ fn who_rests_plays_on_or_is_paused_costs_nothing() {
     assert!(visits(&mut animator, 1.0, 1) <= 100);
     assert_eq!(visits(&mut animator, 2.0, 60), 0);
     assert_eq!(still(&animator, &ids), 100);
-    // One by one, each goes on, and what it faded out is forgotten at its time.
+    // Resumed one by one, each continues, and the clip that it faded out is removed at its time.
     for id in &ids {
         animator.resume(*id).unwrap();
     }
@@ -69,7 +69,7 @@ fn who_has_finished_costs_nothing() {
         let play = Play::new(["Idle", "Walk", "Run", "Wave"][number % 4]);
         play.once().offset_s(0.01 * number as f64)
     });
-    // One for the end of each.
+    // One visit at the end of each clip.
     assert_eq!(visits(&mut animator, 0.0, 300), 100);
     assert_eq!(visits(&mut animator, 5.0, 60), 0);
     assert_eq!(still(&animator, &ids), 100);
@@ -86,7 +86,7 @@ fn who_has_finished_costs_nothing() {
     assert_eq!(still(&animator, &ids), 99);
     animator.update(20.0).unwrap();
     assert_ne!(before[7], animator.still_pose(ids[7].index));
-    // A pose of the caller's.
+    // A pose given by the caller.
     let rest = world().rest();
     for id in &ids {
         animator
@@ -125,11 +125,11 @@ fn events_wake_an_actor() {
         events += animator.events().len() as u64;
     }
     assert!(events >= 16, "{events}");
-    // One for the command; an event on the very time of a frame may take two.
+    // One visit for the command. An event exactly at the time of a frame may take two.
     assert!(animator.visits - before <= 2 + events + 2);
 }
 
-/// Root motion takes a visit in each update, and one more to say that it has ended.
+/// Root motion takes a visit in each update, and one more to report that it has ended.
 #[test]
 fn root_motion_is_told_to_have_ended() {
     let (mut animator, ids) = hundred(|_| Play::REST);
@@ -142,7 +142,7 @@ fn root_motion_is_told_to_have_ended() {
     for frame in 1..=300 {
         animator.update(f64::from(frame) / 60.0).unwrap();
         moved += u32::from(animator.root_delta(id).unwrap().translation.z > 0.0);
-        // Twice the same time: nothing moves.
+        // Two updates to the same time: nothing moves.
         let before = animator.root_delta(id).unwrap();
         if before.translation.z > 0.0 && frame % 3 == 0 {
             animator.update(f64::from(frame) / 60.0).unwrap();
@@ -153,7 +153,7 @@ fn root_motion_is_told_to_have_ended() {
     assert_eq!(moved, (duration_s * 60.0).ceil() as u32);
     assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
     assert_eq!(visits(&mut animator, 6.0, 60), 0);
-    // Paused in the middle, and with a scale whose product with time is rounded.
+    // Paused in the middle, with a time scale whose product with time is rounded.
     animator.play(id, "Run").unwrap();
     animator.set_time_scale(id, 0.3).unwrap();
     animator.update(8.1).unwrap();

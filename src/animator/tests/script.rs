@@ -1,4 +1,4 @@
-//! Random commands, for the animator and for the plain actor.
+//! Random commands, for the animator and for the reference actor.
 
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
@@ -8,7 +8,7 @@ use crate::motion::{Ease, LoopMode};
 use crate::reference::rng::Rng;
 use crate::skeleton::Transform;
 
-/// What a caller may say.
+/// A command that a caller may give.
 #[derive(Debug, Clone)]
 pub(super) enum Command {
     Play(Start),
@@ -126,7 +126,7 @@ pub(super) fn command(rng: &mut Rng, world: &World, now_s: f64) -> Command {
     }
 }
 
-/// Says it to the animator.
+/// Gives the command to the animator.
 pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: &Command) {
     match command {
         Command::Play(start) => {
@@ -167,7 +167,7 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
     .unwrap();
 }
 
-/// Says it to the plain actor.
+/// Gives the command to the reference actor.
 pub(super) fn tell(exact: &mut Exact<'_>, command: &Command) {
     match command {
         Command::Play(start) => exact.play(start),

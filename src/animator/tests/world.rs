@@ -1,4 +1,4 @@
-//! What the actors of the tests play: clips with events, root motion and masks.
+//! The world of the tests: clips with events, root motion and masks.
 
 use crate::animator::AnimatorDesc;
 use crate::animator::instances::Animator;
@@ -17,36 +17,36 @@ use crate::state_machine::StateMachine;
 use glam::{Vec2, Vec3};
 use std::sync::{Arc, OnceLock};
 
-/// The mannequin's own.
+/// The mannequin's own clips.
 pub(super) const WALK: usize = 1;
 pub(super) const RUN: usize = 2;
-/// A difference.
+/// An additive clip.
 pub(super) const ADDITIVE: usize = 4;
-/// The first of the made clips; they lie behind it.
+/// The index of the first generated clip. They follow the mannequin's.
 pub(super) const MADE: usize = 5;
-/// Names and durations of the made clips, those of the random machines; one is a pose.
+/// Names and durations of the generated clips, which the random machines play. One is a pose.
 pub(super) const MADE_CLIPS: [(&str, f64); 6] = super::made::CLIPS;
-/// How many there are in all.
+/// The total number of clips.
 pub(super) const CLIPS: usize = MADE + MADE_CLIPS.len();
-/// Masks, by name.
+/// The masks, by name.
 pub(super) const MASKS: [&str; 2] = ["upper", "some"];
 /// Metres per clip second along +Z.
 pub(super) const WALK_SPEED: f64 = 1.25;
 pub(super) const RUN_SPEED: f64 = 3.5;
 
-/// A character, and what its actors can play.
+/// A character, and everything that its actors can play.
 pub(super) struct World {
     pub(super) character: Character,
     pub(super) clips: Vec<Clip>,
     shared: Arc<Vec<Clip>>,
-    /// Blend spaces: their names, clips and shapes.
+    /// Blend spaces, with their names, clips and shapes.
     pub(super) spaces: Vec<(&'static str, Vec<u16>, BlendShape)>,
     pub(super) events: Vec<ClipEvents>,
     pub(super) motions: Vec<Option<RootMotion>>,
     pub(super) masks: Vec<Mask>,
 }
 
-/// A line of the gaits with their events and motions, and a plane.
+/// A line of the gaits, which have events and motions, and a plane.
 fn spaces() -> Vec<(&'static str, Vec<u16>, BlendShape)> {
     let line = BlendSpace1::new(&[0.0, 1.0, 3.0]).unwrap();
     let plane = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]].map(Vec2::from_array);
@@ -71,7 +71,7 @@ pub(super) fn world() -> &'static World {
     WORLD.get_or_init(World::new)
 }
 
-/// A clip with random keys on every third joint; a single key if it lasts no time.
+/// A clip with random keys on every third joint, or with a single key if its duration is 0.
 fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) -> CurveClip {
     let skeleton = character.skeleton();
     let mut times_s = vec![0.0];
@@ -110,7 +110,7 @@ fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) 
     CurveClip::new(name, tracks.collect(), skeleton).unwrap()
 }
 
-/// A straight way along +Z, at this speed.
+/// A straight path along +Z, at this speed.
 fn straight(character: &Character, clip: &Clip, speed: f64) -> RootMotion {
     let duration_s = clip.duration_s() as f32;
     let values = [0.0, duration_s * speed as f32].map(|z| Vec3::new(0.0, 0.0, z));
@@ -129,7 +129,7 @@ fn straight(character: &Character, clip: &Clip, speed: f64) -> RootMotion {
         .1
 }
 
-/// Up to five events, some on the clip's start and end.
+/// Up to five events, some at the clip's start and end.
 fn events(duration_s: f64, rng: &mut Rng) -> ClipEvents {
     let list = (0..rng.below(6)).map(|number| {
         let time_s = match rng.below(4) {

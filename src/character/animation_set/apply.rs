@@ -1,4 +1,4 @@
-//! From a description and drafts to what a character keeps.
+//! Applies descriptions and clip drafts to a character.
 
 use super::desc::{AdditiveDesc, AdditiveReferenceDesc, ClipDesc, RootMotionDesc};
 use super::draft::ClipDraft;
@@ -11,20 +11,20 @@ use crate::motion::{RootMotionBudget, RootMotionOptions, extract};
 use crate::text::{check_cap, check_names, check_value, find, unknown};
 use glam::BVec3;
 
-/// The most clips that a description may speak of, and the most additive ones.
+/// The most clips that a description may name, and the most additive clips.
 const MAX_CLIPS: usize = 16_384;
 
 /// The most keys of all additive clips together.
 const MAX_MADE_KEYS: usize = 16 << 20;
 
-/// What the parts of a description are checked against.
+/// The data that the parts of a description are checked against.
 pub(super) struct Draft<'a> {
     pub(super) character: &'a Character,
     pub(super) clips: Vec<ClipDraft>,
 }
 
 impl Draft<'_> {
-    /// Everything that changes clips or belongs to single ones.
+    /// Applies everything that changes clips or belongs to individual clips.
     pub(super) fn apply_clips(
         &mut self,
         clips: &[ClipDesc],
@@ -33,7 +33,7 @@ impl Draft<'_> {
         check_cap(At::Whole, "clips", clips.len(), MAX_CLIPS)?;
         check_cap(At::Whole, "additive clips", additive.len(), MAX_PARTS)?;
         check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
-        // What a long list of clips takes is bounded for all of them together.
+        // One budget bounds the work for all clips together, because the list may be long.
         let mut budget = RootMotionBudget::DESCRIPTION;
         for (index, desc) in clips.iter().enumerate() {
             if let Some(options) = &desc.root_motion {
@@ -42,7 +42,7 @@ impl Draft<'_> {
             }
         }
         if !additive.is_empty() {
-            // Of what the clips are after that.
+            // Additive clips are made of the clips as they are after that step.
             let sources = self.clips.clone();
             let mut keys = 0;
             for (index, desc) in additive.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The clip of this name.
+    /// Finds the clip with this name.
     pub(super) fn clip(&self, at: At, field: &str, name: &str) -> Checked<u16> {
         find(at, field, "clip", name, || {
             self.clips.iter().map(ClipDraft::name)
@@ -96,7 +96,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Makes an additive clip, of so many keys at most; how many it has.
+    /// Makes an additive clip of at most this many keys, and returns its number of keys.
     fn add(
         &mut self,
         at: At,
@@ -164,7 +164,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Events and gait of a clip.
+    /// Sets the events and gait of a clip.
     fn describe(&mut self, at: At, desc: &ClipDesc) -> Checked<()> {
         let index = usize::from(self.clip(at, "name", &desc.name)?);
         let clip = &mut self.clips[index];
@@ -177,7 +177,7 @@ impl Draft<'_> {
                 return Err(Fault::new(at, field, DescFault::Name { name, why }));
             }
             let time_s = event.time_s;
-            // As clips have it.
+            // Clips store their duration in this precision.
             let ends = time_s as f32 == duration_s as f32;
             let ok = ends || (0.0..=duration_s).contains(&time_s);
             let field = format!("events[{number}].time_s");

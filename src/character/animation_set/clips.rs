@@ -1,4 +1,4 @@
-//! How clips, with what belongs to them, become a character's.
+//! Adding clips and their animation data to a character.
 
 use super::apply::Draft;
 use super::desc::AnimationDesc;
@@ -18,19 +18,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Character {
-    /// What belongs to its animation besides the clips: masks, events, root motion, gaits, blend
-    /// spaces, sockets and a state machine.
+    /// The animation data besides the clips.
+    ///
+    /// This is masks, events, root motion, gaits, blend spaces, sockets and a state machine.
     #[must_use]
     pub fn animations(&self) -> &AnimationSet {
         &self.animations
     }
 
-    /// The same character with what a description says. Masks, blend spaces, sockets and the state
-    /// machine are those of the description alone; what it says of single clips comes to what they
-    /// have.
+    /// The same character with the animation data of a description.
     ///
-    /// Root motion and additive clips are made of the file's curves: where those were not kept, say
-    /// it at import, by [`ImportOptions::animation`](crate::import::ImportOptions::animation).
+    /// Masks, blend spaces, sockets and the state machine are replaced by those of the description.
+    /// Its data for individual clips is added to what the clips already have.
+    ///
+    /// Root motion and additive clips are made from the file's curves. If the character did not
+    /// keep its curves, pass the description at import instead, with
+    /// [`ImportOptions::animation`](crate::import::ImportOptions::animation).
     ///
     /// ```
     /// use throng::builtin;
@@ -46,8 +49,9 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Animation`] with the part that does not fit the character, or needs curves that
-    /// were not kept; [`Error::StateMachine`] for the state machine.
+    /// - [`Error::Animation`] with the part that does not fit the character, or that needs curves
+    ///   which were not kept.
+    /// - [`Error::StateMachine`] for an error in the state machine.
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
@@ -55,7 +59,7 @@ impl Character {
         Ok(self)
     }
 
-    /// [`Self::with_animation`] of text: errors name the file and the line, too.
+    /// [`Self::with_animation`] for text. Errors also name the file and the line.
     ///
     /// # Errors
     /// As [`Self::with_animation`].
@@ -67,11 +71,12 @@ impl Character {
         Ok(self)
     }
 
-    /// Gives a character without clips these, and what is said of them: packed on rayon's current
-    /// pool, or as they are, as its import asked.
+    /// Gives a character without clips these clips and the data that belongs to them.
+    ///
+    /// The clips are packed on rayon's current pool or kept as curves, as the import asked.
     ///
     /// # Errors
-    /// [`Error::Animation`] and [`Error::StateMachine`]; [`Error::Argument`] if the import's error
+    /// [`Error::Animation`] and [`Error::StateMachine`]. [`Error::Argument`] if the import's error
     /// bound is not positive and finite.
     pub(crate) fn set_clips(
         &mut self,
@@ -95,8 +100,8 @@ impl Character {
         self.push_clips(clips, observer)
     }
 
-    /// Puts these after the clips that there are, packed if they are to be. The observer is told of
-    /// each that is packed.
+    /// Appends clips to those of the character, packed if required. The observer is told of each
+    /// packed clip.
     ///
     /// # Errors
     /// As [`Self::set_clips`].
@@ -109,7 +114,7 @@ impl Character {
         let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
         left.retain(|clip| clip.is_to_be_packed(character));
         let told = PackCount::new(left.len());
-        // One by one, since clips are of very different lengths.
+        // One at a time, because the lengths of clips differ widely.
         let packed = left.into_par_iter().with_max_len(1).map(|clip| {
             clip.pack(character)?;
             told.add(clip.name(), |progress| {
@@ -169,7 +174,7 @@ impl EventNames {
         }
     }
 
-    /// The events with the numbers of their names.
+    /// The events with the indices of their names.
     fn ids(&mut self, events: &NamedTimes) -> Result<Vec<(u32, f64)>> {
         let mut found = Vec::with_capacity(events.len());
         for (name, time_s) in events {

@@ -1,17 +1,15 @@
-//! What belongs to a character's animation, as plain data.
+//! The animation data of a character, as plain data.
 
 use crate::motion::RootReference;
 use crate::state_machine::{MaskDesc, StateMachineDesc};
 use glam::Vec2;
 
-/// What belongs to a character's animation and no file format has a place for: said once, on the
-/// asset.
+/// Animation data of a character that no file format can store.
 ///
-/// It is given to an import by
-/// [`ImportOptions::animation`](crate::import::ImportOptions::animation), or lies beside the model
-/// as a TOML file of the same name (`knight.toml` beside `knight.glb`), which
-/// [`gltf_file`](crate::import::gltf_file) reads. In text, each list is written as tables of the
-/// singular:
+/// Pass it to an import with [`ImportOptions::animation`](crate::import::ImportOptions::animation),
+/// or put it beside the model as a TOML file of the same name (`knight.toml` beside `knight.glb`),
+/// which [`gltf_file`](crate::import::gltf_file) reads. In text, each list is written as tables
+/// with the singular name:
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]
@@ -40,7 +38,7 @@ use glam::Vec2;
 /// translation = [0.0, 0.08, 0.02]
 /// ```
 ///
-/// Names must differ within their list, and are not empty.
+/// Names must differ within their list and must not be empty.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -48,17 +46,18 @@ use glam::Vec2;
     serde(deny_unknown_fields, default)
 )]
 pub struct AnimationDesc {
-    /// A file with the state machine's text, beside the model or in a folder there; instead of
-    /// [`Self::state_machine`].
+    /// A file with the state machine's text, used instead of [`Self::state_machine`].
+    ///
+    /// It is beside the model or in a folder there.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub state_machine_file: Option<String>,
-    /// Sets of joints; `mask` in text. Layers of the state machine may name them, too.
+    /// Sets of joints, `mask` in text. Layers of the state machine may name them too.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "mask", skip_serializing_if = "Vec::is_empty")
     )]
     pub masks: Vec<MaskDesc>,
-    /// What belongs to single clips; `clip` in text.
+    /// Data for individual clips, `clip` in text.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "clip", skip_serializing_if = "Vec::is_empty")
@@ -67,24 +66,24 @@ pub struct AnimationDesc {
     /// Clips that are added onto others.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub additive: Vec<AdditiveDesc>,
-    /// Clips that are blended by one or two numbers; `blend_space` in text.
+    /// Clips that are blended by one or two numbers, `blend_space` in text.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "blend_space", skip_serializing_if = "Vec::is_empty")
     )]
     pub blend_spaces: Vec<BlendSpaceDesc>,
-    /// Places where things are attached; `socket` in text.
+    /// Positions on joints at which things are attached, `socket` in text.
     #[cfg_attr(
         feature = "serde",
         serde(rename = "socket", skip_serializing_if = "Vec::is_empty")
     )]
     pub sockets: Vec<SocketDesc>,
-    /// What decides which clips play.
+    /// The state machine that selects the clips to play.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub state_machine: Option<StateMachineDesc>,
 }
 
-/// What belongs to a clip, found by its name.
+/// Data for one clip, found by its name.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -92,22 +91,23 @@ pub struct AnimationDesc {
     serde(deny_unknown_fields)
 )]
 pub struct ClipDesc {
-    /// The clip's name: one of the file's, or of an additive clip that is made here.
+    /// The clip's name: one of the file's, or of an additive clip that this description makes.
     pub name: String,
-    /// Events, beside those that the file has.
+    /// Events, in addition to those of the file.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub events: Vec<EventDesc>,
-    /// Whether its motion over the ground is taken out of it, and how; `{}` for the usual way. The
-    /// clip then stays in place.
+    /// Options for extracting root motion from the clip, `{}` for the defaults.
+    ///
+    /// The clip then stays in place. `None` extracts nothing.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
     )]
     pub root_motion: Option<RootMotionDesc>,
-    /// How the ground passes under it, instead of what is measured.
+    /// The gait, instead of the measured one.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -123,14 +123,15 @@ pub struct ClipDesc {
     serde(deny_unknown_fields)
 )]
 pub struct EventDesc {
-    /// Its name; many events of many clips may share it.
+    /// Its name. Several events of several clips may have the same name.
     pub name: String,
-    /// When it happens, in seconds: from 0 to the clip's duration.
+    /// The time in seconds, from 0 to the clip's duration.
     pub time_s: f64,
 }
 
-/// How a clip's motion over the ground is taken out of it: see
-/// [`RootMotionOptions`](crate::motion::RootMotionOptions).
+/// Options for extracting a clip's root motion.
+///
+/// See [`RootMotionOptions`](crate::motion::RootMotionOptions).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -138,16 +139,16 @@ pub struct EventDesc {
     serde(deny_unknown_fields, default)
 )]
 pub struct RootMotionDesc {
-    /// The joint whose way is taken; none: the topmost that the clip moves or turns.
+    /// The joint whose motion is extracted. `None`: the topmost joint that the clip moves or turns.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub joint: Option<String>,
-    /// Along which axes of character space: some of the letters `x`, `y` and `z`.
+    /// The axes of character space along which motion is extracted: some of `x`, `y` and `z`.
     pub axes: String,
-    /// Whether its turn about +Y is taken.
+    /// If true, rotation about +Y is extracted.
     pub yaw: bool,
-    /// From where the motion counts: in text `"first_frame"` or `"rest"`.
+    /// The reference that motion is measured from: in text `"first_frame"` or `"rest"`.
     pub reference: RootReference,
-    /// The error bound where the joint needs new keys, in metres; none: the usual one.
+    /// The error bound in metres, if the joint needs new keys. `None`: the default.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error_m: Option<f32>,
 }
@@ -164,8 +165,9 @@ impl Default for RootMotionDesc {
     }
 }
 
-/// A clip as its difference from a reference pose, which is added to what other clips make of a
-/// character.
+/// An additive clip: the difference of a clip from a reference pose.
+///
+/// It is added to the pose that other clips produce.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -173,7 +175,7 @@ impl Default for RootMotionDesc {
     serde(deny_unknown_fields)
 )]
 pub struct AdditiveDesc {
-    /// The name of the clip that is made, which comes after the file's; none: the clip itself
+    /// The name of the new clip, which is placed after the file's clips. `None`: the clip itself
     /// becomes additive.
     #[cfg_attr(
         feature = "serde",
@@ -182,13 +184,14 @@ pub struct AdditiveDesc {
     pub name: Option<String>,
     /// The name of one of the file's clips.
     pub clip: String,
-    /// The pose that it is the difference from.
+    /// The reference pose.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reference: AdditiveReferenceDesc,
 }
 
-/// The pose that an additive clip is the difference from. In text `"rest"`, `"start"` or
-/// `{ frame = { clip = "Idle", time_s = 0.5 } }`.
+/// The reference pose of an additive clip.
+///
+/// In text: `"rest"`, `"start"` or `{ frame = { clip = "Idle", time_s = 0.5 } }`.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -205,12 +208,12 @@ pub enum AdditiveReferenceDesc {
     Frame {
         /// The clip's name.
         clip: String,
-        /// The time, in seconds; clamped to the clip.
+        /// The time in seconds, clamped to the clip.
         time_s: f64,
     },
 }
 
-/// Clips that are blended by one number, such as a speed, or by two, such as a velocity.
+/// Clips blended by one number, such as a speed, or two, such as a velocity.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -220,7 +223,7 @@ pub enum AdditiveReferenceDesc {
 pub struct BlendSpaceDesc {
     /// Its name.
     pub name: String,
-    /// At least one; all with one coordinate or all with two, and all at different places.
+    /// At least one point. All have one coordinate or all have two, and their positions differ.
     pub points: Vec<BlendPointDesc>,
 }
 
@@ -232,13 +235,13 @@ pub struct BlendSpaceDesc {
     serde(deny_unknown_fields)
 )]
 pub struct BlendPointDesc {
-    /// Where this clip plays alone.
+    /// The position at which this clip plays alone.
     pub at: BlendAt,
     /// The clip's name.
     pub clip: String,
 }
 
-/// A place in a blend space: in text a number, or a list of two.
+/// A position in a blend space: in text a number, or a list of two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -246,14 +249,14 @@ pub struct BlendPointDesc {
     serde(untagged)
 )]
 pub enum BlendAt {
-    /// On a line.
+    /// A position on a line.
     Line(f32),
-    /// In a plane.
+    /// A position in a plane.
     Plane([f32; 2]),
 }
 
 impl BlendAt {
-    /// How many coordinates it has.
+    /// The number of coordinates.
     #[must_use]
     pub const fn dimensions(self) -> usize {
         match self {
@@ -262,7 +265,7 @@ impl BlendAt {
         }
     }
 
-    /// Its coordinates; `y` is 0 on a line.
+    /// The coordinates, with `y` = 0 on a line.
     #[must_use]
     pub const fn to_vec2(self) -> Vec2 {
         match self {
@@ -290,7 +293,7 @@ impl From<Vec2> for BlendAt {
     }
 }
 
-/// A place on a joint where something is attached.
+/// A position on a joint at which something is attached.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
@@ -302,19 +305,19 @@ pub struct SocketDesc {
     pub name: String,
     /// The joint's name in the skeleton.
     pub joint: String,
-    /// From the joint's origin, in metres of the joint's space.
+    /// Offset from the joint's origin, in metres of the joint's space.
     #[cfg_attr(feature = "serde", serde(default))]
     pub translation: [f32; 3],
-    /// A quaternion, xyzw; it is normalised.
+    /// A quaternion, xyzw. It is normalised.
     #[cfg_attr(feature = "serde", serde(default = "unturned"))]
     pub rotation: [f32; 4],
-    /// The size of what is attached; positive.
+    /// The scale of the attached object. Positive.
     #[cfg_attr(feature = "serde", serde(default = "one"))]
     pub scale: f32,
 }
 
 impl SocketDesc {
-    /// The joint's own place.
+    /// A socket at the joint itself.
     #[must_use]
     pub fn new(name: &str, joint: &str) -> Self {
         Self {
@@ -327,8 +330,9 @@ impl SocketDesc {
     }
 }
 
-/// How a clip that stays in place moves over the ground, if its feet are not to slide: what an
-/// instance that plays it at speed 1 has to do.
+/// The velocity over the ground at which a clip's feet do not slide.
+///
+/// An instance that plays the in-place clip at speed 1 must move at this velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -336,9 +340,9 @@ impl SocketDesc {
     serde(deny_unknown_fields)
 )]
 pub struct Gait {
-    /// How fast, in metres of character space a second.
+    /// Speed, in metres of character space per second.
     pub speed_m_s: f32,
-    /// Where to, in radians about +Y from +Z.
+    /// Direction, in radians about +Y from +Z.
     #[cfg_attr(feature = "serde", serde(default))]
     pub heading_rad: f32,
 }

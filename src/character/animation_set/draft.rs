@@ -1,4 +1,4 @@
-//! Clips that are about to become a character's.
+//! Drafts of clips that will be added to a character.
 
 use super::desc::Gait;
 use crate::character::ClipImport;
@@ -12,22 +12,21 @@ use std::sync::Arc;
 /// Events of a clip: names and times in seconds.
 pub(crate) type NamedTimes = Vec<(Box<str>, f64)>;
 
-/// A clip that is about to become a character's, with what belongs to it.
+/// A clip that will be added to a character, with its animation data.
 #[derive(Debug, Clone)]
 pub(crate) struct ClipDraft {
-    /// What the clip plays, as curves, where they are at hand; of an additive clip, the
-    /// differences.
+    /// The clip as curves, if they are available. For an additive clip, the differences.
     curve: Option<CurveClip>,
-    /// Packed, unless the curves have changed since.
+    /// The packed clip, unless the curves have changed since.
     packed: Option<Clip>,
     name: Box<str>,
     duration_s: f64,
-    /// What an additive clip is the difference from.
+    /// The reference of an additive clip.
     reference: Option<Reference>,
     pub(crate) events: NamedTimes,
     pub(crate) root_motion: Option<RootMotion>,
     pub(crate) gait: Option<Gait>,
-    /// Whether its gait is known: as stated, measured or none.
+    /// True if the gait is decided: given, measured or none.
     pub(crate) gait_known: bool,
 }
 
@@ -37,7 +36,7 @@ struct Reference {
 }
 
 impl ClipDraft {
-    /// A clip of curves.
+    /// Creates a draft from curves.
     pub(crate) fn new(curve: CurveClip, events: NamedTimes) -> Self {
         Self {
             name: curve.name().into(),
@@ -52,7 +51,7 @@ impl ClipDraft {
         }
     }
 
-    /// All of a character's own.
+    /// Takes all clips out of a character, as drafts.
     pub(crate) fn all_of(character: &mut Character) -> Vec<Self> {
         let set = Arc::unwrap_or_clone(std::mem::take(&mut character.animations));
         let curves = std::mem::take(&mut character.curves);
@@ -103,13 +102,13 @@ impl ClipDraft {
         self.curve.as_ref()
     }
 
-    /// How many keys its curves have.
+    /// The number of keys of its curves.
     pub(crate) fn key_count(&self) -> usize {
         let tracks = self.curve.iter().flat_map(CurveClip::tracks);
         tracks.map(|track| track.values.times_s().len()).sum()
     }
 
-    /// Takes other curves instead.
+    /// Replaces the curves.
     pub(crate) fn set_curve(&mut self, curve: CurveClip) {
         self.duration_s = curve.duration_s().into();
         self.curve = Some(curve);
@@ -117,7 +116,7 @@ impl ClipDraft {
         self.gait_known = false;
     }
 
-    /// The clip as its difference from a pose; none where the curves are not at hand.
+    /// The clip as its difference from a pose, or `None` if the curves are not available.
     ///
     /// # Errors
     /// As [`Clip::additive`].
@@ -145,14 +144,14 @@ impl ClipDraft {
         Ok(Some(made))
     }
 
-    /// Whether the clip is not packed and is to be.
+    /// True if the clip must be packed and is not yet.
     pub(crate) fn is_to_be_packed(&self, character: &Character) -> bool {
         self.packed.is_none()
             && self.curve.is_some()
             && character.packing.clips != ClipImport::Curves
     }
 
-    /// Packs the clip if it is not packed and is to be.
+    /// Packs the clip if it must be packed and is not yet.
     ///
     /// # Errors
     /// As [`Clip::new`].
@@ -173,12 +172,12 @@ impl ClipDraft {
         Ok(())
     }
 
-    /// The packed clip, which gaits are measured on.
+    /// The packed clip, on which gaits are measured.
     pub(crate) fn packed(&self) -> Option<&Clip> {
         self.packed.as_ref()
     }
 
-    /// What a character keeps of it.
+    /// The forms of the clip that a character keeps.
     pub(crate) fn into_clips(self, keep: ClipImport) -> (Option<Clip>, Option<CurveClip>) {
         let curve = self.curve.filter(|_| keep != ClipImport::Packed);
         (self.packed, curve)

@@ -1,9 +1,9 @@
-//! The parts of a description, which errors name.
+//! The parts of a description that errors name.
 
 use super::desc::AnimationDesc;
 use crate::error::{AnimationList, AnimationPart, cut};
 
-/// Where a part is, as data.
+/// The location of a part, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum At {
     #[default]
@@ -32,7 +32,7 @@ impl At {
         Self::In(AnimationList::Socket, index)
     }
 
-    /// The part, under its name in `desc`.
+    /// The part, with its name in `desc`.
     pub(crate) fn part(self, desc: &AnimationDesc) -> AnimationPart {
         let Self::In(list, index) = self else {
             return AnimationPart::Whole;
@@ -55,8 +55,8 @@ impl At {
     }
 }
 
-/// A fault before its part is named.
+/// A fault whose part has no name yet.
 pub(crate) type Fault = crate::text::Fault<At>;
 
-/// What can have a fault.
+/// The result of a check that can find a fault.
 pub(crate) type Checked<T> = Result<T, Fault>;

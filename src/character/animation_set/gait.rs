@@ -1,4 +1,4 @@
-//! How fast the ground passes under a clip: measured on the vertices that touch it.
+//! Measures the gait of a clip on the vertices that touch the ground.
 
 use super::desc::Gait;
 use crate::character::asset::Character;
@@ -9,19 +9,21 @@ use crate::skeleton::{Affine, Transform, model_pose};
 use core::ops::Range;
 use glam::{Vec2, Vec3};
 
-/// Times of a clip that are looked at, first and last included.
+/// Number of times at which a clip is sampled, including first and last.
 const SAMPLES: usize = 25;
-/// Vertices that are looked at, at most, and those of the first look.
+/// The most vertices that are used, and the number of vertices of the first test.
 const VERTICES: usize = 4000;
 const FIRST_LOOK: usize = 400;
-/// Parts of the height: how far above the lowest vertex another one still touches the ground, and
-/// how far above the ground of the whole clip the lowest vertex may be.
+/// Fractions of the height. The first is how far above the lowest vertex another vertex still
+/// counts as touching the ground. The second is how far above the ground of the whole clip the
+/// lowest vertex may be.
 const TOUCHES: f32 = 0.004;
 const GROUNDED: f32 = 0.02;
-/// A clip repeats if its end is no farther from its start than this many of its longest steps.
+/// A clip repeats if the distance from its end to its start is at most this many of its longest
+/// steps.
 const SEAM: f32 = 2.0;
-/// The least part of the steps with a contact, of all steps, and of the contacts that agree with
-/// the gait, of all contacts.
+/// The minimum fraction of steps that have a contact, and the minimum fraction of contacts that
+/// agree with the gait.
 const IN_CONTACT: f32 = 1.0 / 6.0;
 const AGREE: f32 = 0.6;
 /// The slowest gait, in sizes of the character per second.
@@ -33,9 +35,9 @@ pub(super) struct GaitMeasure<'a> {
     character: &'a Character,
     rest: Vec<Transform>,
     vertices: Vec<Vertex>,
-    /// What moves a vertex: a place in `entries`, and how much.
+    /// The influences of a vertex: an index into `entries`, and a weight.
     influences: Vec<(u32, f32)>,
-    /// The palette entries that matter: a joint and its inverse bind matrix.
+    /// The palette entries of these vertices: a joint and its inverse bind matrix.
     entries: Vec<(JointId, Affine)>,
 }
 
@@ -92,7 +94,7 @@ impl<'a> GaitMeasure<'a> {
     /// The gait of a clip, if it has one.
     ///
     /// A clip has a gait if it repeats and if most of its ground contacts move with the same
-    /// horizontal velocity; the character then walks at the opposite velocity.
+    /// horizontal velocity. The character then walks at the opposite velocity.
     pub(super) fn of(&self, clip: &Clip) -> Option<Gait> {
         let duration_s = clip.duration_s();
         if self.vertices.is_empty()
@@ -112,7 +114,7 @@ impl<'a> GaitMeasure<'a> {
                 .map(|(joint, bind)| model.get(usize::from(*joint)).map_or(*bind, |m| *m * *bind));
             poses.push(matrices.collect());
         }
-        // Most clips stand or do not repeat, which a few vertices show.
+        // Most clips stand still or do not repeat, which a few vertices are enough to show.
         let first_look = self.vertices.len().div_ceil(FIRST_LOOK).max(1);
         let moving = |stride: usize, slowest: f32| {
             let contacts = Contacts::of(&self.positions(&poses, stride), step_s as f32)?;
@@ -123,7 +125,8 @@ impl<'a> GaitMeasure<'a> {
         moving(1, 0.0)?.gait()
     }
 
-    /// Positions of every `stride`th vertex in each pose; the origin where one is not finite.
+    /// Positions of every `stride`th vertex in each pose. A position that is not finite becomes the
+    /// origin.
     fn positions(&self, poses: &[Vec<Affine>], stride: usize) -> Vec<Vec<Vec3>> {
         let position = |vertex: &Vertex, matrices: &[Affine]| {
             let mut sum = Vec3::ZERO;
@@ -145,14 +148,15 @@ impl<'a> GaitMeasure<'a> {
 struct Contacts {
     /// Horizontal velocity of the contact in each step that has one.
     velocities: Vec<Vec2>,
-    /// Steps of the clip, with and without a contact.
+    /// The number of steps of the clip, with and without a contact.
     steps: usize,
     /// Longest side of the box around all poses.
     size: f32,
 }
 
 impl Contacts {
-    /// The contacts in a series of poses; none if the last pose does not lead back to the first.
+    /// The contacts in a series of poses, or `None` if the last pose does not lead back to the
+    /// first.
     fn of(poses: &[Vec<Vec3>], step_s: f32) -> Option<Self> {
         let steps = poses.windows(2);
         let longest = steps
@@ -169,7 +173,8 @@ impl Contacts {
             let [from, to] = step else { continue };
             let heights = from.iter().zip(to).map(|(from, to)| from.y.max(to.y));
             let lowest = heights.fold(f32::INFINITY, f32::min);
-            // A leap has no contact; and a foot that swings comes close to the ground.
+            // A jump has no contact, and a swinging foot comes close to the ground without touching
+            // it.
             if lowest > whole.min.y + GROUNDED * height {
                 continue;
             }
@@ -187,7 +192,8 @@ impl Contacts {
 
     /// The gait, if there are enough contacts and most of them agree.
     fn gait(&self) -> Option<Gait> {
-        // Both feet touch the ground as one of them lands: the medoid is not drawn to the other.
+        // Both feet touch the ground when one of them lands. The medoid ignores the velocity of the
+        // other.
         let usual = medoid(&self.velocities)?;
         let agree = |v: &&Vec2| v.distance(usual) < usual.length();
         let agreeing: Vec<Vec2> = self.velocities.iter().filter(agree).copied().collect();
@@ -203,15 +209,15 @@ impl Contacts {
     }
 }
 
-/// The distance between two poses: the root of the summed squares of all vertex distances.
+/// The distance between two poses: the square root of the summed squares of all vertex distances.
 fn distance(a: &[Vec3], b: &[Vec3]) -> f32 {
     let squares = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b));
     squares.sum::<f32>().sqrt()
 }
 
-/// The velocity with the least sum of distances to all others.
+/// The velocity with the smallest sum of distances to all others.
 fn medoid(velocities: &[Vec2]) -> Option<Vec2> {
-    // The sums take quadratic time: a few dozen velocities show as much as thousands.
+    // The sums take quadratic time, and a few dozen velocities are as good as thousands.
     let few: Vec<Vec2> = velocities
         .iter()
         .step_by(velocities.len() / 64 + 1)

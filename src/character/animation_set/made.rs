@@ -1,4 +1,4 @@
-//! Sets that tests make by hand.
+//! Animation sets that tests build by hand.
 
 use super::set::{AnimationSet, OfClip};
 use crate::ids::{ClipId, MaskId};
@@ -7,7 +7,7 @@ use crate::skeleton::Mask;
 use crate::state_machine::StateMachine;
 
 impl AnimationSet {
-    /// With these masks, and with these events and motions of each clip.
+    /// An animation set with these masks, and these events and motions for each clip.
     pub(crate) fn made(
         masks: Vec<Mask>,
         mask_names: &[&str],

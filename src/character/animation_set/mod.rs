@@ -1,11 +1,14 @@
-//! What belongs to a character's animation besides its clips: masks, events, root motion, gaits,
-//! blend spaces, sockets and a state machine.
+//! The animation data of a character besides its clips.
 //!
-//! - `desc`: all of it as plain data; `text`: read from TOML, and `fault`: which part is wrong;
-//! - `draft`: clips that are about to become a character's, with what belongs to each; `apply`:
-//!   from data and drafts to what is proven; `parts`: its masks, sockets, blend spaces and state
-//!   machine;
-//! - `gait`: how fast the ground passes under a clip, measured.
+//! This is masks, events, root motion, gaits, blend spaces, sockets and a state machine.
+//!
+//! - `desc`: all of it as plain data.
+//! - `text`: reading it from TOML.
+//! - `fault`: the parts that errors name.
+//! - `draft`: clips that will be added to a character, with the data of each.
+//! - `apply`: from plain data and drafts to checked data.
+//! - `parts`: masks, sockets, blend spaces and state machine of the checked data.
+//! - `gait`: measures the speed at which a clip walks.
 
 mod apply;
 mod clips;

@@ -1,5 +1,6 @@
-//! The parts of a description that do not change clips: masks, sockets, blend spaces, the state
-//! machine.
+//! Parts of a description that do not change clips.
+//!
+//! These are masks, sockets, blend spaces and the state machine.
 
 use super::apply::{Draft, refused};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
@@ -15,8 +16,8 @@ use crate::text::{check_cap, check_names, check_value, find};
 use glam::{Quat, Vec2, Vec3};
 
 impl Draft<'_> {
-    /// Everything but what belongs to single clips. The clips are those that the character will
-    /// have.
+    /// Checks everything except the data of individual clips. The clips are those that the
+    /// character will have.
     pub(super) fn parts(&self, source: &AnimationSource) -> Result<AnimationSet, Error> {
         let mut set = AnimationSet::default();
         let desc = source.desc();
@@ -140,7 +141,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Whether the first of the clips is additive, or this one if there is none.
+    /// True if the first of the clips is additive, or this one if the list is empty.
     fn is_additive(&self, clips: &[ClipId], clip: u16) -> bool {
         let first = clips
             .first()
@@ -172,7 +173,7 @@ impl Draft<'_> {
 }
 
 impl AnimationSet {
-    /// The mask of a state machine among the masks, where it is put if it is not there.
+    /// The index of a state machine's mask among the masks. Appends the mask if it is new.
     fn machine_mask(&mut self, desc: &MaskDesc, mask: &Mask) -> Checked<MaskId> {
         let names = &mut self.mask_names;
         if let Some(index) = names.iter().position(|name| **name == *desc.name) {
@@ -188,7 +189,7 @@ impl AnimationSet {
     }
 }
 
-/// The quaternion of length 1; none if there is no direction.
+/// The quaternion scaled to length 1, or `None` if its length is 0.
 fn unit(xyzw: [f32; 4]) -> Option<Quat> {
     let wide = glam::DQuat::from_array(xyzw.map(f64::from));
     let length = wide.length();

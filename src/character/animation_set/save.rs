@@ -1,7 +1,7 @@
-//! What belongs to a character's animation as bytes, and back.
+//! Saving and loading of animation data.
 //!
-//! Masks, sockets, blend spaces and the state machine are saved as the plain data that they were
-//! made of, and are made of it again: so all of it is checked as at an import.
+//! Masks, sockets, blend spaces and the state machine are saved as the plain data they were made
+//! from. Loading makes them from it again, so everything is checked as at an import.
 
 use super::desc::{AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Gait, SocketDesc};
 use super::draft::{ClipDraft, NamedTimes};
@@ -74,7 +74,7 @@ impl OfClip {
 }
 
 impl Character {
-    /// Writes what belongs to its animation.
+    /// Writes the animation data.
     pub(in crate::character) fn save_animations(&self, to: &mut Vec<u8>) {
         let set = &self.animations;
         set.desc.masks.save(to);
@@ -86,7 +86,7 @@ impl Character {
         set.clips.iter().for_each(|clip| clip.save(to));
     }
 
-    /// Reads it for a character that has its clips.
+    /// Reads the animation data for a character that has its clips already.
     ///
     /// # Errors
     /// [`Error::Saved`](crate::Error::Saved), and those of

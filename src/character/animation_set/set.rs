@@ -1,4 +1,4 @@
-//! What belongs to a character's animation besides its clips: masks, events, root motion, gaits,
+//! The checked animation data of a character: masks, sockets, events, gaits and so on.
 
 use super::desc::{AnimationDesc, Gait};
 use crate::error::Result;
@@ -14,11 +14,12 @@ pub(crate) const MAX_PARTS: usize = 256;
 /// The most sockets.
 pub(crate) const MAX_SOCKETS: usize = 1024;
 
-/// The most different names of events: what an [`EventId`] can count.
+/// The most distinct event names that an [`EventId`] can number.
 pub(crate) const MAX_EVENT_NAMES: usize = u16::MAX as usize;
 
-/// What belongs to a character's animation besides its clips, checked against the character: made
-/// at import, of what the file says and of an [`AnimationDesc`].
+/// The checked animation data of a character, besides its clips.
+///
+/// It is made at import from the file and an [`AnimationDesc`].
 ///
 /// ```
 /// use throng::builtin;
@@ -52,142 +53,147 @@ pub struct AnimationSet {
     pub(crate) sockets: Vec<NamedSocket>,
     pub(crate) blend_spaces: Vec<BlendSpace>,
     pub(crate) state_machine: Option<StateMachine>,
-    /// For each mask of the state machine, which of the masks it is.
+    /// For each mask of the state machine, its index among the masks.
     pub(crate) machine_masks: Vec<MaskId>,
     pub(crate) event_names: Arc<[Box<str>]>,
-    /// What masks, sockets, blend spaces and the state machine were made of.
+    /// The plain data that masks, sockets, blend spaces and the state machine were made from.
     pub(crate) desc: AnimationDesc,
-    /// One a clip.
+    /// One per clip.
     pub(crate) clips: Vec<OfClip>,
-    /// What a clip has that does not exist.
+    /// The data returned for a clip that does not exist.
     pub(crate) none: OfClip,
 }
 
-/// What belongs to a clip.
+/// The data of one clip.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct OfClip {
     pub(crate) events: ClipEvents,
     pub(crate) root_motion: Option<RootMotion>,
     pub(crate) gait: Option<Gait>,
-    /// Whether it is a difference from a reference pose.
+    /// True if the clip is a difference from a reference pose.
     pub(crate) additive: bool,
 }
 
-/// A place on a joint where something is attached, and what it is called.
+/// A named position on a joint at which something is attached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedSocket {
     /// Its name.
     pub name: Box<str>,
-    /// The joint, and the place on it.
+    /// The joint and the position on it.
     pub socket: Socket,
 }
 
 impl AnimationSet {
-    /// The masks, which [`MaskId`]s count: those of the description, then those that only the state
-    /// machine has.
+    /// The masks, indexed by [`MaskId`].
+    ///
+    /// The masks of the description come first, then those that only the state machine has.
     #[must_use]
     pub fn masks(&self) -> &[Mask] {
         &self.masks
     }
 
-    /// The mask of this name.
+    /// Finds the mask with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn mask(&self, name: &str) -> Result<MaskId> {
         find(self.mask_names.iter().map(|name| &**name), name)
     }
 
-    /// A mask's name; empty for one that does not exist.
+    /// The name of a mask, empty if the mask does not exist.
     #[must_use]
     pub fn mask_name(&self, mask: MaskId) -> &str {
         self.mask_names.get(mask.index()).map_or("", |name| name)
     }
 
-    /// The sockets, which [`SocketId`]s count.
+    /// The sockets, indexed by [`SocketId`].
     #[must_use]
     pub fn sockets(&self) -> &[NamedSocket] {
         &self.sockets
     }
 
-    /// The socket of this name.
+    /// Finds the socket with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn socket(&self, name: &str) -> Result<SocketId> {
         find(self.sockets.iter().map(|socket| &*socket.name), name)
     }
 
-    /// The blend spaces, which [`BlendSpaceId`]s count.
+    /// The blend spaces, indexed by [`BlendSpaceId`].
     #[must_use]
     pub fn blend_spaces(&self) -> &[BlendSpace] {
         &self.blend_spaces
     }
 
-    /// The blend space of this name.
+    /// Finds the blend space with this name.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn blend_space(&self, name: &str) -> Result<BlendSpaceId> {
         find(self.blend_spaces.iter().map(BlendSpace::name), name)
     }
 
-    /// What decides which clips play, if the character has it. Its samples' clips are the
-    /// character's; [`Self::state_machine_masks`] says which masks it means.
+    /// The state machine that selects the clips to play, if there is one.
+    ///
+    /// The clips of its samples are the character's. [`Self::state_machine_masks`] maps its masks
+    /// to the character's.
     #[must_use]
     pub fn state_machine(&self) -> Option<&StateMachine> {
         self.state_machine.as_ref()
     }
 
-    /// For each of the state machine's own masks ([`StateMachine::masks`]), the same mask among
+    /// For each of the state machine's masks ([`StateMachine::masks`]), the same mask in
     /// [`Self::masks`].
     #[must_use]
     pub fn state_machine_masks(&self) -> &[MaskId] {
         &self.machine_masks
     }
 
-    /// The events of a clip: those of the file and those of the description.
-    /// [`EventHit::name_id`](crate::motion::EventHit::name_id) is the number of an [`EventId`]. None
-    /// for a clip that does not exist.
+    /// The events of a clip, from the file and the description.
+    ///
+    /// [`EventHit::name_id`](crate::motion::EventHit::name_id) is the index of an [`EventId`].
+    /// Empty for a clip that does not exist.
     #[must_use]
     pub fn events(&self, clip: ClipId) -> &ClipEvents {
         &self.of(clip).events
     }
 
-    /// The event of this name, in whichever clips it is.
+    /// Finds the event with this name, in any clip.
     ///
     /// # Errors
-    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that there are.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn event(&self, name: &str) -> Result<EventId> {
         find(self.event_names.iter().map(|name| &**name), name)
     }
 
-    /// An event's name; empty for one that does not exist.
+    /// The name of an event, empty if the event does not exist.
     #[must_use]
     pub fn event_name(&self, event: EventId) -> &str {
         self.event_names.get(event.index()).map_or("", |name| name)
     }
 
-    /// The names of all events, which [`EventId`]s count.
+    /// The names of all events, indexed by [`EventId`].
     pub fn event_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.event_names.iter().map(|name| &**name)
     }
 
-    /// The motion over the ground that was taken out of a clip; none where nothing was.
+    /// The root motion that was extracted from a clip, if any.
     #[must_use]
     pub fn root_motion(&self, clip: ClipId) -> Option<&RootMotion> {
         self.of(clip).root_motion.as_ref()
     }
 
-    /// How an instance has to move over the ground if the feet of a clip are not to slide: as the
-    /// description says, else as it was measured. None for clips under which the ground stands
-    /// still, for additive ones, and where there are only curves.
+    /// The velocity at which the feet of a clip do not slide.
+    ///
+    /// It is given by the description, or else measured. `None` for clips that do not move over the
+    /// ground, for additive clips, and for a character that has only curves.
     #[must_use]
     pub fn gait(&self, clip: ClipId) -> Option<&Gait> {
         self.of(clip).gait.as_ref()
     }
 
-    /// Whether each clip is a difference from a reference pose.
+    /// For each clip, true if it is a difference from a reference pose.
     pub(crate) fn additive(&self) -> impl Iterator<Item = bool> {
         self.clips.iter().map(|of| of.additive)
     }

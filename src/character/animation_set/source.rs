@@ -1,4 +1,4 @@
-//! A description with what it refers to, and with the lines that errors name.
+//! A description with the files it refers to, and with line numbers for errors.
 
 use super::desc::AnimationDesc;
 use super::fault::{At, Fault};
@@ -12,26 +12,26 @@ use crate::skeleton::Skeleton;
 use crate::state_machine::StateMachineText;
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, StateMachineDesc};
 
-/// Gives the bytes of a file beside the model.
+/// Reads a file beside the model.
 pub(crate) type Read<'r> = &'r mut dyn FnMut(&str) -> Result<Vec<u8>>;
 
-/// A description with what it refers to, and with the lines that errors name.
+/// A description with the files it refers to, and with line numbers for errors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnimationSource {
     desc: AnimationDesc,
     #[cfg(feature = "toml")]
     text: Option<AnimationText>,
-    /// That of a file.
+    /// The state machine of a file.
     #[cfg(feature = "toml")]
     machine: Option<StateMachineText>,
 }
 
 impl AnimationSource {
-    /// Of plain data; `read` gives the file that it may name.
+    /// Creates the source from plain data. `read` reads the file that the data may name.
     ///
     /// # Errors
-    /// [`Error::Animation`] for a file that can't be read, [`Error::StateMachine`] for what is
-    /// wrong in it.
+    /// [`Error::Animation`] for a file that cannot be read, [`Error::StateMachine`] for an error in
+    /// it.
     pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
@@ -43,10 +43,11 @@ impl AnimationSource {
         source.with_machine_file(read)
     }
 
-    /// Of text that lies beside a model; `read` gives the file that it may name.
+    /// Creates the source from text beside a model. `read` reads the file that the text may name.
     ///
     /// # Errors
-    /// As [`Self::of_desc`]; [`Error::Animation`] for text that is not of a description's form.
+    /// As [`Self::of_desc`], and [`Error::Animation`] for text that does not have the form of a
+    /// description.
     #[cfg(feature = "toml")]
     pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
@@ -94,7 +95,7 @@ impl AnimationSource {
         self.error(Fault::new(At::Whole, "state_machine_file", why))
     }
 
-    /// How many clips are made besides those of the file.
+    /// The number of clips that the description adds to those of the file.
     pub(crate) fn made_clips(&self) -> usize {
         let made = self.desc.additive.iter();
         made.filter(|clip| clip.name.is_some()).count()
@@ -104,7 +105,7 @@ impl AnimationSource {
         &self.desc
     }
 
-    /// The error with the part's name, and the file and the line if there is text.
+    /// The error with the part's name, and the file and line if there is text.
     pub(crate) fn error(&self, fault: Fault) -> Error {
         #[cfg(feature = "toml")]
         let (file, line) = self.text.as_ref().map_or_else(Default::default, |text| {
@@ -122,8 +123,8 @@ impl AnimationSource {
         error.into_error()
     }
 
-    /// The state machine, and what it is made of: with masks of its own, and those of the
-    /// description that its layers name.
+    /// The state machine and its source, with its own masks and those of the description that its
+    /// layers name.
     ///
     /// # Errors
     /// [`Error::StateMachine`].
@@ -155,7 +156,7 @@ impl AnimationSource {
         Ok(Some((built, machine)))
     }
 
-    /// The masks that the layers of a machine name, and that only the description has.
+    /// The masks that the layers of a state machine name and that only the description has.
     fn masks_for(&self, machine: &StateMachineDesc) -> Vec<MaskDesc> {
         let is_used = |mask: &&MaskDesc| {
             let mut layers = machine.layers.iter();
@@ -166,7 +167,7 @@ impl AnimationSource {
     }
 }
 
-/// Whether a path is relative and stays below its start.
+/// Checks that a path is relative and stays inside its folder.
 #[cfg(feature = "toml")]
 fn stays_below(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {

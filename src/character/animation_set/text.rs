@@ -10,10 +10,10 @@ use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
-/// A description of a character's animation that was read from text.
+/// A description of a character's animation, read from text.
 ///
-/// An import of a file reads the text beside it by itself; this is for tools, and for text that
-/// comes from elsewhere.
+/// An import of a file reads the text beside it automatically. Use this type in tools, and for text
+/// from elsewhere.
 ///
 /// ```
 /// use throng::character::AnimationText;
@@ -30,7 +30,7 @@ pub struct AnimationText {
     machine: Option<Lines>,
 }
 
-/// The lists of a text, and which of the description they are.
+/// The lists of a text, with the list of the description that each one is.
 const LISTS: [(&str, AnimationList); 5] = [
     ("mask", AnimationList::Mask),
     ("clip", AnimationList::Clip),
@@ -40,13 +40,14 @@ const LISTS: [(&str, AnimationList); 5] = [
 ];
 
 impl AnimationText {
-    /// Reads `text`; `file` is what errors call it.
+    /// Reads `text`. Errors name `file`.
     ///
     /// # Errors
-    /// [`Error::Animation`](crate::Error::Animation) for text that is not TOML or not of a
-    /// description's form, with the line, and with the part as far as it can be told; for more than
-    /// [`MAX_TEXT_BYTES`]. [`Error::StateMachine`](crate::Error::StateMachine) likewise for what is
-    /// wrong in a state machine that it holds.
+    /// - [`Error::Animation`](crate::Error::Animation) for text that is not TOML or does not have
+    ///   the form of a description, with the line and, if known, the part. Also for text longer
+    ///   than [`MAX_TEXT_BYTES`].
+    /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
+    ///   machine inside the text.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let whole = |line, why| AnimationError {
             file: file.into(),
@@ -100,10 +101,10 @@ impl AnimationText {
         }
     }
 
-    /// [`Self::parse`] of bytes.
+    /// [`Self::parse`] for bytes.
     ///
     /// # Errors
-    /// As there, and for what is not UTF-8.
+    /// As [`Self::parse`], and for bytes that are not UTF-8.
     #[cfg(feature = "gltf")]
     pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
         match core::str::from_utf8(bytes) {
@@ -123,13 +124,13 @@ impl AnimationText {
         }
     }
 
-    /// What was read.
+    /// The description that was read.
     #[must_use]
     pub fn desc(&self) -> &AnimationDesc {
         &self.desc
     }
 
-    /// What errors call it.
+    /// The name of the text in errors.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
@@ -138,13 +139,13 @@ impl AnimationText {
         self.places.line(at, field)
     }
 
-    /// The state machine that stands in the text.
+    /// The state machine inside the text.
     pub(crate) fn machine(&self, desc: &StateMachineDesc) -> StateMachineText {
         StateMachineText::inside(&self.file, desc, self.machine.clone().unwrap_or_default())
     }
 }
 
-/// Where everything is in a text, whole or broken.
+/// The positions of all parts of a text, which may be malformed.
 struct Found {
     places: TextLines<At>,
     machine: Option<Lines>,

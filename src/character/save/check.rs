@@ -1,4 +1,4 @@
-//! What an import proves, proven of a character that was read.
+//! Checks a loaded character for everything that an import checks.
 
 use crate::bytes::invalid;
 use crate::character::ClipImport;
@@ -9,7 +9,7 @@ use crate::skeleton::{Affine, Joint, Skeleton, Transform};
 use glam::Vec3;
 use std::ops::Range;
 
-/// An error unless `holds`.
+/// Returns an error unless `holds`.
 fn expect(holds: bool, what: &'static str, why: &'static str) -> Result<()> {
     if holds {
         Ok(())
@@ -29,11 +29,11 @@ fn finite_affine(affine: &Affine) -> bool {
 }
 
 impl Skeleton {
-    /// The skeleton of these joints.
+    /// Creates the skeleton of these joints.
     ///
     /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved) if they are too many or not in breadth-first order, or
-    /// a rest pose is not finite.
+    /// [`Error::Saved`](crate::Error::Saved) if there are too many joints, if they are not in
+    /// breadth-first order, or if a rest pose is not finite.
     pub(super) fn of_joints(joints: Vec<Joint>) -> Result<Self> {
         let what = "joint";
         expect(joints.len() <= Self::MAX_JOINTS, what, "is one too many")?;
@@ -72,10 +72,10 @@ impl Skeleton {
 }
 
 impl Character {
-    /// Checks all but the clips.
+    /// Checks everything except the clips.
     ///
     /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved) with the part that makes no sense.
+    /// [`Error::Saved`](crate::Error::Saved) with the invalid part.
     pub(super) fn check_saved(&self) -> Result<()> {
         let joints = self.model.skeleton.len();
         for entry in &self.model.palette {
@@ -119,7 +119,7 @@ impl Character {
         expect(self.scales.len() == joints, "scales", "are not one a joint")
     }
 
-    /// Checks that there are as many clips as the import's options say.
+    /// Checks that the number of clips matches the import's options.
     ///
     /// # Errors
     /// As [`Self::check_saved`].

@@ -4,26 +4,28 @@ use crate::bytes::{Reader, Save, invalid};
 use crate::character::asset::Character;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
+use crate::hash;
 use crate::mesh::{Model, Parts};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
-/// What saved characters start with.
+/// The signature at the start of a saved character.
 pub(super) const MAGIC: [u8; 8] = *b"throng\r\n";
 
-/// Counts up with every change of the format.
+/// Incremented with every change of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// Magic, version, four bytes of 0, the length of what follows, and its checksum.
+/// Signature, version, four bytes of 0, the length of the data that follows, and its checksum.
 pub(super) const HEADER: usize = 32;
 
 impl Character {
-    /// The character as bytes: all of it, with its packed clips, decoded images, animation set and,
-    /// where it has them, the file's own curves. [`Self::from_bytes`] reads them in a fraction of
-    /// the time that an import takes.
+    /// Saves the whole character as bytes.
     ///
-    /// The format is private and may change with any version of the crate: keep the file that the
-    /// character came from. Numbers are little-endian. Images are not compressed.
+    /// This includes packed clips, decoded images, animation set and, if present, the file's own
+    /// curves. [`Self::from_bytes`] reads the bytes in a fraction of the time that an import takes.
+    ///
+    /// The format is private and may change with any version of the crate, so keep the file that
+    /// the character was imported from. Numbers are little-endian. Images are not compressed.
     ///
     /// ```
     /// use throng::character::Character;
@@ -45,14 +47,14 @@ impl Character {
         bytes
     }
 
-    /// The character that [`Self::to_bytes`] wrote.
+    /// Loads a character that [`Self::to_bytes`] wrote.
     ///
-    /// Everything is checked: no bytes, altered by chance or on purpose, give more than an error,
-    /// and memory is taken only in proportion to their number.
+    /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse
+    /// than an error, and the memory used is proportional to their number.
     ///
     /// # Errors
-    /// [`Error::Saved`] for bytes of another format or version, and for bytes that were cut or
-    /// altered; the errors of [`CurveClip::new`] for curves that were.
+    /// [`Error::Saved`] for bytes of another format or version, and for truncated or altered bytes.
+    /// The errors of [`CurveClip::new`] for altered curves.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let fault = |why| Error::Saved { why };
         let Some((header, body)) = bytes.split_at_checked(HEADER) else {
@@ -179,16 +181,14 @@ pub(super) fn load_curves(character: &Character, from: &mut Reader<'_>) -> Resul
     curve.with_range(start_s, end_s)
 }
 
-/// A number that changes with any byte, with a chance of 1 to 2⁶⁴ to miss it: FNV-1a over words of
-/// eight bytes, the last filled with zeros, each step turned so that high bits reach low ones.
+/// A checksum that misses a change of any bytes with a probability of 1 in 2⁶⁴.
+///
+/// It is FNV-1a over words of eight bytes, the last one padded with zeros. Each step rotates the
+/// value so that high bits affect low bits.
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, word: u64| {
-        (hash ^ word)
-            .wrapping_mul(0x0000_0100_0000_01B3)
-            .rotate_left(23)
-    };
+    let step = |hash, word| hash::add(hash, word).rotate_left(23);
     let (words, rest) = bytes.as_chunks::<8>();
-    let hash = words.iter().fold(0xCBF2_9CE4_8422_2325, |hash, word| {
+    let hash = words.iter().fold(hash::EMPTY, |hash, word| {
         step(hash, u64::from_le_bytes(*word))
     });
     let mut last = [0; 8];

@@ -1,7 +1,7 @@
 //! A character with its packed clips as bytes, and back.
 //!
-//! All that an import proves is checked again, since nobody knows what became of the bytes: what is
-//! read is a character that holds its invariants, or an error.
+//! Everything that an import checks is checked again, because the bytes may have been altered. The
+//! result is a character with all its invariants, or an error.
 
 mod check;
 mod file;

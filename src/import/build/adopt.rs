@@ -1,4 +1,4 @@
-//! The clips of one file on the skeleton of another.
+//! Clips of one file on the skeleton of another.
 
 use super::character::wanted_nodes;
 use super::morphs::Morphs;
@@ -11,24 +11,25 @@ use crate::import::{RawCharacter, RawKeys};
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NameMatch, Skeleton, match_names};
 
-/// What a file says of clips, and which joints it means by it.
+/// The clips of a file and the joints that they drive.
 #[derive(Debug)]
 pub(in crate::import) struct Adopted {
-    /// The file's own: the joints of its skins, what its animations drive, and their ancestors.
+    /// The file's own skeleton: the joints of its skins, the nodes that its animations drive, and
+    /// their ancestors.
     pub(in crate::import) skeleton: Skeleton,
-    /// Which joints of the other skeleton they are.
+    /// The matching joints of the other skeleton.
     pub(in crate::import) names: NameMatch,
-    /// How many tracks drive each joint of the file, those of weights aside.
+    /// The number of tracks that drive each joint of the file, not counting weights.
     pub(in crate::import) tracks: Vec<u64>,
-    /// One an animation: joints are the other skeleton's, morph weights the file's.
+    /// One per animation. Joints are those of the other skeleton, morph weights those of the file.
     pub(in crate::import) clips: Vec<CurveClip>,
-    /// The events of each.
+    /// The events of each clip.
     pub(in crate::import) events: Vec<NamedTimes>,
     /// The file's morph weights.
     pub(in crate::import) weights: Vec<MorphWeight>,
 }
 
-/// Reads the animations of `raw` for `to`; what it draws is not looked at.
+/// Reads the animations of `raw` for `to`, ignoring everything that it draws.
 pub(in crate::import) fn adopt(
     mut raw: RawCharacter,
     to: &Skeleton,

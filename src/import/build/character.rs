@@ -1,4 +1,4 @@
-//! Raw to proven: everything that a [`Character`] promises is checked here, once.
+//! Builds a [`Character`] from raw data and checks all of its invariants, once.
 
 use super::super::RawCharacter;
 use super::loss::Losses;
@@ -17,18 +17,21 @@ use crate::skin::{PosedVertices, skin};
 use std::sync::Arc;
 
 impl RawCharacter {
-    /// Proves this into a [`Character`]: checks every index, count and value, repairs harmless
-    /// faults and lists the repairs, merges identical vertices, and builds the skeleton and the
-    /// palette out of what is used.
+    /// Checks the raw data and builds a [`Character`].
     ///
-    /// The skeleton is made of the joints of the skins that a primitive uses, the nodes that carry
-    /// a primitive without a skin, and all of their ancestors. Without any primitive it is made of
-    /// the joints of all skins and the nodes that an animation drives. Without any primitive and
-    /// skin it is made of all nodes.
+    /// This checks every index, count and value, repairs harmless faults and lists the repairs,
+    /// merges identical vertices, and builds the skeleton and the palette from the parts that are
+    /// used.
+    ///
+    /// The skeleton consists of the joints of the skins that a primitive uses, the nodes that carry
+    /// a primitive without a skin, and all of their ancestors. Without primitives, it consists of
+    /// the joints of all skins and the nodes that an animation drives. Without primitives and
+    /// skins, it consists of all nodes.
     ///
     /// # Errors
-    /// [`Error::Asset`], naming the object at fault and the reason; [`Error::Animation`] and
-    /// [`Error::StateMachine`] for an [`ImportOptions::animation`] that does not fit.
+    /// - [`Error::Asset`], naming the object at fault and the reason.
+    /// - [`Error::Animation`] and [`Error::StateMachine`] for an [`ImportOptions::animation`] that
+    ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
@@ -42,7 +45,7 @@ impl RawCharacter {
         assemble(self, &name, options, &animation).map_err(|error| error.in_file(&name))
     }
 
-    /// The same with a description of the animation that was read already.
+    /// [`Self::build`] with an animation description that was already read.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -124,7 +127,7 @@ pub(crate) fn assemble(
         Some(instances) => super::narrow::narrow(&mut character, instances, &mut influence_loss)?,
         None => None,
     };
-    // The curves were needed up to here.
+    // The curves are no longer needed after this point.
     let curves = Arc::unwrap_or_clone(std::mem::take(&mut character.curves));
     let drafts = curves.into_iter().zip(events);
     let drafts = drafts.map(|(curve, events)| ClipDraft::new(curve, events));
@@ -142,7 +145,7 @@ pub(crate) fn assemble(
     })
 }
 
-/// Whether so many clips may be packed for the character.
+/// Checks the cap on the joints of packed clips for the character.
 pub(crate) fn check_clip_joints(
     options: &ImportOptions,
     clips: usize,
@@ -158,7 +161,7 @@ pub(crate) fn check_clip_joints(
     Err(fault(ObjectKind::File, None, "animations", why))
 }
 
-/// The nodes that the skeleton is made for; their ancestors follow.
+/// Marks the nodes that must become joints. Their ancestors are added later.
 pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let count = raw.nodes.len();
     let is_skeleton = raw.primitives.is_empty() && raw.skins.is_empty();
@@ -210,8 +213,8 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     Ok(wanted)
 }
 
-/// The skins whose joints are all in the skeleton: those in use and those that share all joints
-/// with them.
+/// The skins whose joints are all in the skeleton. These are the skins in use, and unused skins
+/// that have no other joints.
 pub(crate) fn skin_infos(
     skins: &[super::super::RawSkin],
     joint_of: &[Option<u16>],
@@ -231,7 +234,7 @@ pub(crate) fn skin_infos(
     skins.iter().filter_map(info).collect()
 }
 
-/// Box around the morphed and skinned rest pose; around the joints where nothing is drawn.
+/// Bounds of the morphed and skinned rest pose, or of the joints if nothing is drawn.
 pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
     let palette = rest_palette(character)?;
     let mut bounds = Aabb::EMPTY;
@@ -257,7 +260,7 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
     Ok(bounds)
 }
 
-/// Counts how often a repair was needed and lists it if it was.
+/// Lists a repair with its count, unless the count is 0.
 pub(crate) fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
     if count > 0 {
         repairs.push(Repair {
@@ -277,7 +280,7 @@ pub(crate) fn dangling(what: &'static str, index: usize, count: usize) -> AssetF
 }
 
 pub(crate) fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
-    // The skeleton holds every node that was asked for, so this names a slip of this module.
+    // The skeleton contains every requested node, so this error means a bug in this module.
     joint.ok_or(Error::Asset {
         file: Box::default(),
         object: Object {

@@ -1,4 +1,4 @@
-//! Animations to clips.
+//! Conversion of animations to clips.
 
 use super::character::note;
 use super::morphs::Morphs;
@@ -13,7 +13,7 @@ use crate::skeleton::Skeleton;
 use glam::Quat;
 use std::collections::HashSet;
 
-/// One clip an animation, in order; tracks for the channels that drive the skeleton.
+/// Builds one clip per animation, in order, with tracks for the channels that drive the skeleton.
 pub(super) fn build(
     animations: &[RawAnimation],
     skeleton: &Skeleton,
@@ -28,7 +28,7 @@ pub(super) fn build(
         tally.note(index, repairs);
         let clip = CurveClip::new(&animation.name, tracks, skeleton)?;
         let clip = clip.with_weight_tracks(weights, morphs.len())?;
-        // What is left out counts for the clip's start and end.
+        // Channels that are left out still count for the clip's start and end.
         let times_s = || {
             animation
                 .channels
@@ -49,7 +49,7 @@ pub(super) fn build(
     clips.collect()
 }
 
-/// The events of each clip, of which those outside of it are left out.
+/// The events of each clip. Events outside their clip are left out.
 pub(super) fn events(
     animations: &[RawAnimation],
     clips: &[CurveClip],
@@ -59,7 +59,7 @@ pub(super) fn events(
     let events = all.map(|(index, (animation, clip))| {
         let duration_s = clip.duration_s();
         let is_inside = |event: &&(Box<str>, f64)| {
-            // As clips have it.
+            // Clips store their duration in this precision.
             let ends = event.1 as f32 == duration_s;
             ends || (0.0..=f64::from(duration_s)).contains(&event.1)
         };
@@ -160,8 +160,8 @@ fn tracks(
     Ok((tracks, weight_tracks))
 }
 
-/// There are keys, their times ascend, and each has `width` finite values (three times as many for
-/// a spline).
+/// Checks that there are keys, that their times ascend, and that each has `width` finite values
+/// (three times as many for a spline).
 fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Error) -> Result<()> {
     let times = &channel.times_s;
     if times.is_empty() {
@@ -199,7 +199,7 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
     Ok(())
 }
 
-/// How many values a key has.
+/// The number of values per key.
 fn per_key(interpolation: Interpolation) -> usize {
     match interpolation {
         Interpolation::CubicSpline => 3,
@@ -207,8 +207,8 @@ fn per_key(interpolation: Interpolation) -> usize {
     }
 }
 
-/// The first key whose time is not finite, negative, or before the one before it. Equal times are
-/// told apart later.
+/// The first key whose time is not finite, negative, or less than that of the previous key. Equal
+/// times are resolved later.
 pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
     let mut before = f32::NEG_INFINITY;
     for (key, time_s) in times_s.iter().copied().enumerate() {
@@ -220,22 +220,22 @@ pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
     None
 }
 
-/// How many keys have the time of the one before them.
+/// The number of keys that have the same time as the previous key.
 fn equal_times(times_s: &[f32]) -> usize {
     let pairs = times_s.iter().zip(times_s.iter().skip(1));
     pairs.filter(|(before, time_s)| before == time_s).count()
 }
 
-/// The keys that stay of a channel that has keys at equal times.
+/// The keys that remain of a channel after equal times are resolved.
 struct Told {
     times_s: Vec<f32>,
-    /// The number of each among all keys.
+    /// The index of each remaining key among all keys.
     keys: Vec<usize>,
 }
 
-/// Tells keys at equal times apart, which stand for a jump: the last of them is where the jump
-/// goes and keeps the time, the first is where it starts and moves to the number just before, if
-/// that is free. Those between never counted.
+/// Resolves keys with equal times, which stand for a jump. The last key of a group is the end of
+/// the jump and keeps its time. The first is the start of the jump and moves to the next smaller
+/// number, if that is free. Keys between them never have an effect and are dropped.
 fn told_apart(times_s: &[f32]) -> Told {
     let mut told = Told {
         times_s: Vec::with_capacity(times_s.len()),
@@ -260,7 +260,7 @@ fn told_apart(times_s: &[f32]) -> Told {
     told
 }
 
-/// The times of the keys that stay, and their numbers unless all do.
+/// The times of the remaining keys, and their indices if some were dropped.
 fn kept(channel: &RawChannel, tally: &mut Tally) -> (Vec<f32>, Option<Vec<usize>>) {
     let equal = equal_times(&channel.times_s);
     tally.equal_times += equal as u64;
@@ -283,7 +283,7 @@ fn weights(channel: &RawChannel, all: &[f32], count: usize, tally: &mut Tally) -
     }
 }
 
-/// `None` for morph weights, which are no joint's.
+/// `None` for morph weights, which do not belong to a joint.
 fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
     let interpolation = channel.interpolation;
     let (times_s, keys) = kept(channel, tally);
@@ -308,7 +308,7 @@ fn values(channel: &RawChannel, tally: &mut Tally) -> Option<TrackValues> {
     })
 }
 
-/// The values of these keys, or of all; each has `width`.
+/// The values of these keys, or of all keys. Each has `width` values.
 fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, width: usize) -> Vec<T> {
     let Some(keys) = keys else {
         return all.to_vec();
@@ -319,7 +319,7 @@ fn of_keys<T: Copy>(all: &[T], keys: Option<&[usize]>, width: usize) -> Vec<T> {
 
 fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Tally) -> Vec<Quat> {
     if interpolation == Interpolation::CubicSpline {
-        // Tangents belong to the values as they are: only a value that means nothing is replaced.
+        // Tangents depend on the exact values, so only an invalid value is replaced.
         for value in values.iter_mut().skip(1).step_by(3) {
             if *value == Quat::from_xyzw(0.0, 0.0, 0.0, 0.0) {
                 *value = Quat::IDENTITY;

@@ -1,4 +1,4 @@
-//! The influences of vertices: merged, sorted, quantised.
+//! Vertex influences: merged, sorted and quantised.
 
 use super::character::dangling;
 use super::palette::Entries;
@@ -7,16 +7,16 @@ use crate::error::{ArgumentFault, AssetFault, Error, Result};
 use crate::import::RawPrimitive;
 use crate::mesh::MAX_INFLUENCES;
 
-/// How far from 1 the sum of a vertex's weights may lie without a report.
+/// The largest deviation from 1 of a vertex's weight sum that is not reported.
 const SUM_TOLERANCE: f64 = 1e-3;
 /// A weight of 1.
 const WHOLE: u32 = 65_535;
 
-/// An entry of the palette (by its number in [`super::palette::Entries`]) and its weight in units
-/// of 1/65,535.
+/// An entry of the palette (by its index in [`super::palette::Entries`]) and its weight in units of
+/// 1/65,535.
 pub(super) type Influence = (u32, u16);
 
-/// The influences of every vertex, of which each has at least one, strongest first.
+/// The influences of every vertex, at least one each, strongest first.
 #[derive(Debug, Default)]
 pub(super) struct VertexInfluences {
     ends: Vec<usize>,
@@ -24,13 +24,13 @@ pub(super) struct VertexInfluences {
     dropped: Vec<Dropped>,
 }
 
-/// What a vertex lost to the limit.
+/// The influences that a vertex lost to the limit.
 #[derive(Debug, Clone)]
 pub(super) struct Dropped {
-    /// The raw primitive's vertex.
+    /// The vertex of the raw primitive.
     pub(super) vertex: u32,
-    /// Palette entries by their number, and the weight that each has more without the limit than
-    /// with it, in units of 1/65,535.
+    /// Palette entries by index, and the weight by which each is larger without the limit, in units
+    /// of 1/65,535.
     pub(super) change: Box<[(u32, i32)]>,
 }
 
@@ -44,19 +44,19 @@ impl VertexInfluences {
         }
     }
 
-    /// The vertices that lost influences to the limit, in their order.
+    /// The vertices that lost influences to the limit, in order.
     pub(super) fn dropped(&self) -> &[Dropped] {
         &self.dropped
     }
 
-    /// Those of one vertex.
+    /// The influences of one vertex.
     pub(super) fn of(&self, vertex: usize) -> &[Influence] {
         let start = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.list[start..self.ends[vertex]]
     }
 }
 
-/// How many vertices needed which repair.
+/// The number of vertices that needed each repair.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) renormalised: u64,
@@ -65,7 +65,7 @@ pub(super) struct Tally {
     pub(super) repeated: u64,
 }
 
-/// The limit that the options ask for, if any.
+/// The limit set in the options, if any.
 pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
     match asked {
         None => Ok(usize::MAX),
@@ -81,7 +81,7 @@ pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
     }
 }
 
-/// Reads the influences of a primitive with this skin, at most `limit` a vertex.
+/// Reads the influences of a primitive with this skin, at most `limit` per vertex.
 pub(super) fn read(
     primitive: &RawPrimitive,
     skin: usize,
@@ -117,8 +117,7 @@ pub(super) fn read(
             };
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }
-        // Of equal weights, that of the lower joint, and so of the lower palette entry, comes
-        // first.
+        // Among equal weights, the lower joint comes first, and so the lower palette entry.
         scratch.sort_by(|a, b| b.1.total_cmp(&a.1).then(all_entries.order(a.0, b.0)));
         full.clear();
         tally.renormalised += u64::from(quantise(&scratch, &mut full));
@@ -136,7 +135,7 @@ pub(super) fn read(
     Ok(all)
 }
 
-/// There are as many joints and weights as the vertices need.
+/// Checks that there are as many joints and weights as the vertices need.
 fn check_lists(primitive: &RawPrimitive) -> Result<()> {
     let vertices = primitive.positions.len();
     let per_vertex = primitive.influences_per_vertex;
@@ -164,8 +163,8 @@ fn check_lists(primitive: &RawPrimitive) -> Result<()> {
     Ok(())
 }
 
-/// Collects the influences of weight other than zero. Says whether one of weight zero had a joint
-/// that the skin lacks.
+/// Collects the influences with nonzero weight. Returns true if an influence with weight zero has a
+/// joint that the skin does not have.
 fn gather(
     primitive: &RawPrimitive,
     vertex: usize,
@@ -197,7 +196,7 @@ fn gather(
     Ok(stray)
 }
 
-/// Sorts by entry and adds up repeated ones; says whether there were any.
+/// Sorts by entry and adds up repeated entries. Returns true if there were any.
 fn merge(list: &mut Vec<(u32, f64)>) -> bool {
     let before = list.len();
     list.sort_by_key(|(entry, _)| *entry);
@@ -211,10 +210,10 @@ fn merge(list: &mut Vec<(u32, f64)>) -> bool {
     list.len() < before
 }
 
-/// The weight that each entry of `full` has there more than in `limited`, where that is any.
+/// The weight by which each entry of `full` is larger there than in `limited`, without zeros.
 fn change(full: &[Influence], limited: &[Influence]) -> Box<[(u32, i32)]> {
     let weight = |list: &[Influence], at: usize| list.get(at).map_or(0, |i| i32::from(i.1));
-    // Both are in the same order, and the limited one is the shorter.
+    // Both are in the same order, and the limited list is the shorter one.
     let change = |(at, (entry, _)): (usize, &Influence)| {
         let change = weight(full, at) - weight(limited, at);
         (change != 0).then_some((*entry, change))
@@ -222,9 +221,9 @@ fn change(full: &[Influence], limited: &[Influence]) -> Box<[(u32, i32)]> {
     full.iter().enumerate().filter_map(change).collect()
 }
 
-/// Appends the influences, which come strongest first, with weights that sum to exactly 65,535:
-/// each is cut to a whole number, and the units left over go to the largest remainders, so that
-/// none is off by a unit or more. What comes out as 0 is left out. Says whether the sum was not 1.
+/// Appends the influences with weights that sum to exactly 65,535, strongest first. Each weight is
+/// rounded down to an integer, and the remaining units go to the largest remainders, so each weight
+/// is off by less than one unit. Weights of 0 are left out. Returns true if the sum was not 1.
 fn quantise(list: &[(u32, f64)], out: &mut Vec<Influence>) -> bool {
     let sum: f64 = list.iter().map(|(_, weight)| weight).sum();
     let exact = |weight: f64| weight / sum * f64::from(WHOLE);

@@ -1,12 +1,12 @@
-//! Leaving the meshes of some nodes out.
+//! Leaving out the meshes of some nodes.
 
 use crate::error::{Error, Result, listed};
 use crate::import::RawCharacter;
 
-/// Removes the primitives that the nodes of these names carry, and all nodes below them.
+/// Removes the primitives of the nodes with these names, and of all nodes below them.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names of the nodes, for a name that no node has.
+/// [`Error::UnknownName`] with the names of the nodes, if no node has the name.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
@@ -20,7 +20,7 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
             });
         }
     }
-    // Whether each node is left out, once that is known.
+    // For each node, true if it is left out, once that is known.
     let mut left_out: Vec<Option<bool>> = raw
         .nodes
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
             let Some(node) = at.filter(|node| *node < raw.nodes.len()) else {
                 break false;
             };
-            // A hierarchy that is no forest is refused later.
+            // A hierarchy that is not a forest is rejected later.
             match left_out[node] {
                 Some(known) => break known,
                 None if path.len() > raw.nodes.len() => break false,

@@ -1,4 +1,4 @@
-//! What a limit of the influences moves, measured over the clips.
+//! Measures over the clips by how much a limit of influences moves vertices.
 
 use super::palette::Entries;
 use super::primitive::Draft;
@@ -10,9 +10,9 @@ use crate::import::options::InfluenceLoss;
 use crate::skeleton::{Affine, model_pose};
 use glam::{DMat3, DVec3};
 
-/// Most poses in which it is measured, besides the rest pose.
+/// The most poses that are measured, besides the rest pose.
 const MAX_POSES: u64 = 4096;
-/// Most influences that are looked at, over all poses.
+/// The most influences that are evaluated, over all poses.
 const MAX_WORK: u64 = 1 << 28;
 /// Steps from one key time to the next.
 const STEPS: usize = 4;
@@ -21,7 +21,7 @@ const STEPS: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     vertices: Vec<Vertex>,
-    /// (place in `pairs`, weight).
+    /// (index into `pairs`, weight).
     changes: Vec<(u32, f64)>,
     /// The joint and inverse bind matrix of each palette entry that matters.
     pairs: Vec<(u16, Affine)>,
@@ -32,12 +32,12 @@ struct Vertex {
     primitive: usize,
     number: u32,
     position: DVec3,
-    /// One past its last change.
+    /// One past the index of its last change.
     end: usize,
 }
 
 impl Losses {
-    /// Takes over what the drafts lost. Every draft becomes a primitive, in their order.
+    /// Takes the lost influences out of the drafts. Every draft becomes a primitive, in order.
     pub(super) fn new(entries: &Entries, drafts: &mut [Draft]) -> Self {
         let mut all = Self::default();
         if drafts.iter().all(|draft| draft.dropped.is_empty()) {
@@ -66,7 +66,7 @@ impl Losses {
         all
     }
 
-    /// The largest displacement of any of the vertices, in any pose that is looked at.
+    /// The largest displacement of any of the vertices, in any pose that is measured.
     pub(super) fn measure(&self, character: &Character) -> Result<Option<InfluenceLoss>> {
         let mut worst: Option<InfluenceLoss> = None;
         if self.vertices.is_empty() {
@@ -110,7 +110,8 @@ impl Losses {
         Ok(worst.map(|worst| InfluenceLoss { poses, ..worst }))
     }
 
-    /// The vertex that moves furthest, and how far. There is at least one.
+    /// The vertex with the largest displacement, and that displacement. There is at least one
+    /// vertex.
     fn furthest(&self, matrices: &[(DMat3, DVec3)]) -> (&Vertex, f64) {
         let mut start = 0;
         let mut furthest = (&self.vertices[0], 0.0);
@@ -149,8 +150,8 @@ fn wide(model: &Affine, inverse_bind: &Affine) -> (DMat3, DVec3) {
     )
 }
 
-/// The poses that are looked at: all that there are between the keys of the clips, or as many as
-/// `budget`, spread evenly over them.
+/// The poses to measure: all poses at and between the keys of the clips, or `budget` poses that are
+/// spread evenly over them.
 fn chosen(clips: &[CurveClip], budget: u64) -> Vec<(usize, f64)> {
     let times: Vec<Vec<f32>> = clips.iter().map(key_times).collect();
     let steps = |times: &Vec<f32>| match times.len() {
@@ -162,8 +163,8 @@ fn chosen(clips: &[CurveClip], budget: u64) -> Vec<(usize, f64)> {
     let (mut poses, mut passed) = (Vec::with_capacity(take as usize), 0_u64);
     for (clip, times) in times.iter().enumerate() {
         for step in 0..steps(times) {
-            // Step by step the whole part of `passed × take / total` grows by 0 or 1, `take` times
-            // in all.
+            // With each step, the integer part of `passed × take / total` grows by 0 or 1, so
+            // `take` times in all.
             let share = |passed: u64| passed * take / total;
             passed += 1;
             if share(passed) > share(passed - 1) {
@@ -181,7 +182,7 @@ fn time_of(times: &[f32], step: usize) -> f64 {
     from + (to - from) * ((step % STEPS) as f64 / STEPS as f64)
 }
 
-/// The times at which any track of joints has a key, ascending, each once.
+/// The times at which any joint track has a key, ascending, each once.
 fn key_times(clip: &CurveClip) -> Vec<f32> {
     let tracks = clip.tracks().iter();
     let mut times: Vec<f32> = tracks

@@ -1,4 +1,4 @@
-//! Materials and images: indices, sizes and ranges of factors.
+//! Checks of materials and images: indices, sizes and ranges of factors.
 
 use super::character::{dangling, note};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
@@ -70,9 +70,9 @@ fn check_texture(material: usize, part: &str, texture: &TextureRef, images: usiz
     Ok(())
 }
 
-/// Refuses factors that are not finite and clamps the others to the ranges of glTF 2.0 (5.19 to
-/// 5.22). The light given off has no upper bound, since its strength is part of it; nor has the
-/// cutoff, above which nothing need lie.
+/// Rejects factors that are not finite and clamps the others to the ranges of glTF 2.0 (5.19 to
+/// 5.22). Emissive light has no upper bound, because it includes the emissive strength. The alpha
+/// cutoff has none either, because a larger one just makes the surface invisible.
 fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>) -> Result<()> {
     let mut hold = |part: &'static str, values: &mut [f32], least: f32, most: f32| {
         let mut clamped = 0;

@@ -1,4 +1,4 @@
-//! Raw to proven: everything that a [`Character`] promises is checked here, once.
+//! Builds a [`Character`] from raw data and checks all of its invariants, once.
 
 mod adopt;
 mod clips;

@@ -1,4 +1,4 @@
-//! Morph weights: checked, and numbered over the character.
+//! Morph weights, checked and numbered for the whole character.
 
 use super::character::dangling;
 use super::primitive::fault_at;
@@ -8,20 +8,21 @@ use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
 
-/// The weights that drive what is drawn, and where each node's are.
+/// The morph weights that drive something drawn, with their positions for each node.
 #[derive(Debug)]
 pub(super) struct Morphs {
     weights: Vec<MorphWeight>,
-    /// Of each raw morph: its number of weights, and the first of them where it drives something.
+    /// For each raw morph, its number of weights, and the index of the first if it drives
+    /// something.
     places: Vec<(usize, Option<u32>)>,
     of_node: HashMap<usize, usize>,
 }
 
-/// Where a channel's weights are.
+/// The position of a channel's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Driven {
     pub(super) count: usize,
-    /// The character's first weight of them, where they drive something.
+    /// The index of the first of them in the character, if they drive something.
     pub(super) first: Option<u32>,
 }
 
@@ -37,7 +38,7 @@ impl Morphs {
         Self::driven(raw, &drawn)
     }
 
-    /// The weights of all nodes, whether or not they drive something that is drawn.
+    /// The weights of all nodes, including those that drive nothing drawn.
     pub(super) fn every(raw: &RawCharacter) -> Result<Self> {
         Self::driven(raw, &vec![true; raw.morphs.len()])
     }
@@ -84,24 +85,24 @@ impl Morphs {
         Ok(first)
     }
 
-    /// The weights of a node that has some.
+    /// The weights of a node, if it has some.
     pub(super) fn of_node(&self, node: usize) -> Option<Driven> {
         let (count, first) = *self.places.get(*self.of_node.get(&node)?)?;
         Some(Driven { count, first })
     }
 
-    /// The weight that drives the first target of a primitive.
+    /// The index of the weight that drives the first target of a primitive.
     pub(super) fn first_weight(&self, raw: &RawPrimitive) -> u32 {
         let place = raw.morph.and_then(|morph| self.places.get(morph));
         place.and_then(|(_, first)| *first).unwrap_or(0)
     }
 
-    /// How many weights there are.
+    /// The number of weights.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// All of them.
+    /// All weights.
     pub(super) fn into_weights(self) -> Vec<MorphWeight> {
         self.weights
     }
@@ -128,7 +129,7 @@ fn check(morph: &RawMorph, nodes: usize) -> Result<()> {
     Ok(())
 }
 
-/// A primitive with targets has a morph, with as many weights.
+/// Checks that a primitive with targets has a morph with as many weights.
 fn check_reference(raw: &RawPrimitive, morphs: &[RawMorph]) -> Result<()> {
     let need = match raw.morph {
         None => 0,

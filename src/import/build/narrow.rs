@@ -1,24 +1,24 @@
-//! Keeping joint indices in 8 bits where that takes less memory.
+//! Cuts primitives to 8-bit joint indices if that takes less memory.
 
 use crate::character::{Bounds, Character, Offer, Policy, reaches, repack};
 use crate::error::Result;
 use crate::import::options::{InfluenceLoss, Narrowing};
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 
-/// The palette entries that 8 bits address.
+/// The number of palette entries that 8 bits can address.
 const ENTRIES: usize = 256;
 /// Bytes of a palette entry.
 const ENTRY_BYTES: u64 = 48;
-/// What a part costs besides its vertices: a draw of its own, with its records. It is an estimate
-/// of what a draw is worth in bytes, and keeps primitives from being cut to shreds.
+/// The cost of a part besides its vertices: a separate draw, with its records. This is an estimate
+/// of the cost of a draw in bytes, and prevents cutting primitives into very small parts.
 const PART_BYTES: u64 = 4096;
-/// Joint indices of all triangles beyond which no cut is tried, and those of all distinct sets of
-/// them.
-const MAX_FRAMES_IN_FLIGHT: usize = 1 << 28;
+/// No cut is tried if there are more joint indices than this. The first limit counts those of all
+/// triangles, the second those of all distinct sets of joints.
+const MAX_CORNERS: usize = 1 << 28;
 const MAX_LISTED: usize = 1 << 25;
 
-/// Gives primitives with 16-bit indices 8-bit ones where that saves more than it costs, and says
-/// what it did. The loss goes on naming its vertex.
+/// Changes primitives from 16-bit to 8-bit joint indices if that saves more than it costs, and
+/// reports the result. The influence loss still names the same vertex afterwards.
 pub(super) fn narrow(
     character: &mut Character,
     instances: u32,
@@ -55,7 +55,7 @@ pub(super) fn narrow(
     Ok(Some(narrowing))
 }
 
-/// What the primitive's vertices take on the GPU.
+/// The number of bytes that the primitive's vertices take on the GPU.
 fn stream_bytes(primitive: &Primitive) -> u64 {
     let influences = &primitive.influences;
     let index = match influences.joints {
@@ -81,7 +81,7 @@ fn stream_bytes(primitive: &Primitive) -> u64 {
     (streams + targets) as u64
 }
 
-/// A cut is worth it if it saves more bytes of vertices than it costs in palettes and parts.
+/// Accepts a cut if it saves more bytes of vertices than it costs in palettes and parts.
 struct Weigh {
     instances: u32,
 }
@@ -99,17 +99,15 @@ impl Policy for Weigh {
 
     fn bounds(&self, primitive: &Primitive) -> Option<Bounds> {
         let per_triangle = primitive.influences.per_vertex as usize;
-        // One byte an index is what there is to save.
+        // The most that can be saved is one byte per index.
         let most = primitive.influences.joints.len() as u64;
         let parts = 1 + most / Self::part_bytes(primitive);
-        (primitive.indices.len().saturating_mul(per_triangle) <= MAX_FRAMES_IN_FLIGHT).then_some(
-            Bounds {
-                max_joints: ENTRIES,
-                max_parts: parts as usize,
-                max_listed: MAX_LISTED,
-                is_optional: true,
-            },
-        )
+        (primitive.indices.len().saturating_mul(per_triangle) <= MAX_CORNERS).then_some(Bounds {
+            max_joints: ENTRIES,
+            max_parts: parts as usize,
+            max_listed: MAX_LISTED,
+            is_optional: true,
+        })
     }
 
     fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool {
@@ -117,7 +115,7 @@ impl Policy for Weigh {
         let narrow = stream_bytes(primitive) - primitive.influences.joints.len() as u64;
         let repeated = (offer.vertices as u64).saturating_sub(count);
         let repeated = u128::from(narrow) * u128::from(repeated) / u128::from(count.max(1));
-        // Once at rest, and once for each instance.
+        // Once for the rest pose, and once for each instance.
         let palettes = u128::from(ENTRY_BYTES) * (u128::from(self.instances) + 1);
         let cost = repeated
             + palettes * offer.repeats as u128

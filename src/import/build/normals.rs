@@ -1,16 +1,18 @@
-//! Normals: checked, and computed where asked for.
+//! Normals: checked, and computed if requested.
 
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
-/// How far from 1 the length of a normal or tangent may lie without a report: normalised 8-bit
-/// components are off by up to 0.007.
+/// The largest deviation from length 1 of a normal or tangent that is not reported. Normalised
+/// 8-bit components are off by up to 0.007.
 pub(super) const UNIT_TOLERANCE: f64 = 0.02;
 
-/// Smooth normals: at every position the sum of the normals of the triangles around it, each
-/// weighted by the angle that the triangle has there (G. Thürmer and C. A. Wüthrich, Computing
-/// vertex normals from polygonal facets, 1998). Vertices at the same position share one.
-/// A vertex of degenerate triangles only gets +Y.
+/// Computes smooth normals.
+///
+/// The normal at a position is the sum of the normals of the triangles around it, each weighted by
+/// the triangle's angle there (G. Thürmer and C. A. Wüthrich, Computing vertex normals from
+/// polygonal facets, 1998). Vertices at the same position have the same normal. A vertex of only
+/// degenerate triangles gets +Y.
 pub(super) fn smooth(positions: &[Vec3], indices: &[u32]) -> Vec<Vec3> {
     let mut places = HashMap::new();
     let mut place_of = Vec::with_capacity(positions.len());
@@ -37,8 +39,8 @@ pub(super) fn smooth(positions: &[Vec3], indices: &[u32]) -> Vec<Vec3> {
     place_of.iter().map(normal).collect()
 }
 
-/// Brings all normals to unit length and says how many were not, by more than quantisation, and
-/// whether one of them had no length at all and became the smooth normal of its place.
+/// Normalises all normals. Returns the number that were off by more than quantisation explains. A
+/// normal of length 0 is replaced by the smooth normal at its position.
 pub(super) fn normalise(normals: &mut [Vec3], positions: &[Vec3], indices: &[u32]) -> u64 {
     let mut repaired = 0;
     let mut flat = Vec::new();

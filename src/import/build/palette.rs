@@ -13,7 +13,7 @@ use glam::{Affine3A, DMat3};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// All pairs that may end up in the palette, numbered as they are met.
+/// All pairs that may end up in the palette, numbered in the order in which they are found.
 #[derive(Debug)]
 pub(super) struct Entries {
     list: Vec<Entry>,
@@ -29,7 +29,7 @@ struct Entry {
 }
 
 impl Entries {
-    /// Those of the skins that primitives use.
+    /// The pairs of the skins that primitives use.
     pub(super) fn new(raw: &RawCharacter, joint_of: &[Option<u16>]) -> Result<Self> {
         let mut all = Self {
             list: Vec::new(),
@@ -52,7 +52,7 @@ impl Entries {
                 };
                 return Err(fault(ObjectKind::Skin, index, "inverseBindMatrices", why));
             }
-            // Numbered by joint, so that a skin's own order changes nothing.
+            // Numbered by joint, so the order of the skin does not matter.
             let mut slots = Vec::with_capacity(need);
             for (slot, node) in skin.joints.iter().enumerate() {
                 slots.push((
@@ -82,19 +82,19 @@ impl Entries {
         self.of_skin.get(skin).map_or(&[], Vec::as_slice)
     }
 
-    /// Which of two pairs comes first in the palette.
+    /// The order of two pairs in the palette.
     pub(super) fn order(&self, a: u32, b: u32) -> Ordering {
         let key = |number: u32| (self.list[number as usize].joint, number);
         key(a).cmp(&key(b))
     }
 
-    /// All pairs by their number.
+    /// All pairs, ordered by number.
     pub(super) fn pairs(&self) -> Vec<(u16, Affine)> {
         let pair = |entry: &Entry| (entry.joint, entry.inverse_bind);
         self.list.iter().map(pair).collect()
     }
 
-    /// The number of a pair, new if it has not been met.
+    /// The number of a pair. A new pair gets the next number.
     pub(super) fn number(&mut self, joint: u16, inverse_bind: Affine) -> u32 {
         // Adding 0 makes −0 and 0 the same.
         let columns = inverse_bind.to_cols_array().map(|value| value + 0.0);
@@ -113,12 +113,12 @@ impl Entries {
         number
     }
 
-    /// A vertex uses the pair of this number.
+    /// Records that a vertex uses the pair with this number.
     pub(super) fn mark(&mut self, number: u32) {
         self.list[number as usize].used = true;
     }
 
-    /// The used pairs, sorted by joint, so that what a primitive uses lies close together.
+    /// The used pairs, sorted by joint, so that the entries of a primitive are close together.
     pub(super) fn finish(self, rest: &[Affine]) -> Result<Palette> {
         let mut order: Vec<usize> = (0..self.list.len())
             .filter(|at| self.list[*at].used)
@@ -159,13 +159,13 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The position of the pair of this number.
+    /// The palette position of the pair with this number.
     pub(super) fn position(&self, number: u32) -> u32 {
         self.position[number as usize]
     }
 
-    /// Which vertices the rest pose mirrors: those whose blended matrix has a negative determinant.
-    /// `positions` and `weights` hold `per_vertex` influences a vertex.
+    /// For each vertex, true if the rest pose flips it: its blended matrix has a negative
+    /// determinant. `positions` and `weights` hold `per_vertex` influences per vertex.
     pub(super) fn mirrored_vertices(
         &self,
         positions: &[u32],
@@ -185,7 +185,7 @@ impl Palette {
             .collect()
     }
 
-    /// The entries, each with the box of the vertices that it moves.
+    /// The entries, each with the bounds of the vertices that it moves.
     pub(super) fn into_joints(mut self, primitives: &[Primitive]) -> Vec<PaletteJoint> {
         bound(&mut self.joints, primitives);
         self.joints

@@ -1,4 +1,4 @@
-//! Raw primitives to drawable ones.
+//! Conversion of raw primitives to drawable ones.
 
 use super::character::{dangling, joint_or_missing, note};
 use super::influences::{Dropped, Tally, VertexInfluences};
@@ -14,7 +14,7 @@ use glam::{Vec2, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A primitive whose palette is not yet known.
+/// A primitive whose palette positions are not known yet.
 #[derive(Debug)]
 pub(super) struct Draft {
     object: Object,
@@ -28,11 +28,11 @@ pub(super) struct Draft {
     uvs1: Vec<Vec2>,
     colors: Vec<[f32; 4]>,
     per_vertex: usize,
-    /// `per_vertex` a vertex: numbers of palette entries, and weights.
+    /// `per_vertex` numbers of palette entries per vertex, and as many weights.
     joints: Vec<u32>,
     weights: Vec<u16>,
     indices: Vec<u32>,
-    /// What its vertices lost to a limit of the influences, by its own vertices.
+    /// The influences that its vertices lost to a limit, by its own vertex indices.
     pub(super) dropped: Vec<Dropped>,
     targets: Vec<MorphTarget>,
     first_weight: u32,
@@ -59,7 +59,7 @@ fn object(primitive: &RawPrimitive) -> Object {
     }
 }
 
-/// Checks, repairs and welds; `None` if there is no triangle.
+/// Checks, repairs and welds. Returns `None` if there is no triangle.
 pub(super) fn draft(
     raw: &RawPrimitive,
     entries: &mut Entries,
@@ -124,7 +124,7 @@ pub(super) fn draft(
     }))
 }
 
-/// By the vertices that the indices lead to now; without those that no index names.
+/// Renumbers to the welded vertices, without those that no index uses.
 fn renumbered(dropped: &[Dropped], before: &[u32], now: &[u32]) -> Vec<Dropped> {
     if dropped.is_empty() {
         return Vec::new();
@@ -140,7 +140,7 @@ fn renumbered(dropped: &[Dropped], before: &[u32], now: &[u32]) -> Vec<Dropped> 
     dropped.iter().filter_map(renumbered).collect()
 }
 
-/// The chosen elements; none of an absent stream.
+/// The chosen elements. Empty for an absent stream.
 fn pick<T: Copy>(all: &[T], kept: &[usize]) -> Vec<T> {
     kept.iter().filter_map(|at| all.get(*at).copied()).collect()
 }
@@ -236,7 +236,7 @@ fn influences_of(
     Ok(all)
 }
 
-/// 1, 2, 4, 8 or a greater multiple of 4: enough for every vertex that is drawn.
+/// 1, 2, 4, 8 or a larger multiple of 4: enough for every vertex that is drawn.
 fn per_vertex(raw: &RawPrimitive, all: &VertexInfluences) -> usize {
     let drawn = raw
         .indices
@@ -250,7 +250,7 @@ fn per_vertex(raw: &RawPrimitive, all: &VertexInfluences) -> usize {
     }
 }
 
-/// Padded to `per_vertex` with weight 0 on the strongest entry.
+/// Pads to `per_vertex` with weight 0 on the strongest entry.
 fn padded(
     of: &[influences::Influence],
     per_vertex: usize,
@@ -260,7 +260,7 @@ fn padded(
     of.iter().copied().chain(fill).take(per_vertex)
 }
 
-/// The words that tell vertices apart, and how many of them each vertex has.
+/// The words that distinguish vertices, and the number of words per vertex.
 fn keys(
     raw: &RawPrimitive,
     normals: &[Vec3],
@@ -307,13 +307,13 @@ fn keys(
 }
 
 impl Draft {
-    /// The same with its first target driven by this weight of the character.
+    /// The same primitive, with its first target driven by this weight of the character.
     pub(super) fn driven_from(mut self, first_weight: u32) -> Self {
         self.first_weight = first_weight;
         self
     }
 
-    /// The primitive, addressing its range of the palette.
+    /// The primitive with joint indices into its range of the palette.
     pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
         let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
         let start = positions.iter().copied().min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Nodes to joints: breadth first, every parent before its children.
+//! Conversion of nodes to joints: breadth first, every parent before its children.
 
 use super::character::{dangling, note};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -8,19 +8,20 @@ use crate::import::{RawNode, RawTransform};
 use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};
 
-/// How far from 0, 0, 0, 1 the last row of a matrix may lie.
+/// The largest deviation of a matrix's last row from 0, 0, 0, 1.
 const LAST_ROW_TOLERANCE: f32 = 1e-4;
-/// Greatest cosine between two axes of a matrix that still counts as free of shear: what products
-/// of a few 32-bit matrices leave of it.
+/// The largest cosine between two axes of a matrix that counts as free of shear. It covers the
+/// rounding of products of a few 32-bit matrices.
 const SHEAR_TOLERANCE: f32 = 1e-5;
-/// Greatest cosine that still counts as a slip, of matrices written with few digits; it is
-/// removed, and reported. Beyond it a matrix is meant to shear, which no joint can.
+/// The largest cosine that counts as an inaccuracy, for matrices written with few digits. Such
+/// shear is removed and reported. Larger shear is taken as intended, and no joint can represent it.
 const SLIGHT_SHEAR: f32 = 1e-3;
-/// How far from 1 the length of a quaternion may lie without a report: normalised 8-bit
+/// The largest deviation from length 1 of a quaternion that is not reported. Normalised 8-bit
 /// components are off by up to 0.008.
 const UNIT_TOLERANCE: f64 = 0.01;
 
-/// The skeleton of the nodes in `wanted` and their ancestors, and the joint of each node.
+/// Builds the skeleton of the nodes in `wanted` and their ancestors. Also returns the joint of each
+/// node.
 pub(super) fn build(
     nodes: &[RawNode],
     mut wanted: Vec<bool>,
@@ -71,7 +72,8 @@ fn check_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {
     Err(fault(ObjectKind::File, None, "", why))
 }
 
-/// All nodes with their depths, roots first, each depth in the file's order of parents.
+/// All nodes with their depths, roots first. Within each depth, nodes are in the order of their
+/// parents.
 fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
     let count = nodes.len();
     let mut starts = vec![0_usize; count + 1];
@@ -110,7 +112,7 @@ fn breadth_first(nodes: &[RawNode]) -> Result<Vec<(usize, usize)>> {
     Ok(order)
 }
 
-/// Names a node of the cycle that keeps some nodes from being reached.
+/// An error that names a node of the cycle which makes some nodes unreachable.
 fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
     let mut seen = vec![false; nodes.len()];
     for (node, _) in reached {
@@ -188,7 +190,7 @@ pub(super) fn affine(matrix: &Mat4) -> Result<Affine, &'static str> {
     Ok(Affine3A::from_mat4(*matrix))
 }
 
-/// The quaternion at unit length, and the repair that it took.
+/// The normalised quaternion, and the repair that was needed.
 pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
     let wide = DQuat::from_array(raw.to_array().map(f64::from));
     let length = wide.length();

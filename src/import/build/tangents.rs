@@ -1,4 +1,4 @@
-//! Tangents: checked and brought to unit length.
+//! Tangents: checked and normalised.
 
 use super::character::note;
 use super::normals::UNIT_TOLERANCE;
@@ -8,8 +8,8 @@ use crate::import::options::{Repair, RepairKind};
 use glam::{Vec3, Vec4};
 use std::borrow::Cow;
 
-/// The tangents, repaired. There are none without normals in the file: those that are made may
-/// differ from what the tangents were made for.
+/// The repaired tangents. Empty if the file has no normals, because computed normals may differ
+/// from those that the tangents were made for.
 pub(super) fn read<'a>(
     raw: &'a RawPrimitive,
     normals: &[Vec3],
@@ -29,9 +29,9 @@ pub(super) fn read<'a>(
     tangents
 }
 
-/// Brings all directions to unit length and all signs to 1 or -1, and says how many vertices
-/// needed it by more than quantisation explains. A direction without length becomes one across the
-/// normal, of which there must be as many, of unit length.
+/// Normalises all directions and sets all signs to 1 or -1. Returns the number of vertices that
+/// needed it by more than quantisation explains. A direction of length 0 is replaced by one
+/// perpendicular to the normal. There must be as many normals, of unit length.
 fn normalise(tangents: &mut [Vec4], normals: &[Vec3]) -> u64 {
     let mut repaired = 0;
     for (tangent, normal) in tangents.iter_mut().zip(normals) {

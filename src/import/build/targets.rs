@@ -8,7 +8,7 @@ use crate::mesh::MorphTarget;
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// Lists as long as they must be, vertices that there are, ascending, and finite deltas.
+/// Checks the lengths of lists, that vertices exist and ascend, and that deltas are finite.
 pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
     for (number, target) in raw.targets.iter().enumerate() {
         let at = |part: &str, why| Err(fault_at(raw, &format!("targets[{number}]{part}"), why));
@@ -48,7 +48,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
     Ok(())
 }
 
-/// The streams that the targets of a primitive can add to, beside positions.
+/// The streams that the targets of a primitive can change, besides positions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {
     pub(super) normals: bool,
@@ -56,7 +56,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// What a target adds to the vertex in one of its slots; `None` for nothing.
+    /// The change of the vertex at one index of the target's lists. `None` if it is zero.
     fn delta(self, target: &MorphTarget, slot: usize) -> Option<[Vec3; 3]> {
         let of = |list: &[Vec3]| list.get(slot).copied().unwrap_or(Vec3::ZERO);
         let delta = [
@@ -68,18 +68,18 @@ impl Streams {
     }
 }
 
-/// A number for every vertex, the same for two of them at one position only if all targets add the
-/// same to both. Empty without targets.
+/// A number for every vertex. Two vertices at one position have the same number only if all targets
+/// change both by the same amount. Empty without targets.
 pub(super) fn classes(raw: &RawPrimitive, streams: Streams) -> Vec<u64> {
     if raw.targets.is_empty() {
         return Vec::new();
     }
-    // Most vertices stand alone, so that there is nothing to tell them from.
+    // Most vertices are alone at their position, so they need no distinction.
     let shared = shared_positions(&raw.positions);
     let mut classes = vec![0_u64; raw.positions.len()];
     let mut next = 1;
     let mut parts = HashMap::new();
-    // Each target parts the classes that there were before it; vertices that it leaves alone stay.
+    // Each target splits the classes that existed before it. Vertices that it does not change stay.
     for target in &raw.targets {
         parts.clear();
         for (slot, vertex) in target.vertices.iter().enumerate() {
@@ -100,7 +100,7 @@ pub(super) fn classes(raw: &RawPrimitive, streams: Streams) -> Vec<u64> {
     classes
 }
 
-/// Which vertices have the position of another.
+/// For each vertex, true if another vertex is at the same position.
 fn shared_positions(positions: &[Vec3]) -> Vec<bool> {
     let mut shared = vec![false; positions.len()];
     let mut first_at = HashMap::with_capacity(positions.len());
@@ -116,7 +116,7 @@ fn shared_positions(positions: &[Vec3]) -> Vec<bool> {
     shared
 }
 
-/// The targets over the vertices that stay, which are `kept`, ascending, out of `count`.
+/// The targets for the vertices in `kept`, which ascend, out of `count` vertices.
 pub(super) fn welded(
     targets: &[MorphTarget],
     streams: Streams,
@@ -132,7 +132,7 @@ pub(super) fn welded(
     }
     let welded = |target: &MorphTarget| {
         let slots = target.vertices.iter().enumerate();
-        // The slot of each vertex that stays and moves, and its new number.
+        // The list index and the new number of each vertex that stays and that the target moves.
         let kept = slots.filter_map(|(slot, vertex)| {
             let number = number_of[*vertex as usize];
             let moves = number != u32::MAX && streams.delta(target, slot).is_some();

@@ -1,18 +1,18 @@
-//! Welding: vertices that are the same in every attribute become one.
+//! Welding: merges vertices that are the same in every attribute.
 
 use std::collections::HashMap;
 
-/// Which vertices stay, and where each index leads now.
+/// The vertices that stay, and the new indices.
 #[derive(Debug)]
 pub(super) struct Welded {
     /// The vertices that stay, in their order.
     pub(super) kept: Vec<usize>,
-    /// The triangles over them.
+    /// The triangles, with indices into `kept`.
     pub(super) indices: Vec<u32>,
 }
 
-/// Merges the vertices whose keys are equal and drops those that no index names.
-/// `keys` holds `width` words per vertex.
+/// Merges vertices with equal keys and drops those that no index uses. `keys` holds `width` words
+/// per vertex.
 pub(super) fn weld(keys: &[u32], width: usize, indices: &[u32]) -> Welded {
     let count = keys.len() / width.max(1);
     let mut used = vec![false; count];

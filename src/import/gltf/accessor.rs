@@ -1,4 +1,4 @@
-//! Accessors: elements, read byte by byte, so that alignment does not matter.
+//! Accessors: elements, read byte by byte, so alignment does not matter.
 
 use super::json::Accessor;
 use super::read::{fault_of, object};
@@ -38,8 +38,8 @@ impl Component {
     }
 }
 
-/// The bytes of an element without the padding behind a matrix's last column, which a file's last
-/// element may lack.
+/// The bytes of an element without the padding after a matrix's last column, which the last element
+/// of a file may omit.
 pub(super) fn unpadded(kind: &str, component: Component, size: usize) -> usize {
     let rows = match kind {
         "MAT2" => 2,
@@ -51,7 +51,8 @@ pub(super) fn unpadded(kind: &str, component: Component, size: usize) -> usize {
     size - (column.next_multiple_of(4) - column)
 }
 
-/// How many components, and bytes with the padding between matrix columns, an element has.
+/// The number of components of an element, and its bytes including the padding between matrix
+/// columns.
 pub(super) fn shape(kind: &str, component: Component) -> Option<(usize, usize)> {
     let size = component.size();
     let matrix = |n: usize| (n * n, (n * size).next_multiple_of(4) * n);
@@ -85,7 +86,7 @@ impl Elements<'_> {
         bytes.copied().unwrap_or([0; N])
     }
 
-    /// A component as a number; normalised integers as the format defines them.
+    /// A component as a number. Normalised integers are converted as the format defines.
     pub(super) fn number(&self, element: usize, at: usize) -> f32 {
         let scale = |value: f32, most: f32| {
             if self.normalized {
@@ -120,9 +121,8 @@ impl Elements<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// The first `count` elements of an accessor, at most all of them. What is allocated for them
-    /// is charged together with `decoded_size` bytes an element that the caller is about to
-    /// allocate.
+    /// The first `count` elements of an accessor, or all if there are fewer. Their allocation is
+    /// charged together with `decoded_size` bytes per element that the caller is about to allocate.
     pub(super) fn elements(
         &mut self,
         index: usize,
@@ -158,7 +158,7 @@ impl<'a> Source<'a> {
         Ok(elements)
     }
 
-    /// Points the elements at the accessor's view, if it has one.
+    /// Sets the elements to the accessor's view, if it has one.
     pub(super) fn place(
         &mut self,
         elements: &mut Elements<'a>,
@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Copies the elements (zeros where there is no view) and puts the sparse values over them.
+    /// Copies the elements (zeros without a view) and writes the sparse values over them.
     fn overlay(
         &mut self,
         elements: &mut Elements<'a>,

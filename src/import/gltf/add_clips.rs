@@ -1,4 +1,4 @@
-//! Clips of glTF files for characters of other files.
+//! Adding clips of glTF files to characters from other files.
 
 use super::read::note_trailing;
 use super::source::Source;
@@ -10,13 +10,13 @@ use crate::import::{AddedClips, ClipsFor, RawCharacter};
 use crate::skeleton::Skeleton;
 use std::path::Path;
 
-/// The character with the clips of another `.glb` or `.gltf` file, which refers to no other files:
-/// matched by the names of the joints and of the morph targets.
+/// Adds the clips of another `.glb` or `.gltf` file to a character.
 ///
-/// Only the nodes, skins, animations and the names of morph targets are read of the file, in all of
-/// its scenes: it needs no mesh and no skin, and what it draws is not decoded. Everything else is
-/// as [`RawCharacter::add_clips`] says, which tells what is matched, how clips are named and what
-/// is reported.
+/// The file must not refer to other files. Joints and morph targets are matched by name.
+///
+/// Only nodes, skins, animations and names of morph targets are read, in all scenes of the file.
+/// The file needs no mesh and no skin, and what it draws is not decoded. See
+/// [`RawCharacter::add_clips`] for the matching, the names of clips and the report.
 ///
 /// ```no_run
 /// use throng::import::{ImportOptions, add_clips, gltf};
@@ -33,8 +33,9 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason, also if the file has no animation;
-/// [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
+/// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
+///   animation.
+/// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
 pub fn add_clips(
     character: &Character,
     bytes: &[u8],
@@ -44,11 +45,12 @@ pub fn add_clips(
     add_clips_with(character, bytes, read, options)
 }
 
-/// The same from a `.glb` or `.gltf` file; the files that it refers to are read as by
-/// [`gltf_file`](super::read::gltf_file).
+/// [`add_clips`] for the path of a `.glb` or `.gltf` file.
+///
+/// Files that it refers to are read as by [`gltf_file`](super::read::gltf_file).
 ///
 /// # Errors
-/// As [`add_clips`]; [`Error::Io`] if the file itself can't be read.
+/// As [`add_clips`], and [`Error::Io`] if the file itself cannot be read.
 pub fn add_clips_file(
     character: &Character,
     path: impl AsRef<Path>,
@@ -71,12 +73,14 @@ pub fn add_clips_file(
     )
 }
 
-/// The same from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides as for
-/// [`gltf_with`](super::read::gltf_with).
+/// [`add_clips`] for bytes of a file whose other files `read` provides.
+///
+/// `read` works as for [`gltf_with`](super::read::gltf_with).
 ///
 /// # Errors
-/// As [`add_clips`]; an [`Error::Io`] of `read` becomes an
-/// [`AssetFault::Unreadable`](crate::error::AssetFault::Unreadable) of the object that asked.
+/// As [`add_clips`]. An [`Error::Io`] of `read` becomes an
+/// [`AssetFault::Unreadable`](crate::error::AssetFault::Unreadable) of the object that refers to
+/// the file.
 pub fn add_clips_with(
     character: &Character,
     bytes: &[u8],
@@ -94,9 +98,13 @@ pub fn add_clips_with(
     run().map_err(|error: Error| error.in_file(&options.name))
 }
 
-/// The clips of a `.glb` or `.gltf` file that refers to no other files, on a skeleton of another
-/// one: for those who have no [`Character`]. Where there is one, [`add_clips`] is the way: it knows
-/// the morph weights, too, keeps the names of clips apart and finds anew what depends on clips.
+/// Makes clips for a skeleton from a `.glb` or `.gltf` file.
+///
+/// The file must not refer to other files.
+///
+/// Use this if there is only a skeleton and no [`Character`]. Otherwise use [`add_clips`], which
+/// also matches morph weights, keeps the names of clips distinct and recomputes the properties that
+/// depend on clips.
 ///
 /// # Errors
 /// As [`add_clips`].
@@ -113,7 +121,7 @@ pub fn clips_for(skeleton: &Skeleton, bytes: &[u8], options: &ImportOptions) -> 
     run().map_err(|error: Error| error.in_file(&options.name))
 }
 
-/// Nodes, skins, animations and morph weights alone.
+/// Reads only nodes, skins, animations and morph weights.
 fn read_clips(
     bytes: &[u8],
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
@@ -126,7 +134,8 @@ fn read_clips(
     let mut source = Source::new(&doc, parts.bin, read, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
-    // For its checks of nodes and scenes; what a scene leaves out may be animated all the same.
+    // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be
+    // animated.
     scene::mesh_nodes(&doc, &parents, options, &mut Vec::new())?;
     morph::check(&doc)?;
     Ok(RawCharacter {

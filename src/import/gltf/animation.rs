@@ -1,4 +1,4 @@
-//! Animations: channels and samplers to curves.
+//! Conversion of animations from channels and samplers to curves.
 
 use super::accessor::{Component, Elements};
 use super::json::{Animation, AnimationSampler, Document};
@@ -14,7 +14,7 @@ use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
 
-/// All animations, without channels that drive no node.
+/// Reads all animations, without channels that drive no node.
 pub(super) fn read(
     source: &mut Source<'_>,
     repairs: &mut Vec<Repair>,
@@ -54,7 +54,7 @@ pub(super) fn read(
     Ok(animations)
 }
 
-/// Counts events, of which there may be as many as keys.
+/// Counts events. There may be as many as keys.
 fn check_events(
     index: usize,
     events: &NamedTimes,
@@ -73,16 +73,17 @@ fn check_events(
     ))
 }
 
-/// What a channel drives and by which sampler.
+/// The target of a channel, and its sampler.
 struct Target<'a> {
     node: Option<usize>,
     path: &'a str,
-    /// How many morph targets the node has.
+    /// The number of morph targets of the node.
     targets: usize,
     place: Place,
 }
 
-/// The checked target of a channel. A channel without a node is for an extension to read.
+/// The checked target of a channel. It may have no node: only an extension can interpret such a
+/// channel.
 fn target<'a>(
     doc: &'a Document,
     index: usize,
@@ -137,7 +138,7 @@ fn check_samplers(doc: &Document, index: usize, samplers: &[AnimationSampler]) -
     Ok(())
 }
 
-/// A sampler of an animation.
+/// The location of an animation's sampler.
 struct Place {
     index: usize,
     sampler: usize,

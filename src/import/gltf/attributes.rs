@@ -1,4 +1,4 @@
-//! Vertex attributes: which forms they may have, and their streams.
+//! Vertex attributes: their allowed formats, and their streams.
 
 use super::accessor::{Component, Elements};
 use super::json::Primitive;
@@ -10,7 +10,7 @@ use crate::import::options::RepairKind;
 use crate::mesh::MAX_INFLUENCES;
 use glam::{Vec2, Vec3, Vec4};
 
-/// Which components an attribute may have.
+/// The component types that an attribute may have.
 struct Form {
     kind: &'static str,
     allowed: &'static str,
@@ -18,7 +18,7 @@ struct Form {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// The elements of an attribute, one a vertex, if the primitive has it.
+    /// The elements of an attribute, one per vertex, if the primitive has it.
     fn attribute(
         &mut self,
         at: &At,
@@ -71,7 +71,8 @@ impl<'a> Reader<'_, 'a> {
         Ok(elements.map_or_else(Vec::new, |e| vectors(&e)))
     }
 
-    /// Tangents, unless there are no normals: the format then has them ignored (glTF 2.0, 3.7.2.1).
+    /// Tangents, unless there are no normals: the format then requires them to be ignored (glTF
+    /// 2.0, 3.7.2.1).
     pub(super) fn tangents(&mut self, at: &At, raw: &Primitive) -> Result<Vec<Vec4>> {
         if !raw.attributes.contains_key("TANGENT") {
             return Ok(Vec::new());
@@ -88,7 +89,7 @@ impl<'a> Reader<'_, 'a> {
         }))
     }
 
-    /// The form of normals and tangents.
+    /// The allowed format of normals and tangents.
     fn directions(&self, kind: &'static str) -> Form {
         if self.quantized {
             Form {
@@ -109,8 +110,8 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// The sets of texture coordinates that the material's textures take, in its order; the set 0
-    /// if there are no textures.
+    /// The sets of texture coordinates that the material's textures use, in its order. Set 0 if
+    /// there are no textures.
     pub(super) fn texture_coordinates(
         &mut self,
         at: &At,
@@ -177,7 +178,7 @@ impl<'a> Reader<'_, 'a> {
         Ok((0..elements.count).map(color).collect())
     }
 
-    /// All sets of joints and weights, side by side. Whether there are any.
+    /// Reads all sets of joints and weights side by side. Returns true if there are any.
     pub(super) fn influences(
         &mut self,
         at: &At,
@@ -239,7 +240,8 @@ fn vectors(elements: &Elements<'_>) -> Vec<Vec3> {
     (0..elements.count).map(vector).collect()
 }
 
-/// How many sets of joints and weights there are: numbered from 0 without gaps, both of each.
+/// The number of sets of joints and weights. They must be numbered from 0 without gaps and come in
+/// pairs.
 fn influence_sets(at: &At, raw: &Primitive) -> Result<usize> {
     let numbered = |prefix: &str| {
         let numbers = raw.attributes.keys().filter_map(|name| {

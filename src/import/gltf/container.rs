@@ -1,4 +1,4 @@
-//! The container: a `.glb`'s header and chunks, or plain JSON.
+//! The container: header and chunks of a `.glb`, or plain JSON.
 
 use super::read::malformed;
 use crate::error::Result;
@@ -11,15 +11,15 @@ const BIN: &[u8; 4] = b"BIN\0";
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     pub(super) json: &'a [u8],
-    /// Where the JSON starts in the file.
+    /// The position of the JSON in the file.
     pub(super) json_start: usize,
     pub(super) bin: Option<&'a [u8]>,
-    /// Bytes after the end that the header states.
+    /// The number of bytes after the end that the header states.
     pub(super) trailing: u64,
 }
 
-/// Splits a file; what does not start with a `.glb`'s magic number is JSON. A byte order mark
-/// before that is skipped, as RFC 8259 lets a reader do.
+/// Splits a file into its parts. Data that does not start with the signature of a `.glb` is JSON. A
+/// byte order mark before that is skipped, as RFC 8259 allows.
 pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
     if !bytes.starts_with(MAGIC) {
         let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -42,7 +42,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
     if first.kind != *JSON {
         return Err(malformed("the first chunk is not JSON", 16));
     }
-    // Padding is spaces; some exporters write zeros.
+    // Padding is spaces. Some exporters write zeros.
     let spare = first.data.iter().rev().take_while(|byte| **byte == 0);
     let unpadded = &first.data[..first.data.len() - spare.count()];
     let mut next = first.end;
@@ -66,12 +66,12 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
 struct Chunk<'a> {
     kind: [u8; 4],
     data: &'a [u8],
-    /// Where the next one starts.
+    /// The position of the next chunk.
     end: usize,
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk at `start`; `None` at the end of the file.
+    /// The chunk at `start`, or `None` at the end of the file.
     fn read(all: &'a [u8], start: usize) -> Result<Option<Self>> {
         if start >= all.len() {
             return Ok(None);

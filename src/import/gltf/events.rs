@@ -1,8 +1,8 @@
-//! Events of animations, which stand where anything may stand: in their `extras`.
+//! Events of animations, which are read from their `extras`.
 //!
-//! glTF has no events of its own. Read is a list in an animation's `extras`, as exporters write
-//! custom properties: `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may be
-//! of any form, so what is of another one is passed over.
+//! glTF has no events of its own. This reads a list in an animation's `extras`, as exporters write
+//! custom properties: `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may have
+//! any form, so everything that has another form is ignored.
 
 use super::json::MAX_LIST;
 use super::json_morph::{Form, Lenient, Text};

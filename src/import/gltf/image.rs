@@ -1,4 +1,4 @@
-//! PNG and JPEG to 8-bit RGBA.
+//! Decoding of PNG and JPEG to 8-bit RGBA.
 
 use super::read::{cut, fault_of};
 use super::source::Source;
@@ -12,8 +12,8 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const JPEG_START: [u8; 3] = [0xFF, 0xD8, 0xFF];
 
-/// Decodes a PNG or JPEG, told apart by the first bytes. Sizes are checked before anything of them
-/// is allocated.
+/// Decodes a PNG or JPEG, which the first bytes distinguish. Sizes are checked before any memory
+/// for the image is allocated.
 pub(super) fn decode(
     bytes: &[u8],
     name: &str,
@@ -35,7 +35,7 @@ pub(super) fn decode(
     })
 }
 
-/// Palettes and fewer than 8 bits are expanded; 16 bits are rounded to 8.
+/// Palettes and depths below 8 bits are expanded, and 16 bits are rounded to 8.
 fn decode_png(
     bytes: &[u8],
     source: &mut Source<'_>,
@@ -57,7 +57,7 @@ fn decode_png(
     let mut texels = vec![0; width as usize * height as usize * texel_bytes];
     reader.next_frame(&mut texels).map_err(failed)?;
     if deep {
-        // Big-endian. The nearest of 256 steps.
+        // Big-endian, rounded to the nearest of 256 steps.
         let nearest = |sample: &[u8; 2]| {
             let sample = u32::from(u16::from_be_bytes(*sample));
             ((sample + 128) / 257) as u8
@@ -67,7 +67,7 @@ fn decode_png(
     Ok(([width, height], to_rgba(texels, color.samples())))
 }
 
-/// Grey stays grey; all else, CMYK too, is decoded to RGB.
+/// Grey stays grey. All other formats, including CMYK, are decoded to RGB.
 fn decode_jpeg(
     bytes: &[u8],
     source: &mut Source<'_>,
@@ -80,7 +80,7 @@ fn decode_jpeg(
     let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     let failed = |error: zune_jpeg::errors::DecodeErrors| failed(object, &error.to_string());
     decoder.decode_headers().map_err(failed)?;
-    // Sizes are of 16 bits in the format.
+    // The format has 16-bit sizes.
     let [width, height] = match decoder.dimensions() {
         Some((width, height)) => [width as u32, height as u32],
         None => [0; 2],
@@ -100,7 +100,7 @@ fn failed(object: &Object, why: &str) -> crate::Error {
     fault_of(object.clone(), AssetFault::Image(cut(why)))
 }
 
-/// Texels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 channels to RGBA.
+/// Converts texels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 channels to RGBA.
 fn to_rgba(texels: Vec<u8>, channels: usize) -> Vec<u8> {
     let each = texels.chunks_exact(channels);
     match channels {
@@ -131,7 +131,8 @@ fn charge(
     if asked == 0 {
         return Err(failed(object, "it has no pixels"));
     }
-    // The encoded bytes too: many images may share them, and each costs reading all of them.
+    // The encoded bytes are charged too: several images may refer to the same bytes, and each reads
+    // all of them.
     let decoded = asked.saturating_mul(texel_bytes as u64 + 4);
     let bytes = decoded.saturating_add(encoded_bytes as u64);
     source.charge(bytes, || object.clone())

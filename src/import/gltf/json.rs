@@ -1,4 +1,4 @@
-//! The JSON of glTF 2.0, as far as it is read. Nothing here is checked but its form.
+//! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
 use super::events::Events;
 use super::json_material::{Image, Material, Sampler, Texture};
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 
-/// The most elements of any list. A file of a few bytes an element could otherwise take
-/// a hundred times its size in memory.
+/// The most elements of any list. Otherwise a file with a few bytes per element could take a
+/// hundred times its size in memory.
 pub(super) const MAX_LIST: usize = 1 << 18;
 
-/// The most attributes of one primitive. They are walked once for each node that carries it.
+/// The most attributes of one primitive. They are visited once for each node that carries it.
 pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
 
 /// A list of at most [`MAX_LIST`] elements.
@@ -59,10 +59,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     }
 }
 
-/// A whole number. JSON does not tell `24` from `24.0`, and some writers write the latter.
+/// An integer. JSON does not distinguish `24` from `24.0`, and some writers use the latter.
 pub(super) struct Whole(pub(super) u64);
 
-/// The greatest number up to which 64-bit floats tell all whole numbers apart.
+/// The largest number up to which 64-bit floats represent every integer.
 const MAX_WHOLE_FLOAT: f64 = (1_u64 << 53) as f64;
 
 impl<'de> Deserialize<'de> for Whole {
@@ -111,7 +111,7 @@ pub(super) fn whole_if_any<'de, D: Deserializer<'de>>(
     Ok(whole.map(|whole| whole.0))
 }
 
-/// A stride. 0 is how older formats and some writers say that there is none.
+/// A stride. Older formats and some writers use 0 for "no stride".
 fn stride<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(whole_if_any(deserializer)?.filter(|stride| *stride != 0))
 }

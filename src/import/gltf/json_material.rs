@@ -1,5 +1,7 @@
-//! The JSON of materials, textures and images. What is large and often absent is boxed: a list
-//! of empty materials must not take much more memory than its text.
+//! The JSON of materials, textures and images.
+//!
+//! Large members that are often absent are boxed, because a list of empty materials must not take
+//! much more memory than its text.
 
 use super::json::{whole, whole_if_any};
 use serde::Deserialize;
@@ -20,7 +22,7 @@ pub(super) struct Material {
     pub(super) extensions: Option<Box<MaterialExtensions>>,
 }
 
-/// Extensions of materials that are not read and change how a surface looks.
+/// Extensions of materials that are not read but change how a surface looks.
 const NOT_READ: [&str; 11] = [
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
@@ -40,7 +42,7 @@ const NOT_READ: [&str; 11] = [
 pub(super) struct MaterialExtensions {
     pub(super) emissive_strength: Option<f32>,
     pub(super) unlit: bool,
-    /// Those that are there and not read, each once.
+    /// The extensions that are present but not read, each once.
     pub(super) left_out: Vec<&'static str>,
 }
 
@@ -97,7 +99,7 @@ pub(super) struct Pbr {
     pub(super) metallic_roughness_texture: Option<TextureInfo>,
 }
 
-/// A reference to a texture; `scale` is of normal textures, `strength` of occlusion textures.
+/// A reference to a texture. `scale` applies to normal textures, `strength` to occlusion textures.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextureInfo {

@@ -1,5 +1,4 @@
-//! The JSON of morph targets: their attributes, kept small, and their names, which stand where
-//! anything may stand.
+//! The JSON of morph targets: their attributes in compact form, and their names.
 
 use super::json::{List, MAX_ATTRIBUTES, MAX_LIST, Whole};
 use core::fmt::Formatter;
@@ -7,15 +6,15 @@ use core::num::NonZeroU32;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The accessors of one morph target. There may be a target for every few bytes of text, so each is
-/// kept as the number after it.
+/// The accessors of one morph target. Text can define a target in a few bytes, so each is stored
+/// compactly, as the accessor's index plus 1.
 #[derive(Debug, Default)]
 pub(super) struct Target {
     position: Option<NonZeroU32>,
     normal: Option<NonZeroU32>,
     tangent: Option<NonZeroU32>,
     last_other: Option<NonZeroU32>,
-    /// How many attributes of other names there are.
+    /// The number of attributes with other names.
     pub(super) others: u16,
 }
 
@@ -31,7 +30,7 @@ impl Target {
         number.map(|number| u64::from(number.get()) - 1)
     }
 
-    /// The greatest of all indices.
+    /// The largest of all indices.
     pub(super) fn greatest(&self) -> Option<u64> {
         let all = [self.position, self.normal, self.tangent, self.last_other];
         let greatest = all.into_iter().flatten().max();
@@ -76,8 +75,8 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-/// The names of a mesh's morph targets, by a convention that most writers follow:
-/// `extras.targetNames`. Extras may be of any form, so what is of another is passed over.
+/// The names of a mesh's morph targets, in `extras.targetNames`. Most writers follow this
+/// convention. Extras may have any form, so everything that has another form is ignored.
 #[derive(Debug, Default)]
 pub(super) struct MeshExtras {
     pub(super) target_names: Vec<String>,
@@ -101,7 +100,7 @@ pub(super) struct Text(pub(super) String);
 /// A value of the wanted form, or nothing.
 pub(super) struct Lenient<T>(pub(super) Option<T>);
 
-/// What can be made of one of the forms that a JSON value may have; `None` of the others.
+/// Converts one of the forms that a JSON value may have. Other forms become `None`.
 pub(super) trait Form<'de>: Sized {
     fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}

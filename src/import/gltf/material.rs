@@ -1,4 +1,4 @@
-//! Materials: factors, modes, and which textures they have over which coordinates.
+//! Materials: factors, modes, and their textures and texture coordinates.
 
 use super::json::Document;
 use super::json_material::{Material as RawMaterial, TextureInfo};
@@ -9,21 +9,21 @@ use crate::import::options::{Repair, RepairKind};
 use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
 
-/// What is needed to find the textures of a material and their coordinates.
+/// The data needed to find the textures of a material and their coordinates.
 #[derive(Debug, Default)]
 pub(super) struct TextureNeeds {
-    /// Which of the file's sets of texture coordinates the textures take from `uvs` and `uvs1`.
+    /// The file's sets of texture coordinates that become `uvs` and `uvs1`.
     pub(super) uv_sets: [Option<u64>; 2],
-    /// The textures that can be had.
+    /// The textures that can be read.
     pub(super) textures: Vec<ReadTexture>,
-    /// What is to be told if the material is used.
+    /// Repairs to report if the material is used.
     pub(super) notes: Vec<Repair>,
 }
 
-/// A texture of a material, in the file's numbers.
+/// A texture of a material, with the indices of the file.
 #[derive(Debug)]
 pub(super) struct ReadTexture {
-    /// Which of [`Material::textures`].
+    /// The index in [`Material::textures`].
     pub(super) slot: usize,
     pub(super) texture: usize,
     pub(super) image: usize,
@@ -33,7 +33,7 @@ pub(super) struct ReadTexture {
     pub(super) transform: Affine2,
 }
 
-/// All materials, still without their textures, and what is needed to find these.
+/// All materials, without their textures, and the data needed to find these.
 pub(super) fn read(doc: &Document) -> Result<(Vec<Material>, Vec<TextureNeeds>)> {
     let mut materials = Vec::with_capacity(doc.materials.len());
     let mut needs = Vec::with_capacity(doc.materials.len());
@@ -45,7 +45,7 @@ pub(super) fn read(doc: &Document) -> Result<(Vec<Material>, Vec<TextureNeeds>)>
     Ok((materials, needs))
 }
 
-/// Gives the primitives without a material the one that the format has for such, behind the others.
+/// Assigns the format's default material to primitives without one, and appends it to the list.
 pub(super) fn give_default(materials: &mut Vec<Material>, primitives: &mut [RawPrimitive]) {
     let default = materials.len();
     for primitive in primitives.iter_mut().filter(|p| p.material.is_none()) {
@@ -134,7 +134,7 @@ fn alpha_mode(index: usize, raw: &RawMaterial) -> Result<AlphaMode> {
     }
 }
 
-/// The factor times the strength of `KHR_materials_emissive_strength`.
+/// The factor multiplied by the strength of `KHR_materials_emissive_strength`.
 fn emissive(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<[f32; 3]> {
     let factor = raw.emissive_factor.unwrap_or([0.0; 3]);
     let extensions = raw.extensions.as_ref();
@@ -169,7 +169,7 @@ fn leave_out(kind: ObjectKind, index: usize, part: &str, notes: &mut Vec<Repair>
 }
 
 impl TextureNeeds {
-    /// Adds a texture, unless its pixels or its coordinates can't be had.
+    /// Adds a texture, unless its pixels or coordinates are not available.
     fn add(
         &mut self,
         doc: &Document,
@@ -181,7 +181,7 @@ impl TextureNeeds {
         let referrer = || object(ObjectKind::Material, index, format!("{part}.index"));
         let (texture, raw) = lookup(&doc.textures, info.index, "texture", referrer)?;
         let Some(image) = raw.source else {
-            // Only an extension that is not read says where its pixels are.
+            // Only an extension that is not read defines the pixels.
             leave_out(ObjectKind::Texture, texture, "", &mut self.notes);
             return Ok(());
         };
@@ -210,7 +210,7 @@ impl TextureNeeds {
         Ok(())
     }
 
-    /// Which stream carries a set of the file: the first two sets that are asked for get one each.
+    /// The stream for a set of the file: the first two sets that are requested get one each.
     fn uv_set(&mut self, set: u64) -> Option<u32> {
         for (stream, place) in (0..).zip(&mut self.uv_sets) {
             if *place.get_or_insert(set) == set {

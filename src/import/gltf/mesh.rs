@@ -1,4 +1,4 @@
-//! Meshes: attributes and indices to streams and triangles.
+//! Conversion of meshes from attributes and indices to streams and triangles.
 
 use super::json::Primitive;
 use super::material::TextureNeeds;
@@ -92,16 +92,16 @@ impl At {
     }
 }
 
-/// Reads meshes and keeps count of what it read.
+/// Reads meshes and counts what it has read.
 pub(super) struct Reader<'r, 'a> {
     pub(super) source: &'r mut Source<'a>,
-    /// By material.
+    /// One per material.
     pub(super) texture_needs: &'r [TextureNeeds],
-    /// Whether the file declares `KHR_mesh_quantization`.
+    /// True if the file declares `KHR_mesh_quantization`.
     pub(super) quantized: bool,
     vertices: u64,
     pub(super) indices: u64,
-    /// Morph targets that were read so far, and their elements.
+    /// The number of morph targets read so far, and of their elements.
     pub(super) morph_targets: u64,
     pub(super) morph_elements: u64,
     repairs: &'r mut Vec<Repair>,
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The primitive, unless nothing of it can be drawn.
+    /// The primitive, or `None` if nothing of it can be drawn.
     fn primitive(
         &mut self,
         at: &At,

@@ -1,4 +1,4 @@
-//! Morph targets: what they add, made sparse one target at a time, and the weights of nodes.
+//! Morph targets, made sparse one at a time, and the weights of nodes.
 
 use super::accessor::Component;
 use super::json::{Document, Node, Primitive};
@@ -12,11 +12,11 @@ use crate::import::options::RepairKind;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 
-/// What a target can add to, in the order in which streams are kept here.
+/// The attributes that a target can change, in the order of the streams here.
 const NAMES: [&str; 3] = ["POSITION", "NORMAL", "TANGENT"];
 
-/// Checks that the targets refer to accessors that there are, that all primitives of a mesh have as
-/// many, and that there are as many weights.
+/// Checks that the targets refer to accessors that exist, that all primitives of a mesh have the
+/// same number of targets, and that there are as many weights.
 pub(super) fn check(doc: &Document) -> Result<()> {
     for (index, mesh) in doc.meshes.iter().enumerate() {
         let need = mesh.primitives.first().map_or(0, |p| p.targets.len());
@@ -75,7 +75,7 @@ fn expect_finite(weights: &[f32], object: impl FnOnce() -> Object) -> Result<()>
     Err(fault_of(object(), why))
 }
 
-/// How many morph targets the mesh of a node has, if it carries one.
+/// The number of morph targets of a node's mesh, if it has a mesh.
 pub(super) fn target_count(doc: &Document, node: &Node) -> usize {
     let mesh = node.mesh.and_then(|mesh| doc.meshes.get(mesh as usize));
     let first = mesh.and_then(|mesh| mesh.primitives.first());
@@ -107,7 +107,7 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
             .or(mesh.name.as_deref())
             .unwrap_or_default());
         let names = mesh.extras.target_names.iter().take(count);
-        // Every weight of the character names its owner, too.
+        // Every weight of the character also names its owner.
         let each = size_of::<MorphWeight>() + size_of::<f32>() + owner.len();
         let named = names.clone().map(|name| size_of::<Box<str>>() + name.len());
         let bytes = named.sum::<usize>() as u64 + count as u64 * each as u64;
@@ -133,8 +133,8 @@ pub(super) fn weights(source: &mut Source<'_>) -> Result<Vec<RawMorph>> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// The targets of a primitive, without what they do to attributes that it lacks or that are
-    /// not morphed.
+    /// The targets of a primitive, without changes to attributes that it does not have or that
+    /// cannot be morphed.
     pub(super) fn targets(&mut self, at: &At, raw: &Primitive) -> Result<Vec<MorphTarget>> {
         self.morph_targets += raw.targets.len() as u64;
         let cap = self.source.options.max_morph_targets as u64;
@@ -173,7 +173,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(targets)
     }
 
-    /// What one target adds to one attribute.
+    /// The offsets of one target for one attribute.
     fn deltas(
         &mut self,
         at: &At,
@@ -209,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
         source.stored(index)
     }
 
-    /// The vertices to which a target adds something, and what. `moved` is room to work in.
+    /// The vertices that a target changes, and the changes. `moved` is scratch memory.
     fn thin(
         &mut self,
         at: &At,
@@ -271,7 +271,7 @@ fn vertex_count(source: &Source<'_>, raw: &Primitive) -> u64 {
     source.doc.accessors[position as usize].count
 }
 
-/// What is stored for these vertices, which ascend; zeros for the others.
+/// The stored values of these vertices, which ascend. Vertices without a value get zeros.
 fn picked(stored: Option<&Stored<'_>>, vertices: &[u32]) -> Vec<Vec3> {
     let mut out = vec![Vec3::ZERO; vertices.len()];
     let Some(stored) = stored.filter(|_| !vertices.is_empty()) else {

@@ -1,4 +1,4 @@
-//! Text to document: the JSON parser, versions and required extensions.
+//! Parses text into a document: JSON, versions and required extensions.
 
 use super::json::{Asset, Document};
 use super::read::{cut, malformed, not_allowed};
@@ -6,12 +6,12 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::options::{ImportOptions, fault};
 use serde_path_to_error::Segment;
 
-/// Reads the JSON, which starts `start` bytes into the file, and refuses versions and required
+/// Reads the JSON, which starts `start` bytes into the file. Rejects versions and required
 /// extensions that are not supported.
 pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Result<Document> {
     let text = text(json, start, options)?;
-    // The parser's own limit of 128 levels holds for everything that is not skipped; what is
-    // skipped takes no stack.
+    // The parser limits the depth to 128 levels, except for values that are skipped, which take no
+    // stack.
     let mut parser = serde_json::Deserializer::from_str(text);
     let doc: Document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
         let (kind, index, part) = place(error.path());
@@ -40,7 +40,7 @@ pub(super) fn text<'a>(json: &'a [u8], start: usize, options: &ImportOptions) ->
 }
 
 pub(super) fn json_fault(error: &serde_json::Error) -> AssetFault {
-    // The parser ends its words with the place, which has fields of its own here.
+    // The parser's message ends with the position, which has its own fields here.
     let words = error.to_string();
     let end = words.rfind(" at line ").unwrap_or(words.len());
     AssetFault::Json {
@@ -50,7 +50,7 @@ pub(super) fn json_fault(error: &serde_json::Error) -> AssetFault {
     }
 }
 
-/// The object that a path into the document leads to: its kind, its index and the rest of the path.
+/// The object at a path in the document: its kind, its index and the rest of the path.
 fn place(path: &serde_path_to_error::Path) -> (ObjectKind, Option<usize>, Box<str>) {
     const LISTS: [(&str, ObjectKind); 12] = [
         ("scenes", ObjectKind::Scene),
@@ -121,8 +121,8 @@ fn check_version(asset: &Asset) -> Result<()> {
     }
 }
 
-/// The extensions that a file may require: four that are read, and those without which what is
-/// imported still stands for the model (finer shading, which is reported, lights, metadata).
+/// The extensions that a file may require: four that are read, and others without which the import
+/// still represents the model (finer shading, which is reported, lights, metadata).
 const SUPPORTED: [&str; 17] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",

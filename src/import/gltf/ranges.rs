@@ -1,12 +1,12 @@
-//! The ranges of views and accessors, all checked before any of them is read.
+//! Checks of the ranges of all views and accessors, before any of them is read.
 
 use super::accessor::{Component, shape, unpadded};
 use super::json::{Accessor, BufferView, Document};
 use super::read::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 
-/// Checks all views against the stated sizes of their buffers and all accessors against their
-/// views, whether they are used or not.
+/// Checks all views against the stated sizes of their buffers, and all accessors against their
+/// views, even if they are not used.
 pub(super) fn check(doc: &Document) -> Result<()> {
     for (index, view) in doc.buffer_views.iter().enumerate() {
         check_view(doc, index, view)?;

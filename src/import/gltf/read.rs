@@ -1,4 +1,4 @@
-//! The glTF 2.0 reader: `.glb`, and `.gltf` with data URIs or files beside it.
+//! The public functions that read glTF 2.0: `.glb`, and `.gltf` with data URIs or other files.
 
 use super::super::RawCharacter;
 use super::json::Document;
@@ -8,35 +8,47 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::options::{ImportOptions, Imported, Repair, RepairKind, fault};
 use std::path::Path;
 
-/// A character from the bytes of a `.glb` or `.gltf` file that refers to no other files.
+/// Imports a self-contained `.glb` or `.gltf` file from bytes.
 ///
-/// Read are: the chosen scene's meshes with all sets of joints and weights, normals, tangents, one
-/// set of colours and the texture coordinates that the material's textures name (`TEXCOORD_0` if
-/// there are no textures); morph targets of positions, normals and tangents, with their weights and
-/// names (`extras.targetNames` of the mesh); skins, whether or not their joints are in the scene;
-/// all animations of translation, rotation, scale and weights; metallic-roughness materials with
-/// their textures (PNG, JPEG). A mesh on a node without a skin follows that node rigidly; so, with
-/// a [`Repair`], does one with a skin but without joints and weights. A primitive without a
-/// material gets the format's own, which is white, metallic and rough.
+/// It must not refer to other files; see [`gltf_file`] and [`gltf_with`] for those that do.
 ///
-/// A material's textures may use two sets of coordinates, whichever these are: the first that one
-/// of [`Material::textures`](crate::mesh::Material::textures) names becomes
-/// [`uvs`](crate::mesh::Primitive::uvs), the second
-/// [`uvs1`](crate::mesh::Primitive::uvs1). A texture over a third one is left out.
+/// # Contents that are read
+/// - The meshes of the chosen scene, with all sets of joints and weights, normals, tangents and one
+///   set of colours.
+/// - The texture coordinates that the material's textures name (`TEXCOORD_0` if there are none).
+/// - Morph targets of positions, normals and tangents, with their weights and names
+///   (`extras.targetNames` of the mesh).
+/// - Skins, even if their joints are not in the scene.
+/// - All animations of translation, rotation, scale and weights.
+/// - Metallic-roughness materials with their textures (PNG, JPEG).
 ///
-/// Left out, with a [`Repair`], are points and lines, what morph targets do to other attributes or
-/// to ones that the primitive lacks, and of the materials in use textures whose pixels only an
-/// extension gives, and the `KHR_materials_*` extensions that are not read and change how a surface
-/// looks.
+/// A mesh on a node without a skin follows that node rigidly. A mesh with a skin but without joints
+/// and weights does so too, with a [`Repair`]. A primitive without a material gets the format's
+/// default, which is white, metallic and rough.
 ///
-/// Of extensions, `KHR_mesh_quantization`, `KHR_texture_transform`,
-/// `KHR_materials_emissive_strength` and `KHR_materials_unlit` are read. Those that the model can
-/// be drawn without may be required: the other `KHR_materials_*` ones but for
-/// specular-glossiness, `KHR_lights_punctual` and `KHR_xmp_json_ld`. Any other one that is required
-/// makes an error, any other one that is not is ignored.
+/// A material's textures may use any two sets of texture coordinates. The first set that one of
+/// [`Material::textures`](crate::mesh::Material::textures) names becomes
+/// [`uvs`](crate::mesh::Primitive::uvs), the second [`uvs1`](crate::mesh::Primitive::uvs1). A
+/// texture that uses a third set is left out.
 ///
-/// Indices, counts and ranges are checked in the whole file, values in what is used of it.
-/// Alignment is not checked, since everything is read byte by byte.
+/// # Contents that are left out
+/// Each of these is reported as a [`Repair`]:
+/// - Points and lines.
+/// - Morph targets of other attributes, or of attributes that the primitive does not have.
+/// - Textures of used materials whose pixels only an extension provides.
+/// - `KHR_materials_*` extensions of used materials that are not read and change how a surface
+///   looks.
+///
+/// # Extensions
+/// `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
+/// `KHR_materials_unlit` are read. A file may also require extensions without which the model can
+/// still be drawn: the other `KHR_materials_*` ones except specular-glossiness,
+/// `KHR_lights_punctual` and `KHR_xmp_json_ld`. Any other required extension is an error. Any other
+/// optional one is ignored.
+///
+/// # Checks
+/// Indices, counts and ranges are checked in the whole file, values only in the parts that are
+/// used. Alignment is not checked, because everything is read byte by byte.
 ///
 /// ```no_run
 /// use throng::import::{ImportOptions, gltf};
@@ -51,8 +63,8 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason; [`Error::NotFound`] if
-/// [`ImportOptions::scene`] names a scene that the file lacks.
+/// [`Error::Asset`], naming the object at fault and the reason. [`Error::NotFound`] if the file
+/// does not have the scene that [`ImportOptions::scene`] names.
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     gltf_with(
         bytes,
@@ -61,20 +73,22 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     )
 }
 
-/// A character from a `.glb` or `.gltf` file; see [`gltf`]. The files that it refers to are read
-/// from its folder and the folders in that, never from elsewhere: relative, percent-decoded paths
-/// without `..` that still lie in the folder after all links are followed, and plain files only.
+/// Imports a `.glb` or `.gltf` file; see [`gltf`].
 ///
-/// What belongs to the character's animation and glTF has no place for may lie beside the file as
-/// TOML under the same name: `knight.toml` beside `knight.glb`.
-/// [`AnimationDesc`](crate::character::AnimationDesc) says what is in it,
-/// [`ImportOptions::sidecar`] whether it is read.
+/// Files that it refers to are read only from its folder and the folders inside that. Paths must be
+/// relative (after percent-decoding), without `..`, and must still lie in the folder after all
+/// links are followed. Only plain files are read.
+///
+/// Animation data that glTF cannot store may be in a TOML file of the same name: `knight.toml`
+/// beside `knight.glb`. [`AnimationDesc`](crate::character::AnimationDesc) describes its contents,
+/// and [`ImportOptions::sidecar`] controls whether it is read.
 ///
 /// # Errors
-/// [`Error::Animation`] and [`Error::StateMachine`] for such a file that does not fit, with file,
-/// line and part. [`Error::Io`] if the file itself can't be read; [`Error::Asset`], naming the
-/// object at fault and the reason; [`Error::NotFound`] if [`ImportOptions::scene`] names a scene
-/// that the file lacks.
+/// - [`Error::Animation`] and [`Error::StateMachine`] for a TOML file that does not fit, with file,
+///   line and part.
+/// - [`Error::Io`] if the file itself cannot be read.
+/// - [`Error::Asset`], naming the object at fault and the reason.
+/// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let mut options = options.clone();
@@ -90,15 +104,16 @@ pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Impo
     import(&bytes, &mut |uri| folder.read(uri, cap), &options, beside)
 }
 
-/// A character from the bytes of a `.glb` or `.gltf` file, whose other files `read` provides.
+/// Imports a `.glb` or `.gltf` file from bytes; `read` provides its other files.
 ///
-/// `read` is given a relative path, percent-decoded, with `/` between folders. Paths that lead
-/// out of the folder (`..`, absolute ones, schemes, drives, backslashes) never reach it.
+/// `read` is given a relative path, percent-decoded, with `/` between folders. It is never called
+/// with a path that leads out of the folder (`..`, absolute paths, schemes, drives, backslashes).
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason; an [`Error::Io`] of `read` becomes
-/// an [`AssetFault::Unreadable`] of the object that asked, other errors are passed on.
-/// [`Error::NotFound`] if [`ImportOptions::scene`] names a scene that the file lacks.
+/// - [`Error::Asset`], naming the object at fault and the reason. An [`Error::Io`] of `read`
+///   becomes an [`AssetFault::Unreadable`] of the object that refers to the file. Other errors are
+///   passed on.
+/// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.
 pub fn gltf_with(
     bytes: &[u8],
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
@@ -166,7 +181,7 @@ pub(crate) fn read_raw(
     })
 }
 
-/// Lists bytes after the container, and in its binary chunk after the buffer and its padding.
+/// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.
 pub(crate) fn note_trailing(
     doc: &Document,
     parts: &super::container::Parts<'_>,
@@ -199,7 +214,7 @@ pub(crate) fn note_trailing(
     }
 }
 
-/// The element of a list that an index names.
+/// Looks up an index in a list.
 pub(crate) fn lookup<'a, T>(
     list: &'a [T],
     index: u64,
@@ -237,7 +252,7 @@ pub(crate) fn fault_of(object: Object, why: AssetFault) -> Error {
     }
 }
 
-/// Text from a file, cut to what fits an error message or a listing.
+/// Text from a file, cut to a length that fits an error message or a listing.
 pub(crate) fn cut(text: &str) -> Box<str> {
     match text.char_indices().nth(200) {
         None => text.into(),
@@ -263,7 +278,7 @@ pub(crate) fn malformed(what: &'static str, at: usize) -> Error {
     )
 }
 
-/// Whether the file says that it uses an extension.
+/// True if the file declares that it uses an extension.
 pub(crate) fn uses(doc: &Document, extension: &str) -> bool {
     let mut declared = doc
         .extensions_used

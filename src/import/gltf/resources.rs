@@ -1,4 +1,4 @@
-//! What a file refers to: data URIs, and files in its folder. Nothing outside of that is read.
+//! Resources of a file: data URIs, and files in its folder. Nothing outside of it is read.
 
 use super::read::{cut, fault_of};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Base64 with or without padding, which exporters differ in.
+/// Base64 with or without padding, because exporters differ.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -17,7 +17,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The bytes behind `uri`, at most `cap`. `object` is what refers to it.
+/// The bytes that `uri` refers to, at most `cap`. `object` is the object with the reference.
 pub(super) fn load(
     uri: &str,
     object: &Object,
@@ -32,7 +32,7 @@ pub(super) fn load(
         return data_uri(&uri[5..], cap).map_err(at);
     }
     let path = relative_path(uri).map_err(|why| at(refused(uri, why)))?;
-    // The reader does not know which object asked.
+    // The reader does not know which object has the reference.
     let bytes = read(&path).map_err(|error| match error {
         Error::Io { kind, .. } => at(AssetFault::Unreadable {
             uri: cut(uri),
@@ -64,7 +64,7 @@ fn refused(uri: &str, why: &'static str) -> AssetFault {
     AssetFault::Resource { uri: cut(uri), why }
 }
 
-/// What a data URI holds; `rest` follows `data:`.
+/// The contents of a data URI. `rest` is the text after `data:`.
 fn data_uri(rest: &str, cap: u64) -> Result<Vec<u8>, AssetFault> {
     let broken = |why| refused(&format!("data:{}", cut(rest)), why);
     let Some((kind, data)) = rest.split_once(',') else {
@@ -82,7 +82,7 @@ fn data_uri(rest: &str, cap: u64) -> Result<Vec<u8>, AssetFault> {
         .map_err(|_| broken("is not valid base64"))
 }
 
-/// The path that `uri` names, percent-decoded, if it is relative and stays below its start.
+/// The path that `uri` names, percent-decoded, if it is relative and stays inside its folder.
 fn relative_path(uri: &str) -> Result<String, &'static str> {
     let path = percent_decode_str(uri)
         .decode_utf8()
@@ -108,7 +108,7 @@ fn relative_path(uri: &str) -> Result<String, &'static str> {
     Ok(path.into_owned())
 }
 
-/// The error for a resource where there are only bytes.
+/// The error for a resource of an asset that was given as bytes only.
 pub(super) fn unreachable(uri: &str) -> Error {
     no_object(refused(uri, "can't be reached: only bytes were given"))
 }
@@ -124,7 +124,7 @@ fn io(path: &Path, error: &std::io::Error) -> Error {
     }
 }
 
-/// The folder that an asset lies in.
+/// The folder that contains an asset.
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
 
@@ -139,8 +139,8 @@ impl Folder {
         Ok(Self(real))
     }
 
-    /// The bytes of the file at `relative`, which must lie in this folder after all links are
-    /// followed, and be a plain file.
+    /// The bytes of the file at `relative`, which must be a plain file and must still lie in this
+    /// folder after all links are followed.
     pub(super) fn read(&self, relative: &str, cap: u64) -> Result<Vec<u8>> {
         let path = self.0.join(relative);
         let real = path.canonicalize().map_err(|error| io(&path, &error))?;
@@ -155,7 +155,7 @@ impl Folder {
 pub(super) fn read_file(path: &Path, cap: u64) -> Result<Vec<u8>> {
     let not_plain = || no_object(refused(&path.to_string_lossy(), "is not a plain file"));
     let failed = |error: std::io::Error| io(path, &error);
-    // Asked before opening, because opening a pipe waits for its other end.
+    // Checked before opening, because opening a pipe waits for its other end.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(not_plain());
     }

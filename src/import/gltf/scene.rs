@@ -1,4 +1,4 @@
-//! Nodes and scenes: who is whose parent, and which nodes are drawn.
+//! Nodes and scenes: the parents of nodes, and the nodes that are drawn.
 
 use super::json::{Document, Node};
 use super::read::{fault_of, lookup, object};
@@ -8,7 +8,7 @@ use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
 
-/// The parent of each node. Refuses hierarchies that are no forest.
+/// The parent of each node. Rejects hierarchies that are not a forest.
 pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
     let mut parents = vec![None; doc.nodes.len()];
     for (index, node) in doc.nodes.iter().enumerate() {
@@ -20,7 +20,8 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
             }
         }
     }
-    // Each walk towards a root marks its nodes with its own number; meeting that again is a cycle.
+    // Each walk towards a root marks its nodes with its own number. Reaching a node with that
+    // number again means a cycle.
     let mut walked_by = vec![usize::MAX; parents.len()];
     for start in 0..parents.len() {
         let mut at = Some(start);

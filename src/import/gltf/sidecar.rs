@@ -1,4 +1,4 @@
-//! The description of a character's animation that lies beside its file.
+//! The animation description beside a file.
 
 use super::resources::Folder;
 use crate::character::AnimationSource;
@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::import::options::ImportOptions;
 use std::path::Path;
 
-/// What lies beside the file under its name, with the ending `toml`; none if nothing does, or
-/// nothing is wanted.
+/// Reads the file with the same name and the extension `toml`. `None` if it does not exist or is
+/// not wanted.
 #[cfg(feature = "toml")]
 pub(super) fn read(
     path: &Path,
@@ -27,7 +27,7 @@ pub(super) fn read(
     if !options.sidecar || options.animation.is_some() {
         return Ok(None);
     }
-    // As much as a description may have, and then it says so by itself.
+    // One byte more than a description may have, so that parsing reports the excess itself.
     let cap = options.max_resource_bytes.min(MAX_TEXT_BYTES as u64 + 1);
     let bytes = match folder.read(name, cap) {
         Ok(bytes) => bytes,

@@ -7,7 +7,8 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 
-/// All skins, with the matrices of those that a primitive uses; of all if there is no primitive.
+/// All skins, with the matrices of those that a primitive uses, or of all skins if there are no
+/// primitives.
 pub(super) fn read(source: &mut Source<'_>, primitives: &[RawPrimitive]) -> Result<Vec<RawSkin>> {
     let mut used = vec![primitives.is_empty(); source.doc.skins.len()];
     for skin in primitives.iter().filter_map(|primitive| primitive.skin) {

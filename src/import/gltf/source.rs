@@ -1,4 +1,4 @@
-//! What is read from: the document, its buffers and the caps.
+//! The source of an import: the document, its buffers and the caps.
 
 use super::accessor::Component;
 use super::json::{Accessor, Document};
@@ -23,7 +23,7 @@ pub(super) struct Source<'a> {
 pub(super) enum Bytes<'a> {
     /// Part of the file.
     Borrowed(&'a [u8]),
-    /// Read or decoded.
+    /// Read from a file or decoded.
     Shared(Rc<[u8]>),
 }
 
@@ -53,10 +53,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Counts `bytes` that are about to be allocated for `object` against the cap.
+    /// Charges `bytes`, which are about to be allocated for `object`, against the cap.
     pub(super) fn charge(&mut self, bytes: u64, object: impl FnOnce() -> Object) -> Result<()> {
         let asked = self.decoded_bytes.saturating_add(bytes);
-        // More than this no allocation can have.
+        // No allocation can be larger than this.
         let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
         if asked > cap {
             let what = "bytes of decoded data";
@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
         Ok((bytes, start, length))
     }
 
-    /// The bytes that a URI names.
+    /// The bytes that a URI refers to.
     pub(super) fn resource(&mut self, uri: &str, object: &Object) -> Result<Vec<u8>> {
         let cap = self.options.max_resource_bytes;
         let bytes = resources::load(uri, object, cap, self.read)?;
@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// The bytes of a buffer, at least as many as it states; loaded once.
+    /// The bytes of a buffer, at least as many as it states. Loaded once.
     fn buffer(&mut self, index: u64, referrer: &Object) -> Result<Bytes<'a>> {
         let doc = self.doc;
         let (index, buffer) = lookup(&doc.buffers, index, "buffer", || referrer.clone())?;
@@ -121,7 +121,8 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// The accessor of this index, if it has the given type and `allow` takes its component type.
+    /// The accessor with this index, if it has the given type and `allow` accepts its component
+    /// type.
     pub(super) fn typed(
         &self,
         index: u64,

@@ -1,4 +1,4 @@
-//! Sparse accessors: elements that stand over a view's, or over zeros.
+//! Sparse accessors: values that replace elements of a view, or of zeros.
 
 use super::accessor::{Component, Elements, shape};
 use super::json::{Accessor, Sparse};
@@ -6,15 +6,15 @@ use super::read::{fault_of, object};
 use super::source::{Bytes, Source};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 
-/// The elements of an accessor of three components as the file stores them. Nothing is copied.
+/// The elements of a three-component accessor as the file stores them, without a copy.
 #[derive(Debug)]
 pub(super) struct Stored<'a> {
     base: Option<Elements<'a>>,
     over: Option<Over<'a>>,
 }
 
-/// The values of a sparse part, and the elements that they stand for: ascending, each less than the
-/// accessor's count.
+/// The values of a sparse part, and the indices of the elements that they replace: ascending, each
+/// less than the accessor's count.
 #[derive(Debug)]
 struct Over<'a> {
     places: Elements<'a>,
@@ -22,13 +22,13 @@ struct Over<'a> {
 }
 
 impl Stored<'_> {
-    /// How many elements [`Self::each`] goes through.
+    /// The number of elements that [`Self::each`] visits.
     pub(super) fn len(&self) -> usize {
         let over = self.over.as_ref().map_or(0, |over| over.places.count);
         self.base.as_ref().map_or(over, |base| base.count)
     }
 
-    /// Every element that is stored, in ascending order, with its place; the others are zero.
+    /// Visits every stored element with its index, in ascending order. All others are zero.
     pub(super) fn each(&self, mut visit: impl FnMut(usize, [f32; 3])) {
         let place = |at: usize| -> Option<usize> {
             let over = self.over.as_ref().filter(|over| at < over.places.count)?;
@@ -60,8 +60,8 @@ impl Stored<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// The elements of an accessor where they lie in the file. Allocates nothing but a buffer that
-    /// has not been loaded yet.
+    /// The elements of an accessor in the memory of the file. Allocates nothing except a buffer
+    /// that has not been loaded yet.
     pub(super) fn stored(&mut self, index: usize) -> Result<Stored<'a>> {
         let object = object(ObjectKind::Accessor, index, "");
         let accessor = &self.doc.accessors[index];
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
         Ok(Over { places, values })
     }
 
-    /// Puts the values of the sparse part over the elements that it names.
+    /// Writes the values of the sparse part over the elements that they replace.
     pub(super) fn put_sparse(
         &mut self,
         dense: &mut [u8],
@@ -137,10 +137,10 @@ impl<'a> Source<'a> {
         size: usize,
         object: &Object,
     ) -> Result<()> {
-        // All of them are read, even if only the first elements are wanted.
+        // All of them are read, even if only the first elements are needed.
         let read = sparse.count.saturating_mul(size as u64);
         self.charge(read, || object.clone())?;
-        // The values are copied as bytes, whatever they mean.
+        // The values are copied as bytes, whatever their type.
         let Over { places, values } = self.over(accessor, sparse, (Component::U8, size), object)?;
         for at in 0..places.count {
             let place = places.integer(at, 0) as usize;

@@ -1,4 +1,4 @@
-//! The textures of materials: their images, decoded once each, and samplers.
+//! Textures of materials: their images, each decoded once, and samplers.
 
 use super::image;
 use super::json::Document;
@@ -12,7 +12,7 @@ use crate::import::options::Repair;
 use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 
-/// Checks what all textures refer to, whether they are used or not.
+/// Checks the references of all textures, even if they are not used.
 pub(super) fn check(doc: &Document) -> Result<()> {
     for (index, texture) in doc.textures.iter().enumerate() {
         let at = |part: &str| object(ObjectKind::Texture, index, part);
@@ -26,8 +26,8 @@ pub(super) fn check(doc: &Document) -> Result<()> {
     Ok(())
 }
 
-/// Decodes the images that the materials of these primitives use, each once, and gives those
-/// materials their textures. Lists what is not read of those materials.
+/// Decodes the images that the materials of these primitives use, each once, and assigns the
+/// textures to these materials. Reports the parts of these materials that are not read.
 pub(super) fn load_images(
     source: &mut Source<'_>,
     materials: &mut [Material],
@@ -72,7 +72,7 @@ pub(super) fn load_images(
     Ok(images)
 }
 
-/// Texture `slot` of [`Material::textures`].
+/// Texture number `slot` of [`Material::textures`].
 fn place(material: &mut Material, slot: usize) -> &mut Option<TextureRef> {
     match slot {
         0 => &mut material.base_color_texture,

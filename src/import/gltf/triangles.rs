@@ -1,4 +1,4 @@
-//! Indices and modes: lists, strips and fans to lists.
+//! Conversion of indices and modes: lists, strips and fans to lists.
 
 use super::accessor::Component;
 use super::json::Primitive;
@@ -6,7 +6,7 @@ use super::mesh::{At, Reader};
 use crate::error::{AssetFault, Result};
 
 impl Reader<'_, '_> {
-    /// Triangles as a list, whatever the mode.
+    /// Triangles as a list, for any mode.
     pub(super) fn triangles(
         &mut self,
         at: &At,
@@ -90,7 +90,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The triangles of a strip (glTF 2.0, 3.7.2.1), without those that are a line or point.
+/// The triangles of a strip (glTF 2.0, 3.7.2.1), without degenerate ones (a line or a point).
 fn strip(corners: &[u32]) -> Vec<u32> {
     let turned = |(number, c): (usize, &[u32])| match number % 2 {
         0 => [c[0], c[1], c[2]],
@@ -99,7 +99,7 @@ fn strip(corners: &[u32]) -> Vec<u32> {
     proper(corners.windows(3).enumerate().map(turned))
 }
 
-/// The triangles of a fan (glTF 2.0, 3.7.2.1), without those that are a line or point.
+/// The triangles of a fan (glTF 2.0, 3.7.2.1), without degenerate ones (a line or a point).
 fn fan(corners: &[u32]) -> Vec<u32> {
     let Some((hub, rim)) = corners.split_first() else {
         return Vec::new();

@@ -1,13 +1,13 @@
-//! The blend of one joint.
+//! Blending of a single joint.
 
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3};
 
-/// What one layer has for a joint.
+/// The contribution of one layer to a joint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JointPart {
     pub(crate) value: Transform,
-    /// The layer's, times the mask's.
+    /// The layer's weight times the mask's.
     pub(crate) weight: f32,
     pub(crate) additive: bool,
     pub(crate) level: u8,
@@ -22,11 +22,13 @@ impl JointPart {
     };
 }
 
-/// So many parts are kept, so that each is made once.
+/// Up to this many parts are stored, so that each is computed only once.
 const FEW: usize = 8;
 
-/// [`blend`](crate::motion::blend()) for one joint: `parts` ascend in level, and their weights are finite
-/// and not negative. If there are many, they are gone through several times.
+/// [`blend`](crate::motion::blend()) for one joint.
+///
+/// `parts` must ascend in level, and their weights must be finite and not negative. If there are
+/// many, they are iterated over several times.
 pub(crate) fn blend_joint(
     rest: &Transform,
     threshold: f32,
@@ -63,7 +65,7 @@ fn blend_parts(
     value.into()
 }
 
-/// A [`Transform`] in `f64`, in which no sum of weighted ones overflows.
+/// A [`Transform`] in `f64`, in which weighted sums do not overflow.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     translation: DVec3,
@@ -78,7 +80,7 @@ impl Value {
         scale: DVec3::ZERO,
     };
 
-    /// Adds `weight` times another; its rotation from the half space of this one's.
+    /// Adds `weight` times another. Its rotation is negated if it lies in the other half space.
     fn put(&mut self, other: &Self, weight: f64) {
         self.translation += other.translation * weight;
         self.scale += other.scale * weight;
@@ -86,7 +88,7 @@ impl Value {
         self.rotation += other.rotation * if away { -weight } else { weight };
     }
 
-    /// A level's weighted mean, over this value.
+    /// A level's weighted mean, applied over this value.
     fn covered(self, threshold: f64, parts: impl Iterator<Item = JointPart> + Clone) -> Self {
         let weight: f64 = parts.clone().map(|part| f64::from(part.weight)).sum();
         if weight <= 0.0 {
@@ -121,7 +123,7 @@ impl Value {
     }
 }
 
-/// `q` at length 1; the identity for what has no direction.
+/// Normalises `q`. Returns the identity if it has no direction.
 fn unit(q: DQuat) -> DQuat {
     let length = q.length();
     if length > 0.0 && length.is_finite() {

@@ -1,30 +1,36 @@
-//! Blending local poses: levels of weighted means and added differences, joint by joint.
+//! Blending of whole local poses.
 
 use super::joint::{JointPart, blend_joint};
 use crate::error::{ArgumentFault, Error, Result, expect_len};
 use crate::skeleton::{Mask, Transform};
 
-/// The threshold of the first level where no other is given; ozz-animation's.
+/// The default threshold of the first level, the same as in ozz-animation.
 pub const BLEND_THRESHOLD: f32 = 0.1;
 
 /// One of the poses that [`blend`] blends.
 #[derive(Debug, Clone, Copy)]
 pub struct PoseLayer<'a> {
-    /// One transform a joint; of an additive layer, the difference from its reference pose: see
+    /// One transform per joint.
+    ///
+    /// For an additive layer, it is the difference from its reference pose: see
     /// [`difference`](crate::clip::difference()).
     pub pose: &'a [Transform],
-    /// Its part in the blend: finite, not negative. With 0 it takes no part and is not looked at.
+    /// Its weight in the blend: finite and not negative. With weight 0, the layer is ignored.
     pub weight: f32,
-    /// How much of the weight counts for each joint. `None`: all of it, for all.
+    /// Scales the weight for each joint. `None` means the full weight for all joints.
     pub mask: Option<&'a Mask>,
-    /// Whether the pose is a difference that is added, or a pose of which a mean is taken.
+    /// True if the pose is a difference to add.
+    ///
+    /// If false, it takes part in the mean.
     pub additive: bool,
-    /// Which level it belongs to.
+    /// The level that it belongs to.
     pub level: u8,
 }
 
 impl<'a> PoseLayer<'a> {
-    /// `pose` on the first level, with weight 1 for all joints.
+    /// Creates a layer with weight 1 on the first level.
+    ///
+    /// It affects all joints.
     #[must_use]
     pub const fn new(pose: &'a [Transform]) -> Self {
         Self {
@@ -36,13 +42,13 @@ impl<'a> PoseLayer<'a> {
         }
     }
 
-    /// The same with this weight.
+    /// Sets the weight.
     #[must_use]
     pub const fn weighted(self, weight: f32) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same for the joints of a mask.
+    /// Restricts it to the joints of a mask.
     #[must_use]
     pub const fn masked(self, mask: &'a Mask) -> Self {
         Self {
@@ -51,7 +57,7 @@ impl<'a> PoseLayer<'a> {
         }
     }
 
-    /// The same as a difference.
+    /// Makes the layer additive: its pose is a difference.
     #[must_use]
     pub const fn added(self) -> Self {
         Self {
@@ -60,13 +66,13 @@ impl<'a> PoseLayer<'a> {
         }
     }
 
-    /// The same on another level.
+    /// Sets the level.
     #[must_use]
     pub const fn on_level(self, level: u8) -> Self {
         Self { level, ..self }
     }
 
-    /// What is wrong with it, next to poses of so many joints.
+    /// Checks the layer against the number of joints and the level of the layer before.
     pub(crate) fn check(&self, joints: usize, level: u8) -> Result<()> {
         check_weight(self.weight)?;
         if self.weight == 0.0 {
@@ -86,21 +92,26 @@ impl<'a> PoseLayer<'a> {
     }
 }
 
-/// Blends local poses into `out`, one transform a joint, as [`ClipSample`](crate::motion::ClipSample) says,
-/// for each joint:
+/// Blends local poses into `out`, one transform per joint.
 ///
-/// - The first level lies over `rest`, each level over the one below it. Its layers that are not
-///   additive, with the weights `w` (the layer's, times the mask's for the joint), give the mean of
-///   their poses where the `w` sum to the threshold or more; where they sum to less, what is below
-///   has the weight that is missing. The threshold is `threshold` on level 0 and 1 on those above.
-/// - Then additive layers: each adds `w` times its translation, turns by its rotation, in the
-///   joint's own space, of which it takes the part `w` (normalised linear interpolation from none,
-///   on the shorter arc), and scales by 1 + w · (its scale − 1).
+/// The rule is that of [`ClipSample`](crate::motion::ClipSample). The weight `w` of a layer for a
+/// joint is the layer's weight times the mask's weight of the joint. For each joint:
 ///
-/// Rotations are unit quaternions; in a mean, each is turned to the half space of the sum so far,
-/// which starts with what lies below. Sums are `f64`. A pose blended with itself is that pose, and
-/// a difference of none changes nothing. The order of layers in a level matters to rounding only,
-/// unless rotations are half a turn or more apart, or added about different axes.
+/// 1. The first level is applied over `rest`, and each level over the one below it. If the weights
+///    `w` of its layers that are not additive sum to the threshold or more, the level gives the
+///    mean of their poses. If they sum to less, the pose below gets the missing weight. The
+///    threshold is `threshold` on level 0, and 1 on the levels above.
+/// 2. Then come additive layers. Each adds `w` times its translation, rotates by the fraction `w`
+///    of its rotation, and scales by 1 + w · (its scale − 1). The rotation is in the joint's own
+///    space. Its fraction is a normalised linear interpolation from the identity, on the shorter
+///    arc.
+///
+/// Rotations must be unit quaternions. In a mean, each is negated if necessary, so that it lies in
+/// the half space of the sum so far, which starts with the pose below. Sums are computed in `f64`.
+///
+/// A pose blended with itself is that pose, and an identity difference changes nothing. The order
+/// of layers in a level only affects rounding, unless rotations are half a turn or more apart, or
+/// are added about different axes.
 ///
 /// ```
 /// use throng::skeleton::Transform;
@@ -117,9 +128,12 @@ impl<'a> PoseLayer<'a> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Argument`] if `out` is not as long as `rest`, or the threshold is not positive and
-/// finite; [`Error::At`] with the first layer whose pose or mask is not, whose weight is negative
-/// or not finite, or whose level is below that of a layer before. Nothing is written then.
+/// If there is an error, nothing is written.
+///
+/// - [`Error::Argument`] if `out` and `rest` have different lengths, or if the threshold is not
+///   positive and finite.
+/// - [`Error::At`] with the index of the first layer whose pose or mask has another length, whose
+///   weight is negative or not finite, or whose level is below that of a layer before.
 pub fn blend(
     rest: &[Transform],
     layers: &[PoseLayer<'_>],
@@ -152,7 +166,7 @@ pub fn blend(
     Ok(())
 }
 
-/// A finite weight that is not negative.
+/// Checks that a weight is finite and not negative.
 pub(crate) fn check_weight(weight: f32) -> Result<()> {
     let value = f64::from(weight);
     if !weight.is_finite() {
@@ -169,7 +183,7 @@ pub(crate) fn check_weight(weight: f32) -> Result<()> {
     Ok(())
 }
 
-/// A threshold of the first level that there can be.
+/// Checks that a threshold of the first level is positive and finite.
 pub(crate) fn check_threshold(threshold: f32) -> Result<()> {
     if threshold > 0.0 && threshold.is_finite() {
         return Ok(());

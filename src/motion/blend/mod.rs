@@ -1,7 +1,7 @@
-//! Blending local poses: levels of weighted means and added differences, joint by joint.
+//! Blending of local poses: levels of weighted means and added differences, joint by joint.
 //!
-//! On one level of poses that are not additive this is the rule of ozz-animation's `BlendingJob`,
-//! with its threshold; more levels lay layers over it.
+//! On one level of poses that are not additive, this is the rule of ozz-animation's `BlendingJob`,
+//! with its threshold. More levels apply further layers over it.
 
 mod joint;
 mod layers;

@@ -1,28 +1,34 @@
 //! The Delaunay triangulation of points on a grid.
 //!
-//! First any triangulation: points in ascending order, each joined to the edges of the hull that it
-//! sees. Then Lawson's flips: an edge between two triangles whose four corners are not Delaunay
-//! becomes the other diagonal, until all are (C. L. Lawson, Software for C¹ surface interpolation, 1977).
-//! As the predicates are exact, every flip lowers the surface over the paraboloid, so that it ends.
+//! The first step makes any triangulation: it adds points in ascending order, and joins each to the
+//! edges of the hull that it sees. The second step is Lawson's flips: if an edge between two
+//! triangles is not Delaunay, it is replaced by the other diagonal, until all edges are Delaunay
+//! (C. L. Lawson, Software for C¹ surface interpolation, 1977).
+//!
+//! The predicates are exact, so every flip lowers the surface over the paraboloid, and the
+//! algorithm ends.
 
 use super::grid::{Cell, in_circle, turn};
 use std::collections::BTreeMap;
 
-/// Triangles counter-clockwise, and the edges around them. For points on one line there are no
-/// triangles, and the edges go from point to point; for one point there are none.
+/// Counter-clockwise triangles, and the edges of their hull.
+///
+/// For points on one line there are no triangles, and the edges connect each point with the next.
+/// For a single point there are no edges.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Triangulation {
     pub(super) triangles: Vec<[usize; 3]>,
     pub(super) edges: Vec<[usize; 2]>,
 }
 
-/// For each edge of a triangle, counter-clockwise, the corner across from it.
+/// For each counter-clockwise edge of a triangle, the corner opposite to it.
 type Across = BTreeMap<(usize, usize), usize>;
 
-/// Of `cells`, all of them different; `order` has their indices, ascending. The result does not
-/// depend on the indices.
+/// Triangulates `cells`, which must all be different.
+///
+/// `order` holds their indices, ascending by cell. The result does not depend on the indices.
 pub(super) fn triangulate(cells: &[Cell], order: &[usize]) -> Triangulation {
-    // From here on, a point is its place in the order.
+    // From here on, a point is identified by its position in `order`.
     let sorted: Vec<Cell> = order.iter().map(|index| cells[*index]).collect();
     let mut across = sweep(&sorted);
     if across.is_empty() {
@@ -34,7 +40,7 @@ pub(super) fn triangulate(cells: &[Cell], order: &[usize]) -> Triangulation {
     }
     flip(&sorted, &mut across);
     let corners = across.iter().map(|((a, b), c)| [*a, *b, *c]);
-    // Each triangle is there once for each of its edges.
+    // Each triangle occurs three times, once per edge. Keep it once.
     let once = corners.filter(|[a, b, c]| a < b && a < c);
     let outer = across
         .keys()
@@ -51,14 +57,14 @@ fn add(across: &mut Across, [a, b, c]: [usize; 3]) {
     across.insert((c, a), b);
 }
 
-/// Any triangulation of points in ascending order; empty for points on one line.
+/// Any triangulation of points in ascending order. Empty if they lie on one line.
 fn sweep(cells: &[Cell]) -> Across {
     let mut across = Across::new();
     let side = |a: usize, b: usize, c: usize| turn(cells[a], cells[b], cells[c]);
     let Some(apex) = (2..cells.len()).find(|at| side(0, 1, *at) != 0) else {
         return across;
     };
-    // Those before it are on one line.
+    // The points before the apex lie on one line.
     let mut hull: Vec<usize> = (0..apex).collect();
     if side(0, 1, apex) < 0 {
         hull.reverse();
@@ -68,7 +74,8 @@ fn sweep(cells: &[Cell]) -> Across {
     }
     hull.push(apex);
     for point in apex + 1..cells.len() {
-        // Beyond all others, so it sees some of the hull's edges, in a row, and not all.
+        // The point lies beyond all others, so it sees some of the hull's edges, in a row, but not
+        // all.
         let count = hull.len();
         let sees =
             |hull: &[usize], at: usize| side(hull[at % count], hull[(at + 1) % count], point) < 0;

@@ -4,14 +4,18 @@ use super::points::{check_count, check_finite, counted2, sorted_apart};
 use crate::error::{Result, expect_len};
 use glam::Vec2;
 
-/// Clips in a plane, blended by gradient band interpolation (R. S. Johansen, Automated
-/// semi-procedural animation for character locomotion, 2009, §6.3), in Cartesian coordinates.
+/// Clips in a plane, blended by gradient bands.
 ///
-/// From each point towards each other, a clip's influence falls linearly from 1 to 0; the least of
-/// these counts, and influences are divided by their sum. Weights are exact at the points and
-/// continuous everywhere, outside too. More clips take part than with
-/// [`BlendSpace2`](crate::motion::BlendSpace2), the change is smoother, and there are no triangles to
-/// choose. A query costs the square of the number of points.
+/// The method is gradient band interpolation in Cartesian coordinates (R. S. Johansen, Automated
+/// semi-procedural animation for character locomotion, 2009, §6.3).
+///
+/// From each point towards each other point, the influence of a clip falls linearly from 1 to 0.
+/// The lowest of these values is the clip's influence. Influences are divided by their sum. Weights
+/// are exact at the points and continuous everywhere, also outside.
+///
+/// Compared with [`BlendSpace2`](crate::motion::BlendSpace2), more clips take part, changes are
+/// smoother, and there is no choice of triangles. The cost of a query is the square of the number
+/// of points.
 ///
 /// ```
 /// use throng::glam::Vec2;
@@ -29,13 +33,16 @@ pub struct GradientBands {
 }
 
 impl GradientBands {
-    /// A clip at each of `points`, in any order and unit.
+    /// Creates a blend space with a clip at each of `points`.
+    ///
+    /// Points may be in any order and unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) for no points,
-    /// [`Error::Capacity`](crate::error::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS), [`Error::At`](crate::error::Error::At) with the
-    /// first point that is not finite, or that is the same as another, which is named too.
+    /// - [`Error::Argument`](crate::error::Error::Argument) for no points.
+    /// - [`Error::Capacity`](crate::error::Error::Capacity) for more than
+    ///   [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS).
+    /// - [`Error::At`](crate::error::Error::At) with the index of the first point that is not
+    ///   finite, or that equals another. In that case, the other is named too.
     pub fn new(points: &[Vec2]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -48,17 +55,19 @@ impl GradientBands {
         })
     }
 
-    /// Where the clips are.
+    /// The positions of the clips.
     #[must_use]
     pub fn points(&self) -> &[Vec2] {
         &self.points
     }
 
-    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates
-    /// that are not a number count as 0.
+    /// Writes the weight of every point at `at`.
+    ///
+    /// The weights are in the order of the points and sum to 1. NaN coordinates count as 0.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element a point.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element per
+    /// point.
     pub fn weights(&self, at: Vec2, out: &mut [f32]) -> Result<()> {
         expect_len("weights", out.len(), self.points.len())?;
         let at = counted2(at);
@@ -68,8 +77,8 @@ impl GradientBands {
             sum += influence;
             *out = influence as f32;
         }
-        // The point nearest to the parameter has gone half the way to none of the others, so the
-        // sum is a half at least.
+        // For the point nearest to the parameter, the parameter is at most half the way to any
+        // other. So the sum is at least a half.
         for out in out {
             *out = (f64::from(*out) / sum) as f32;
         }

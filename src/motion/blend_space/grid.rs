@@ -1,4 +1,4 @@
-//! A grid for points in a plane, on which geometric questions have exact answers.
+//! A grid for points in a plane, on which geometric predicates are exact.
 
 use super::points::counted2;
 use glam::Vec2;
@@ -6,12 +6,14 @@ use glam::Vec2;
 /// A point on the grid; coordinates in ±[`MOST`].
 pub(super) type Cell = [i64; 2];
 
-/// With 29 bits, a turn takes 62 and the test of a circle 125: neither overflows, so both are
-/// exact.
+/// With 29 bits, [`turn`] needs 62 bits and [`in_circle`] 125.
+///
+/// Neither overflows, so both are exact.
 const MOST: i64 = 1 << 29;
 
-/// Rounds points so that the largest coordinate takes 29 bits: to a 32nd of the rounding that `f32`
-/// does there.
+/// Rounds points so that the largest coordinate takes 29 bits.
+///
+/// That is a 32nd of the rounding that `f32` does there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Grid {
     /// A power of two, so that scaling does not round.
@@ -19,13 +21,13 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// For finite points.
+    /// Creates a grid for finite points.
     pub(super) fn over(points: &[Vec2]) -> Self {
         let largest = points
             .iter()
             .fold(0.0, |most: f32, p| most.max(p.abs().max_element()));
-        // Of a normal number, which every `f32` is in `f64`, the exponent is that of the power of
-        // two below it.
+        // Every `f32` is a normal number in `f64`. Its exponent is that of the power of two below
+        // it.
         let exponent = ((f64::from(largest).to_bits() >> 52) as i32) - 1023;
         Self {
             scale: if largest > 0.0 {
@@ -36,12 +38,12 @@ impl Grid {
         }
     }
 
-    /// A point in the grid's units, not rounded.
+    /// A point in units of the grid, not rounded.
     pub(super) fn scaled(&self, at: Vec2) -> [f64; 2] {
         counted2(at).map(|value| value * self.scale)
     }
 
-    /// The nearest point of the grid, if there is one.
+    /// The nearest point of the grid, or `None` if the point lies outside of the grid.
     pub(super) fn cell(&self, at: Vec2) -> Option<Cell> {
         let [x, y] = self.scaled(at).map(f64::round);
         let inside = |value: f64| value.abs() <= MOST as f64;
@@ -49,13 +51,14 @@ impl Grid {
     }
 }
 
-/// Twice the area of a triangle: positive where it runs counter-clockwise.
+/// Twice the area of a triangle, positive if it is counter-clockwise.
 pub(super) const fn turn([ax, ay]: Cell, [bx, by]: Cell, [cx, cy]: Cell) -> i64 {
     (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 }
 
-/// Whether `d` lies inside the circle through `a`, `b` and `c`, which run counter-clockwise; not on
-/// it.
+/// Returns true if `d` lies strictly inside the circle through `a`, `b` and `c`.
+///
+/// `a`, `b` and `c` must be counter-clockwise.
 pub(super) fn in_circle(a: Cell, b: Cell, c: Cell, d: Cell) -> bool {
     let from = |p: Cell| [i128::from(p[0] - d[0]), i128::from(p[1] - d[1])];
     let square = |p: [i128; 2]| p[0] * p[0] + p[1] * p[1];

@@ -1,9 +1,12 @@
-//! Blend spaces: weights of clips from where a parameter, such as a velocity, lies among theirs.
+//! Blend spaces: weights of clips from a parameter such as a velocity.
 //!
-//! - [`BlendSpace1`]: points on a line; [`BlendSpace2`]: points in a plane, by the triangles of
-//!   `delaunay`, which stands on the exact predicates of `grid`;
-//! - [`GradientBands`]: points in a plane, by how far the parameter has gone from each towards all
-//!   others.
+//! Each clip has a position, and its weight depends on where the parameter lies among them.
+//!
+//! - [`BlendSpace1`]: points on a line.
+//! - [`BlendSpace2`]: points in a plane, blended by triangles. `delaunay` makes the triangles, with
+//!   the exact predicates of `grid`.
+//! - [`GradientBands`]: points in a plane. The weight of a point depends on how far the parameter
+//!   has moved from it towards each other point.
 
 mod delaunay;
 mod gradient_bands;

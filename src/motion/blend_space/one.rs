@@ -3,9 +3,10 @@
 use super::points::{check_count, check_finite, counted, sorted_apart, spread};
 use crate::error::Result;
 
-/// Clips along a line, such as idle, walk and run along the speed: the two next to the parameter
-/// are blended, linearly. Left of the first point and right of the last, that one has all the
-/// weight.
+/// Clips along a line, blended linearly between neighbours.
+///
+/// An example is idle, walk and run by speed. The two clips next to the parameter are blended. Left
+/// of the first point and right of the last, that point gets the whole weight.
 ///
 /// ```
 /// use throng::motion::BlendSpace1;
@@ -17,21 +18,25 @@ use crate::error::Result;
 /// assert_eq!(weights, [0.0, 0.0, 1.0]);
 /// # Ok::<(), throng::Error>(())
 /// ```
+#[doc(alias = "blend tree")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace1 {
     points: Vec<f32>,
-    /// Indices of points, ascending in position.
+    /// Indices of points, in ascending order of position.
     order: Vec<usize>,
 }
 
 impl BlendSpace1 {
-    /// A clip at each of `points`, which are in any order, in any unit.
+    /// Creates a blend space with a clip at each of `points`.
+    ///
+    /// Points may be in any order and unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) for no points,
-    /// [`Error::Capacity`](crate::error::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS), [`Error::At`](crate::error::Error::At) with the
-    /// first point that is not finite, or that is the same as another, which is named too.
+    /// - [`Error::Argument`](crate::error::Error::Argument) for no points.
+    /// - [`Error::Capacity`](crate::error::Error::Capacity) for more than
+    ///   [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS).
+    /// - [`Error::At`](crate::error::Error::At) with the index of the first point that is not
+    ///   finite, or that equals another. In that case, the other is named too.
     pub fn new(points: &[f32]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -43,14 +48,16 @@ impl BlendSpace1 {
         })
     }
 
-    /// Where the clips are.
+    /// The positions of the clips.
     #[must_use]
     pub fn points(&self) -> &[f32] {
         &self.points
     }
 
-    /// The two points whose clips are blended at `x`, and their weights, which sum to 1; the second
-    /// is 0 where the first has all. Not a number counts as 0.
+    /// The two points whose clips are blended at `x`.
+    ///
+    /// Each comes with its weight. The weights sum to 1. The second weight is 0 if the first point
+    /// has the whole weight. NaN counts as 0.
     #[must_use]
     pub fn at(&self, x: f32) -> [(usize, f32); 2] {
         let x = counted(x);
@@ -60,7 +67,7 @@ impl BlendSpace1 {
             next.checked_sub(1).map(|before| self.order[before]),
             self.order.get(next).copied(),
         ) else {
-            // Before the first or after the last; there is one at least.
+            // Before the first point or after the last. There is at least one.
             let end = self.order[next.saturating_sub(1)];
             return [(end, 1.0), (end, 0.0)];
         };
@@ -68,11 +75,13 @@ impl BlendSpace1 {
         [(from, (1.0 - u) as f32), (to, u as f32)]
     }
 
-    /// The weight of every point at `x`, in the order of the points; they sum to 1. Not a number
-    /// counts as 0.
+    /// Writes the weight of every point at `x`.
+    ///
+    /// The weights are in the order of the points and sum to 1. NaN counts as 0.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element a point.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element per
+    /// point.
     pub fn weights(&self, x: f32, out: &mut [f32]) -> Result<()> {
         spread(self.points.len(), self.at(x), out)
     }

@@ -1,4 +1,4 @@
-//! Blend spaces: weights of clips from where a parameter, such as a velocity, lies among theirs.
+//! Functions that all blend spaces use, for points and weights.
 
 use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec2;
@@ -41,14 +41,14 @@ pub(crate) fn at_point(index: usize, why: ArgumentFault) -> Error {
     }
 }
 
-/// `indices` sorted by `key`; an error with the first two whose keys are the same.
+/// Indices sorted by `key`. An error names the first two whose keys are equal.
 pub(crate) fn sorted_apart<K: PartialOrd + Copy>(
     count: usize,
     key: impl Fn(usize) -> K,
 ) -> Result<Vec<usize>> {
     let mut order: Vec<usize> = (0..count).collect();
     let compare = |a: &usize, b: &usize| key(*a).partial_cmp(&key(*b));
-    // Stable, so that the lower of two indices comes first.
+    // The sort is stable, so the lower of two indices comes first.
     order.sort_by(|a, b| compare(a, b).unwrap_or(core::cmp::Ordering::Equal));
     match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
         Some(pair) => Err(at_point(pair[1], ArgumentFault::Duplicate { of: pair[0] })),
@@ -56,8 +56,9 @@ pub(crate) fn sorted_apart<K: PartialOrd + Copy>(
     }
 }
 
-/// A parameter's coordinate as it counts: 0 for what is no number, the ends of the range for
-/// infinities.
+/// Cleans a parameter's coordinate.
+///
+/// NaN becomes 0, and infinities become the ends of the range.
 pub(crate) const fn counted(value: f32) -> f64 {
     if value.is_nan() {
         0.0

@@ -5,8 +5,10 @@ use crate::ids::ClipId;
 use crate::motion::{BlendSpace1, BlendSpace2};
 use glam::Vec2;
 
-/// Clips of a character that are blended by one number, such as a speed, or by two, such as a
-/// velocity.
+/// Clips of a character that are blended by one or two numbers.
+///
+/// One number may be a speed, and two may be a velocity.
+#[doc(alias = "blend tree")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace {
     pub(crate) name: Box<str>,
@@ -14,7 +16,7 @@ pub struct BlendSpace {
     pub(crate) shape: BlendShape,
 }
 
-/// Where the clips of a [`BlendSpace`] lie.
+/// The points of a [`BlendSpace`], at which its clips lie.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BlendShape {
     /// On a line.
@@ -24,7 +26,7 @@ pub enum BlendShape {
 }
 
 impl BlendSpace {
-    /// Its name.
+    /// The name of the blend space.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -36,13 +38,13 @@ impl BlendSpace {
         &self.clips
     }
 
-    /// Where the points are.
+    /// The positions of the clips.
     #[must_use]
     pub fn shape(&self) -> &BlendShape {
         &self.shape
     }
 
-    /// How many numbers it is blended by: 1 or 2.
+    /// The number of parameters: 1 or 2.
     #[must_use]
     pub fn dimensions(&self) -> usize {
         match self.shape {
@@ -51,11 +53,12 @@ impl BlendSpace {
         }
     }
 
-    /// The weight of each clip at a place, in the order of [`Self::clips`]; they sum to 1. On a
-    /// line, only `x` counts.
+    /// Writes the weight of each clip at a position.
+    ///
+    /// The weights are in the order of [`Self::clips`] and sum to 1. On a line, only `x` is used.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element a clip.
+    /// [`Error::Argument`](crate::Error::Argument) if `out` does not have one element per clip.
     pub fn weights(&self, at: Vec2, out: &mut [f32]) -> Result<()> {
         match &self.shape {
             BlendShape::Line(space) => space.weights(at.x, out),

@@ -6,18 +6,21 @@ use super::points::{check_count, check_finite, sorted_apart, spread};
 use crate::error::Result;
 use glam::Vec2;
 
-/// Clips in a plane, such as walks in all directions at their velocities: the three at the corners
-/// of the triangle around the parameter are blended, by its barycentric coordinates.
+/// Clips in a plane, blended by triangles.
 ///
-/// The triangles are those of Delaunay. Weights are exact at the points, linear in each triangle
-/// and continuous across edges. Outside of all triangles, the nearest point of their hull counts.
-/// Points on one line are blended two by two along it, and a parameter beside it counts as the
-/// nearest point on it. Where four or more points lie on a circle, as the corners of a square do,
-/// which diagonal there is depends on the positions alone, not on the order in which they are
-/// given.
+/// An example is walks in all directions, placed at their velocities. The three clips at the
+/// corners of the triangle around the parameter are blended, by its barycentric coordinates.
 ///
-/// Positions are rounded to a 2²⁸th of the largest coordinate or less, on which grid the geometry
-/// is exact.
+/// - The triangles are a Delaunay triangulation.
+/// - Weights are exact at the points, linear in each triangle, and continuous across edges.
+/// - A parameter outside of all triangles counts as the nearest point of their hull.
+/// - If all points lie on one line, they are blended in pairs along it. A parameter beside the line
+///   counts as the nearest point on it.
+/// - If four or more points lie on a circle, as the corners of a square do, the positions alone
+///   decide which diagonal is chosen. The order of the points does not matter.
+///
+/// Positions are rounded to a grid, to a 2²⁸th of the largest coordinate or less. On this grid, the
+/// geometry is exact.
 ///
 /// ```
 /// use throng::glam::Vec2;
@@ -31,6 +34,7 @@ use glam::Vec2;
 /// assert_eq!(weights, [0.25, 0.5, 0.0, 0.0, 0.25]);
 /// # Ok::<(), throng::Error>(())
 /// ```
+#[doc(alias = "blend tree")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace2 {
     points: Vec<Vec2>,
@@ -40,14 +44,16 @@ pub struct BlendSpace2 {
 }
 
 impl BlendSpace2 {
-    /// A clip at each of `points`, in any order and unit.
+    /// Creates a blend space with a clip at each of `points`.
+    ///
+    /// Points may be in any order and unit.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) for no points,
-    /// [`Error::Capacity`](crate::error::Error::Capacity) for more than
-    /// [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS), [`Error::At`](crate::error::Error::At) with the
-    /// first point that is not finite, or that is, when rounded, the same as another, which is
-    /// named too.
+    /// - [`Error::Argument`](crate::error::Error::Argument) for no points.
+    /// - [`Error::Capacity`](crate::error::Error::Capacity) for more than
+    ///   [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS).
+    /// - [`Error::At`](crate::error::Error::At) with the index of the first point that is not
+    ///   finite, or that equals another after rounding. In that case, the other is named too.
     pub fn new(points: &[Vec2]) -> Result<Self> {
         check_count(points.len())?;
         for (index, point) in points.iter().enumerate() {
@@ -55,7 +61,7 @@ impl BlendSpace2 {
             check_finite(index, point.y)?;
         }
         let grid = Grid::over(points);
-        // All lie on it.
+        // All points lie on the grid, so none is dropped.
         let cells: Vec<Cell> = points.iter().filter_map(|p| grid.cell(*p)).collect();
         let order = sorted_apart(cells.len(), |index| cells[index])?;
         Ok(Self {
@@ -66,37 +72,43 @@ impl BlendSpace2 {
         })
     }
 
-    /// Where the clips are.
+    /// The positions of the clips.
     #[must_use]
     pub fn points(&self) -> &[Vec2] {
         &self.points
     }
 
-    /// The triangles, as indices of points, counter-clockwise (x to the right, y up); none for
-    /// points on one line.
+    /// The triangles, as indices of points.
+    ///
+    /// They are counter-clockwise (x to the right, y up). There are none if all points lie on one
+    /// line.
     #[must_use]
     pub fn triangles(&self) -> &[[usize; 3]] {
         &self.mesh.triangles
     }
 
-    /// The three points whose clips are blended at `at`, and their weights, which sum to 1; some
-    /// may be 0. Coordinates that are not a number count as 0.
+    /// The three points whose clips are blended at `at`.
+    ///
+    /// Each comes with its weight. The weights sum to 1. Some weights may be 0. NaN coordinates
+    /// count as 0.
     #[must_use]
     pub fn at(&self, at: Vec2) -> [(usize, f32); 3] {
         let found = self.grid.cell(at).and_then(|cell| self.inside(cell));
         found.unwrap_or_else(|| self.nearest(at))
     }
 
-    /// The weight of every point at `at`, in the order of the points; they sum to 1. Coordinates
-    /// that are not a number count as 0.
+    /// Writes the weight of every point at `at`.
+    ///
+    /// The weights are in the order of the points and sum to 1. NaN coordinates count as 0.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element a point.
+    /// [`Error::Argument`](crate::error::Error::Argument) if `out` does not have one element per
+    /// point.
     pub fn weights(&self, at: Vec2, out: &mut [f32]) -> Result<()> {
         spread(self.points.len(), self.at(at), out)
     }
 
-    /// Of the triangle around `at`, or of one of them where it lies on their edge.
+    /// Blends the corners of the triangle around `at`. On an edge, either triangle may be used.
     fn inside(&self, at: Cell) -> Option<[(usize, f32); 3]> {
         self.mesh.triangles.iter().find_map(|triangle| {
             let [a, b, c] = triangle.map(|corner| self.cells[corner]);
@@ -110,7 +122,7 @@ impl BlendSpace2 {
         })
     }
 
-    /// Of the point nearest to `at` on the hull or the line.
+    /// Blends the point of the hull or the line that is nearest to `at`.
     fn nearest(&self, at: Vec2) -> [(usize, f32); 3] {
         let at = self.grid.scaled(at);
         let mut best = ([0.0; 2], [(0, 1.0), (0, 0.0), (0, 0.0)]);
@@ -120,7 +132,7 @@ impl BlendSpace2 {
             let u = dot(minus(at, a), along) / dot(along, along);
             let u = u.clamp(0.0, 1.0);
             let foot = [a[0] + along[0] * u, a[1] + along[1] * u];
-            // |at − foot|² − |at − best|², in a form that keeps what little of it there is for `at` far away.
+            // |at − foot|² − |at − best|², in a form that stays accurate if `at` is far away.
             let (apart, sum) = (
                 minus(best.0, foot),
                 [best.0[0] + foot[0], best.0[1] + foot[1]],

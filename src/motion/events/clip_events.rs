@@ -1,33 +1,35 @@
-//! Events: named times of a clip, each delivered exactly once a pass.
+//! The events of a clip.
 
 use super::passed::Passed;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::motion::loop_mode::LoopMode;
 use std::sync::Arc;
 
-/// The events of a clip: named times from 0 to its duration. Several may share a time or a name.
+/// The events of a clip: named times from 0 to its duration.
+///
+/// Several events may have the same time or name.
 ///
 /// # When an event is delivered
-/// Over unwrapped clip time (see [`LoopMode`]), at the points `k·D + t` for an event at `t` of a
-/// clip of duration `D`:
+/// An event at `t` of a clip of duration `D` lies at the points `k·D + t` of unwrapped clip time
+/// (see [`LoopMode`]).
 ///
-/// - *Forward*, a step from `a` to `b` delivers what lies in `(a, b]`, in ascending order; *backward*,
-///   what lies in `[b, a)`, in descending order. So steps that follow each other deliver each point
-///   once, whatever their lengths; a step of no length delivers nothing; and turning round on a
-///   point does not deliver it again.
-/// - *A play's first step* has its start in it too: an event at 0 is delivered when the clip starts
+/// - *Forward*: a step from `a` to `b` delivers the points in `(a, b]`, in ascending order.
+/// - *Backward*: it delivers the points in `[b, a)`, in descending order.
+/// - So consecutive steps deliver each point once, whatever their lengths. A step of length 0
+///   delivers nothing. Reversing on a point does not deliver it again.
+/// - *The first step of a play* includes its start: an event at 0 is delivered if the clip starts
 ///   at 0.
-/// - [`LoopMode::Loop`]: 0 and the duration are two events of a clip that lie on one point, the
-///   seam. Who reaches it is given both, forward those at the duration (of the pass that ends)
-///   before those at 0 (of the pass that begins), backward the other way round. A first step from
-///   the seam is given only those of the pass that it goes into.
-/// - [`LoopMode::Once`]: there is one pass, and time runs on outside of it. What lies on 0 or the
-///   duration is delivered when time passes it, and not again while the pose is held.
-/// - [`LoopMode::PingPong`]: odd passes are run through backward. At a turning point an event is
-///   one point, delivered once; it counts to the pass that begins there.
+/// - [`LoopMode::Loop`]: an event at 0 and an event at the duration are two events at one point,
+///   the seam. Reaching the seam delivers both. Forward, those at the duration (of the cycle that
+///   ends) come before those at 0 (of the cycle that begins). Backward, it is the other way round.
+///   A first step that starts on the seam delivers only those of the cycle that it enters.
+/// - [`LoopMode::Once`]: there is one cycle, and time continues outside of it. An event at 0 or at
+///   the duration is delivered when time reaches it, and not again while the pose is held.
+/// - [`LoopMode::PingPong`]: odd cycles are played backward. An event at a turning point is a
+///   single point and is delivered once. It belongs to the cycle that begins there.
 ///
-/// The points are computed in `f64` and compared as they are, always in the same way: nothing is
-/// lost or doubled to rounding.
+/// The points are computed in `f64`, always in the same way, and compared exactly. So no event is
+/// lost or delivered twice because of rounding.
 ///
 /// ```
 /// use throng::motion::{ClipEvents, EventCursor, LoopMode};
@@ -36,7 +38,7 @@ use std::sync::Arc;
 /// let mut cursor = EventCursor::new(0.0);
 /// let names: Vec<_> = cursor.advance(&steps, 1.25, LoopMode::Loop, 100).map(|hit| hit.name).collect();
 /// assert_eq!(names, ["left foot", "right foot", "left foot"]);
-/// // A month in one step: as many as are wanted, and how many were left out.
+/// // A month in one step: a limited number of events, and the number that was left out.
 /// let month = cursor.advance(&steps, 2_592_001.25, LoopMode::Loop, 10);
 /// assert_eq!(month.left_out(), 2 * 2_592_000 - 10);
 /// assert_eq!(month.count(), 10);
@@ -45,13 +47,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClipEvents {
     pub(crate) duration_s: f64,
-    /// Each once, in the order in which they were given.
+    /// The different names, in the order in which they first occurred.
     pub(crate) names: Arc<[Box<str>]>,
-    /// Sorted by time; those of one time in the order in which they were given.
+    /// Sorted by time. Events with the same time keep the order in which they were given.
     pub(crate) events: Vec<Event>,
-    /// How many lie on 0.
+    /// The number of events at time 0.
     pub(crate) at_start: usize,
-    /// How many lie before the duration.
+    /// The number of events before the duration.
     pub(crate) before_end: usize,
 }
 
@@ -63,13 +65,16 @@ pub(crate) struct Event {
 }
 
 impl ClipEvents {
-    /// The events of a clip that lasts `duration_s`, in any order. A time that is the duration when
-    /// rounded to `f32`, as clips have it, counts as the duration.
+    /// Creates the events of a clip that lasts `duration_s`, in any order.
+    ///
+    /// A time that equals the duration when rounded to `f32`, the precision of clips, counts as the
+    /// duration.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a duration that is negative or not finite in `f32`; [`Error::At`],
-    /// naming the event, with [`Error::Argument`] for a time that is not finite or lies outside
-    /// `0..=duration_s`; [`Error::Capacity`] for more than 2³² − 1 events.
+    /// - [`Error::Argument`] for a duration that is negative or not finite in `f32`.
+    /// - [`Error::At`] with the index of the event and [`Error::Argument`], for a time that is not
+    ///   finite or lies outside `0..=duration_s`.
+    /// - [`Error::Capacity`] for more than 2³² − 1 events.
     pub fn new<N: AsRef<str>>(
         duration_s: f64,
         events: impl IntoIterator<Item = (N, f64)>,
@@ -100,10 +105,11 @@ impl ClipEvents {
         Self::shared(duration_s, &names.into(), ids)
     }
 
-    /// [`Self::new`] with names that several clips share, and their numbers instead of names.
+    /// The same as [`Self::new`], with names that several clips share, and indices instead of
+    /// names.
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Self::new`].
     pub(crate) fn shared(
         duration_s: f64,
         names: &Arc<[Box<str>]>,
@@ -123,7 +129,7 @@ impl ClipEvents {
                 index: index as u64,
                 why: why.into(),
             })?;
-            // No negative zero: it would sort before zero.
+            // Avoid negative zero, which would sort before zero.
             let time_s = time_s + 0.0;
             named.events.push(Event { time_s, name });
         }
@@ -141,27 +147,28 @@ impl ClipEvents {
         self.duration_s
     }
 
-    /// How many events there are.
+    /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The events in the order of their times: name and time in seconds.
+    /// The events in order of time, as name and time in seconds.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
         let events = self.events.iter();
         events.map(|event| (self.name(event.name), event.time_s))
     }
 
-    /// The different names, in the order in which they were given first. [`EventHit::name_id`](super::EventHit::name_id)
-    /// counts in them. Events of a character's clips have the names of all of them in common, which
-    /// [`EventId`](crate::ids::EventId)s count.
+    /// The different names, in the order in which they first occurred.
+    ///
+    /// [`EventHit::name_id`](super::EventHit::name_id) is an index into them. All clips of a
+    /// character share one list of names, in which [`EventId`](crate::ids::EventId) is an index.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }
@@ -170,20 +177,24 @@ impl ClipEvents {
         self.names.get(id as usize).map_or("", |name| name)
     }
 
-    /// The events that a step from one unwrapped time to another passes, as
-    /// [above](Self#when-an-event-is-delivered); none where a time is not a number. Lazily: a step
-    /// over a month of passes costs what is taken of it. Times beyond 2⁴⁸ passes count as that; a
-    /// clip without duration does not loop.
+    /// The events that a step from one unwrapped time to another passes.
+    ///
+    /// The rules are [above](Self#when-an-event-is-delivered). There are none if a time is not a
+    /// number. The iterator is lazy: a step over a month costs only as much as the events that are
+    /// taken from it. Times beyond 2⁴⁸ cycles are clamped to that. A clip without duration does not
+    /// loop.
     pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
         Passed::new(self, from_s, to_s, loop_mode, false)
     }
 
-    /// The same for a play's first step: with what lies on `from_s`.
+    /// The same as [`Self::passed`] for the first step of a play.
+    ///
+    /// It includes the events at `from_s`.
     pub fn passed_from_start(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
         Passed::new(self, from_s, to_s, loop_mode, true)
     }
 
-    /// How many events [`Self::passed`] would deliver, in closed form; at most `u64::MAX`.
+    /// The number of events of [`Self::passed`], in closed form. At most `u64::MAX`.
     #[must_use]
     pub fn count_passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> u64 {
         self.passed(from_s, to_s, loop_mode).left()

@@ -1,11 +1,12 @@
-//! Where a play is, and whether what lies there has been delivered.
+//! A cursor that delivers the events of a play step by step.
 
 use super::clip_events::ClipEvents;
 use super::passed::Passed;
 use crate::motion::loop_mode::LoopMode;
 
-/// A play's place in unwrapped clip time (see [`LoopMode`]), for delivering its events step by
-/// step.
+/// The position of a play in unwrapped clip time (see [`LoopMode`]).
+///
+/// It delivers the play's events step by step.
 ///
 /// ```
 /// use throng::motion::{ClipEvents, EventCursor, LoopMode};
@@ -24,8 +25,9 @@ pub struct EventCursor {
 }
 
 impl EventCursor {
-    /// At an unwrapped time, before its first step: what lies there is still to be delivered. Not a
-    /// number counts as 0.
+    /// Creates a cursor at an unwrapped time, before its first step.
+    ///
+    /// Events at that time are still to be delivered. NaN counts as 0.
     #[must_use]
     pub fn new(unwrapped_s: f64) -> Self {
         let mut cursor = Self::default();
@@ -33,18 +35,20 @@ impl EventCursor {
         cursor
     }
 
-    /// Where it is, in seconds of unwrapped time.
+    /// The current unwrapped time, in seconds.
     #[must_use]
     pub fn unwrapped_s(&self) -> f64 {
         self.unwrapped_s
     }
 
-    /// Goes on to an unwrapped time, either way, and delivers what lies between, at most `max`
-    /// events: those that are passed first. [`Passed::left_out`] says how many there were beyond;
-    /// they don't come again. What is not iterated does not either.
+    /// Moves to an unwrapped time and delivers the events between.
     ///
-    /// The first step that has a length also delivers what lies on its start. A step without
-    /// length, and one to what is not a number, change nothing.
+    /// The step may go in either direction. It delivers at most `max` events: those that are passed
+    /// first. [`Passed::left_out`] is the number of the others, which are not delivered later.
+    /// Events that the caller does not iterate over are not delivered later either.
+    ///
+    /// The first step that has a length also delivers the events at its start. A step of length 0,
+    /// or to a time that is not a number, changes nothing.
     pub fn advance<'a>(
         &mut self,
         events: &'a ClipEvents,
@@ -63,8 +67,10 @@ impl EventCursor {
         passed.limited(max)
     }
 
-    /// Jumps to an unwrapped time and delivers nothing. The next step starts there as a play does:
-    /// what lies on that very time is delivered with it. Not a number counts as 0.
+    /// Jumps to an unwrapped time without delivering anything.
+    ///
+    /// The next step starts there as a play does: it delivers the events at exactly that time. NaN
+    /// counts as 0.
     pub fn seek(&mut self, to_s: f64) {
         let unwrapped_s = if to_s.is_nan() { 0.0 } else { to_s };
         *self = Self {
@@ -73,7 +79,9 @@ impl EventCursor {
         };
     }
 
-    /// Jumps to an unwrapped time and delivers what lies on the way, as [`Self::advance`] does.
+    /// Jumps to an unwrapped time and delivers the events between.
+    ///
+    /// It does the same as [`Self::advance`].
     pub fn seek_delivering<'a>(
         &mut self,
         events: &'a ClipEvents,

@@ -1,9 +1,12 @@
-//! The events of all passes on one line of unwrapped time, numbered through from the first of pass 0.
+//! The events of all cycles on one line of unwrapped time, with consecutive numbers.
+//!
+//! Number 0 is the first event of cycle 0. In the code of this file, a *pass* is one run through
+//! the clip, and a *cycle* is what repeats: one pass, or two with [`LoopMode::PingPong`].
 
 use super::clip_events::{ClipEvents, Event};
 use crate::motion::loop_mode::{LoopMode, has_passes, within};
 
-/// A clip's events as an endless line. What repeats is a *cycle*: a pass, or with ping-pong two.
+/// A clip's events as an endless line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
     events: &'a ClipEvents,
@@ -45,15 +48,17 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Which cycle a point is in, and its number there.
+    /// The cycle of a point, and its number in that cycle.
     fn place(&self, number: i128) -> (i64, usize) {
         let per_cycle = self.per_cycle.max(1) as i128;
         let cycle = number.div_euclid(per_cycle) as i64;
         (cycle, number.rem_euclid(per_cycle) as usize)
     }
 
-    /// The point of a number. Never descending in the number, rounding included: within a pass all
-    /// is clamped to its ends, which are the same products for both passes that meet there.
+    /// The point with a number.
+    ///
+    /// Its time never decreases as the number increases, even with rounding: within a pass, times
+    /// are clamped to its ends. These ends are the same products for both passes that meet there.
     pub(super) fn point(&self, number: i128) -> Point {
         let (cycle, place) = self.place(number);
         let duration_s = self.events.duration_s;
@@ -92,8 +97,9 @@ impl<'a> Line<'a> {
         event.map_or(0.0, |event| event.time_s)
     }
 
-    /// How many points lie before a time, counted from the first of cycle 0 (which makes it
-    /// negative before that); with those on it if asked.
+    /// The number of points before a time, and also on it if `and_on`.
+    ///
+    /// They are counted from the first point of cycle 0. Before that, the number is negative.
     pub(super) fn before(&self, unwrapped_s: f64, and_on: bool) -> i128 {
         let is_before = |number| {
             let at = self.point(number).unwrapped_s;
@@ -103,8 +109,8 @@ impl<'a> Line<'a> {
         let (mut low, mut high) = if self.loop_mode == LoopMode::Once {
             (0, per_cycle)
         } else {
-            // The quotient is off by less than one; what lies on a seam belongs to the cycle before
-            // too.
+            // The quotient is off by less than one. A point on a seam may belong to the cycle
+            // before.
             let length_s = self.cycle_s();
             let cycle = (within(unwrapped_s, length_s) / length_s).floor() as i128;
             ((cycle - 2) * per_cycle, (cycle + 3) * per_cycle)
@@ -120,8 +126,9 @@ impl<'a> Line<'a> {
         low
     }
 
-    /// The first point of a forward play that starts at a time: at the seam of a loop, what ends
-    /// there is left out.
+    /// The number of the first point of a forward play that starts at a time.
+    ///
+    /// At the seam of a loop, the points that end there are left out.
     pub(super) fn first_from(&self, unwrapped_s: f64) -> i128 {
         let first = self.before(unwrapped_s, false);
         let (cycle, _) = self.place(first);
@@ -134,7 +141,9 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// One past the first point of a backward play that starts at a time: the same there.
+    /// One past the first point of a backward play that starts at a time.
+    ///
+    /// At the seam of a loop, the points that begin there are left out.
     pub(super) fn last_from(&self, unwrapped_s: f64) -> i128 {
         let end = self.before(unwrapped_s, true);
         let (cycle, _) = self.place(end - 1);

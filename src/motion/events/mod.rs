@@ -1,8 +1,9 @@
-//! Events: named times of a clip, each delivered exactly once a pass.
+//! Events: named times of a clip, each delivered exactly once per cycle.
 //!
-//! - [`ClipEvents`] is the list of a clip; `line`: the events of all passes, in order, numbered
-//!   through;
-//! - [`Passed`] goes through those of a span of time; [`EventCursor`] remembers where a play is.
+//! - [`ClipEvents`] is the list of events of a clip. `line` holds the events of all cycles, in
+//!   order, with consecutive numbers.
+//! - [`Passed`] iterates over the events in a span of time. [`EventCursor`] remembers the time that
+//!   was reached.
 
 mod clip_events;
 mod cursor;

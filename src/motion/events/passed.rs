@@ -1,4 +1,4 @@
-//! Going through the events of a step.
+//! Iteration over the events of a step.
 
 use super::clip_events::ClipEvents;
 use super::line::Line;
@@ -7,33 +7,35 @@ use crate::motion::loop_mode::LoopMode;
 /// An event that was passed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EventHit<'a> {
-    /// Which of the clip's events, in the order of [`ClipEvents::iter`].
+    /// The index of the event, in the order of [`ClipEvents::iter`].
     pub event: usize,
-    /// Its name.
+    /// The name of the event.
     pub name: &'a str,
-    /// The number of its name among [`ClipEvents::names`]: to compare names once for all.
+    /// The index of its name in [`ClipEvents::names`], for comparing names quickly.
     pub name_id: u32,
     /// The clip's own time, in seconds.
     pub time_s: f64,
-    /// The pass in which it lies: 0 is the one that begins at the unwrapped time 0.
+    /// The number of its cycle. Cycle 0 begins at the unwrapped time 0.
     pub pass: i64,
-    /// The unwrapped time where it lies, in seconds.
+    /// The unwrapped time of the event, in seconds.
     pub unwrapped_s: f64,
-    /// Whether unwrapped time ran backward over it.
+    /// True if unwrapped time went backward over it.
     pub backward: bool,
 }
 
-/// The events of a step, in the order in which they are passed. Made by [`ClipEvents::passed`] and
+/// The events of a step, in order.
+///
+/// The order is that in which they are passed. The iterator is made by [`ClipEvents::passed`] and
 /// [`EventCursor::advance`](crate::motion::EventCursor::advance).
 ///
-/// Each is found when it is asked for: `nth`, `skip`, `count` and `last` cost the same for any
-/// number, and only who takes a billion events waits for a billion.
+/// Each event is computed when it is taken. `nth`, `skip`, `count` and `last` cost the same for any
+/// number of events. Only code that takes a billion events waits for a billion.
 #[derive(Debug, Clone)]
 #[must_use = "events are delivered by iterating"]
 pub struct Passed<'a> {
     events: &'a ClipEvents,
     line: Line<'a>,
-    /// Numbers of the points that are left; taken from the end if backward.
+    /// Numbers of the remaining points, `low..high`. Backward, they are taken from the end.
     low: i128,
     high: i128,
     backward: bool,
@@ -78,7 +80,9 @@ impl<'a> Passed<'a> {
         }
     }
 
-    /// The first `max` of them; the others are left out, and counted.
+    /// Keeps only the first `max` events.
+    ///
+    /// The others are counted as left out.
     pub fn limited(mut self, max: usize) -> Self {
         let left = self.high - self.low;
         let kept = left.min(max as i128);
@@ -92,13 +96,13 @@ impl<'a> Passed<'a> {
         self
     }
 
-    /// How many events of the step are not delivered because of the limit.
+    /// The number of events of the step that the limit left out.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// How many are still to come; at most `u64::MAX`.
+    /// The number of events that are still to come. At most `u64::MAX`.
     #[must_use]
     pub fn left(&self) -> u64 {
         u64::try_from(self.high - self.low).unwrap_or(u64::MAX)

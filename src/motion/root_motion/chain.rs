@@ -1,31 +1,31 @@
-//! A joint and all above it, evaluated in `f64` from the clip's curves.
+//! A joint and its ancestors, evaluated in `f64` from the clip's curves.
 
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, animate_tracks};
 use crate::ids::JointId;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
-/// The joints from a root down to one, and the tracks that drive them.
+/// The joints from a root down to one joint, and the tracks that drive them.
 pub(super) struct Chain {
-    /// From the root; the joint itself is the last.
+    /// Rest transforms, starting at the root. The joint itself is the last.
     rest: Vec<Transform>,
-    /// Their joints count in the chain.
+    /// The tracks. Their joints are indices in the chain.
     tracks: Vec<Track>,
     local: Vec<Transform>,
-    /// When the clip starts, in seconds.
+    /// The start of the clip, in seconds.
     pub(super) start_s: f32,
 }
 
-/// Where the joint is at a time.
+/// The place of the joint at a time.
 #[derive(Clone, Copy)]
 pub(super) struct Placed {
-    /// Character space from the parent's.
+    /// The transform from the parent's space to character space.
     pub(super) parent: DAffine3,
     pub(super) local: Transform,
 }
 
 impl Placed {
-    /// Where the joint's origin is, in character space.
+    /// The joint's origin, in character space.
     pub(super) fn position(&self) -> DVec3 {
         let local = self.local.translation.as_dvec3();
         self.parent.transform_point3(local)
@@ -80,13 +80,13 @@ impl Chain {
         self.tracks.iter().filter(|track| moves(&track.values))
     }
 
-    /// Whether the joint's ancestors move.
+    /// Returns true if an ancestor of the joint moves.
     pub(super) fn parents_move(&self) -> bool {
         let joint = self.len().saturating_sub(1);
         self.moving().any(|track| usize::from(track.joint) < joint)
     }
 
-    /// Whether the joint turns, by itself or with an ancestor.
+    /// Returns true if the joint rotates, by itself or with an ancestor.
     pub(super) fn turns(&self) -> bool {
         self.moving()
             .any(|track| matches!(track.values, TrackValues::Rotation(_)))
@@ -101,12 +101,12 @@ impl Chain {
         })
     }
 
-    /// How many joints there are.
+    /// The number of joints.
     pub(super) fn len(&self) -> usize {
         self.rest.len()
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(super) fn key_count(&self) -> usize {
         let counts = self.tracks.iter().map(|track| track.values.times_s().len());
         counts.sum()
@@ -141,7 +141,7 @@ fn unit(local: &Transform) -> DQuat {
     }
 }
 
-/// Whether a track ever changes what it drives.
+/// Returns true if a track ever changes what it drives.
 pub(super) fn moves(values: &TrackValues) -> bool {
     match values {
         TrackValues::Translation(keys) | TrackValues::Scale(keys) => changes(keys, Vec3::ZERO),
@@ -149,7 +149,7 @@ pub(super) fn moves(values: &TrackValues) -> bool {
     }
 }
 
-/// With tangents, what is not zero moves; values are compared with the first.
+/// Returns true if the values differ from the first one, or if a tangent is not zero.
 fn changes<T: Copy + PartialEq>(keys: &Keys<T>, zero: T) -> bool {
     if keys.times_s.len() < 2 {
         return false;
@@ -161,14 +161,14 @@ fn changes<T: Copy + PartialEq>(keys: &Keys<T>, zero: T) -> bool {
     keys.values.chunks_exact(3).any(value)
 }
 
-/// The inverse of the parent's transform, where there is one.
+/// The inverse of the parent's transform, if it exists.
 pub(super) fn inverse(parent: &DAffine3) -> Option<DAffine3> {
     let inverse = parent.inverse();
     let is_finite = inverse.matrix3.is_finite() && inverse.translation.is_finite();
     (parent.matrix3.determinant() != 0.0 && is_finite).then_some(inverse)
 }
 
-/// The rotation in a matrix that only turns and scales evenly; `None` where it does more.
+/// The rotation of a matrix that only rotates and scales uniformly. `None` for any other.
 pub(super) fn rotation(matrix: &DMat3) -> Option<DQuat> {
     const SHEAR: f64 = 1e-4;
     let lengths = DVec3::new(
@@ -187,7 +187,7 @@ pub(super) fn rotation(matrix: &DMat3) -> Option<DQuat> {
     if skew > SHEAR || x.cross(y).dot(z) < 0.0 {
         return None;
     }
-    // Orthonormal: what is left of shear goes.
+    // Make the axes orthonormal, which removes the rest of the shear.
     let y = (y - x * x.dot(y)).normalize_or(DVec3::Y);
     let q = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y)));
     Some(q.normalize())

@@ -4,13 +4,14 @@ use super::delta::RootDelta;
 use crate::clip::Interpolation;
 use glam::{DVec3, DVec4};
 
-/// Keys of the motion: x, y, z in metres and yaw in radians, unwrapped. Kept in `f64`: what a key
-/// is off by comes back with every pass.
+/// Keys of the motion: x, y, z in metres and unwrapped yaw in radians.
+///
+/// They are `f64`, because the error of a key recurs with every cycle.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
-    /// Seconds, strictly increasing; none where the motion is still.
+    /// Times in seconds, strictly increasing. Empty if there is no motion.
     pub(super) times_s: Vec<f32>,
-    /// One or, under [`Interpolation::CubicSpline`], three a key.
+    /// One value per key, or three under [`Interpolation::CubicSpline`].
     pub(super) values: Vec<DVec4>,
     pub(super) interpolation: Interpolation,
 }

@@ -1,17 +1,21 @@
-//! Rigid motions of a character over the ground: a turn about +Y and a translation.
+//! Rigid motions of a character over the ground: a rotation about +Y and a translation.
 
 use crate::error::{ArgumentFault, Error, Result};
 use crate::skeleton::Affine;
 use core::f64::consts::TAU;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 
-/// How far a character moved: a turn about +Y, then a translation, in the frame that the character
-/// had at the start. It maps a point `p` to `R(yaw) p + translation`.
+/// A movement of a character: a rotation about +Y, then a translation.
+///
+/// It maps a point `p` to `R(yaw) p + translation`, relative to the frame that the character had at
+/// the start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RootDelta {
-    /// In metres, in the character's space as it was before the turn.
+    /// Translation in metres, in the character's space before the rotation.
     pub translation: DVec3,
-    /// Radians about +Y, counter-clockwise seen from above. Not wrapped: two full turns are 4π.
+    /// Rotation in radians about +Y, counter-clockwise seen from above.
+    ///
+    /// It is not wrapped: two full turns are 4π.
     pub yaw_rad: f64,
 }
 
@@ -22,7 +26,9 @@ impl RootDelta {
         yaw_rad: 0.0,
     };
 
-    /// This motion and then `next`, which is told in the frame where this one ends.
+    /// This motion followed by `next`.
+    ///
+    /// `next` is relative to the frame where this motion ends.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         Self {
@@ -31,7 +37,7 @@ impl RootDelta {
         }
     }
 
-    /// The motion back.
+    /// The inverse motion.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self {
@@ -40,15 +46,17 @@ impl RootDelta {
         }
     }
 
-    /// This motion `count` times, one after the other; back for a negative count. `count` is a
-    /// whole number. The cost does not depend on it.
+    /// This motion repeated `count` times.
     ///
-    /// The translations are a geometric series of turned vectors: with the yaw `ψ` of one motion
-    /// and `n` of them, `Σ R(iψ) p = R((n − 1) ψ/2) p · sin(nψ/2) / sin(ψ/2)`, which for whole
-    /// turns is `n p`.
+    /// `count` must be a whole number. A negative count gives the inverse. The cost does not depend
+    /// on the count.
+    ///
+    /// The translations are a geometric series of rotated vectors. With the yaw `ψ` of one motion
+    /// and `n` motions, `Σ R(iψ) p = R((n − 1) ψ/2) p · sin(nψ/2) / sin(ψ/2)`. For whole turns,
+    /// that is `n p`.
     #[must_use]
     pub fn repeated(&self, count: f64) -> Self {
-        // Whole turns change nothing in the sum; without them the quotient is well behaved.
+        // Whole turns do not change the sum. Without them, the quotient is well-conditioned.
         let half = 0.5 * without_turns(self.yaw_rad);
         let reach = if half == 0.0 {
             count
@@ -63,13 +71,14 @@ impl RootDelta {
         }
     }
 
-    /// The motion of a blend: the weighted mean of the translations and of the yaws, as of
-    /// velocities over the same time. Weights are normalised by their sum; where that is 0, nothing
-    /// moves.
+    /// The motion of a blend: the weighted mean of the translations and of the yaws.
     ///
-    /// Motions that are the same give that motion, whatever the weights. Where clips turn at
-    /// different rates, two steps are one step but for terms of second order in the step's
-    /// difference of yaw: blend once a frame.
+    /// They are treated as velocities over the same time. Weights are normalised by their sum. If
+    /// the sum is 0, there is no motion.
+    ///
+    /// Equal motions give that motion, whatever the weights. If clips turn at different rates, two
+    /// steps differ from a single step by terms of second order in the steps' difference of yaw. So
+    /// blend once per frame.
     ///
     /// # Errors
     /// [`Error::At`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a
@@ -83,27 +92,35 @@ impl RootDelta {
         Ok(mean.get())
     }
 
-    /// The motion as a matrix: the earlier character space from the later one.
+    /// The motion as a matrix.
+    ///
+    /// It transforms from the later character space to the earlier one.
     #[must_use]
     pub fn to_affine(&self) -> DAffine3 {
         let turn = DQuat::from_rotation_y(self.yaw_rad);
         DAffine3::from_rotation_translation(turn, self.translation)
     }
 
-    /// An instance's transform after the motion: `world_from_model × motion`, so that its scale
-    /// scales the translation, and its rotation turns it. Computed in `f64` and rounded once.
+    /// An instance's transform after the motion: `world_from_model × motion`.
     ///
-    /// What is rounded in every frame drifts: for long plays, see [`Self::apply_orthonormal`] or
-    /// keep a [`RootPlace`](crate::motion::RootPlace).
+    /// The scale of the transform scales the translation, and its rotation rotates it. The product
+    /// is computed in `f64` and rounded once.
+    ///
+    /// Rounding in every frame causes drift. For long-running instances, use
+    /// [`Self::apply_orthonormal`] or keep a [`RootPlace`](crate::motion::RootPlace).
     #[must_use]
     pub fn apply(&self, world_from_model: &Affine) -> Affine {
         rounded(&(wide(world_from_model) * self.to_affine()))
     }
 
-    /// The same with the rotation made orthonormal, after Gram and Schmidt from its z and x axis,
-    /// and with this scale in place of the lengths of the axes: the rotation does not drift,
-    /// however many steps there are. The scale is applied first, along the character's own axes;
-    /// for a uniform scale this is [`Self::apply`] but for rounding.
+    /// An instance's transform after the motion, with an orthonormal rotation.
+    ///
+    /// The rotation comes from the z and x axes of the transform, made orthonormal by the
+    /// Gram–Schmidt process. `scale` replaces the lengths of the axes. So the rotation does not
+    /// drift, however many steps there are.
+    ///
+    /// The scale is applied first, along the character's own axes. For a uniform scale, the result
+    /// equals [`Self::apply`] except for rounding.
     #[must_use]
     pub fn apply_orthonormal(&self, world_from_model: &Affine, scale: Vec3) -> Affine {
         let from = wide(world_from_model);
@@ -121,15 +138,17 @@ impl RootDelta {
     }
 }
 
-/// The angle without its whole turns: within ±π. What `TAU` is off from 2π is subtracted too, so
-/// that thousands of turns leave no error.
+/// The angle without its whole turns: within ±π.
+///
+/// The difference between `TAU` and 2π is also subtracted, so that thousands of turns leave no
+/// error.
 pub(crate) fn without_turns(yaw_rad: f64) -> f64 {
     const REST_OF_TAU: f64 = 2.449_293_598_294_706_4e-16;
     let turns = (yaw_rad / TAU).round();
     (-turns).mul_add(TAU, yaw_rad) - turns * REST_OF_TAU
 }
 
-/// `v`, turned about +Y.
+/// Rotates `v` about +Y.
 pub(crate) fn turned(v: DVec3, yaw_rad: f64) -> DVec3 {
     if yaw_rad == 0.0 {
         return v;
@@ -151,7 +170,7 @@ impl Mean {
         let weight = f64::from(weight);
         self.weight += weight;
         if weight > 0.0 {
-            // A running mean: the same motions give the same bits, and nothing overflows.
+            // A running mean: equal motions give the same bits, and nothing overflows.
             let part = weight / self.weight;
             self.translation += (motion.translation - self.translation) * part;
             self.yaw_rad += (motion.yaw_rad - self.yaw_rad) * part;

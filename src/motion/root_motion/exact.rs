@@ -1,5 +1,6 @@
-//! The motion of translations alone under ancestors that do not move: everything is affine in the
-//! joint's keys.
+//! Exact extraction of translation, if the joint's ancestors do not move.
+//!
+//! Everything is then affine in the joint's keys.
 
 use super::chain::inverse;
 use super::curve::Curve;
@@ -12,7 +13,7 @@ use glam::{DVec3, DVec4, Vec3};
 /// The motion, the joint's new tracks and the report.
 pub(super) type Split = (Curve, Vec<TrackValues>, RootMotionReport);
 
-/// Rewrites the joint's translation keys, where that is exact.
+/// Rewrites the joint's translation keys. `None` if that would not be exact.
 pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
     if way.taken.yaw || way.chain.parents_move() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Splitting a clip: which joint, from where, and how.
+//! Extraction of root motion: the choice of joint, reference and method.
 
 use super::chain::{Chain, Placed, moves, rotation};
 use super::curve::Curve;
@@ -12,7 +12,7 @@ use crate::mesh::Model;
 use crate::skeleton::Skeleton;
 use glam::{BVec3, DVec3, DVec4};
 
-/// From where the motion counts: where the clip that stays keeps the joint.
+/// The reference position of a motion: where the clip in place keeps the joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -20,30 +20,36 @@ use glam::{BVec3, DVec3, DVec4};
     serde(rename_all = "snake_case")
 )]
 pub enum RootReference {
-    /// Where the joint is at the clip's time 0: the motion starts at none.
+    /// The joint at the clip's time 0. The motion then starts at the identity.
     #[default]
     FirstFrame,
-    /// Where the joint is in the rest pose: clips that are blended agree on it.
+    /// The joint in the rest pose. All clips that are blended then agree on it.
     Rest,
 }
 
-/// What [`RootMotion::extract`] takes out of a clip.
+/// Options of [`RootMotion::extract`]: the parts of the motion to extract.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootMotionOptions {
-    /// The joint whose way is taken, such as [`Skeleton::joint`] has it by name. `None`: the
-    /// topmost one that the clip moves or turns, the first in the skeleton's order.
+    /// The joint whose motion is extracted. [`Skeleton::joint`] finds it by name.
+    ///
+    /// `None` selects the topmost joint that the clip moves or rotates. Of several, it is the first
+    /// in the skeleton's order.
     pub joint: Option<JointId>,
-    /// Along which axes of character space its translation is taken; by default x and z, over the
-    /// ground.
+    /// The axes of character space along which translation is extracted.
+    ///
+    /// The default is x and z, along the ground.
     pub axes: BVec3,
-    /// Whether its turn about +Y is taken; by default it is.
+    /// Extracts the rotation about +Y, if true. This is the default.
     pub yaw: bool,
-    /// From where the motion counts.
+    /// The reference position of the motion.
     pub reference: RootReference,
-    /// How far a point as far from the joint as the character is large may lie from where it was,
-    /// in metres, where the joint needs new keys. `None` is 0.1 mm for a character of 1.8 m, scaled
-    /// by the largest edge of [`Character::rest_bounds`](crate::character::Character::rest_bounds). Never less than 2e-6 of the largest
-    /// distance from the origin that takes part: `f32` has no more.
+    /// The maximum error in metres, if the joint needs new keys.
+    ///
+    /// It is measured at a point whose distance from the joint is the size of the character. `None`
+    /// is 0.1 mm for a character of 1.8 m, scaled by the largest edge of
+    /// [`Character::rest_bounds`](crate::character::Character::rest_bounds). It is never less than
+    /// 2e-6 of the largest distance from the origin that takes part, which is the precision of
+    /// `f32`.
     pub error_m: Option<f32>,
 }
 
@@ -59,53 +65,56 @@ impl Default for RootMotionOptions {
     }
 }
 
-/// How a motion was taken out.
+/// The result of an extraction of root motion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RootMotionReport {
-    /// Keys of the motion; none where it is still.
+    /// The number of keys of the motion. 0 if there is no motion.
     pub keys: usize,
-    /// Whether the joint's keys were rewritten, which is exact but for rounding; else it has new
-    /// ones.
+    /// True if the joint's keys were rewritten.
+    ///
+    /// Rewriting is exact except for rounding. If false, the joint has new keys.
     pub exact: bool,
-    /// The largest error that was measured between the new keys, in metres, as
-    /// [`RootMotionOptions::error_m`] says; 0 where nothing was resampled.
+    /// The largest error measured between new keys, in metres.
+    ///
+    /// See [`RootMotionOptions::error_m`]. It is 0 if nothing was resampled.
     pub error_m: f64,
 }
 
-/// What is taken out, in numbers.
+/// The parts of the motion to extract, as numbers.
 pub(crate) struct Taken {
     pub(crate) axes: DVec3,
     pub(crate) yaw: bool,
     pub(crate) reference: Placed,
     pub(crate) error_m: f64,
-    /// How far from the joint an error of its rotation counts, in metres.
+    /// The distance from the joint at which an error of its rotation is measured, in metres.
     pub(crate) reach_m: f64,
 }
 
-/// What extractions may take, one after the other.
+/// The work and memory that a series of extractions may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootMotionBudget {
-    /// Products of transforms.
+    /// The number of products of transforms.
     pub(crate) products: u64,
-    /// Keys of the motions.
+    /// The number of keys of the motions.
     pub(crate) keys: usize,
 }
 
 impl RootMotionBudget {
-    /// For a single clip: a few seconds' work. Real clips need a hundredth of it.
+    /// The budget for a single clip: a few seconds of work. Real clips need a hundredth of it.
     pub(crate) const CLIP: Self = Self {
         products: 1 << 26,
         keys: resample::MAX_KEYS,
     };
-    /// For all clips that a description speaks of: some of the longest, hundreds of real ones.
+    /// The budget for all clips of a description: a few of the longest, or hundreds of real ones.
     pub(crate) const DESCRIPTION: Self = Self {
         products: 8 * Self::CLIP.products,
         keys: 4 * Self::CLIP.keys,
     };
 }
 
-/// Splits a clip, and takes what it took from the budget; never more than
-/// [`RootMotionBudget::CLIP`].
+/// Splits a clip, and subtracts what it used from the budget.
+///
+/// It never uses more than [`RootMotionBudget::CLIP`].
 pub(crate) fn extract(
     model: &Model,
     clip: &CurveClip,
@@ -169,7 +178,7 @@ fn still(clip: &CurveClip, joint: Option<JointId>) -> (CurveClip, RootMotion) {
     (clip.clone(), motion)
 }
 
-/// The first joint that is moved or turned; tracks are sorted by joint, and joints breadth first.
+/// The first joint that is moved or rotated. Tracks are sorted by joint, and joints breadth-first.
 fn topmost(clip: &CurveClip) -> Option<JointId> {
     let places =
         |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
@@ -214,15 +223,16 @@ fn taken(
     })
 }
 
-/// Whether the joint's heading differs from that in the reference, by more than rounding.
+/// Returns true if the joint's heading differs from the reference by more than rounding.
 fn is_turned(start: &Placed, reference: &Placed) -> bool {
     let turn = rotation(&(start.axes() * reference.axes().inverse()));
     turn.and_then(twist)
         .is_some_and(|yaw_rad| yaw_rad.abs() > 1e-6)
 }
 
-/// The clip with these tracks of the joint in place of those of the same properties. It keeps its
-/// start and duration, although the new tracks may have fewer keys than the old ones.
+/// The clip with these tracks of the joint, which replace those of the same properties.
+///
+/// It keeps its start and duration, although the new tracks may have fewer keys than the old ones.
 fn replaced(
     model: &Model,
     clip: &CurveClip,
@@ -251,7 +261,7 @@ mod tests {
     use super::*;
     use crate::character::Character;
 
-    /// Clips one after the other are refused where they took all there is, and not before.
+    /// Clips are rejected once earlier ones have used up the budget, and not before.
     #[test]
     fn many_clips_share_a_budget() {
         let options = crate::import::ImportOptions::curves_only();

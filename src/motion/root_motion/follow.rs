@@ -1,4 +1,4 @@
-//! Following the joint through the clip: its motion at any time, with all of its turns.
+//! Tracking of the joint through the clip: its motion at any time, with all its turns.
 
 use super::chain::{Chain, Placed, inverse, rotation};
 use super::delta::turned;
@@ -9,31 +9,31 @@ use crate::skeleton::Transform;
 use core::f64::consts::TAU;
 use glam::{DMat3, DQuat, DVec3, DVec4};
 
-/// The angle that is left between two samples of a turn.
+/// The largest angle between two samples of a rotation.
 const STEP_RAD: f64 = 0.4;
-/// How often a stretch between two keys is halved at most, beyond its first eighths.
+/// The maximum number of bisections of the interval between two keys, after its first eighths.
 const HALVINGS: u32 = 9;
 
-/// The way of a joint through a clip.
+/// The path of a joint through a clip.
 pub(super) struct Way<'a> {
     pub(super) chain: Chain,
     pub(super) taken: &'a Taken,
-    /// All key times that take part, in seconds, ascending; those that surround a step too.
+    /// All key times that take part, in seconds, ascending. They include the times around a step.
     pub(super) times_s: Vec<f32>,
-    /// Whether every track that takes part steps.
+    /// True if every track that takes part steps.
     pub(super) steps: bool,
-    /// Times and unwrapped yaw there; empty without yaw.
+    /// Times, and the unwrapped yaw at each. Empty if yaw is not extracted.
     headings: Vec<(f64, f64)>,
-    /// How often the joint is evaluated yet.
+    /// The remaining number of evaluations of the joint.
     budget: u64,
-    /// The same at the start, and in products.
+    /// The initial number of evaluations, and the initial number of products.
     budgets: [u64; 2],
-    /// The inverse of the joint's axes in the reference; none without yaw.
+    /// The inverse of the joint's axes in the reference. `None` if yaw is not extracted.
     reference_axes: Option<DMat3>,
 }
 
 impl<'a> Way<'a> {
-    /// Of at most so many products of transforms.
+    /// Tracks the joint, with at most `products` products of transforms.
     pub(super) fn follow(chain: Chain, taken: &'a Taken, products: u64) -> Result<Self> {
         let products = products.min(RootMotionBudget::CLIP.products);
         let budget = products / chain.len().max(1) as u64;
@@ -57,12 +57,12 @@ impl<'a> Way<'a> {
         Ok(way)
     }
 
-    /// How many products of transforms it took yet.
+    /// The number of products of transforms used so far.
     pub(super) fn products(&self) -> u64 {
         (self.budgets[0] - self.budget) * self.chain.len().max(1) as u64
     }
 
-    /// The joint's rotation since the reference.
+    /// The joint's place at a time, and its rotation from the reference.
     fn turn(&mut self, time_s: f64) -> Result<(Placed, DQuat)> {
         self.budget = self.budget.checked_sub(1).ok_or(Error::Capacity {
             what: "products of transforms for the root motion",
@@ -116,7 +116,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Where the joint is at a time, and the motion there: position and yaw.
+    /// The joint's place at a time, and the motion there as position and yaw.
     pub(super) fn at(&mut self, time_s: f64) -> Result<(Placed, DVec4)> {
         let (placed, q) = self.turn(time_s)?;
         let yaw_rad = self.heading(time_s, q);
@@ -132,7 +132,7 @@ impl<'a> Way<'a> {
         })
     }
 
-    /// The yaw of this rotation, with the turns that were followed up to the time.
+    /// The yaw of this rotation, including the turns that were tracked up to the time.
     fn heading(&self, time_s: f64, q: DQuat) -> f64 {
         let after = self.headings.partition_point(|(at, _)| *at <= time_s);
         let near = match (
@@ -148,10 +148,10 @@ impl<'a> Way<'a> {
         twist(q).map_or(near, |raw| nearest(raw, near))
     }
 
-    /// Whether there is any motion.
+    /// Returns true if there is any motion.
     pub(super) fn moves(&mut self) -> bool {
         let constant = self.chain.moving().next().is_none();
-        // An error is for the split to tell.
+        // Ignore an error here. `split` reports it.
         let at_start = self.at(0.0).map_or(DVec4::ONE, |(_, motion)| motion);
         let idle = self.taken.axes == DVec3::ZERO && !self.taken.yaw;
         !idle && (!constant || at_start != DVec4::ZERO)
@@ -185,7 +185,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// The angle about +Y that a rotation has in it; none for a half turn about a level axis.
+/// The angle of a rotation about +Y. `None` for a half turn about a horizontal axis.
 pub(super) fn twist(q: DQuat) -> Option<f64> {
     (q.y != 0.0 || q.w != 0.0).then(|| 2.0 * q.y.atan2(q.w))
 }
@@ -195,7 +195,9 @@ fn nearest(raw: f64, near: f64) -> f64 {
     raw + TAU * ((near - raw) / TAU).round()
 }
 
-/// The times of all keys that move something, and those just before a step where others don't step.
+/// The times of all keys that move something, and those just before a step.
+///
+/// The times before a step are left out if all tracks step.
 fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
     let mut times = Vec::new();
     for track in chain.moving() {
@@ -207,7 +209,7 @@ fn key_times(chain: &Chain, steps: bool) -> Vec<f32> {
         }
     }
     if times.is_empty() {
-        // Not 0: a key there would make the clip start earlier.
+        // Not 0, because a key there would make the clip start earlier.
         times.push(chain.start_s);
     }
     times.sort_by(f32::total_cmp);

@@ -1,11 +1,10 @@
-//! Root motion: the way that a clip's character goes, taken out of the clip and given to the
-//! instance.
+//! Root motion: a clip's movement over the ground, moved from the clip to the instance.
 //!
-//! - [`RootMotion::extract`] splits a clip once: into the clip that stays in place and the motion;
-//!   `chain` evaluates the joint and what is above it, `extract` chooses the way, `exact` rewrites
-//!   keys, `resample` makes new ones;
-//! - [`RootDelta`] is a piece of the motion; [`RootMotion::delta`] has it over any span of time;
-//! - [`RootPlace`] adds pieces up in `f64`.
+//! - [`RootMotion::extract`] splits a clip once, into the clip that stays in place and the motion.
+//!   `chain` evaluates the joint and its ancestors, `extract` chooses the joint and the options,
+//!   `exact` rewrites keys, and `resample` makes new ones.
+//! - [`RootDelta`] is a part of the motion. [`RootMotion::delta`] computes it for any span of time.
+//! - [`RootPlace`] sums up such parts in `f64`.
 
 mod chain;
 mod curve;

@@ -1,4 +1,4 @@
-//! Root motion: the way that a clip's character goes, taken out of the clip and given to the
+//! The root motion of a clip.
 
 use super::curve::Curve;
 use super::delta::RootDelta;
@@ -7,12 +7,11 @@ use crate::clip::CurveClip;
 use crate::ids::JointId;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 
-/// The way that the root of a clip goes: a motion of the character over the ground for each time of
-/// the clip.
+/// The movement over the ground that was extracted from a clip.
 ///
-/// At every time of the clip, `motion × pose of the clip that stays = pose of the clip as it was`,
-/// in character space, for the joint that the motion was taken from and all joints below it. Joints
-/// that are not below it keep their tracks, and now move with the instance.
+/// At every time of the clip, `motion × pose of the clip in place = pose of the original clip`, in
+/// character space. This holds for the joint that the motion was extracted from and all joints
+/// below it. Other joints keep their tracks, and now move with the instance.
 ///
 /// ```
 /// use throng::motion::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
@@ -22,7 +21,7 @@ use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 /// let walk = &mannequin.curves()[mannequin.clip("Walk")?.index()];
 /// let (stays, motion) = RootMotion::extract(&mannequin, walk, &RootMotionOptions::default())?;
 ///
-/// // In each frame, and with any step: the same way.
+/// // In each frame, with steps of any size, the character moves along the same path.
 /// let mut place = RootPlace::default();
 /// place.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
 /// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
@@ -34,7 +33,7 @@ pub struct RootMotion {
     pub(crate) joint: Option<JointId>,
     pub(crate) duration_s: f64,
     pub(super) curve: Curve,
-    /// A pass: from the motion at time 0 to that at the duration.
+    /// The motion of one cycle, in the frame of the motion's zero.
     pub(crate) pass: RootDelta,
     pub(crate) report: RootMotionReport,
 }
@@ -47,8 +46,8 @@ impl RootMotion {
         report: RootMotionReport,
     ) -> Self {
         let duration_s = f64::from(clip.duration_s());
-        // In the frame of the motion's zero, not of its start: then passes go before the motion in
-        // one.
+        // In the frame of the motion's zero, not of its start. So `n` cycles can be put in front of
+        // the motion as a single factor.
         let pass = curve.at(duration_s).then(&curve.at(0.0).inverse());
         Self {
             joint,
@@ -59,13 +58,13 @@ impl RootMotion {
         }
     }
 
-    /// The joint that it was taken from; none where nothing moves.
+    /// The joint that it was extracted from. `None` if nothing moves.
     #[must_use]
     pub fn joint(&self) -> Option<JointId> {
         self.joint
     }
 
-    /// How it was taken out.
+    /// The report of the extraction.
     #[must_use]
     pub fn report(&self) -> &RootMotionReport {
         &self.report
@@ -77,34 +76,39 @@ impl RootMotion {
         self.duration_s
     }
 
-    /// Whether there is no motion at all.
+    /// Returns true if there is no motion.
     #[must_use]
     pub fn is_still(&self) -> bool {
         self.curve.times_s.is_empty()
     }
 
-    /// The motion from the reference to the clip's own time, clamped to the clip: what the pose of
-    /// the clip that stays is multiplied with to be the pose that was. Not a number counts as 0.
+    /// The motion from the reference to the clip's own time.
+    ///
+    /// The time is clamped to the clip. This motion times the pose of the clip in place gives the
+    /// original pose. NaN counts as 0.
     #[must_use]
     pub fn at(&self, time_s: f64) -> RootDelta {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         self.curve.at(time_s)
     }
 
-    /// The motion of one pass, in the frame of the clip's start.
+    /// The motion of one cycle, in the frame of the clip's start.
     #[must_use]
     pub fn pass(&self) -> RootDelta {
         self.delta(0.0, self.duration_s, LoopMode::Once)
     }
 
-    /// How the character moves while the clip goes from one unwrapped time to another (see
-    /// [`LoopMode`]), in the frame that it has at the start. Backward where `to_s` is less; over
-    /// any number of passes at the same cost, in closed form ([`RootDelta::repeated`]).
+    /// The movement while the clip goes between two unwrapped times.
     ///
-    /// `delta(a, c)` is `delta(a, b).then(&delta(b, c))` but for the rounding of `f64`, which for a
-    /// yaw of `ψ` and a way of `l` metres is less than 2e-15 · (ψ + 10) · (l + 10) m: one step over
-    /// 30 days is the sum of any smaller ones. No motion where a time is not a number; times beyond
-    /// 2⁴⁸ passes count as that.
+    /// See [`LoopMode`] for unwrapped time. The movement is relative to the frame of the character
+    /// at the start, and goes backward if `to_s` is less. The cost does not depend on the number of
+    /// cycles: see [`RootDelta::repeated`].
+    ///
+    /// `delta(a, c)` equals `delta(a, b).then(&delta(b, c))`, except for the rounding of `f64`. For
+    /// a yaw of `ψ` and a path of `l` metres, that is less than 2e-15 · (ψ + 10) · (l + 10) m: one
+    /// step over 30 days is the sum of any smaller ones.
+    ///
+    /// There is no motion if a time is not a number. Times beyond 2⁴⁸ cycles are clamped to that.
     #[must_use]
     pub fn delta(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> RootDelta {
         let unmoved = from_s == to_s || from_s.is_nan() || to_s.is_nan();

@@ -1,13 +1,14 @@
-//! Where an instance stands, in `f64`: what motions are added up in.
+//! The place of an instance in the world, in `f64`.
 
 use super::delta::{RootDelta, rounded, turned, without_turns};
 use crate::skeleton::Affine;
 use core::f64::consts::PI;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
-/// Where an instance stands on the ground and which way it looks: for adding up motions without
-/// drift. Within 8 km of the origin a step rounds the position by at most 1e-12 m, where an `f32`
-/// rounds it by 2e-4 m; and the yaw by 5e-16 rad.
+/// The position and heading of an instance.
+///
+/// It sums up motions without drift. Within 8 km of the origin, a step rounds the position by at
+/// most 1e-12 m, where `f32` would round it by 2e-4 m. It rounds the yaw by at most 5e-16 rad.
 ///
 /// ```
 /// use throng::glam::{DVec3, Vec3};
@@ -24,14 +25,16 @@ use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RootPlace {
-    /// In metres, in the world.
+    /// Position in metres, in world space.
     pub position: DVec3,
-    /// Radians about +Y from the world's axes, kept within ±π.
+    /// Heading in radians about +Y from the world's axes, kept within ±π.
     pub yaw_rad: f64,
 }
 
 impl RootPlace {
-    /// Moves on by `delta`, its translation times `scale`: the uniform scale of the instance, else 1.
+    /// Moves by `delta`, with its translation times `scale`.
+    ///
+    /// `scale` is the uniform scale of the instance, or 1.
     pub fn advance(&mut self, delta: &RootDelta, scale: f64) {
         self.position += turned(delta.translation * scale, self.yaw_rad);
         let yaw_rad = self.yaw_rad + delta.yaw_rad;
@@ -42,8 +45,10 @@ impl RootPlace {
         };
     }
 
-    /// The instance's transform, relative to a point of the world: subtracted before rounding, so
-    /// that it is exact wherever the world's parts are drawn relative to a point near them.
+    /// The instance's transform, relative to `origin` in world space.
+    ///
+    /// The origin is subtracted before rounding. So the result is accurate anywhere in the world,
+    /// if each part is drawn relative to a point near it.
     #[must_use]
     pub fn to_affine(&self, origin: DVec3, scale: Vec3) -> Affine {
         let turn = DMat3::from_quat(DQuat::from_rotation_y(self.yaw_rad));

@@ -1,4 +1,4 @@
-//! New keys for the joint and the motion, as many as the measured error asks for.
+//! New keys for the joint and the motion, as many as the error bound requires.
 
 use super::chain::Placed;
 use super::curve::Curve;
@@ -13,9 +13,11 @@ use glam::{DQuat, DVec4, Vec4Swizzles};
 
 /// The most keys that are made.
 pub(super) const MAX_KEYS: usize = 1 << 20;
-/// How often the stretch between two of the file's keys is halved at most.
+/// The maximum number of bisections of the interval between two of the file's keys.
 const HALVINGS: u32 = 10;
-/// Of the bound, what is asked for where it is measured: between those places there may be more.
+/// The fraction of the error bound that is used where the error is measured.
+///
+/// Between the measured times, the error may be larger.
 const MARGIN: f64 = 0.5;
 
 pub(super) fn too_many() -> Error {
@@ -26,7 +28,7 @@ pub(super) fn too_many() -> Error {
     }
 }
 
-/// A key of both.
+/// A key of the joint and of the motion.
 #[derive(Clone, Copy)]
 struct Key {
     time_s: f32,
@@ -67,7 +69,7 @@ fn key(way: &mut Way<'_>, time_s: f32, before: Option<&Key>) -> Result<Key> {
     })
 }
 
-/// Halves the stretches between keys until the error in each is within the bound.
+/// Bisects the intervals between keys until the error in each is within the bound.
 fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64, error_m: &mut f64) -> Result<Vec<Key>> {
     let mut fine: Vec<Key> = keys.first().copied().into_iter().collect();
     let mut open = Vec::new();
@@ -85,7 +87,8 @@ fn refine(way: &mut Way<'_>, keys: &[Key], bound_m: f64, error_m: &mut f64) -> R
                 open.push((key(way, middle_s, Some(&from))?, halvings - 1));
                 continue;
             }
-            // Between neighbouring times there is nothing to be right about: that is a step.
+            // There is no time between neighbouring times, so the error there does not count: it is
+            // a step.
             if is_between {
                 *error_m = error_m.max(error);
             }
@@ -116,7 +119,7 @@ fn error_between(way: &mut Way<'_>, from: &Key, to: &Key) -> Result<f64> {
     Ok(worst)
 }
 
-/// How far a point at the reach from the joint is from where it was.
+/// The distance of a point at the reach from the joint to its original position.
 fn error(
     way: &Way<'_>,
     placed: &Placed,
@@ -143,7 +146,7 @@ fn error(
     };
     let turn = glam::DMat3::from_quat(DQuat::from_rotation_y(motion.w));
     let (was, is) = (placed.axes(), turn * placed_anew.axes());
-    // Of each axis, the difference over its length is the sine of the angle, for small ones.
+    // For each axis, the difference divided by its length is the sine of the angle, if small.
     let scale = was.x_axis.length();
     let axes = [
         was.x_axis - is.x_axis,

@@ -1,4 +1,4 @@
-//! Root motion as bytes, and back.
+//! Serialisation of root motion.
 
 use super::curve::Curve;
 use super::delta::RootDelta;
@@ -51,7 +51,7 @@ impl Save for RootMotion {
 }
 
 impl RootMotion {
-    /// Whether its keys are as an extraction leaves them.
+    /// Returns true if its keys are valid, as an extraction leaves them.
     fn is_sound(&self) -> bool {
         let Curve {
             times_s, values, ..

@@ -1,4 +1,4 @@
-//! Eight vertices in a register of AVX2.
+//! Eight vertices in one AVX2 register.
 
 use super::lanes::{Influence, Lanes};
 use crate::palette::Mat3x4;
@@ -9,10 +9,11 @@ use core::arch::x86_64::*;
 /// Row `row` of the entries of vertex `pair` and, in the upper half, of vertex `pair + 4`.
 ///
 /// # Safety
-/// The CPU has AVX2. At every offset from `palette` there is an entry.
+/// The CPU must have AVX2. An entry must exist at every offset from `palette`.
 #[inline(always)]
 unsafe fn pair(palette: *const Mat3x4, influence: &Influence, pair: usize, row: usize) -> __m256 {
-    // SAFETY: the caller's contract. An entry's rows are four numbers each, aligned to 16 bytes.
+    // SAFETY: the caller guarantees AVX2 and an entry at each offset. An entry's rows are four
+    // numbers each, aligned to 16 bytes, as `_mm_load_ps` requires.
     unsafe {
         let at = |vertex: usize| {
             let entry = palette.byte_add(influence.offsets[vertex] as usize);
@@ -23,19 +24,20 @@ unsafe fn pair(palette: *const Mat3x4, influence: &Influence, pair: usize, row: 
     }
 }
 
-/// From rows of vertices (0, 4), (1, 5), (2, 6), (3, 7) to columns of vertices 0 to 7.
+/// Converts rows of vertices (0, 4), (1, 5), (2, 6), (3, 7) to columns of vertices 0 to 7.
 ///
 /// # Safety
-/// The CPU has AVX2.
+/// The CPU must have AVX2.
 #[inline(always)]
 unsafe fn columns(rows: [__m256; 4]) -> [Avx2; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2.
     let [a, b, c, d] = unsafe { transpose4(rows) };
     [Avx2(a), Avx2(b), Avx2(c), Avx2(d)]
 }
 
-/// The blended rows of vertices `PAIR` and `PAIR + 4`, whose weight is number `PAIR` of each half:
-/// `SPREAD` names it four times.
+/// The blended rows of vertices `PAIR` and `PAIR + 4`.
+///
+/// Their weight is number `PAIR` of each half. `SPREAD` selects it for all four elements.
 ///
 /// # Safety
 /// As [`Lanes::blend`].
@@ -44,7 +46,8 @@ unsafe fn blend_pair<const PAIR: usize, const SPREAD: i32>(
     palette: *const Mat3x4,
     influences: &[Influence],
 ) -> [__m256; 3] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2 and FMA, at least one influence, and an entry at each
+    // offset. A `Block` of weights is aligned to 32 bytes.
     unsafe {
         let first = influences.get_unchecked(0);
         let base = [
@@ -65,12 +68,12 @@ unsafe fn blend_pair<const PAIR: usize, const SPREAD: i32>(
     }
 }
 
-// SAFETY of the intrinsics: a value of this type exists only where the CPU has AVX2 and FMA; the
-// functions that make one from nothing demand it.
+// SAFETY of the intrinsics: a value of this type exists only if the CPU has AVX2 and FMA, because
+// the functions that create one from nothing require them.
 impl Lanes for Avx2 {
     #[inline(always)]
     fn root_inverse_or_1(self, tolerance: f32) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe {
             let one = _mm256_set1_ps(1.0);
             let inverse = _mm256_div_ps(one, _mm256_sqrt_ps(self.0));
@@ -82,7 +85,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn where_above(self, by: Self, limit: f32, other: Self) -> Self {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Self(unsafe {
             let above = _mm256_cmp_ps::<_CMP_GT_OQ>(by.0, _mm256_set1_ps(limit));
             _mm256_blendv_ps(other.0, self.0, above)
@@ -91,7 +94,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn all_between(self, low: f32, high: f32) -> bool {
-        // SAFETY: a value proves AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe {
             let above = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_set1_ps(low));
             let below = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, _mm256_set1_ps(high));
@@ -101,7 +104,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees AVX2 and an entry at each offset.
         unsafe {
             columns([
                 pair(palette, influence, 0, row),
@@ -114,7 +117,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3] {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees AVX2 and FMA, an influence, and an entry at each offset.
         unsafe {
             let a = blend_pair::<0, 0b00_00_00_00>(palette, influences);
             let b = blend_pair::<1, 0b01_01_01_01>(palette, influences);
@@ -131,7 +134,8 @@ impl Lanes for Avx2 {
     // After "3D Vector Normalization Using 256-Bit Intel Advanced Vector Extensions", Intel, 2011.
     #[inline(always)]
     unsafe fn write3([x, y, z]: [Self; 3], to: *mut f32) {
-        // SAFETY: a value proves AVX2; the caller's contract.
+        // SAFETY: the vectors exist, so the CPU has AVX2. The caller guarantees that `to` is valid
+        // for writing 24 numbers.
         unsafe {
             let xy = _mm256_shuffle_ps::<0b10_00_10_00>(x.0, y.0); // x0 x2 y0 y2
             let yz = _mm256_shuffle_ps::<0b11_01_11_01>(y.0, z.0); // y1 y3 z1 z3
@@ -147,10 +151,11 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     unsafe fn write4(vectors: [Self; 4], to: *mut f32) {
-        // SAFETY: a value proves AVX2; the caller's contract.
+        // SAFETY: the vectors exist, so the CPU has AVX2. The caller guarantees that `to` is valid
+        // for writing 32 numbers.
         unsafe {
             let [x, y, z, w] = vectors;
-            // The transpose of four columns are four rows, of vertices (0, 4) and so on.
+            // Transposing four columns gives four rows, of vertices (0, 4) and so on.
             let [a, b, c, d] = columns([x.0, y.0, z.0, w.0]);
             _mm256_storeu_ps(to, _mm256_permute2f128_ps::<0x20>(a.0, b.0));
             _mm256_storeu_ps(to.add(8), _mm256_permute2f128_ps::<0x20>(c.0, d.0));

@@ -1,4 +1,5 @@
-//! The skin stage, fast: the same results as [`skin`](super::skin()) up to rounding, eight vertices
+//! The skin stage, eight vertices at a time: the same results as [`skin`](super::skin()) up to
+//! rounding.
 
 use super::kernel::{Out, Task};
 use super::pack::Part;
@@ -14,16 +15,18 @@ use crate::skin::vertices::PosedVertices;
 use glam::Vec3;
 use std::sync::{Mutex, PoisonError};
 
-/// Deforms a character's vertices on the CPU: made once for a character, then used for any number
-/// of instances, from any number of threads at once.
+/// Deforms a character's vertices on the CPU.
 ///
-/// The results are those of [`skin`](crate::skin::skin()), which has the formulas, but for rounding: sums
-/// are fused and taken in another order. The code is chosen for the CPU where the program runs:
-/// AVX2 with FMA, else plain code for any. One CPU gives the same bits for the same input, whatever
-/// the number of threads; CPUs with and without FMA differ by rounding.
+/// Build it once per character. It can then deform any number of instances, from any number of
+/// threads at once.
 ///
-/// After the first calls nothing is allocated: what a call needs besides its output is kept, once
-/// for each thread that was ever in a call at the same time.
+/// The results match those of [`skin`](crate::skin::skin()), which documents the formulas, up to
+/// rounding: sums use fused operations and a different order. The code path is chosen for the CPU
+/// at run time: AVX2 with FMA, or portable code on any other CPU. On one CPU, the same input gives
+/// the same bits, whatever the number of threads. CPUs with and without FMA differ by rounding.
+///
+/// After the first calls, nothing is allocated. Scratch memory is kept, one set for each thread
+/// that was ever in a call at the same time.
 ///
 /// ```
 /// use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
@@ -34,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
 /// let mut words = vec![0.0; skinner.layout().words as usize];
-/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::div(&mut words))?;
+/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::over(&mut words))?;
 /// let x = words[skinner.layout().primitives[0].positions as usize];
 /// assert_eq!(x, character.primitives()[0].positions[0].x);
 /// # Ok::<(), throng::Error>(())
@@ -45,18 +48,21 @@ pub struct Skinner {
     pub(super) parts: Vec<Part>,
     pub(crate) palette_len: usize,
     pub(crate) weights_len: usize,
-    /// Which palette entries mirror in the rest pose.
+    /// For each palette entry, true if it is flipped in the rest pose.
     pub(crate) mirrored: Vec<bool>,
-    /// For each primitive, how it is known which side of its triangles is the front; empty where it
-    /// is by winding.
+    /// For each primitive, the way to tell the front of each triangle.
+    ///
+    /// Empty for a primitive whose fronts all follow from winding.
     pub(crate) facings: Vec<Vec<Facing>>,
     pub(crate) unit: Unit,
     pub(super) spare: Mutex<Vec<Scratch>>,
 }
 
 impl Skinner {
-    /// Repacks the character's vertices, influences and morph targets. They are copied: 56 bytes a
-    /// vertex, and 64 more for every influence of each eight.
+    /// Repacks the character's vertices, influences and morph targets.
+    ///
+    /// They are copied: 56 bytes per vertex, and 64 more for each influence of every eight
+    /// vertices.
     ///
     /// # Errors
     /// [`Error::Capacity`] if the deformed vertices do not fit the layout, as
@@ -80,7 +86,7 @@ impl Skinner {
         })
     }
 
-    /// The same with another SIMD level than the best: for tests and comparisons.
+    /// Selects a SIMD level other than the best, for tests and comparisons.
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
@@ -89,28 +95,32 @@ impl Skinner {
         Ok(Self { unit, ..self })
     }
 
-    /// The SIMD level that runs: [`SimdLevel::Avx2`] or [`SimdLevel::Portable`]. Other levels run
-    /// the better of these that they include.
+    /// The SIMD level in use: [`SimdLevel::Avx2`] or [`SimdLevel::Portable`].
+    ///
+    /// Other levels use the better of these two that they include.
     #[must_use]
     pub const fn simd_level(&self) -> SimdLevel {
         super::kernel::level(self.unit)
     }
 
-    /// Where [`Self::skin`] puts what.
+    /// The layout of the output of [`Self::skin`].
     #[must_use]
     pub fn layout(&self) -> &SkinnedLayout {
         &self.layout
     }
 
-    /// Deforms all primitives of an instance. `palette` is the character's whole palette, `weights`
-    /// are those of all its morph targets; `out` is laid out as [`Self::layout`] says. Every stream
-    /// is written once, in ascending order, a primitive's positions, normals and tangents alongside
-    /// each other; the words between the parts are left alone.
+    /// Deforms all primitives of an instance.
+    ///
+    /// - `palette` is the character's whole palette.
+    /// - `weights` are those of all the character's morph targets.
+    /// - `out` has the layout of [`Self::layout`]. Every stream is written once, in ascending
+    ///   order. A primitive's positions, normals and tangents are written alongside each other. The
+    ///   words between the parts are not written.
     ///
     /// # Errors
-    /// [`Error::Argument`] if `palette`, `weights` or `out` are of another length than the
-    /// character has entries, morph weights or the layout words, or a weight is not finite. Nothing
-    /// is written then.
+    /// [`Error::Argument`] if the length of `palette`, `weights` or `out` differs from the number
+    /// of palette entries, morph weights or layout words, or if a weight is not finite. Nothing is
+    /// written then.
     pub fn skin(
         &self,
         palette: PaletteRef<'_>,
@@ -120,7 +130,7 @@ impl Skinner {
         self.check_lengths(palette, weights)?;
         expect_len("skinned words", out.len(), self.layout.words as usize)?;
         let start = out.as_mut_ptr();
-        // SAFETY: the layout's offsets lie in its words, of which `out` has as many.
+        // SAFETY: the layout's offsets are within its words, and `out` has exactly that many words.
         let at = |word: u32| unsafe { start.add(word as usize) };
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
@@ -136,18 +146,20 @@ impl Skinner {
                     normals: place.normals.map(at),
                     tangents: place.tangents.map(at),
                 };
-                // SAFETY: the unit was detected; the palette's length was checked; the layout has
-                // room for all of the part's vertices in each of its streams.
+                // SAFETY: `self.unit` was detected on this CPU. `check_lengths` compared the
+                // palette's length with the character's. `out` has `layout.words` words, which hold
+                // all vertices of the part in each of its streams.
                 unsafe { super::kernel::write(self.unit, &task, &out) };
             }
         });
         Ok(())
     }
 
-    /// Deforms primitive number `primitive` alone; `out` is overwritten. Else as [`Self::skin`].
+    /// Deforms one primitive. `out` is overwritten. Otherwise as [`Self::skin`].
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is no such primitive; [`Error::Argument`] as [`Self::skin`].
+    /// - [`Error::NotFound`] if the primitive does not exist.
+    /// - [`Error::Argument`] as [`Self::skin`].
     pub fn skin_primitive(
         &self,
         primitive: usize,
@@ -174,8 +186,9 @@ impl Skinner {
                 tangents: tangents
                     .then(|| room::<_, TANGENT_WORDS>(&mut out.tangents, part.vertices)),
             };
-            // SAFETY: the unit was detected; the palette's length was checked; there is room for
-            // the vertices, all of which are written.
+            // SAFETY: `self.unit` was detected on this CPU. `check_lengths` compared the palette's
+            // length with the character's. `room` reserved memory for all vertices, and `write`
+            // writes all of them before `set_len`.
             unsafe {
                 super::kernel::write(self.unit, &task, &to);
                 out.positions.set_len(part.vertices);
@@ -187,12 +200,14 @@ impl Skinner {
         Ok(())
     }
 
-    /// The box around the deformed positions of an instance, in character space: exact, as they are
-    /// all computed, and written nowhere. Empty for a character without vertices.
+    /// The bounding box of an instance's deformed positions, in character space.
+    ///
+    /// The box is exact, because all positions are computed, without being stored. It is empty for
+    /// a character without vertices.
     ///
     /// # Errors
-    /// As [`Self::skin`]; and [`Error::Argument`] if a number of the palette is not finite, where
-    /// there would be no box.
+    /// As [`Self::skin`]. Also [`Error::Argument`] if a number in the palette is not finite,
+    /// because no box exists then.
     pub fn bounds(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
@@ -204,14 +219,16 @@ impl Skinner {
                     entries,
                     palette,
                 };
-                // SAFETY: the unit was detected; the palette's length was checked.
+                // SAFETY: `self.unit` was detected on this CPU, and the palette's length was
+                // checked above.
                 all.union(unsafe { super::kernel::bounds(self.unit, &task) })
             })
         }))
     }
 
-    /// Calls `each` with the number of every primitive and its deformed positions, three numbers a
-    /// vertex.
+    /// Calls `each` with the index of every primitive and its deformed positions.
+    ///
+    /// A position has three numbers.
     ///
     /// # Errors
     /// As [`Self::skin`].
@@ -237,8 +254,9 @@ impl Skinner {
                     normals: None,
                     tangents: None,
                 };
-                // SAFETY: the unit was detected; the palette's length was checked; there is room
-                // for the positions, all of which are written.
+                // SAFETY: `self.unit` was detected on this CPU. The palette's length was checked
+                // above. `room` reserved memory for all positions, and `write` writes all of them
+                // before `set_len`.
                 unsafe {
                     super::kernel::write(self.unit, &task, &out);
                     scratch.positions.set_len(words);
@@ -249,8 +267,10 @@ impl Skinner {
         Ok(())
     }
 
-    /// How many vertices each primitive has, and how many palette entries and morph weights there
-    /// are: what a character must agree in that is used along with this.
+    /// True if a character matches this skinner.
+    ///
+    /// It must have the same number of vertices in each primitive, of palette entries and of morph
+    /// weights.
     pub(crate) fn fits(&self, character: &Character) -> bool {
         let own = self.parts.iter().map(|part| part.vertices);
         let theirs = character.primitives().iter().map(|p| p.vertex_count());
@@ -259,12 +279,13 @@ impl Skinner {
             && own.eq(theirs)
     }
 
-    /// For each entry, whether it mirrors now and not in the rest pose, or the other way round;
-    /// empty if there are no such entries.
+    /// For each entry, true if it is flipped compared with the rest pose.
+    ///
+    /// Empty if no entry is.
     pub(crate) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
         let entry = |index: usize| match palette {
             PaletteRef::Mat3x4(list) => mirrors(&list[index]),
-            // The other formats hold no mirror.
+            // The other formats cannot represent a flip.
             _ => false,
         };
         let turned = |(index, mirrored): (usize, &bool)| entry(index) != *mirrored;
@@ -275,7 +296,7 @@ impl Skinner {
         }
     }
 
-    /// How it is known which side of a primitive's triangle is its front.
+    /// The way to tell the front of a triangle of a primitive.
     pub(crate) fn facing(&self, primitive: usize, triangle: usize) -> Facing {
         let facings = self.facings.get(primitive);
         let facing = facings.and_then(|facings| facings.get(triangle));
@@ -296,7 +317,8 @@ impl Skinner {
         expect_finite(weights)
     }
 
-    /// For what asks where the vertices are: with a palette that is not finite they are nowhere.
+    /// Checks lengths and values, for operations that need positions: these do not exist if the
+    /// palette is not finite.
     pub(crate) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         self.check_lengths(palette, weights)?;
         let numbers: &[f32] = match palette {
@@ -323,7 +345,7 @@ impl Skinner {
     }
 }
 
-/// Whether the determinant is negative. In `f64`, which does not underflow.
+/// True if the determinant is negative. Computed in `f64`, which does not underflow.
 pub(crate) fn mirrors(matrix: &Mat3x4) -> bool {
     let [x, y, z] = matrix
         .rows
@@ -331,7 +353,7 @@ pub(crate) fn mirrors(matrix: &Mat3x4) -> bool {
     x.dot(y.cross(z)) < 0.0
 }
 
-/// Room for `len` elements of `WORDS` words, whatever was there before.
+/// Clears `list` and reserves memory for `len` elements of `WORDS` words.
 pub(crate) fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f32 {
     const { assert!(size_of::<T>() == WORDS as usize * size_of::<f32>()) };
     list.clear();
@@ -339,7 +361,8 @@ pub(crate) fn room<T, const WORDS: u32>(list: &mut Vec<T>, len: usize) -> *mut f
     list.as_mut_ptr().cast()
 }
 
-/// Nothing for primitives all of whose triangles are known by winding.
+/// The facings of each primitive's triangles. Empty for a primitive whose fronts all follow from
+/// winding.
 pub(crate) fn facings(character: &Character) -> Vec<Vec<Facing>> {
     let of = |primitive| {
         let facings = character.facings(primitive);

@@ -1,5 +1,4 @@
-//! Blended dual quaternions, and what they do to positions, normals and tangents: eight vertices at
-//! a time.
+//! Blended dual quaternions and their effect on eight vertices at a time.
 
 use super::kernel::Deformer;
 use super::lanes::{Influence, Lanes};
@@ -9,11 +8,13 @@ use crate::skin::dual_quat::{DEGENERATE, Motion};
 use crate::skin::vertices::Deform;
 use glam::{Vec3, Vec4};
 
-/// A dual quaternion, and a stretch before it if `STRETCH`. The steps are those of the plain code.
+/// A dual quaternion and, if `STRETCH`, a stretch applied before it.
+///
+/// The steps are those of the plain code.
 pub(super) struct Dual<L, const STRETCH: bool> {
     real: [L; 4],
     dual: [L; 4],
-    /// Of no use without `STRETCH`.
+    /// Unused without `STRETCH`.
     stretch: [L; 3],
 }
 
@@ -22,7 +23,7 @@ fn dot4<L: Lanes>([a, b, c, d]: [L; 4], [x, y, z, w]: [L; 4]) -> L {
     a.mul_add(x, b.mul_add(y, c.mul_add(z, d.mul(w))))
 }
 
-/// `sum + weight (±other − base)`, negative where `sign` is.
+/// `sum + weight (±other − base)`, negative if `sign` is negative.
 #[inline(always)]
 fn add<L: Lanes, const N: usize>(
     sum: &mut [L; N],
@@ -38,11 +39,14 @@ fn add<L: Lanes, const N: usize>(
 }
 
 impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
+    /// Loads the entry of each vertex.
+    ///
     /// # Safety
     /// As [`Lanes::row`].
     #[inline(always)]
     unsafe fn entry(palette: *const Mat3x4, influence: &Influence) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees what `Lanes::row` requires: the vector unit, and an entry
+        // at each offset.
         unsafe {
             let real = L::row(palette, influence, 0);
             Self {
@@ -58,7 +62,9 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         }
     }
 
-    /// Real and dual part by the real part's length; the base's where that has none.
+    /// Divides real and dual part by the length of the real part.
+    ///
+    /// Uses the base's parts if that length is too small.
     #[inline(always)]
     fn normalized(mut self, base: &Self) -> Self {
         let squared = dot4(self.real, self.real);
@@ -98,7 +104,7 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         }
     }
 
-    /// One vertex's.
+    /// The dual quaternion of one vertex.
     fn of(&self, lane: usize) -> Motion {
         let four = |parts: [L; 4]| Vec4::from_array(parts.map(|part| part.block().0[lane]));
         Motion {
@@ -112,7 +118,7 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
         }
     }
 
-    /// By the plain code, which copes with every stretch.
+    /// Transforms a normal with the plain code, which handles every stretch.
     #[cold]
     #[inline(never)]
     fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
@@ -137,7 +143,8 @@ impl<L: Lanes, const STRETCH: bool> Dual<L, STRETCH> {
 impl<L: Lanes, const STRETCH: bool> Deformer<L> for Dual<L, STRETCH> {
     #[inline(always)]
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
-        // SAFETY: the caller's contract; there is an influence.
+        // SAFETY: the caller guarantees the vector unit, at least one influence, and an entry at
+        // each offset.
         unsafe {
             let base = Self::entry(palette, influences.get_unchecked(0));
             let mut sum = Self { ..base };

@@ -1,4 +1,4 @@
-//! The loop over a primitive's blocks, for every method and vector unit.
+//! The loop over a primitive's blocks, for every skinning method and vector unit.
 
 use super::dual::Dual;
 use super::lanes::{Influence, Lanes};
@@ -12,36 +12,40 @@ use glam::Vec3;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Avx2;
 
-/// What an entry of 48 bytes is.
+/// The contents of an entry of 48 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entries {
     /// A matrix.
     Matrix,
-    /// A dual quaternion, in rows 0 and 1.
+    /// A dual quaternion in rows 0 and 1.
     Dual,
-    /// A dual quaternion, in rows 0 and 1, and a stretch in row 2.
+    /// A dual quaternion in rows 0 and 1, and a stretch in row 2.
     DualStretch,
 }
 
 /// A primitive in one pose.
 pub(super) struct Task<'a> {
     pub(super) part: &'a Part,
-    /// The part's own, or as morph targets left them.
+    /// The part's own streams, or the morphed ones.
     pub(super) streams: &'a Streams,
     pub(super) entries: Entries,
     /// The character's whole palette.
     pub(super) palette: &'a [Mat3x4],
 }
 
-/// Where deformed vertices go. Every stream is written in ascending order, once, and not read.
+/// The destination of deformed vertices.
+///
+/// Every stream is written once, in ascending order, and never read.
 pub(super) struct Out {
     pub(super) positions: *mut f32,
     pub(super) normals: Option<*mut f32>,
     pub(super) tangents: Option<*mut f32>,
 }
 
-/// What moves the vertices of a block.
+/// The transform of a block of vertices.
 pub(super) trait Deformer<L: Lanes>: Sized {
+    /// Blends the entries of a block.
+    ///
     /// # Safety
     /// As [`Lanes::blend`].
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self;
@@ -50,8 +54,10 @@ pub(super) trait Deformer<L: Lanes>: Sized {
     fn tangent(&self, tangent: [L; 4]) -> [L; 4];
 }
 
-/// What runs for a unit: the wider ones have no code of their own here, and the narrower ones that
-/// which the compiler makes.
+/// The SIMD level that runs for a unit.
+///
+/// Wider units have no code of their own here. Narrower ones use the code that the compiler
+/// generates.
 pub(super) const fn level(unit: Unit) -> SimdLevel {
     match unit.level() {
         SimdLevel::Avx512 | SimdLevel::Avx2 => SimdLevel::Avx2,
@@ -59,14 +65,16 @@ pub(super) const fn level(unit: Unit) -> SimdLevel {
     }
 }
 
-/// Deforms all of the primitive's streams.
+/// Deforms all streams of the primitive.
 ///
 /// # Safety
-/// The CPU has `unit`. The palette has as many entries as that which the part was made for. The
-/// pointers of `out` are valid for writing all of the part's vertices; there is one for normals and
-/// tangents only if the streams have some.
+/// - The CPU must have `unit`.
+/// - The palette must have as many entries as the palette that the part was built for.
+/// - The pointers of `out` must be valid for writing all vertices of the part. The pointers for
+///   normals and tangents must be `None` if the streams have none.
 pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU's `unit`, which includes AVX2 and FMA where
+    // `write_avx2` is called. The other requirements are the same.
     unsafe {
         match (level(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
@@ -86,12 +94,13 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
     }
 }
 
-/// The box around the deformed positions, which go nowhere.
+/// The bounding box of the deformed positions, which are not stored.
 ///
 /// # Safety
-/// As [`write`].
+/// As [`write`], without `out`.
 pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the CPU's `unit`, which includes AVX2 and FMA where
+    // `bounds_avx2` is called. The other requirements are the same.
     unsafe {
         match (level(unit), task.entries) {
             #[cfg(target_arch = "x86_64")]
@@ -109,26 +118,32 @@ pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
     }
 }
 
+/// [`write_blocks`] compiled for AVX2 and FMA.
+///
 /// # Safety
-/// As [`write`]; the CPU has AVX2 and FMA.
+/// As [`write`]. The CPU must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn write_avx2<D: Deformer<Avx2>>(task: &Task<'_>, out: &Out) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2 and FMA, and the rest of the contract of `write`.
     unsafe { write_blocks::<Avx2, D>(task, out) }
 }
 
+/// [`bounds_blocks`] compiled for AVX2 and FMA.
+///
 /// # Safety
-/// As [`write`]; the CPU has AVX2 and FMA.
+/// As [`write`], without `out`. The CPU must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn bounds_avx2<D: Deformer<Avx2>>(task: &Task<'_>) -> Aabb {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees AVX2 and FMA, and the rest of the contract of `write`.
     unsafe { bounds_blocks::<Avx2, D>(task) }
 }
 
+/// Deforms all blocks of the primitive.
+///
 /// # Safety
-/// As [`write`]; the CPU has what `L` needs.
+/// As [`write`]. The CPU must have the vector unit of `L`.
 #[inline(always)]
 unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
     let (part, streams) = (task.part, task.streams);
@@ -137,8 +152,10 @@ unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
         let influences = part.influences[run.first..].chunks_exact(run.count);
         for (block, influences) in run.blocks.clone().zip(influences) {
             let vertices = part.vertices - block * WIDTH;
-            // SAFETY: the caller's contract. The part's offsets are those of entries of its
-            // character's palette. A block starts before the part's last vertex.
+            // SAFETY: the caller guarantees the vector unit, the palette's length and the pointers.
+            // The part's offsets are those of entries of its character's palette, and `run.count`
+            // is at least 1. A block starts before the part's last vertex, so its writes stay
+            // within the streams.
             unsafe {
                 let deformer = blend::<L, D>(palette, influences);
                 let positions = deformer.point(load(&streams.positions[block]));
@@ -156,13 +173,15 @@ unsafe fn write_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>, out: &Out) {
     }
 }
 
+/// The bounding box of all blocks.
+///
 /// # Safety
-/// As [`write`]; the CPU has what `L` needs.
+/// As [`write`], without `out`. The CPU must have the vector unit of `L`.
 #[inline(always)]
 unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
     let part = task.part;
     let palette = task.palette.as_ptr();
-    // SAFETY: the CPU has what `L` needs.
+    // SAFETY: the caller guarantees the vector unit of `L`.
     let (mut min, mut max) = unsafe {
         let [low, high] = [f32::INFINITY, f32::NEG_INFINITY].map(|limit| L::splat(limit));
         ([low; 3], [high; 3])
@@ -170,7 +189,9 @@ unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
     for run in &part.runs {
         let influences = part.influences[run.first..].chunks_exact(run.count);
         for (block, influences) in run.blocks.clone().zip(influences) {
-            // SAFETY: as in `write_blocks`.
+            // SAFETY: the caller guarantees the vector unit and the palette's length. The part's
+            // offsets are those of entries of its character's palette, and `run.count` is at least
+            // 1.
             let at = unsafe {
                 blend::<L, D>(palette, influences).point(load(&task.streams.positions[block]))
             };
@@ -194,13 +215,14 @@ unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
     }
 }
 
-/// By a loop of a known number of turns, where that is a usual one.
+/// Blends the entries of a block, with loops of constant length for common counts.
 ///
 /// # Safety
 /// As [`Lanes::blend`].
 #[inline(always)]
 unsafe fn blend<L: Lanes, D: Deformer<L>>(palette: *const Mat3x4, influences: &[Influence]) -> D {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slices have the same influences that the caller vouches for, and are not empty if
+    // `influences` is not.
     unsafe {
         match influences {
             [_] => D::blend(palette, &influences[..1]),
@@ -212,21 +234,24 @@ unsafe fn blend<L: Lanes, D: Deformer<L>>(palette: *const Mat3x4, influences: &[
     }
 }
 
+/// Loads blocks into vectors.
+///
 /// # Safety
-/// The CPU has what `L` needs.
+/// The CPU must have the vector unit of `L`.
 #[inline(always)]
 unsafe fn load<L: Lanes, const N: usize>(blocks: &[Block; N]) -> [L; N] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees the vector unit of `L`.
     std::array::from_fn(|axis| unsafe { L::of(&blocks[axis]) })
 }
 
-/// Writes the first `vertices` of a block, or all.
+/// Writes the first `vertices` vertices of a block, or all eight.
 ///
 /// # Safety
-/// `to` is valid for writing them.
+/// `to` must be valid for writing these vertices, three numbers each.
 #[inline(always)]
 unsafe fn put3<L: Lanes>(vectors: [L; 3], to: *mut f32, vertices: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that `to` is valid for `vertices * 3` numbers, or for a whole
+    // block. `all` is a separate array of a whole block.
     unsafe {
         if vertices >= WIDTH {
             L::write3(vectors, to);
@@ -238,13 +263,14 @@ unsafe fn put3<L: Lanes>(vectors: [L; 3], to: *mut f32, vertices: usize) {
     }
 }
 
-/// As [`put3`].
+/// [`put3`] for vectors of four numbers.
 ///
 /// # Safety
-/// As [`put3`].
+/// `to` must be valid for writing these vertices, four numbers each.
 #[inline(always)]
 unsafe fn put4<L: Lanes>(vectors: [L; 4], to: *mut f32, vertices: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller guarantees that `to` is valid for `vertices * 4` numbers, or for a whole
+    // block. `all` is a separate array of a whole block.
     unsafe {
         if vertices >= WIDTH {
             L::write4(vectors, to);

@@ -1,77 +1,87 @@
-//! Eight vertices side by side: what the kernels need of a vector unit besides [`Lanes`], and plain
-//! code for it.
+//! The trait [`Lanes`]: SIMD operations on eight vertices side by side, for the kernels.
+//!
+//! This file also has its portable implementation.
 
 use crate::palette::Mat3x4;
 pub(super) use crate::simd::{Eight, Plain, Row as Block, WIDTH};
 use glam::Vec4;
 
-/// One influence of each vertex of a block: a cache line.
+/// One influence of each vertex of a block. It fills one cache line.
 #[repr(C, align(64))]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Influence {
-    /// Of the entry, from the start of the character's palette, in bytes.
+    /// Byte offsets of the entries from the start of the character's palette.
     pub(super) offsets: [u32; WIDTH],
-    /// 0 to 1.
+    /// Weights, 0 to 1.
     pub(super) weights: Block,
 }
 
-/// What deforming needs of eight lanes.
+/// The SIMD operations that deformation needs, on eight lanes.
 pub(super) trait Lanes: Eight {
+    /// Loads a block.
+    ///
     /// # Safety
-    /// The CPU has the vector unit.
+    /// The CPU must have the vector unit.
     #[inline(always)]
     unsafe fn of(block: &Block) -> Self {
-        // SAFETY: the caller's contract; a block is as long as the lanes, and aligned to them.
+        // SAFETY: the caller guarantees the vector unit. A block is as long as the lanes and has
+        // their alignment.
         unsafe { Self::load(block.0.as_ptr()) }
     }
 
     #[inline(always)]
     fn block(self) -> Block {
         let mut to = Block::default();
-        // SAFETY: a block is as long as the lanes, and aligned to them.
+        // SAFETY: `self` exists, so the CPU has the vector unit. A block is as long as the lanes
+        // and has their alignment.
         unsafe { self.store(to.0.as_mut_ptr()) };
         to
     }
 
-    /// `1 / √self`; 1 where this is 1 to within `tolerance`.
+    /// `1 / √self`, or 1 if `self` is 1 to within `tolerance`.
     fn root_inverse_or_1(self, tolerance: f32) -> Self;
-    /// These where `by` is more than `limit`, else `other`.
+    /// Selects `self` in lanes where `by` is greater than `limit`, else `other`.
     fn where_above(self, by: Self, limit: f32, other: Self) -> Self;
-    /// Whether all lie strictly between; what is not a number does not.
+    /// True if all lanes are strictly between `low` and `high`. False for NaN.
     fn all_between(self, low: f32, high: f32) -> bool;
 
     /// Row `row` of each vertex's entry, as four columns.
     ///
     /// # Safety
-    /// The CPU has the vector unit. At every offset from `palette` there is an entry.
+    /// The CPU must have the vector unit. An entry must exist at every offset from `palette`.
     unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4];
 
-    /// The three rows of `M₀ + Σ wᵢ (Mᵢ - M₀)`, each as four columns: with entries that are all the
-    /// same, exactly that entry.
+    /// The three rows of `M₀ + Σ wᵢ (Mᵢ - M₀)`, each as four columns.
+    ///
+    /// If all entries are equal, the result is exactly that entry.
     ///
     /// # Safety
-    /// The CPU has the vector unit. There is an influence; at every offset from `palette` there is
-    /// an entry.
+    /// - The CPU must have the vector unit.
+    /// - There must be at least one influence.
+    /// - An entry must exist at every offset from `palette`.
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> [[Self; 4]; 3];
 
     /// Writes x, y, z of each vertex in ascending order: 24 numbers.
     ///
     /// # Safety
-    /// `to` is valid for writing them.
+    /// `to` must be valid for writing 24 numbers.
     unsafe fn write3(vectors: [Self; 3], to: *mut f32);
 
     /// Writes x, y, z, w of each vertex in ascending order: 32 numbers.
     ///
     /// # Safety
-    /// `to` is valid for writing them.
+    /// `to` must be valid for writing 32 numbers.
     unsafe fn write4(vectors: [Self; 4], to: *mut f32);
 }
 
+/// The rows of the entry at `offset` bytes from `palette`.
+///
 /// # Safety
-/// At `offset` from `palette` there is an entry.
+/// An entry must exist at `offset` from `palette`.
 #[inline(always)]
 unsafe fn rows(palette: *const Mat3x4, offset: u32) -> [Vec4; 3] {
-    // SAFETY: the caller's contract. Offsets are multiples of an entry's size.
+    // SAFETY: the caller guarantees an entry at `offset`. Offsets are multiples of an entry's size,
+    // so the pointer is aligned.
     let [a, b, c] = unsafe { (*palette.byte_add(offset as usize)).rows };
     [a.into(), b.into(), c.into()]
 }
@@ -108,7 +118,7 @@ impl Lanes for Plain<WIDTH> {
     unsafe fn row(palette: *const Mat3x4, influence: &Influence, row: usize) -> [Self; 4] {
         let mut columns = [Plain([0.0; WIDTH]); 4];
         for (lane, offset) in influence.offsets.into_iter().enumerate() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees an entry at every offset.
             let values = unsafe { rows(palette, offset) }[row].to_array();
             for (column, value) in columns.iter_mut().zip(values) {
                 column.0[lane] = value;
@@ -124,11 +134,11 @@ impl Lanes for Plain<WIDTH> {
             return blended;
         };
         for lane in 0..WIDTH {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller guarantees an entry at every offset.
             let base = unsafe { rows(palette, first.offsets[lane]) };
             let mut sum = base;
             for influence in others {
-                // SAFETY: the caller's contract.
+                // SAFETY: the caller guarantees an entry at every offset.
                 let entry = unsafe { rows(palette, influence.offsets[lane]) };
                 let weight = Vec4::splat(influence.weights.0[lane]);
                 for row in 0..3 {
@@ -148,7 +158,7 @@ impl Lanes for Plain<WIDTH> {
     unsafe fn write3(vectors: [Self; 3], to: *mut f32) {
         for lane in 0..WIDTH {
             for (axis, vector) in vectors.iter().enumerate() {
-                // SAFETY: the caller's contract: 24 numbers.
+                // SAFETY: the caller guarantees 24 numbers, and `lane * 3 + axis` is less than 24.
                 unsafe { to.add(lane * 3 + axis).write(vector.0[lane]) };
             }
         }
@@ -158,7 +168,7 @@ impl Lanes for Plain<WIDTH> {
     unsafe fn write4(vectors: [Self; 4], to: *mut f32) {
         for lane in 0..WIDTH {
             for (axis, vector) in vectors.iter().enumerate() {
-                // SAFETY: the caller's contract: 32 numbers.
+                // SAFETY: the caller guarantees 32 numbers, and `lane * 4 + axis` is less than 32.
                 unsafe { to.add(lane * 4 + axis).write(vector.0[lane]) };
             }
         }

@@ -1,4 +1,4 @@
-//! Many instances on all cores.
+//! Deforms many instances on all cores.
 
 use super::cpu_skinner::Skinner;
 use crate::error::{Error, Result, expect_len};
@@ -8,25 +8,27 @@ use rayon::prelude::*;
 /// An instance to deform: the arguments of [`Skinner::skin`].
 #[derive(Debug)]
 pub struct SkinJob<'a> {
-    /// Of the instance's character.
+    /// The skinner of the instance's character.
     pub skinner: &'a Skinner,
     /// The instance's palette.
     pub palette: PaletteRef<'a>,
     /// The instance's morph weights.
     pub weights: &'a [f32],
-    /// Where its vertices go, laid out as [`Skinner::layout`] says.
+    /// The output, with the layout of [`Skinner::layout`].
     pub out: WriteOnly<'a, f32>,
 }
 
-/// Deforms many instances, of one or several characters, on the threads of rayon's current pool:
-/// the global one, unless called inside
+/// Deforms many instances, of one or several characters, in parallel.
+///
+/// It runs on the threads of rayon's current pool. That is the global pool, unless the call is
+/// inside
 /// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
 ///
-/// An instance is deformed by one thread, as [`Skinner::skin`] does it alone: so the results have
-/// the same bits, whatever the number of threads.
+/// One thread deforms one instance, as [`Skinner::skin`] does. The results therefore have the same
+/// bits, whatever the number of threads.
 ///
 /// # Errors
-/// [`Error::At`] with the first job that [`Skinner::skin`] would refuse, and why. Nothing is
+/// [`Error::At`] with the first job that [`Skinner::skin`] would reject, and the reason. Nothing is
 /// written then.
 pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Blended matrices, and what they do to positions, normals and tangents: eight vertices at a time.
+//! Blended matrices and their effect on eight vertices at a time.
 
 use super::kernel::Deformer;
 use super::lanes::{Influence, Lanes};
@@ -7,7 +7,7 @@ use crate::palette::Mat3x4;
 use crate::skin::vertices::Deform;
 use glam::{Vec3, Vec4};
 
-/// Three rows of four columns.
+/// Three rows of four columns, for eight vertices.
 pub(super) struct Matrix<L> {
     rows: [[L; 4]; 3],
 }
@@ -19,14 +19,14 @@ impl<L: Lanes> Matrix<L> {
         [[a, b, c], [d, e, f], [g, h, i]]
     }
 
-    /// The rows of the cofactors.
+    /// The rows of the cofactor matrix.
     #[inline(always)]
     fn cofactors(&self) -> [[L; 3]; 3] {
         let [x, y, z] = self.linear();
         [cross(y, z), cross(z, x), cross(x, y)]
     }
 
-    /// One vertex's.
+    /// The matrix of one vertex.
     fn of(&self, lane: usize) -> Mat3x4 {
         let mut one = Mat3x4::IDENTITY;
         for (to, from) in one.rows.iter_mut().zip(&self.rows) {
@@ -37,7 +37,7 @@ impl<L: Lanes> Matrix<L> {
         one
     }
 
-    /// By the plain code, which copes with every matrix.
+    /// Transforms a normal with the plain code, which handles every matrix.
     #[cold]
     #[inline(never)]
     fn careful_normal(&self, normal: [L; 3]) -> [L; 3] {
@@ -62,7 +62,8 @@ impl<L: Lanes> Matrix<L> {
 impl<L: Lanes> Deformer<L> for Matrix<L> {
     #[inline(always)]
     unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the vector unit, at least one influence, and an entry at
+        // each offset.
         let rows = unsafe { L::blend(palette, influences) };
         Self { rows }
     }

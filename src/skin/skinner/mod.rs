@@ -1,13 +1,14 @@
-//! The skin stage, fast: the same results as [`skin`](crate::skin::skin()) up to rounding, eight vertices
-//! at a time.
+//! The fast skin stage: eight vertices at a time.
 //!
-//! - `pack`: a primitive's streams, repacked once: blocks of eight vertices, each with as many
-//!   influences as one of its vertices uses;
-//! - `lanes`: what the kernels need of a vector unit, in plain code, and `avx2`: in AVX2;
-//! - `matrix`, `dual`: how a block of vertices follows its entries, by matrices and by dual
-//!   quaternions;
-//! - `kernel`: the loop over the blocks;
-//! - `scratch`: palettes and morphed streams, made for one call;
+//! The results match those of [`skin`](crate::skin::skin()) up to rounding.
+//!
+//! - `pack`: a primitive's streams, repacked once into blocks of eight vertices. Each vertex of a
+//!   block has as many influences as the vertex that uses the most.
+//! - `lanes`: the SIMD operations that the kernels need, in portable code.
+//! - `avx2`: the same operations in AVX2.
+//! - `matrix`, `dual`: the transform of a block of vertices by matrices and by dual quaternions.
+//! - `kernel`: the loop over the blocks.
+//! - `scratch`: palettes and morphed streams, built for one call.
 //! - `many`: many instances on all cores.
 
 #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! A primitive's streams, repacked for the kernels: eight vertices side by side.
+//! Repacks a primitive's streams for the kernels: eight vertices side by side.
 
 use super::lanes::Influence;
 use crate::character::Character;
@@ -9,8 +9,10 @@ use crate::simd::{Row as Block, WIDTH};
 use glam::{Vec3, Vec4};
 use std::ops::Range;
 
-/// The streams that are skinned, in blocks of eight vertices; the last block is filled up with
-/// copies of the last vertex. Streams that the primitive lacks are empty.
+/// The streams to be skinned, in blocks of eight vertices.
+///
+/// The last block is padded with copies of the last vertex. Streams that the primitive lacks are
+/// empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Streams {
     pub(super) positions: Vec<[Block; 3]>,
@@ -18,24 +20,24 @@ pub(super) struct Streams {
     pub(super) tangents: Vec<[Block; 4]>,
 }
 
-/// Blocks in a row that have the same number of influences a vertex.
+/// Consecutive blocks with the same number of influences per vertex.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Run {
     pub(super) blocks: Range<usize>,
-    /// Where the influences of the first of them start.
+    /// Index of the first influence of the first block.
     pub(super) first: usize,
-    /// How many each vertex has: the most that one of the run's vertices has whose weight is not 0.
+    /// Influences per vertex: the most that any vertex of the run uses.
     pub(super) count: usize,
 }
 
-/// A primitive, repacked.
+/// A repacked primitive.
 ///
 /// Every offset of its influences is that of an entry of the character's palette.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) vertices: usize,
     pub(super) rest: Streams,
-    /// Block by block; within a block the strongest first.
+    /// The influences, block by block. Within a block, the strongest come first.
     pub(super) influences: Vec<Influence>,
     pub(super) runs: Vec<Run>,
     pub(super) targets: Vec<MorphTarget>,
@@ -43,10 +45,13 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Repacks a primitive.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] if the primitive addresses entries that the palette lacks,
-    /// [`Error::Argument`] if streams are of different lengths: neither happens to a character's
-    /// own.
+    /// - [`Error::NotFound`] if the primitive addresses entries that the palette lacks.
+    /// - [`Error::Argument`] if streams have different lengths.
+    ///
+    /// Neither happens for a character's own primitives.
     pub(super) fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
         let vertices = primitive.vertex_count();
         for (what, len) in [
@@ -139,7 +144,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
     Ok((all, runs))
 }
 
-/// How many influences of a vertex count: at least one, and up to the last whose weight is not 0.
+/// The number of influences of a vertex up to the last nonzero weight, at least one.
 fn used(primitive: &Primitive, vertex: usize) -> usize {
     let weighted = primitive.influences.of(vertex).enumerate();
     let last = weighted

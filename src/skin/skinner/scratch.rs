@@ -1,4 +1,4 @@
-//! Palettes and streams as the kernels take them, made for one call.
+//! Palettes and streams in the form that the kernels need, built for one call.
 
 use super::kernel::Entries;
 use super::pack::{Part, Streams};
@@ -12,12 +12,13 @@ use glam::Vec3;
 pub(super) struct Scratch {
     pub(super) palette: Vec<Mat3x4>,
     pub(super) morphed: Streams,
-    /// Positions, three numbers a vertex.
+    /// Positions, three numbers per vertex.
     pub(super) positions: Vec<f32>,
 }
 
-/// The palette in entries of 48 bytes: as it is, or widened into `room`. Entries with an offset are
-/// expanded to matrices here, once each and not once for every vertex.
+/// The palette in entries of 48 bytes: unchanged, or converted into `room`.
+///
+/// Entries with an offset are expanded to matrices here, once per entry and not once per vertex.
 pub(super) fn entries<'a>(
     palette: PaletteRef<'a>,
     room: &'a mut Vec<Mat3x4>,
@@ -39,9 +40,12 @@ pub(super) fn entries<'a>(
     }
 }
 
-/// The part's streams under its morph targets whose weight is not 0: those at rest if there are
-/// none, else made in `room`, by the same steps as [`morph`](crate::skin::morph()). Normals and
-/// tangents are left alone unless `directions`. There is a weight for each target.
+/// The part's streams after its active morph targets.
+///
+/// A target is active if its weight is not 0. If none is active, the rest streams are returned.
+/// Otherwise the result is built in `room`, by the same steps as [`morph`](crate::skin::morph()).
+/// Normals and tangents are only morphed if `directions` is true. `weights` has a weight for each
+/// target.
 pub(super) fn morphed<'a>(
     part: &'a Part,
     weights: &[f32],
@@ -99,7 +103,7 @@ fn add<const N: usize>(vertices: &[u32], deltas: &[Vec3], weight: f32, stream: &
     }
 }
 
-/// What has been moved away from `rest`, at length 1.
+/// Normalises the vectors that have moved away from `rest`.
 fn normalize<const N: usize>(stream: &mut [[Block; N]], rest: &[[Block; N]]) {
     for (block, rest) in stream.iter_mut().zip(rest) {
         if block == rest {

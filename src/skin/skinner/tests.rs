@@ -1,4 +1,4 @@
-//! Streams that are set here by hand: tangents and morph targets, against the plain code.
+//! Tests with hand-made streams, tangents and morph targets, against the plain code.
 
 use super::cpu_skinner::*;
 use super::pack::Part;
@@ -11,7 +11,7 @@ use crate::skin::PosedVertices;
 use crate::skin::vertices::skin;
 use glam::{Affine3A, Quat, Vec3, Vec4};
 
-/// Numbers in -1..1 (xorshift).
+/// Random numbers in -1..1 (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -194,8 +194,8 @@ fn weights_must_be_finite() {
     assert!(matches!(error, Err(Error::Argument { .. })), "{error:?}");
 }
 
-/// What a character can't have, but its type could: it is refused, so that no offset leads out of a
-/// palette.
+/// Entries that a character cannot have but its type allows. They are rejected, so that no offset
+/// leads outside a palette.
 #[test]
 fn entries_that_are_not_there_are_refused() {
     let mut character = character();

@@ -1,4 +1,4 @@
-//! Vectors of eight vertices.
+//! Operations on vectors of eight vertices.
 
 use super::lanes::Lanes;
 use crate::simd::{Row as Block, WIDTH};
@@ -23,18 +23,21 @@ pub(super) fn across<L: Lanes>([x, y, z]: [[L; 3]; 3], vector: [L; 3]) -> [L; 3]
     [dot(x, vector), dot(y, vector), dot(z, vector)]
 }
 
-/// Whether vectors of these squared lengths can be normalised as they are. Then a component of each
-/// is 1e-12 or more, next to which products that underflow do not count, and none has overflowed.
+/// True if vectors of these squared lengths can be normalised directly.
+///
+/// Then each has a component of at least 1e-12, so products that underflow are negligible, and none
+/// has overflowed.
 #[inline(always)]
 pub(super) fn has_direction<L: Lanes>(squared: L) -> bool {
     squared.all_between(3e-24, 1e30)
 }
 
-/// Vectors at length 1, of squared lengths that [`has_direction`]. What is of length 1 up to
-/// rounding is left as it is, as the plain code does.
+/// Normalises vectors whose squared lengths pass [`has_direction`].
 ///
-/// By a root and a division: the quick approximations of both differ between makes of CPU, and then
-/// so would the results.
+/// A vector of length 1 up to rounding is left unchanged, as in the plain code.
+///
+/// It uses a square root and a division. The fast approximations of both differ between CPU
+/// vendors, and then the results would differ, too.
 #[inline(always)]
 pub(super) fn unit<L: Lanes>(vectors: [L; 3], squared: L) -> [L; 3] {
     let factor = squared.root_inverse_or_1(4.0 * f32::EPSILON);
@@ -42,7 +45,7 @@ pub(super) fn unit<L: Lanes>(vectors: [L; 3], squared: L) -> [L; 3] {
     [x.mul(factor), y.mul(factor), z.mul(factor)]
 }
 
-/// Each vertex's vector by plain code.
+/// Applies plain code to each vertex's vector.
 pub(super) fn in_each<L: Lanes, const N: usize>(
     vectors: [L; N],
     one: impl Fn(usize, [f32; N]) -> [f32; N],
@@ -54,6 +57,6 @@ pub(super) fn in_each<L: Lanes, const N: usize>(
             block.0[lane] = value;
         }
     }
-    // SAFETY: the vectors prove the vector unit.
+    // SAFETY: the input vectors exist, so the CPU has the vector unit.
     blocks.map(|block: Block| unsafe { L::of(&block) })
 }

@@ -1,26 +1,26 @@
-//! One Vulkan swapchain, with everything of its extent and number of images.
+//! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use super::super::attachments::{Attachments, AttachmentsDesc};
 use super::super::image::whole;
 use super::super::{Check, Context, Formats, Result, Surface};
 use ash::{khr, vk};
 
-/// What a [`Built`] is made from.
+/// Settings for a new [`Built`].
 pub(super) struct BuiltDesc<'a> {
     pub(super) loader: &'a khr::swapchain::Device,
     pub(super) surface: &'a Surface,
     pub(super) capabilities: vk::SurfaceCapabilitiesKHR,
-    /// As the capabilities allow; not empty.
+    /// Width and height, within the surface's capabilities and not empty.
     pub(super) extent: vk::Extent2D,
     pub(super) color_space: vk::ColorSpaceKHR,
     pub(super) present_mode: vk::PresentModeKHR,
     pub(super) formats: Formats,
     pub(super) depth_usage: vk::ImageUsageFlags,
-    /// Retired by this one; null where there is none.
+    /// The swapchain that this one replaces. Null if there is none.
     pub(super) old: vk::SwapchainKHR,
 }
 
-/// The swapchain, its images and the attachments beside them.
+/// A swapchain, its images and its attachments.
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) handle: vk::SwapchainKHR,
@@ -29,7 +29,7 @@ pub(super) struct Built {
     pub(super) attachments: Option<Attachments>,
 }
 
-/// One image of the swapchain, and the semaphore that its present waits for.
+/// An image of the swapchain, and the semaphore that its present waits for.
 #[derive(Debug)]
 pub(super) struct Presentable {
     pub(super) image: vk::Image,
@@ -59,7 +59,7 @@ impl Built {
         let images = unsafe { desc.loader.get_swapchain_images(self.handle) }
             .check("vkGetSwapchainImagesKHR")?;
         for image in images {
-            // Held before it is complete, so that an error frees it.
+            // Stored before it is complete, so that an error frees it.
             self.images.push(Presentable {
                 image,
                 view: vk::ImageView::null(),
@@ -82,13 +82,13 @@ impl Built {
         Ok(())
     }
 
-    /// Destroys everything. The device does not use it any more.
+    /// Destroys everything. The device must no longer use it.
     pub(super) fn release(&mut self, loader: &khr::swapchain::Device, context: &mut Context) {
         if let Some(mut attachments) = self.attachments.take() {
             attachments.release(context);
         }
-        // SAFETY: of this device, and unused; null is ignored. The images go with
-        // the swapchain.
+        // SAFETY: the objects belong to this device and are no longer used. Null is ignored. The
+        // images are destroyed with the swapchain.
         unsafe {
             for image in self.images.drain(..) {
                 context.device.destroy_image_view(image.view, None);
@@ -108,7 +108,7 @@ impl Presentable {
             .format(format)
             .subresource_range(whole(vk::ImageAspectFlags::COLOR));
         let device = &context.device;
-        // SAFETY: the image is of a live swapchain of this device.
+        // SAFETY: the image belongs to a live swapchain of this device.
         unsafe {
             context.set_name(self.image, "swapchain colour")?;
             self.view = device
@@ -124,7 +124,7 @@ impl Presentable {
 
 fn create(desc: &BuiltDesc<'_>) -> Result<vk::SwapchainKHR> {
     let capabilities = &desc.capabilities;
-    // One more than the least, so that acquiring rarely waits; 0 is no limit.
+    // One more than the minimum, so that acquiring rarely waits. A maximum of 0 means no limit.
     let most = match capabilities.max_image_count {
         0 => u32::MAX,
         most => most,
@@ -143,11 +143,11 @@ fn create(desc: &BuiltDesc<'_>) -> Result<vk::SwapchainKHR> {
         .present_mode(desc.present_mode)
         .clipped(true)
         .old_swapchain(desc.old);
-    // SAFETY: the surface is alive, and everything is as its capabilities allow.
+    // SAFETY: the surface is alive, and all parameters are within its capabilities.
     unsafe { desc.loader.create_swapchain(&info, None) }.check("vkCreateSwapchainKHR")
 }
 
-/// Opaque where possible, else the first that is.
+/// Opaque if supported, otherwise the first supported mode.
 fn choose_alpha(supported: vk::CompositeAlphaFlagsKHR) -> vk::CompositeAlphaFlagsKHR {
     let opaque = vk::CompositeAlphaFlagsKHR::OPAQUE;
     if supported.contains(opaque) {
@@ -157,13 +157,13 @@ fn choose_alpha(supported: vk::CompositeAlphaFlagsKHR) -> vk::CompositeAlphaFlag
     vk::CompositeAlphaFlagsKHR::from_raw(raw & raw.wrapping_neg())
 }
 
-/// The format asked for, an sRGB one, or the first.
+/// Selects the requested format, otherwise an sRGB format, otherwise the first.
 pub(super) fn choose_format(
     context: &Context,
     surface: &Surface,
     asked: vk::Format,
 ) -> Result<vk::SurfaceFormatKHR> {
-    // SAFETY: the surface is alive, and of the same instance as the device.
+    // SAFETY: the surface is alive, and belongs to the same instance as the device.
     let formats = unsafe {
         surface
             .loader
@@ -183,13 +183,13 @@ pub(super) fn choose_format(
     Ok(chosen.copied().unwrap_or_default())
 }
 
-/// The mode asked for, or FIFO, which there always is.
+/// Selects the requested mode, otherwise FIFO, which is always supported.
 pub(super) fn choose_mode(
     context: &Context,
     surface: &Surface,
     asked: vk::PresentModeKHR,
 ) -> Result<vk::PresentModeKHR> {
-    // SAFETY: the surface is alive, and of the same instance as the device.
+    // SAFETY: the surface is alive, and belongs to the same instance as the device.
     let modes = unsafe {
         surface
             .loader
@@ -202,9 +202,9 @@ pub(super) fn choose_mode(
     Ok(vk::PresentModeKHR::FIFO)
 }
 
-/// The extent nearest to the one asked for that the surface can have.
+/// The supported extent that is nearest to the requested one.
 pub(super) fn fit(capabilities: &vk::SurfaceCapabilitiesKHR, asked: vk::Extent2D) -> vk::Extent2D {
-    // Where the surface leaves it open, its current extent is all ones.
+    // If the surface leaves the extent open, its current extent is all ones.
     if capabilities.current_extent.width != u32::MAX {
         return capabilities.current_extent;
     }
@@ -215,7 +215,7 @@ pub(super) fn fit(capabilities: &vk::SurfaceCapabilitiesKHR, asked: vk::Extent2D
     }
 }
 
-/// Whether there is nothing to draw to.
+/// Returns true if the extent has no area.
 pub(super) fn is_empty(extent: vk::Extent2D) -> bool {
     extent.width == 0 || extent.height == 0
 }

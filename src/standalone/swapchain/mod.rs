@@ -1,8 +1,8 @@
-//! Something to draw into that is seen: a window's images.
+//! The images of a window, to draw into and present.
 //!
-//! Each image has a semaphore of its own for the end of its rendering, because
-//! presenting waits for it at a time that no fence tells: one per frame in flight could be
-//! signalled again while an earlier present still waits for it.
+//! Each image has its own semaphore for the end of its rendering. Presenting waits for it, and no
+//! fence tells when that wait has ended. A semaphore per frame in flight could be signalled again
+//! while an earlier present still waits for it.
 
 mod built;
 mod shown;

@@ -1,4 +1,4 @@
-//! One image's way: acquired, drawn to, presented.
+//! Acquires, draws to and presents the images of a swapchain.
 
 use super::super::attachments::{Attachments, Begin, Final, barrier};
 use super::super::image::whole;
@@ -8,7 +8,7 @@ use super::state::{OBJECT, Swapchain};
 use ash::vk;
 use std::time::Duration;
 
-/// An acquired image: draw to it, submit it, present it.
+/// An acquired image. Draw to it, submit it, then present it.
 #[derive(Debug)]
 #[must_use = "an acquired image is to be submitted and presented"]
 pub struct SwapchainImage {
@@ -17,37 +17,40 @@ pub struct SwapchainImage {
     pub(in crate::standalone) rendered: vk::Semaphore,
 }
 
-/// How long [`Swapchain::acquire`] waits for an image. Not for good: it is the
-/// thread of the window's events that waits.
+/// The longest time that [`Swapchain::acquire`] waits for an image.
+///
+/// It is finite, because the waiting thread is the one that handles the window's events.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the window system had to give.
+/// The outcome of one attempt to acquire an image.
 enum Next {
     Image(SwapchainImage),
     OutOfDate,
     NotReady,
 }
 
-/// What came of acquiring.
+/// The outcome of [`Swapchain::acquire`].
 #[derive(Debug)]
 #[must_use = "an acquired image is to be submitted and presented"]
 pub enum Acquire {
     /// An image to draw to.
     Image(SwapchainImage),
-    /// The window has no area. There is nothing to draw to until it has.
+    /// The window has no area. There is nothing to draw to until it has one.
     Minimised,
-    /// The window changes faster than the swapchain follows: skip this frame.
+    /// The window changes faster than the swapchain can follow. Skip this frame.
     OutOfDate,
-    /// No image became free within [`PATIENCE`], as where the window system holds
-    /// back those of a window that it does not show: skip this frame.
+    /// No image became free within [`PATIENCE`]. Skip this frame.
+    ///
+    /// Some window systems hold back the images of a window that is not visible.
     NotReady,
 }
 
 impl Swapchain {
-    /// Acquires the next image. `extent` is the window's present size in
-    /// physical pixels: where it has changed, or the images have become out of
-    /// date, they are made anew first. Where there is no image, the frame is begun
-    /// again the next time.
+    /// Acquires the next image.
+    ///
+    /// `extent` is the window's current size in physical pixels. If it has changed, or if the
+    /// swapchain is out of date, the images are recreated first. If no image is returned,
+    /// [`Frames::begin`](super::super::Frames::begin) begins the same frame again.
     ///
     /// # Errors
     ///
@@ -55,8 +58,8 @@ impl Swapchain {
     ///
     /// # Safety
     ///
-    /// `frame` is begun and not submitted, and has acquired no image yet. The
-    /// image is submitted with it, and presented, before the next is acquired.
+    /// - `frame` is begun and not submitted, and has acquired no image yet.
+    /// - The image is submitted with this frame, and presented, before the next is acquired.
     pub unsafe fn acquire(
         &mut self,
         context: &mut Context,
@@ -64,7 +67,7 @@ impl Swapchain {
         extent: vk::Extent2D,
     ) -> Result<Acquire> {
         context.check_own(self.owner, OBJECT)?;
-        // The second try is for a window that changed since the first.
+        // The second attempt is for a window that changed since the first.
         for _ in 0..2 {
             if is_empty(extent) {
                 return Ok(Acquire::Minimised);
@@ -81,11 +84,11 @@ impl Swapchain {
         Ok(Acquire::OutOfDate)
     }
 
-    /// Clears, begins rendering, and sets viewport and scissor to the whole.
+    /// Clears, begins rendering, and sets viewport and scissor to the whole image.
     ///
     /// # Safety
     ///
-    /// `cmd` is the frame's that acquired `image`, outside of rendering, and
+    /// `cmd` is the command buffer of the frame that acquired `image`, outside of rendering.
     /// [`Swapchain::end`] is recorded before it is submitted.
     pub unsafe fn begin(
         &self,
@@ -95,27 +98,27 @@ impl Swapchain {
         begin: &Begin,
     ) {
         if let Some(attachments) = self.attachments() {
-            // SAFETY: by the contract above.
+            // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
             unsafe { attachments.begin(device, cmd, image.target(), begin) };
         }
     }
 
-    /// Ends rendering for a while: the images stay in their attachment layouts.
+    /// Suspends rendering. The images stay in their attachment layouts.
     ///
     /// # Safety
     ///
     /// `cmd` is inside of the rendering that `begin` or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };
     }
 
-    /// Begins rendering again on what is there.
+    /// Begins rendering again and keeps the existing contents.
     ///
     /// # Safety
     ///
-    /// As [`Swapchain::begin`], after [`Swapchain::suspend`]; who read depth
-    /// meanwhile has brought it back to its attachment layout.
+    /// As [`Swapchain::begin`], after [`Swapchain::suspend`]. If depth was read in between, it is
+    /// back in its attachment layout.
     pub unsafe fn resume(
         &self,
         device: &ash::Device,
@@ -124,18 +127,18 @@ impl Swapchain {
         flags: vk::RenderingFlags,
     ) {
         if let Some(attachments) = self.attachments() {
-            // SAFETY: by the contract above.
+            // SAFETY: the caller guarantees that `cmd` is recording outside of rendering.
             unsafe { attachments.resume(device, cmd, image.target(), flags) };
         }
     }
 
-    /// Ends rendering, and makes the image ready to be presented.
+    /// Ends rendering and makes the image ready to be presented.
     ///
     /// # Safety
     ///
     /// `cmd` is inside of the rendering that `begin` or `resume` began.
     pub unsafe fn end(&self, device: &ash::Device, cmd: vk::CommandBuffer, image: &SwapchainImage) {
-        // The semaphore that presenting waits for follows this stage.
+        // The semaphore that presenting waits for is signalled after this stage.
         let shown = vk::ImageMemoryBarrier2::default()
             .image(image.target.0)
             .subresource_range(whole(vk::ImageAspectFlags::COLOR))
@@ -144,20 +147,21 @@ impl Swapchain {
             .dst_stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
             .old_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
             .new_layout(vk::ImageLayout::PRESENT_SRC_KHR);
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe {
             device.cmd_end_rendering(cmd);
             barrier(device, cmd, &[shown]);
         }
     }
 
-    /// Presents an image. Where the window has changed meanwhile, the images
-    /// are made anew at the next [`Swapchain::acquire`].
+    /// Presents an image.
+    ///
+    /// If the window has changed meanwhile, the next [`Swapchain::acquire`] recreates the images.
     ///
     /// # Errors
     ///
-    /// Where the context is not the one that the images were made with, and what
-    /// `vkQueuePresentKHR` returns.
+    /// Returns an error if the swapchain was created with another context, and the error of
+    /// `vkQueuePresentKHR`.
     ///
     /// # Safety
     ///
@@ -169,7 +173,7 @@ impl Swapchain {
             .wait_semaphores(&semaphores)
             .swapchains(&swapchains)
             .image_indices(&indices);
-        // SAFETY: by the contract above.
+        // SAFETY: the caller guarantees that `image` was acquired last and was submitted.
         match unsafe { self.loader.0.queue_present(context.queue, &info) } {
             Ok(false) => Ok(()),
             Ok(true) => self.suboptimal(context),
@@ -187,8 +191,8 @@ impl Swapchain {
 
     fn next_image(&mut self, context: &Context, acquired: vk::Semaphore) -> Result<Next> {
         let timeout = PATIENCE.as_nanos() as u64;
-        // SAFETY: the semaphore's last wait has ended with its frame in flight, and without an
-        // image it stays unsignalled; the timeout is finite.
+        // SAFETY: the semaphore's last wait has ended with its frame in flight. If no image is
+        // acquired, it stays unsignalled. The timeout is finite.
         let next = unsafe {
             self.loader
                 .0
@@ -216,8 +220,9 @@ impl Swapchain {
         }))
     }
 
-    /// Some systems call a swapchain suboptimal for as long as it lives: it is
-    /// only made anew where that would change its extent.
+    /// Recreates the swapchain only if that would change its extent.
+    ///
+    /// Some window systems report a swapchain as suboptimal for as long as it lives.
     fn suboptimal(&mut self, context: &Context) -> Result<()> {
         let fitted = fit(&self.capabilities(context)?, self.asked);
         self.stale |= fitted != self.extent();
@@ -226,7 +231,7 @@ impl Swapchain {
 }
 
 impl SwapchainImage {
-    /// The image's position in the swapchain.
+    /// The image's index in the swapchain.
     #[must_use]
     pub fn index(&self) -> u32 {
         self.index

@@ -1,4 +1,4 @@
-//! Something to draw into that is seen: a window's images.
+//! The state of a swapchain: its settings, its images, and their recreation.
 
 use super::super::context::ContextId;
 use super::super::{Check, Context, Formats, Result, Surface};
@@ -6,19 +6,21 @@ use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use ash::{khr, vk};
 use std::mem::ManuallyDrop;
 
-/// What a [`Swapchain`] is made from.
+/// Settings for a new [`Swapchain`].
 #[derive(Clone, Copy, Debug)]
 pub struct SwapchainDesc {
-    /// Taken where the surface has it, else the next best: an sRGB format of 8
-    /// bits, any other.
+    /// Preferred colour format.
+    ///
+    /// If the surface does not support it, an 8-bit sRGB format is taken, otherwise any other
+    /// format.
     pub color_format: vk::Format,
-    /// Format of depth, if any is wanted.
+    /// Format of the depth image, if one is wanted.
     pub depth_format: Option<vk::Format>,
     /// Samples of colour and depth.
     pub samples: vk::SampleCountFlags,
-    /// Uses of depth besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED`.
     pub depth_usage: vk::ImageUsageFlags,
-    /// Taken where the surface has it, else FIFO.
+    /// Preferred present mode. If the surface does not support it, FIFO is taken.
     pub present_mode: vk::PresentModeKHR,
 }
 
@@ -34,28 +36,28 @@ impl Default for SwapchainDesc {
     }
 }
 
-/// What errors call it.
+/// The name of this object in errors.
 pub(crate) const OBJECT: &str = "the swapchain";
 
-/// The images of a window, with depth and samples of their own.
+/// The images of a window, with their depth and multisampled colour images.
 #[derive(Debug)]
 pub struct Swapchain {
     pub(super) owner: ContextId,
-    /// Leaked where `built` is: a surface goes after its swapchain.
+    /// Leaked if `built` is leaked, because a surface must be destroyed after its swapchain.
     pub(crate) surface: ManuallyDrop<Surface>,
     pub(crate) loader: Loader,
     pub(crate) desc: SwapchainDesc,
     pub(crate) format: vk::SurfaceFormatKHR,
     pub(crate) present_mode: vk::PresentModeKHR,
-    /// `None` before the window first has an area, and after a failed recreation.
+    /// `None` until the window first has an area, and after a failed recreation.
     pub(super) built: Option<Built>,
-    /// The extent that the window was said to have when `built` was made.
+    /// The window's extent when `built` was created, as reported by the caller.
     pub(crate) asked: vk::Extent2D,
     pub(crate) stale: bool,
     pub(crate) recreations: u64,
 }
 
-/// The extension's functions, which have no `Debug`.
+/// The functions of the swapchain extension. A wrapper, because they have no `Debug`.
 pub(crate) struct Loader(pub(crate) khr::swapchain::Device);
 
 impl std::fmt::Debug for Loader {
@@ -65,13 +67,16 @@ impl std::fmt::Debug for Loader {
 }
 
 impl Swapchain {
-    /// Makes the images of `surface`, for a window of `extent` physical pixels.
-    /// With no area there are none until [`Swapchain::acquire`] is told of one.
+    /// Creates the images of `surface`, for a window of `extent` physical pixels.
+    ///
+    /// If the extent has no area, there are no images until [`Swapchain::acquire`] gets an extent
+    /// that has one.
     ///
     /// # Errors
     ///
-    /// Where the context cannot present to the surface, the device cannot do the
-    /// formats or samples, and what the allocator and the Vulkan calls return.
+    /// Returns an error if the context cannot present to the surface, or if the device does not
+    /// support the formats or samples. Errors of the allocator and of the Vulkan calls are returned
+    /// too.
     pub fn new(
         context: &mut Context,
         surface: Surface,
@@ -98,7 +103,7 @@ impl Swapchain {
         Ok(swapchain)
     }
 
-    /// Formats and samples, for pipelines. They do not change.
+    /// Formats and sample count, as needed to create pipelines. They never change.
     #[must_use]
     pub fn formats(&self) -> Formats {
         Formats {
@@ -108,24 +113,24 @@ impl Swapchain {
         }
     }
 
-    /// Width and height in texels; zero where there are no images.
+    /// Width and height in texels. Zero if there are no images.
     pub fn extent(&self) -> vk::Extent2D {
         self.built.as_ref().map(|b| b.extent).unwrap_or_default()
     }
 
-    /// The present mode that was taken.
+    /// The present mode in use.
     #[must_use]
     pub fn present_mode(&self) -> vk::PresentModeKHR {
         self.present_mode
     }
 
-    /// The handle; null where there are no images.
+    /// The Vulkan handle. Null if there are no images.
     #[must_use]
     pub fn handle(&self) -> vk::SwapchainKHR {
         self.built.as_ref().map(|b| b.handle).unwrap_or_default()
     }
 
-    /// How often the images have been made anew.
+    /// Number of times that the images have been recreated.
     #[must_use]
     pub fn recreations(&self) -> u64 {
         self.recreations
@@ -138,22 +143,22 @@ impl Swapchain {
         images.map(|image| image.rendered).collect()
     }
 
-    /// Depth and its view, where there is one. It changes with the extent.
+    /// The depth image and its view, if there is one. Both change when the extent changes.
     #[must_use]
     pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
         let depth = self.built.as_ref()?.attachments.as_ref()?.depth.as_ref()?;
         Some((depth.handle, depth.view))
     }
 
-    /// Makes the images anew for a window of `extent` physical pixels, after
-    /// waiting for the device. Returns `false`, and calls no Vulkan function
-    /// that creates, where the window has no area. No image may be acquired and
-    /// not yet presented.
+    /// Recreates the images for a window of `extent` physical pixels.
+    ///
+    /// Waits for the device first. If the window has no area, this returns `false` and calls no
+    /// Vulkan function that creates anything. No image may be acquired and not yet presented.
     ///
     /// # Errors
     ///
-    /// Where the context is not the one that the images were made with, and what
-    /// the allocator and the Vulkan calls return. The next [`Swapchain::acquire`]
+    /// Returns an error if the swapchain was created with another context. Errors of the allocator
+    /// and of the Vulkan calls are returned too. After an error, the next [`Swapchain::acquire`]
     /// tries again.
     pub fn recreate(&mut self, context: &mut Context, extent: vk::Extent2D) -> Result<bool> {
         context.check_own(self.owner, OBJECT)?;
@@ -167,7 +172,7 @@ impl Swapchain {
             return Ok(false);
         }
         let new = self.build(context, capabilities, fitted);
-        // What uses the old images has been submitted, perhaps not finished.
+        // The work that uses the old images has been submitted, but may not have finished.
         let idle = context.wait_idle();
         if let Some(mut old) = self.built.take() {
             old.release(&self.loader.0, context);
@@ -180,7 +185,7 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// The images that replace those there are.
+    /// Builds the images that replace the current ones.
     pub(super) fn build(
         &self,
         context: &mut Context,
@@ -201,9 +206,10 @@ impl Swapchain {
         Built::new(context, &desc)
     }
 
-    /// Waits for the device, and destroys the images and the surface. `context`
-    /// is the one that they were made with; with another they are leaked, and that
-    /// is logged.
+    /// Waits for the device, then destroys the images and the surface.
+    ///
+    /// `context` must be the one that they were created with. If it is another, they are leaked and
+    /// an error is logged.
     pub fn destroy(mut self, context: &mut Context) {
         if context.may_destroy(self.owner, OBJECT)
             && let Some(mut built) = self.built.take()
@@ -213,7 +219,7 @@ impl Swapchain {
     }
 
     pub(crate) fn capabilities(&self, context: &Context) -> Result<vk::SurfaceCapabilitiesKHR> {
-        // SAFETY: the surface is alive, and of the same instance as the device.
+        // SAFETY: the surface is alive, and belongs to the same instance as the device.
         unsafe {
             self.surface
                 .loader
@@ -232,7 +238,7 @@ impl Drop for Swapchain {
             log::warn!("a swapchain was dropped and not destroyed: its surface is leaked");
             return;
         }
-        // SAFETY: it is dropped here only, and has no swapchain any more.
+        // SAFETY: it is dropped only here, and no longer has a swapchain.
         unsafe { ManuallyDrop::drop(&mut self.surface) };
     }
 }
