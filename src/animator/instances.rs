@@ -22,6 +22,24 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 pub(crate) const THRESHOLD: f32 = 0.999;
 
 /// Animates many instances of one character. See the [module](crate::animator).
+///
+/// ```
+/// use throng::animator::{Animator, AnimatorDesc, Play};
+/// use throng::builtin;
+/// use throng::palette::{Mat3x4, WriteOnly};
+///
+/// let character = builtin::mannequin()?.character;
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let actors = [animator.add("Walk")?, animator.add("Idle")?];
+/// animator.update(0.5)?;
+/// animator.play(actors[0], Play::new("Run").fade_s(0.3))?;
+/// animator.update(0.6)?;
+///
+/// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
+/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// assert_ne!(palettes[0], palettes[character.palette().len()]);
+/// # Ok::<(), throng::Error>(())
+/// ```
 #[derive(Debug)]
 #[doc(alias = "mixer")]
 #[doc(alias = "AnimationMixer")]

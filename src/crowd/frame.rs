@@ -61,6 +61,30 @@ impl Deref for Views {
 /// A frame between [`Crowd::begin_frame`] and the engine's submit.
 ///
 /// Dropping an unprepared frame skips it: the next frame uploads its changes.
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::{Crowd, PassId, Result, View};
+///
+/// /// # Safety
+/// /// `cmd` is being recorded, outside of rendering. The last work of frame index 0 has ended.
+/// unsafe fn draw(
+///     (device, allocator): (&ash::Device, &mut Allocator),
+///     (crowd, pass): (&mut Crowd, PassId),
+///     (cmd, rendering): (vk::CommandBuffer, &vk::RenderingInfo),
+///     (view, time_s): (View, f64),
+/// ) -> Result<()> {
+///     unsafe {
+///         let mut frame = crowd.begin_frame(allocator, 0, time_s)?;
+///         let views = frame.record_prepare(cmd, &[view])?;
+///         device.cmd_begin_rendering(cmd, rendering);
+///         frame.record_draw(cmd, views[0], pass)?;
+///         device.cmd_end_rendering(cmd);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Frame<'a> {
     pub(super) crowd: &'a mut Crowd,

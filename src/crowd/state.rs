@@ -37,6 +37,28 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///
 /// # Spaces
 /// Instance transforms and views are relative to a common origin that the engine chooses.
+///
+/// ```no_run
+/// use throng::ash::vk;
+/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::{Crowd, CrowdDesc, Gpu, PassDesc, Play, Result, Spawn, builtin};
+///
+/// /// # Safety
+/// /// The objects of `gpu` belong together and outlive the crowd.
+/// unsafe fn one_walker(gpu: &Gpu, allocator: &mut Allocator) -> Result<Crowd> {
+///     let mut crowd = unsafe { Crowd::new(gpu, allocator, &CrowdDesc::default())? };
+///     let desc = PassDesc {
+///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
+///         depth_format: vk::Format::D32_SFLOAT,
+///         ..Default::default()
+///     };
+///     unsafe { crowd.create_pass(&desc)? };
+///     let character = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
+///     let walker = crowd.spawn(character, &Spawn::default())?;
+///     crowd.play(walker, Play::new("Walk").fade_s(0.2))?;
+///     Ok(crowd)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Crowd {
     pub(crate) device: Device,

@@ -63,6 +63,19 @@ impl From<vk::Extent2D> for Viewport {
 }
 
 /// A camera or a light that looks at the crowd.
+///
+/// ```
+/// use throng::View;
+/// use throng::ash::vk::Extent2D;
+/// use throng::glam::{Vec3, camera::rh, vec3};
+///
+/// let eye = vec3(0.0, 2.0, 6.0);
+/// let clip_from_view = rh::proj::vulkan::perspective(0.8, 16.0 / 9.0, 0.1, 100.0);
+/// let view_from_world = rh::view::look_at_mat4(eye, vec3(0.0, 1.0, 0.0), Vec3::Y);
+/// let extent = Extent2D { width: 1280, height: 720 };
+/// let view = View::new(clip_from_view * view_from_world, eye, extent);
+/// # let _ = view;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Vulkan clip space from world space.

@@ -59,6 +59,28 @@ pub struct Flip {
 /// A character on the GPU: geometry, primitives, rest palette and textures.
 ///
 /// It is immutable. Any number of instances and frames can use it.
+///
+/// ```no_run
+/// use throng::Result;
+/// use throng::ash::vk;
+/// use throng::character::Character;
+/// use throng::gpu::{Device, SkinnedMesh, Upload};
+/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::palette::SkinningMethod;
+///
+/// /// # Safety
+/// /// `cmd` is being recorded. The upload is freed after its work has ended.
+/// unsafe fn load(
+///     (device, allocator): (&Device, &mut Allocator),
+///     cmd: vk::CommandBuffer,
+///     character: &Character,
+/// ) -> Result<(SkinnedMesh, Upload)> {
+///     let (mut upload, method) = (Upload::new(), SkinningMethod::Linear);
+///     let mesh = unsafe { SkinnedMesh::new(device, allocator, &mut upload, character, method)? };
+///     unsafe { upload.record(device, cmd) };
+///     Ok((mesh, upload))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct SkinnedMesh {
     geometry: Buffer,

@@ -43,6 +43,31 @@ impl Default for PaletteRingDesc {
 ///
 /// The ring never waits. The part of a frame index may be written when the GPU has finished the
 /// work that last read it.
+///
+/// ```no_run
+/// use throng::Result;
+/// use throng::ash::vk;
+/// use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::palette::Mat3x4;
+///
+/// /// # Safety
+/// /// `cmd` is being recorded. The last work of frame index 0 has ended.
+/// unsafe fn upload(
+///     (device, allocator): (&Device, &mut Allocator),
+///     cmd: vk::CommandBuffer,
+///     palettes: &[Mat3x4],
+/// ) -> Result<PaletteRing> {
+///     let entries = palettes.len() as u32;
+///     let desc = PaletteRingDesc { entries, ..Default::default() };
+///     let mut ring = unsafe { PaletteRing::new(device, allocator, &desc)? };
+///     unsafe {
+///         ring.write(0, 0, palettes)?;
+///         ring.record_upload(device, cmd, 0, entries);
+///     }
+///     Ok(ring)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct PaletteRing {
     ring: Ring,

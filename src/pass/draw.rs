@@ -97,6 +97,25 @@ pub const MATERIAL_PUSH_OFFSET: u32 = 16;
 /// The attachments and options of a pass.
 ///
 /// The attachments are those of the engine's `vkCmdBeginRendering`.
+///
+/// ```
+/// use throng::ash::vk;
+/// use throng::{PassDesc, PassKind};
+///
+/// let color = PassDesc {
+///     color_formats: &[vk::Format::B8G8R8A8_SRGB],
+///     depth_format: vk::Format::D32_SFLOAT,
+///     samples: vk::SampleCountFlags::TYPE_4,
+///     reversed_z: true,
+///     ..Default::default()
+/// };
+/// let shadow = PassDesc {
+///     kind: PassKind::Shadow,
+///     depth_format: vk::Format::D16_UNORM,
+///     ..Default::default()
+/// };
+/// # let _ = (color, shadow);
+/// ```
 #[derive(Debug, Clone)]
 pub struct PassDesc<'a> {
     /// The purpose of the pass.

@@ -48,7 +48,7 @@ impl StateMachine {
         if state.proven.0 || self.holds(state) {
             Ok(())
         } else {
-            Err(invalid("holds what its machine can't come to"))
+            Err(invalid("holds values that its machine cannot reach"))
         }
     }
 

@@ -115,7 +115,7 @@ fn what_is_no_mask_is_refused() {
         known,
     }) = none.clone().with_subtree(skeleton, "Tail", 1.0)
     else {
-        panic!("a joint that there is not");
+        panic!("no such joint");
     };
     assert_eq!(&*name, "Tail");
     assert!(known.contains(&*skeleton.joints()[0].name));

@@ -226,7 +226,7 @@ fn unwrapped_time_is_within_a_nanosecond_after_thirty_days() {
         let unit = (2.0_f64).powi(-40);
         let start = (rng.bits() >> 25) as i128; // 0.5 s
         let day = [0, 1, 30][rng.below(3)];
-        // What the engine's clock shows is an `f64`: what it can't show is not asked for.
+        // The engine's clock is an `f64`: only times that it can hold are tested.
         let now_s = start as f64 * unit + f64::from(day) * DAY_S + f64::from(rng.range(0.0, 9.0));
         let start_s = start as f64 * unit;
         let now = (now_s / unit) as i128;

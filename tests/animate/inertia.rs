@@ -192,7 +192,7 @@ fn velocities_go_on_at_the_start() {
     for _ in 0..200 {
         let [old, new] = [0; 2].map(|_| Motion::new(&mut rng, 1));
         let now = 1.0;
-        // So small that differences are derivatives, but for rounding: 3e-7 / 2e-3.
+        // Small enough that differences are derivatives up to rounding: 3e-7 / 2e-3.
         let dt = 2e-3;
         let before = [old.pose(now - dt), new.pose(now - dt)];
         let both = [old.pose(now), new.pose(now)];

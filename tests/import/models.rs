@@ -159,7 +159,7 @@ fn materials_of_known_models() {
         let texture = material.base_color_texture.unwrap();
         let scale = texture.transform.matrix2.to_cols_array();
         assert_eq!(scale, [15.405_014, 0.0, 0.0, 15.447_296]);
-        // Coordinates in 16 bits, of which the model uses the lowest fifteenth.
+        // Coordinates in 16 bits, and the model uses the lowest fifteenth of them.
         let uvs = &fox.primitives()[0].uvs;
         assert!(uvs.iter().all(|uv| uv.max_element() < 1.0 / 15.0));
         let plain = model("Fox.glb").map(|plain| plain.primitives()[0].uvs.clone());

@@ -20,7 +20,7 @@ use throng::palette::{
 use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
 use throng::{Error, builtin};
 
-/// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`), of which the poses
+/// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`); the poses
 /// that both start from differ by 4e-7.
 const POSITION_BOUND: f64 = 4e-6;
 /// In radians, for normals and tangents. Measured: 8.7e-7.

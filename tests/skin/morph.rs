@@ -371,7 +371,7 @@ fn bounds_hold_what_is_morphed() {
     assert!(outside_rest > 100, "{outside_rest}");
 }
 
-/// One vertex alone moves, by as much as the box then grows, but for the rounding.
+/// One vertex moves, by as much as the box then grows, up to rounding.
 #[test]
 fn bounds_grow_where_something_moves() {
     let node = |x: f32| RawNode {

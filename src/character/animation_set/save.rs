@@ -55,7 +55,10 @@ impl OfClip {
         let root_motion: Option<RootMotion> = Save::load(from)?;
         let joint = root_motion.as_ref().and_then(RootMotion::joint);
         if joint.is_some_and(|joint| joint.index() >= joints) {
-            return Err(invalid("root motion", "is of a joint that there is not"));
+            return Err(invalid(
+                "root motion",
+                "refers to a joint that does not exist",
+            ));
         }
         let gait: Option<Gait> = Save::load(from)?;
         let sound = |gait: &Gait| {

@@ -136,7 +136,7 @@ impl Character {
     fn check_material(&self, material: &Material) -> Result<()> {
         for texture in material.textures().into_iter().flatten() {
             let known = (texture.image as usize) < self.model.images.len();
-            expect(known, "material", "has an image that there is not")?;
+            expect(known, "material", "refers to an image that does not exist")?;
             expect(
                 texture.uv_set < 2,
                 "material",
@@ -149,7 +149,7 @@ impl Character {
     fn check_primitive(&self, primitive: &Primitive) -> Result<()> {
         let what = "primitive";
         let known = (primitive.material as usize) < self.model.materials.len();
-        expect(known, what, "has a material that there is not")?;
+        expect(known, what, "refers to a material that does not exist")?;
         let palette = &primitive.palette;
         let inside =
             palette.start <= palette.end && palette.end as usize <= self.model.palette.len();

@@ -154,7 +154,7 @@ fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
             let want = model(&character, &exact(&character, raw, time));
             let pose: Vec<_> = got.iter().map(local).collect();
             let (off, _) = apart(&points, &want, &model(&character, &pose));
-            // What no packing meets is kept as the file has it, but for `f32`.
+            // A curve that no packing can meet is kept as in the file, in `f32`.
             let allowed = f64::from(error_m).max(3e-6);
             assert!(off <= allowed * 1.02, "{error_m}: {off}");
         }
