@@ -1,6 +1,7 @@
 //! FNV-1a, a hash that is the same on every machine and in every build.
 //!
-//! Source: <https://datatracker.ietf.org/doc/html/draft-eastlake-fnv>, with words in place of bytes.
+//! Source: <https://datatracker.ietf.org/doc/html/draft-eastlake-fnv>.
+//! It hashes words where the source hashes bytes.
 
 /// The hash of nothing.
 pub(crate) const EMPTY: u64 = 0xCBF2_9CE4_8422_2325;

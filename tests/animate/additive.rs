@@ -17,8 +17,8 @@ use throng::motion::{BLEND_THRESHOLD, ClipSample, PoseLayer, SampleList, blend};
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
 
-/// The bound of a clip's error and how far from its joint a point lies for that, for a character of 1.8
-/// m.
+/// The error bound of a clip, and the distance from its joint at which it is measured, for a
+/// character of 1.8 m.
 const ERROR_M: f64 = 1e-4 / 1.8;
 const POINT_M: f64 = 0.03 / 1.8;
 

@@ -36,8 +36,8 @@ const SHARED: [(&str, u32); 23] = [
     ("UV_TRANSFORMED", layout::UV_TRANSFORMED),
     ("EMISSIVE", layout::TEXTURES as u32 - 1),
 ];
-/// The constants that only shaders use: the source of a view's last frame, the second set of texture
-/// coordinates, and the textures before the last in the order of `Material::textures`.
+/// The constants that only shaders use: the source of a view's last frame, the second set of
+/// texture coordinates, and the textures before the last in the order of `Material::textures`.
 const SHADER_ONLY: [(&str, u32); 6] = [
     ("SOURCE_HISTORY", 2),
     ("UV_SECOND", 1),

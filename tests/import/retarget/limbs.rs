@@ -186,7 +186,8 @@ fn limbs_point_where_the_sources_do() {
     }
     println!("limbs are off by {worst:.1e} rad at most, hips by {furthest:.1e} m");
     // Local poses are 32-bit, below a node of scale 0.01: places of up to 100 units, rounded to
-    // 4e-6 of them, and eight rotations on the way, each rounded by 1e-7. Measured 1.2e-6 and 1.6e-7.
+    // 4e-6 of them, and eight rotations on the way, each rounded by 1e-7. Measured: 1.2e-6 and
+    // 1.6e-7.
     assert!(worst < 5e-6 && furthest < 1e-6, "{worst} {furthest}");
 }
 
