@@ -1,8 +1,8 @@
 //! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
-use super::flips::ScaleRanges;
 use super::packing::Packing;
+use super::scale_ranges::ScaleRanges;
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
 use crate::ids::{ClipId, MorphWeightId, find};
@@ -196,7 +196,7 @@ impl Character {
     /// First come the names of all nodes that have primitives, then the names of the primitives of
     /// those nodes that have several.
     pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
-        self.model.parts()
+        self.model.parts.iter()
     }
 
     /// The bits of a part's primitives. All pieces of a split primitive have the same bit.
@@ -206,7 +206,7 @@ impl Character {
     /// [`Error::Capacity`](crate::Error::Capacity) for a primitive past `MAX_HIDEABLE`.
     #[cfg(feature = "vulkan")]
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
-        self.model.part_bits(part)
+        self.model.parts.bits(part)
     }
 
     /// Finds the part with this name, for `Crowd::set_part_visible`.
@@ -214,6 +214,6 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn part(&self, name: &str) -> Result<PartId> {
-        self.model.part(name)
+        self.model.parts.find(name)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::RawCharacter;
 use super::build::{Adopted, adopt, check_clip_joints};
-use super::options::{ImportOptions, Repair};
+use super::options::ImportOptions;
+use super::repair::Repair;
 use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;

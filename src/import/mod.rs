@@ -11,26 +11,27 @@
 
 mod add_clips;
 mod build;
+mod fault;
 #[cfg(feature = "gltf")]
 mod gltf;
+mod imported;
+mod options;
 mod raw;
+mod repair;
 mod rigid;
 mod weight_match;
+
 pub use add_clips::{
     AddedClip, AddedClips, AmbiguousName, ClipsFor, ClipsReport, RestDifference, UnmatchedJoint,
     UnmatchedWeight,
 };
 #[cfg(feature = "gltf")]
 pub use gltf::{add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_file, gltf_with};
+pub use imported::{Imported, InfluenceLoss, Narrowing};
+pub use options::ImportOptions;
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
+pub use repair::{Repair, RepairKind};
 pub use rigid::rigid;
-mod options;
-pub use options::ImportOptions;
-pub use options::Imported;
-pub use options::InfluenceLoss;
-pub use options::Narrowing;
-pub use options::Repair;
-pub use options::RepairKind;

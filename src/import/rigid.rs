@@ -1,6 +1,7 @@
 //! Characters without skinning: a static mesh on one joint, and a skeleton alone.
 
-use super::options::{ImportOptions, Imported};
+use super::imported::Imported;
+use super::options::ImportOptions;
 use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
 use crate::error::Result;
 use crate::ids::JointId;

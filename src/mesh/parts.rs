@@ -1,6 +1,5 @@
 //! Parts of a character that can be shown and hidden by name.
 
-use super::model::Model;
 use super::primitive::Primitive;
 use crate::error::{Error, Result, listed};
 use std::collections::HashMap;
@@ -122,17 +121,17 @@ fn bit(number: usize) -> u128 {
     }
 }
 
-impl Model {
+impl Parts {
     /// The parts that instances can hide individually, in the order of their ids.
     ///
     /// First come the names of all nodes that have primitives, then the names of the primitives of
     /// those nodes that have several.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PartId, &str)> {
         let named = |(number, part)| {
             let part: &Part = part;
             (PartId(number), &*part.name)
         };
-        (0..).zip(&self.parts.0).map(named)
+        (0..).zip(&self.0).map(named)
     }
 
     /// The bits of a part's primitives.
@@ -141,13 +140,13 @@ impl Model {
     /// - [`Error::NotFound`] if there is no such part.
     /// - [`Error::Capacity`] for a part with a primitive past [`MAX_HIDEABLE`].
     #[cfg(feature = "vulkan")]
-    pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
+    pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::NotFound {
             what: "part",
             index: part.0.into(),
-            count: self.parts.0.len() as u64,
+            count: self.0.len() as u64,
         };
-        let part = self.parts.0.get(part.index()).ok_or(missing)?;
+        let part = self.0.get(part.index()).ok_or(missing)?;
         match part.past {
             None => Ok(part.bits),
             Some(asked) => Err(Error::Capacity {
@@ -162,12 +161,12 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.
-    pub(crate) fn part(&self, name: &str) -> Result<PartId> {
-        let found = self.parts().find(|(_, own)| *own == name);
+    pub(crate) fn find(&self, name: &str) -> Result<PartId> {
+        let found = self.iter().find(|(_, own)| *own == name);
         found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
             what: "part",
             name: name.into(),
-            known: listed(self.parts().map(|(_, own)| own)),
+            known: listed(self.iter().map(|(_, own)| own)),
         })
     }
 }

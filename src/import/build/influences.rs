@@ -1,10 +1,10 @@
 //! Vertex influences: merged, sorted and quantised.
 
-use super::character::dangling;
+use super::fault::fault_at;
 use super::palette::Entries;
-use super::primitive::fault_at;
 use crate::error::{ArgumentFault, AssetFault, Error, Result};
 use crate::import::RawPrimitive;
+use crate::import::fault::dangling;
 use crate::mesh::MAX_INFLUENCES;
 
 /// The largest deviation from 1 of a vertex's weight sum that is not reported.

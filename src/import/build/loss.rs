@@ -6,7 +6,7 @@ use crate::character::Character;
 use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::ids::ClipId;
-use crate::import::options::InfluenceLoss;
+use crate::import::imported::InfluenceLoss;
 use crate::skeleton::{Affine, model_pose};
 use glam::{DMat3, DVec3};
 

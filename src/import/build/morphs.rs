@@ -1,9 +1,9 @@
 //! Morph weights, checked and numbered for the whole character.
 
-use super::character::dangling;
-use super::primitive::fault_at;
+use super::fault::fault_at;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::options::fault;
+use crate::import::fault::dangling;
+use crate::import::fault::fault;
 use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use crate::character::{Bounds, Character, Offer, Policy, reaches, repack};
 use crate::error::Result;
-use crate::import::options::{InfluenceLoss, Narrowing};
+use crate::import::imported::{InfluenceLoss, Narrowing};
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 
 /// The number of palette entries that 8 bits can address.

@@ -1,13 +1,15 @@
 //! Conversion of raw primitives to drawable ones.
 
-use super::character::{dangling, joint_or_missing, note};
+use super::fault::{fault_at, joint_or_missing, object};
 use super::influences::{Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
 use super::targets::Streams;
 use super::{influences, normals, tangents, targets, weld, winding};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Error, Object, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::{ImportOptions, Repair, RepairKind};
+use crate::import::fault::dangling;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use crate::skeleton::Affine;
 use glam::{Vec2, Vec3, Vec4};
@@ -36,27 +38,6 @@ pub(super) struct Draft {
     pub(super) dropped: Vec<Dropped>,
     targets: Vec<MorphTarget>,
     first_weight: u32,
-}
-
-/// An error about a part of a primitive.
-pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
-    let mut object = object(primitive);
-    if !part.is_empty() {
-        object.part = format!("{}, {part}", object.part).into();
-    }
-    Error::Asset {
-        file: Box::default(),
-        object,
-        why,
-    }
-}
-
-fn object(primitive: &RawPrimitive) -> Object {
-    Object {
-        kind: ObjectKind::Mesh,
-        index: Some(primitive.mesh),
-        part: format!("primitives[{}]", primitive.number).into(),
-    }
 }
 
 /// Checks, repairs and welds. Returns `None` if there is no triangle.

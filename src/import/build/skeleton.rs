@@ -1,9 +1,11 @@
 //! Conversion of nodes to joints: breadth first, every parent before its children.
 
-use super::character::{dangling, note};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::fault::dangling;
+use crate::import::fault::fault;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};

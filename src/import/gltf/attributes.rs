@@ -1,12 +1,13 @@
 //! Vertex attributes: their allowed formats, and their streams.
 
-use super::accessor::{Component, Elements};
+use super::accessor::Elements;
+use super::component::Component;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
-use super::read::fault_of;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::RepairKind;
+use crate::import::fault::fault_of;
+use crate::import::repair::RepairKind;
 use crate::mesh::MAX_INFLUENCES;
 use glam::{Vec2, Vec3, Vec4};
 

@@ -1,6 +1,6 @@
 //! The container: header and chunks of a `.glb`, or plain JSON.
 
-use super::read::malformed;
+use super::fault::malformed;
 use crate::error::Result;
 
 const MAGIC: &[u8; 4] = b"glTF";

@@ -4,8 +4,11 @@ use super::super::RawCharacter;
 use super::json::Document;
 use super::source::Source;
 use crate::character::AnimationSource;
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::options::{ImportOptions, Imported, Repair, RepairKind, fault};
+use crate::error::{Error, Object, ObjectKind, Result};
+use crate::import::fault::object;
+use crate::import::imported::Imported;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind};
 use std::path::Path;
 
 /// Imports a self-contained `.glb` or `.gltf` file from bytes.
@@ -212,77 +215,4 @@ pub(crate) fn note_trailing(
             });
         }
     }
-}
-
-/// Looks up an index in a list.
-pub(crate) fn lookup<'a, T>(
-    list: &'a [T],
-    index: u64,
-    what: &'static str,
-    referrer: impl FnOnce() -> Object,
-) -> Result<(usize, &'a T)> {
-    let at = usize::try_from(index).ok();
-    match at.and_then(|at| Some((at, list.get(at)?))) {
-        Some(found) => Ok(found),
-        None => Err(Error::Asset {
-            file: Box::default(),
-            object: referrer(),
-            why: AssetFault::Dangling {
-                what,
-                index,
-                count: list.len() as u64,
-            },
-        }),
-    }
-}
-
-pub(crate) fn object(kind: ObjectKind, index: usize, part: impl Into<Box<str>>) -> Object {
-    Object {
-        kind,
-        index: Some(index),
-        part: part.into(),
-    }
-}
-
-pub(crate) fn fault_of(object: Object, why: AssetFault) -> Error {
-    Error::Asset {
-        file: Box::default(),
-        object,
-        why,
-    }
-}
-
-/// Text from a file, cut to a length that fits an error message or a listing.
-pub(crate) fn cut(text: &str) -> Box<str> {
-    match text.char_indices().nth(200) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-    }
-}
-
-pub(crate) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
-    AssetFault::NotAllowed {
-        what,
-        got: cut(got),
-        allowed,
-    }
-}
-
-pub(crate) fn malformed(what: &'static str, at: usize) -> Error {
-    let at = at as u64;
-    fault(
-        ObjectKind::File,
-        None,
-        "",
-        AssetFault::Malformed { what, at },
-    )
-}
-
-/// True if the file declares that it uses an extension.
-pub(crate) fn uses(doc: &Document, extension: &str) -> bool {
-    let mut declared = doc
-        .extensions_used
-        .iter()
-        .chain(doc.extensions_required.iter());
-    declared.any(|name| name == extension)
 }

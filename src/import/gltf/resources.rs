@@ -1,7 +1,8 @@
 //! Resources of a file: data URIs, and files in its folder. Nothing outside of it is read.
 
-use super::read::{cut, fault_of};
+use super::fault::cut;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault, fault_of};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
@@ -114,7 +115,7 @@ pub(super) fn unreachable(uri: &str) -> Error {
 }
 
 fn no_object(why: AssetFault) -> Error {
-    crate::import::options::fault(ObjectKind::File, None, "", why)
+    fault(ObjectKind::File, None, "", why)
 }
 
 fn io(path: &Path, error: &std::io::Error) -> Error {

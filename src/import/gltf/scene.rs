@@ -1,9 +1,12 @@
 //! Nodes and scenes: the parents of nodes, and the nodes that are drawn.
 
+use super::fault::lookup;
 use super::json::{Document, Node};
-use super::read::{fault_of, lookup, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::fault::fault;
+use crate::import::fault::{fault_of, object};
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};

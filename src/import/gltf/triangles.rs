@@ -1,6 +1,6 @@
 //! Conversion of indices and modes: lists, strips and fans to lists.
 
-use super::accessor::Component;
+use super::component::Component;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
 use crate::error::{AssetFault, Result};

@@ -1,0 +1,110 @@
+//! The list of what an import repaired.
+
+use crate::error::Object;
+
+/// A harmless fault that was repaired, or a part that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// The object that was repaired or left out.
+    pub object: Object,
+    /// The kind of repair.
+    pub kind: RepairKind,
+    /// The number of elements that it affects (vertices, keys, …).
+    pub count: u64,
+}
+
+impl core::fmt::Display for Repair {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: {} ({})", self.object, self.kind, self.count)
+    }
+}
+
+/// The kinds of [`Repair`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// Weights did not sum to 1 and were scaled to do so.
+    #[error("weights renormalised")]
+    WeightsRenormalised,
+    /// All weights of a vertex were zero. The vertex follows its first joint rigidly.
+    #[error("vertices without weight made rigid to their first joint")]
+    WeightlessVertex,
+    /// A joint index with weight zero was out of range and became joint 0.
+    #[error("joint indices out of range with weight zero set to 0")]
+    UnusedJointIndex,
+    /// A node with a skin carried a primitive without joints and weights.
+    ///
+    /// The primitive follows the node rigidly, as if there were no skin.
+    #[error("skin on a primitive without joints and weights ignored")]
+    SkinWithoutInfluences,
+    /// A joint that occurred twice in a vertex was merged.
+    #[error("repeated joints of a vertex merged")]
+    RepeatedJoint,
+    /// Vertices had more influences than [`ImportOptions::max_influences`] and lost the weakest.
+    #[error("weakest influences dropped")]
+    InfluencesDropped,
+    /// Several keys had the same time, which stands for a jump.
+    ///
+    /// The last of them keeps the time. The first moved to the next smaller number, or was dropped
+    /// if that time was taken or negative. Keys between them were dropped because they never have
+    /// an effect.
+    #[error("keys at equal times told apart")]
+    EqualKeyTimes,
+    /// A quaternion of length zero became the identity.
+    #[error("zero quaternions set to the identity")]
+    ZeroQuaternion,
+    /// Neighbouring quaternion keys had opposite signs. Signs were changed so that interpolation
+    /// takes the shortest arc.
+    #[error("rotation keys flipped onto the shortest arc")]
+    AntipodalKey,
+    /// Quaternions were not of unit length and were normalised.
+    #[error("quaternions normalised")]
+    QuaternionNormalised,
+    /// Normals were not of unit length. They were normalised or, if zero, replaced.
+    #[error("normals normalised")]
+    NormalNormalised,
+    /// Tangents did not have unit length, or their sign was not 1 or -1.
+    ///
+    /// The direction was normalised or, if zero, replaced by one perpendicular to the normal. The
+    /// sign became 1 or -1, whichever is nearer.
+    #[error("tangents normalised")]
+    TangentNormalised,
+    /// Tangents without normals were ignored, as the format requires.
+    #[error("tangents without normals ignored")]
+    TangentsIgnored,
+    /// A material uses texture coordinates that the primitive does not have. They are 0, 0 at all
+    /// vertices.
+    #[error("texture coordinates that the material names are absent")]
+    NoTextureCoordinates,
+    /// A material's factor was outside its range and was clamped.
+    #[error("factors out of range brought to its nearer end")]
+    FactorClamped,
+    /// A scene listed a node that has a parent as one of its roots. The node keeps its parent.
+    #[error("scene roots that have a parent keep it")]
+    SceneRootWithParent,
+    /// A node's matrix was sheared slightly, by more than rounding explains.
+    ///
+    /// The nearest translation, rotation and scale replace it.
+    #[error("slight shear of a matrix removed")]
+    ShearRemoved,
+    /// Events whose times are outside their clip were left out.
+    #[error("events outside of their clip left out")]
+    EventOutside,
+    /// Bytes past the end that the container's header states were ignored.
+    #[error("bytes after the container's end ignored")]
+    TrailingBytes,
+    /// An unsupported part was left out. The object names it.
+    #[error("left out: not supported")]
+    LeftOut,
+}
+
+/// Lists a repair with its count, unless the count is 0.
+pub(super) fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
+    if count > 0 {
+        repairs.push(Repair {
+            object: object.clone(),
+            kind,
+            count,
+        });
+    }
+}
