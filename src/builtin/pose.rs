@@ -96,9 +96,7 @@ impl Pose {
             let twist = |delta: Quat| {
                 2.0 * f32::atan2(Vec3::new(delta.x, delta.y, delta.z).dot(along), delta.w)
             };
-            let wrap = |angle: f32| {
-                angle - TAU * (angle / TAU).round()
-            };
+            let wrap = |angle: f32| angle - TAU * (angle / TAU).round();
             let upper = wrap(twist(self.delta[side.of(Part::UpperArm)]));
             let hand = wrap(twist(self.delta[side.of(Part::Hand)]));
             self.delta[side.of(Part::UpperArmTwist)] = Quat::from_axis_angle(along, -0.75 * upper);

@@ -5,10 +5,8 @@ use super::packing::Packing;
 use super::scale_ranges::ScaleRanges;
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
-use crate::ids::{ClipId, MorphWeightId, find};
-use crate::mesh::{
-    Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive, SkinInfo,
-};
+use crate::ids::{ClipId, JointId, MorphWeightId, find};
+use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
 use crate::skeleton::Skeleton;
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,13 +120,13 @@ impl Character {
         )
     }
 
-    /// The file's skins whose joints are all in the skeleton, for listings.
+    /// The names and joints of the file's skins whose joints are all in the skeleton, for listings.
     ///
     /// These are the skins in use, and unused skins that have no other joints. The palette holds
     /// only the entries that vertices use.
-    #[must_use]
-    pub fn skins(&self) -> &[SkinInfo] {
-        &self.model.skins
+    pub fn skins(&self) -> impl ExactSizeIterator<Item = (&str, &[JointId])> {
+        let skins = self.model.skins.iter();
+        skins.map(|skin| (&*skin.name, &*skin.joints))
     }
 
     /// Bounds of the mesh in the rest pose, in character space.

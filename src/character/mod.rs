@@ -26,12 +26,11 @@ mod triangles;
 pub use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendPointDesc,
-    BlendSpaceDesc, ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+    BlendSpaceDesc, ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
 pub(crate) use flips::mark_flips;
-pub use pack_clips::pack_clips;
 pub use packing::ClipImport;
 pub(crate) use packing::Packing;
 pub(crate) use pieces::Bounds;
@@ -39,4 +38,4 @@ pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub(crate) use scale_ranges::ScaleRanges;
 pub use split::{Split, SplitReport};
-pub use triangles::Facing;
+pub(crate) use triangles::Facing;

@@ -73,24 +73,27 @@ impl Clip {
 ///     println!("{}/{}: {}", progress.done, progress.total, progress.clip);
 /// })?;
 /// assert_eq!(clips.len(), character.curves().len());
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`Clip::new`], for the first clip that cannot be packed.
-pub fn pack_clips(
-    character: &Character,
-    curves: &[CurveClip],
-    options: &ClipOptions,
-    progress: impl Fn(PackProgress<'_>) + Sync,
-) -> Result<Vec<Clip>> {
-    let told = PackCount::new(curves.len());
-    let pack = |curve: &CurveClip| {
-        let clip = Clip::new(character, curve, options)?;
-        told.add(curve.name(), &progress);
-        Ok(clip)
-    };
-    // One at a time, because the lengths of clips differ widely.
-    let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
-    packed.into_iter().collect()
+
+impl Character {
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Clip::new`], for the first clip that cannot be packed.
+    pub fn pack(
+        &self,
+        curves: &[CurveClip],
+        options: &ClipOptions,
+        progress: impl Fn(PackProgress<'_>) + Sync,
+    ) -> Result<Vec<Clip>> {
+        let told = PackCount::new(curves.len());
+        let pack = |curve: &CurveClip| {
+            let clip = Clip::new(self, curve, options)?;
+            told.add(curve.name(), &progress);
+            Ok(clip)
+        };
+        // One at a time, because the lengths of clips differ widely.
+        let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
+        packed.into_iter().collect()
+    }
 }

@@ -26,7 +26,7 @@ pub(super) fn fault_of(object: Object, why: AssetFault) -> Error {
     }
 }
 
-#[cfg(feature = "gltf")]
+/// The object with this index in the file's list of such objects.
 pub(super) fn object(kind: ObjectKind, index: usize, part: impl Into<Box<str>>) -> Object {
     Object {
         kind,

@@ -1,10 +1,10 @@
 //! The result of an import.
 
 use super::repair::Repair;
-use crate::character::Character;
+use crate::character::{Character, SplitReport};
 use crate::ids::ClipId;
 
-/// A character, and the repairs that its import made.
+/// A character, and a list of the repairs that were made to import it or its added clips.
 ///
 /// Dereferences to the character, so `&imported` can be passed as `&Character`.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,28 +16,13 @@ pub struct Imported {
     /// Repairs by the format's reader come first, then those by
     /// [`RawCharacter::build`](crate::import::RawCharacter::build), each in file order.
     pub repairs: Vec<Repair>,
-    /// The error caused by [`ImportOptions::max_influences`]. `None` if no vertex lost a weight.
+    /// The error caused by [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
     /// The cuts that were made for 8-bit joint indices. `None` if none were made.
-    pub narrowing: Option<Narrowing>,
-}
-
-/// Primitives that were changed from 16-bit to 8-bit joint indices.
-///
-/// Their palette range was longer than 256 entries. They were cut, or just given a shorter range of
-/// their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Narrowing {
-    /// The number of primitives that were changed.
-    pub primitives: usize,
-    /// The number of primitives that replace them.
-    pub parts: usize,
-    /// The number of palette entries that repeat an earlier one. Each takes 48 bytes per instance.
-    pub repeated_entries: usize,
-    /// The number of vertices added because several parts of a primitive use them.
-    pub repeated_vertices: usize,
-    /// The number of vertex bytes saved, after the cost of repeated vertices.
-    pub bytes_saved: u64,
+    ///
+    /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or just
+    /// given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
+    pub narrowing: Option<SplitReport>,
 }
 
 /// The error caused by dropping influences: the vertex with the largest displacement.

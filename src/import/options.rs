@@ -1,7 +1,10 @@
 //! Import options.
 
+use super::resource_reader::ResourceReader;
 use crate::character::{AnimationDesc, ClipImport};
 use crate::clip::{ClipOptions, PackObserver};
+#[cfg(feature = "gltf")]
+use std::path::Path;
 
 /// Options of an import: the parts to read, and caps on their size.
 ///
@@ -21,6 +24,12 @@ pub struct ImportOptions {
     /// The name of the file in errors. If empty, [`gltf_file`](crate::import::gltf_file) fills it
     /// in.
     pub name: Box<str>,
+    /// A callback that provides the other files that a file refers to, such as one that reads from
+    /// an archive.
+    ///
+    /// `None`: [`gltf_file`](crate::import::gltf_file) reads them from the file's folder, and
+    /// [`gltf`](crate::import::gltf()) rejects files that refer to others.
+    pub resources: Option<ResourceReader>,
     /// The scene to import. `None`: the file's default, else the first, else every node.
     pub scene: Option<usize>,
     /// Names of nodes whose meshes are left out, including all nodes below them.
@@ -32,10 +41,10 @@ pub struct ImportOptions {
     /// Each triangle is weighted by the angle at its corner, across vertices at the same position.
     /// If false, such primitives are shaded flat.
     pub smooth_normals: bool,
-    /// The most influences of one vertex, 1 to [`MAX_INFLUENCES`](crate::mesh::MAX_INFLUENCES).
+    /// The most influences of one vertex, 1 to [`Primitive::MAX_INFLUENCES`](crate::mesh::Primitive::MAX_INFLUENCES).
     ///
     /// If a vertex has more, the strongest are kept and scaled to a sum of 1. Of equal weights, the
-    /// one whose joint is nearest to the root is kept. [`Imported::influence_loss`] reports the
+    /// one whose joint is nearest to the root is kept. [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
     /// The expected number of instances, for choosing 8-bit joint indices.
@@ -43,7 +52,7 @@ pub struct ImportOptions {
     /// A primitive whose palette range has more than 256 entries needs 16-bit joint indices, or
     /// must be cut so that each part uses few enough entries for 8 bits. The cut repeats vertices
     /// and palette entries. `Some`: import chooses the option that takes less memory if this many
-    /// instances have a palette each, of 48 bytes per entry; see [`Imported::narrowing`]. `None`:
+    /// instances have a palette each, of 48 bytes per entry; see [`Imported::narrowing`](crate::import::Imported::narrowing). `None`:
     /// nothing is cut.
     pub narrow_for_instances: Option<u32>,
     /// The form in which clips are kept. Clips that are added later are kept in the same form.
@@ -109,6 +118,7 @@ impl Default for ImportOptions {
     fn default() -> Self {
         Self {
             name: Box::default(),
+            resources: None,
             scene: None,
             leave_out: Vec::new(),
             smooth_normals: false,
@@ -143,6 +153,16 @@ impl ImportOptions {
             clips: ClipImport::PackedWithCurves,
             ..Self::default()
         }
+    }
+
+    /// The same options with the name of the file at `path`, if they have no name.
+    #[cfg(feature = "gltf")]
+    pub(super) fn named(mut self, path: &Path) -> Self {
+        if self.name.is_empty() {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            self.name = name.to_string_lossy().into();
+        }
+        self
     }
 
     /// The defaults, but only the file's own curves are kept ([`ClipImport::Curves`]).

@@ -1,9 +1,10 @@
 //! The list of what an import repaired.
 
 use crate::error::Object;
+use crate::ids::JointId;
 
-/// A harmless fault that was repaired, or a part that was left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A harmless fault that was repaired, or a part that was left out or did not match.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Repair {
     /// The object that was repaired or left out.
     pub object: Object,
@@ -20,7 +21,7 @@ impl core::fmt::Display for Repair {
 }
 
 /// The kinds of [`Repair`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairKind {
     /// Weights did not sum to 1 and were scaled to do so.
@@ -96,6 +97,48 @@ pub enum RepairKind {
     /// An unsupported part was left out. The object names it.
     #[error("left out: not supported")]
     LeftOut,
+    /// Tracks of a joint were left out of added clips, because the skeleton does not have the
+    /// joint.
+    #[error("tracks of a joint that the skeleton does not have left out")]
+    UnmatchedJoint,
+    /// Tracks of a morph weight were left out of added clips, because the character does not have
+    /// the weight.
+    #[error("tracks of a morph weight that the character does not have left out")]
+    UnmatchedWeight,
+    /// Several joints have the same name, in the file or in the skeleton.
+    ///
+    /// Such joints are matched by their position in the hierarchy. The count is the number of
+    /// joints in the file with this name.
+    #[error("joints with the same name, {matched} of them matched by their position")]
+    AmbiguousName {
+        /// The number of joints in the skeleton with this name.
+        in_skeleton: usize,
+        /// The number of joints that were matched. The others were left out.
+        matched: usize,
+    },
+    /// A matched joint has another rest transform or parent in the file than in the skeleton.
+    ///
+    /// Properties that the clips do not drive stay as in the skeleton. Those that they drive were
+    /// authored for another rest pose. Use [retargeting](crate::retarget) for such skeletons.
+    #[error("joint with another rest transform or parent")]
+    RestDiffers {
+        /// The joint, in the skeleton that the clips are for.
+        joint: JointId,
+        /// The distance between the two translations, in metres of the parent's space.
+        translation_m: f32,
+        /// The angle between the two rotations.
+        rotation_rad: f32,
+        /// The largest difference of a component of the two scales.
+        scale: f32,
+        /// True if the parents differ, or only one has a parent.
+        other_parent: bool,
+    },
+    /// An animation was not added, because no track was left.
+    #[error("clip left out because no track was left")]
+    EmptyClip,
+    /// An added clip got a number after its name, because another clip has that name.
+    #[error("clip renamed because another clip has the same name")]
+    RenamedClip,
 }
 
 /// Lists a repair with its count, unless the count is 0.

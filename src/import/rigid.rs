@@ -23,15 +23,6 @@ use glam::Vec3;
 /// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
 /// let prop = import::rigid(crate_mesh, wood)?.character;
 /// assert_eq!(prop.skeleton().len(), 1);
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`RawCharacter::build`].
-pub fn rigid(mesh: RawPrimitive, material: Material) -> Result<Imported> {
-    RawCharacter::rigid("rigid", vec![mesh], vec![material]).build(&ImportOptions::default())
-}
-
 impl RawCharacter {
     /// A character with one named joint at the origin that carries these meshes.
     ///
@@ -93,6 +84,15 @@ impl RawCharacter {
 }
 
 impl RawPrimitive {
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RawCharacter::build`].
+    pub fn build_rigid(self, material: Material) -> Result<Imported> {
+        RawCharacter::rigid("rigid", vec![self], vec![material]).build(&ImportOptions::default())
+    }
+
     /// The same mesh moved by `offset_m`, in metres.
     #[must_use]
     pub fn translated(mut self, offset_m: Vec3) -> Self {

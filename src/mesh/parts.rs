@@ -12,16 +12,16 @@ use std::collections::hash_map::Entry;
 pub struct PartId(u16);
 
 impl PartId {
+    /// The number of primitives that can be hidden individually. The pieces of a split primitive
+    /// count as one.
+    pub const MAX_HIDEABLE: usize = 128;
+
     /// The index in [`Character::parts`](crate::character::Character::parts).
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
-
-/// The number of primitives that can be hidden individually. The pieces of a split primitive count
-/// as one.
-pub const MAX_HIDEABLE: usize = 128;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
@@ -45,7 +45,7 @@ impl Parts {
         let of = |name: &str, number: usize| Part {
             name: name.into(),
             bits: bit(number),
-            past: (number >= MAX_HIDEABLE).then_some(number + 1),
+            past: (number >= PartId::MAX_HIDEABLE).then_some(number + 1),
         };
         for (number, atom) in atoms.iter().enumerate() {
             *siblings.entry(&atom.part).or_default() += 1;
@@ -54,7 +54,7 @@ impl Parts {
                 Entry::Occupied(at) => {
                     let part = &mut parts[*at.get()];
                     part.bits |= bit(number);
-                    part.past = (number >= MAX_HIDEABLE).then_some(number + 1);
+                    part.past = (number >= PartId::MAX_HIDEABLE).then_some(number + 1);
                 }
                 Entry::Vacant(at) => {
                     at.insert(next);
@@ -75,7 +75,7 @@ impl Parts {
     }
 }
 
-/// The bit of each primitive, 0 past [`MAX_HIDEABLE`]. All pieces of a split primitive have the
+/// The bit of each primitive, 0 past [`PartId::MAX_HIDEABLE`]. All pieces of a split primitive have the
 /// same bit.
 #[cfg(feature = "vulkan")]
 pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
@@ -114,7 +114,7 @@ fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
 }
 
 fn bit(number: usize) -> u128 {
-    if number < MAX_HIDEABLE {
+    if number < PartId::MAX_HIDEABLE {
         1 << number
     } else {
         0
@@ -138,7 +138,7 @@ impl Parts {
     ///
     /// # Errors
     /// - [`Error::NotFound`] if there is no such part.
-    /// - [`Error::Capacity`] for a part with a primitive past [`MAX_HIDEABLE`].
+    /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
     #[cfg(feature = "vulkan")]
     pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::NotFound {
@@ -152,7 +152,7 @@ impl Parts {
             Some(asked) => Err(Error::Capacity {
                 what: "primitives that can be hidden",
                 asked: asked as u64,
-                cap: MAX_HIDEABLE as u64,
+                cap: PartId::MAX_HIDEABLE as u64,
             }),
         }
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{Imported, RepairKind, gltf_file, gltf_with};
+use throng::import::{ImportOptions, Imported, RepairKind, ResourceReader, gltf, gltf_file};
 
 /// A fresh folder for one test, with `secret.bin` beside the folder `inner` that it gives.
 fn folder(name: &str) -> PathBuf {
@@ -60,8 +60,12 @@ fn nothing_outside_the_folder_is_read() {
             panic!("{uri}: {error:?}");
         };
         assert_eq!(object.to_string(), "buffer 0");
-        let mut never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
-        gltf_with(&arm().gltf_beside(uri), &mut never, &options()).unwrap_err();
+        let never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
+        let options = ImportOptions {
+            resources: Some(ResourceReader::new(never)),
+            ..options()
+        };
+        gltf(&arm().gltf_beside(uri), &options).unwrap_err();
     }
     let words = refused(&arm().gltf_beside("arm.bin"));
     assert_eq!(

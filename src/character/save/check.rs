@@ -194,7 +194,7 @@ impl Character {
 fn check_influences(primitive: &Primitive) -> Result<()> {
     let what = "influences";
     let own = &primitive.influences;
-    let most = crate::mesh::MAX_INFLUENCES;
+    let most = Primitive::MAX_INFLUENCES;
     let per_vertex = own.per_vertex as usize;
     expect(
         (1..=most).contains(&per_vertex),

@@ -13,7 +13,7 @@ use crate::ids::JointId;
 use crate::import::fault::{dangling, fault};
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::mesh::{Aabb, Material, Model, Parts, SkinInfo};
+use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
 use crate::skeleton::rest_model_pose;
 use crate::skin::{PosedVertices, skin};
@@ -218,10 +218,7 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 
 /// The skins whose joints are all in the skeleton. These are the skins in use, and unused skins
 /// that have no other joints.
-pub(crate) fn skin_infos(
-    skins: &[super::super::RawSkin],
-    joint_of: &[Option<u16>],
-) -> Vec<SkinInfo> {
+pub(crate) fn skin_infos(skins: &[super::super::RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
     let joints = |skin: &super::super::RawSkin| -> Option<Vec<JointId>> {
         skin.joints
             .iter()
@@ -229,7 +226,7 @@ pub(crate) fn skin_infos(
             .collect()
     };
     let info = |skin: &super::super::RawSkin| {
-        Some(SkinInfo {
+        Some(Skin {
             name: skin.name.clone(),
             joints: joints(skin)?,
         })

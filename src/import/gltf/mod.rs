@@ -34,5 +34,5 @@ mod sparse;
 mod texture;
 mod triangles;
 
-pub use add_clips::{add_clips, add_clips_file, add_clips_with, clips_for};
-pub use read::{gltf, gltf_file, gltf_with};
+pub use add_clips::{add_clips, add_clips_file};
+pub use read::{gltf, gltf_file};
