@@ -16,12 +16,14 @@ pub struct Imported {
     /// Repairs by the format's reader come first, then those by
     /// [`RawCharacter::build`](crate::import::RawCharacter::build), each in file order.
     pub repairs: Vec<Repair>,
-    /// The error caused by [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if no vertex lost a weight.
+    /// The error caused by
+    /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if
+    /// no vertex lost a weight.
     pub influence_loss: Option<InfluenceLoss>,
     /// The cuts that were made for 8-bit joint indices. `None` if none were made.
     ///
-    /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or just
-    /// given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
+    /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or
+    /// just given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
     pub narrowing: Option<SplitReport>,
 }
 

@@ -41,10 +41,12 @@ pub struct ImportOptions {
     /// Each triangle is weighted by the angle at its corner, across vertices at the same position.
     /// If false, such primitives are shaded flat.
     pub smooth_normals: bool,
-    /// The most influences of one vertex, 1 to [`Primitive::MAX_INFLUENCES`](crate::mesh::Primitive::MAX_INFLUENCES).
+    /// The most influences of one vertex, 1 to
+    /// [`Primitive::MAX_INFLUENCES`](crate::mesh::Primitive::MAX_INFLUENCES).
     ///
     /// If a vertex has more, the strongest are kept and scaled to a sum of 1. Of equal weights, the
-    /// one whose joint is nearest to the root is kept. [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
+    /// one whose joint is nearest to the root is kept.
+    /// [`Imported::influence_loss`](crate::import::Imported::influence_loss) reports the
     /// displacement that this causes. `None`: no weight is dropped.
     pub max_influences: Option<u32>,
     /// The expected number of instances, for choosing 8-bit joint indices.
@@ -52,8 +54,8 @@ pub struct ImportOptions {
     /// A primitive whose palette range has more than 256 entries needs 16-bit joint indices, or
     /// must be cut so that each part uses few enough entries for 8 bits. The cut repeats vertices
     /// and palette entries. `Some`: import chooses the option that takes less memory if this many
-    /// instances have a palette each, of 48 bytes per entry; see [`Imported::narrowing`](crate::import::Imported::narrowing). `None`:
-    /// nothing is cut.
+    /// instances have a palette each, of 48 bytes per entry; see
+    /// [`Imported::narrowing`](crate::import::Imported::narrowing). `None`: nothing is cut.
     pub narrow_for_instances: Option<u32>,
     /// The form in which clips are kept. Clips that are added later are kept in the same form.
     pub clips: ClipImport,

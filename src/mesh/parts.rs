@@ -75,8 +75,8 @@ impl Parts {
     }
 }
 
-/// The bit of each primitive, 0 past [`PartId::MAX_HIDEABLE`]. All pieces of a split primitive have the
-/// same bit.
+/// The bit of each primitive, 0 past [`PartId::MAX_HIDEABLE`]. All pieces of a split primitive have
+/// the same bit.
 #[cfg(feature = "vulkan")]
 pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
     let numbers = atoms(primitives).numbers;

@@ -76,9 +76,9 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 
 /// Imports a `.glb` or `.gltf` file; see [`gltf`].
 ///
-/// Without [`ImportOptions::resources`], files that it refers to are read only from its folder and the folders inside that. Paths must be
-/// relative (after percent-decoding), without `..`, and must still lie in the folder after all
-/// links are followed. Only plain files are read.
+/// Without [`ImportOptions::resources`], files that it refers to are read only from its folder and
+/// the folders inside that. Paths must be relative (after percent-decoding), without `..`, and must
+/// still lie in the folder after all links are followed. Only plain files are read.
 ///
 /// Animation data that glTF cannot store may be in a TOML file of the same name: `knight.toml`
 /// beside `knight.glb`. [`AnimationDesc`](crate::character::AnimationDesc) describes its contents,
