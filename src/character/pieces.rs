@@ -159,7 +159,7 @@ fn check(primitive: &Primitive) -> Result<()> {
         return Err(Error::Argument { what, why });
     }
     if influences.per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
-        let why = ArgumentFault::Invalid("needs influences, and three indices a triangle");
+        let why = ArgumentFault::Invalid("needs influences, and three indices per triangle");
         return Err(Error::Argument {
             what: "primitive",
             why,

@@ -28,15 +28,15 @@ pub enum RepairKind {
     #[error("weights renormalised")]
     WeightsRenormalised,
     /// All weights of a vertex were zero. The vertex follows its first joint rigidly.
-    #[error("vertices without weight made rigid to their first joint")]
+    #[error("vertices without weights bound to their first joint")]
     WeightlessVertex,
     /// A joint index with weight zero was out of range and became joint 0.
-    #[error("joint indices out of range with weight zero set to 0")]
+    #[error("out-of-range joint indices of weight 0 set to 0")]
     UnusedJointIndex,
     /// A node with a skin carried a primitive without joints and weights.
     ///
     /// The primitive follows the node rigidly, as if there were no skin.
-    #[error("skin on a primitive without joints and weights ignored")]
+    #[error("skin ignored, because the primitive has no joints and weights")]
     SkinWithoutInfluences,
     /// A joint that occurred twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
@@ -49,7 +49,7 @@ pub enum RepairKind {
     /// The last of them keeps the time. The first moved to the next smaller number, or was dropped
     /// if that time was taken or negative. Keys between them were dropped because they never have
     /// an effect.
-    #[error("keys at equal times told apart")]
+    #[error("keys with equal times separated")]
     EqualKeyTimes,
     /// A quaternion of length zero became the identity.
     #[error("zero quaternions set to the identity")]
@@ -75,13 +75,13 @@ pub enum RepairKind {
     TangentsIgnored,
     /// A material uses texture coordinates that the primitive does not have. They are 0, 0 at all
     /// vertices.
-    #[error("texture coordinates that the material names are absent")]
+    #[error("texture coordinates that the material uses do not exist")]
     NoTextureCoordinates,
     /// A material's factor was outside its range and was clamped.
-    #[error("factors out of range brought to its nearer end")]
+    #[error("out-of-range factors clamped")]
     FactorClamped,
     /// A scene listed a node that has a parent as one of its roots. The node keeps its parent.
-    #[error("scene roots that have a parent keep it")]
+    #[error("scene roots with a parent kept below it")]
     SceneRootWithParent,
     /// A node's matrix was sheared slightly, by more than rounding explains.
     ///
@@ -89,21 +89,21 @@ pub enum RepairKind {
     #[error("slight shear of a matrix removed")]
     ShearRemoved,
     /// Events whose times are outside their clip were left out.
-    #[error("events outside of their clip left out")]
+    #[error("events outside their clip left out")]
     EventOutside,
     /// Bytes past the end that the container's header states were ignored.
     #[error("bytes after the container's end ignored")]
     TrailingBytes,
     /// An unsupported part was left out. The object names it.
-    #[error("left out: not supported")]
+    #[error("left out, because it is not supported")]
     LeftOut,
     /// Tracks of a joint were left out of added clips, because the skeleton does not have the
     /// joint.
-    #[error("tracks of a joint that the skeleton does not have left out")]
+    #[error("tracks left out, because the skeleton does not have the joint")]
     UnmatchedJoint,
     /// Tracks of a morph weight were left out of added clips, because the character does not have
     /// the weight.
-    #[error("tracks of a morph weight that the character does not have left out")]
+    #[error("tracks left out, because the character does not have the morph weight")]
     UnmatchedWeight,
     /// Several joints have the same name, in the file or in the skeleton.
     ///
@@ -120,7 +120,7 @@ pub enum RepairKind {
     ///
     /// Properties that the clips do not drive stay as in the skeleton. Those that they drive were
     /// authored for another rest pose. Use [retargeting](crate::retarget) for such skeletons.
-    #[error("joint with another rest transform or parent")]
+    #[error("rest transform or parent of the joint differs")]
     RestDiffers {
         /// The joint, in the skeleton that the clips are for.
         joint: JointId,
@@ -134,10 +134,10 @@ pub enum RepairKind {
         other_parent: bool,
     },
     /// An animation was not added, because no track was left.
-    #[error("clip left out because no track was left")]
+    #[error("clip left out, because none of its tracks matched")]
     EmptyClip,
     /// An added clip got a number after its name, because another clip has that name.
-    #[error("clip renamed because another clip has the same name")]
+    #[error("clip renamed, because another clip has the same name")]
     RenamedClip,
 }
 

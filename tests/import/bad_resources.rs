@@ -70,7 +70,7 @@ fn nothing_outside_the_folder_is_read() {
     let words = refused(&arm().gltf_beside("arm.bin"));
     assert_eq!(
         words,
-        "f: buffer 0: refers to \"arm.bin\", which can't be reached: only bytes were given"
+        "f: buffer 0: refers to \"arm.bin\", which is not available: only bytes were given"
     );
 }
 
@@ -157,7 +157,7 @@ fn files_with_nothing_in_them() {
     assert_eq!((c.skeleton().len(), c.primitives().len()), (1, 0));
     assert_eq!(
         refused(br#"{"asset":{"version":"2.0"}}"#),
-        "f: file: has nothing to draw or to pose"
+        "f: file: contains nothing to draw or pose"
     );
     assert!(has_kind(&repaired(&trailing()), RepairKind::TrailingBytes));
 }

@@ -323,7 +323,8 @@ fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
     let primitives = b.json.pointer_mut("/meshes/0/primitives").unwrap();
     primitives.as_array_mut().unwrap().push(bare);
     let c = import(&b);
-    let words = "mesh 0, primitives[1]: skin on a primitive without joints and weights ignored (1)";
+    let words =
+        "mesh 0, primitives[1]: skin ignored, because the primitive has no joints and weights (1)";
     told(&c, &[words]);
     let [skinned, rigid] = c.primitives() else {
         panic!("{:?}", c.primitives());

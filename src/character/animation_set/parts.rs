@@ -104,7 +104,7 @@ impl Draft<'_> {
             let field = format!("points[{number}].clip");
             let clip = self.clip(at, &field, &point.clip)?;
             if self.clips[usize::from(clip)].is_additive() != self.is_additive(&clips, clip) {
-                let why = DescFault::Invalid("additive clips and others can't be blended");
+                let why = DescFault::Invalid("additive and other clips cannot be blended together");
                 return Err(Fault::new(at, field, why));
             }
             clips.push(ClipId(clip));
@@ -123,7 +123,9 @@ impl Draft<'_> {
                 check_value(at, &field, value, value.is_finite(), "a finite number")?;
             }
             if !line.is_empty() && !plane.is_empty() {
-                let why = DescFault::Invalid("has another number of coordinates than those before");
+                let why = DescFault::Invalid(
+                    "has a different number of coordinates than the points before it",
+                );
                 return Err(Fault::new(at, field, why));
             }
         }
@@ -178,7 +180,7 @@ impl AnimationSet {
             if self.masks[index] == *mask {
                 return Ok(MaskId(index as u16));
             }
-            let why = DescFault::Invalid("the state machine has another mask of this name");
+            let why = DescFault::Invalid("the state machine has a different mask with this name");
             return Err(Fault::new(At::mask(index), "name", why));
         }
         names.push(desc.name.as_str().into());

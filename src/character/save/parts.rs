@@ -77,7 +77,7 @@ impl Save for TrackValues {
             0 => Self::Translation(Save::load(from)?),
             1 => Self::Rotation(Save::load(from)?),
             2 => Self::Scale(Save::load(from)?),
-            _ => return Err(invalid("track", "drives no property that there is")),
+            _ => return Err(invalid("track", "drives an unknown property")),
         })
     }
 }
@@ -118,7 +118,7 @@ impl Save for AlphaMode {
                 cutoff: Save::load(from)?,
             },
             2 => Self::Blend,
-            _ => return Err(invalid("alpha mode", "is none that there is")),
+            _ => return Err(invalid("alpha mode", "is unknown")),
         })
     }
 }

@@ -210,7 +210,7 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
         }
     }
     if !wanted.contains(&true) {
-        let why = AssetFault::Invalid("has nothing to draw or to pose");
+        let why = AssetFault::Invalid("contains nothing to draw or pose");
         return Err(fault(ObjectKind::File, None, "", why));
     }
     Ok(wanted)

@@ -129,7 +129,7 @@ fn tracks(
             return Err(at("", why));
         };
         if !driven.insert((channel.node, std::mem::discriminant(&channel.values))) {
-            let why = AssetFault::Invalid("drives what another channel drives already");
+            let why = AssetFault::Invalid("drives a property that another channel already drives");
             return Err(at("", why));
         }
         if let RawKeys::Weights(all) = &channel.values {

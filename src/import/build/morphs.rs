@@ -52,7 +52,7 @@ impl Morphs {
         for (index, morph) in raw.morphs.iter().enumerate() {
             check(morph, raw.nodes.len())?;
             if all.of_node.insert(morph.node, index).is_some() {
-                let why = AssetFault::Invalid("has morph weights twice");
+                let why = AssetFault::Invalid("has two lists of morph weights");
                 return Err(fault(ObjectKind::Node, morph.node, "weights", why));
             }
             let first = drawn[index].then(|| all.take(morph)).transpose()?;

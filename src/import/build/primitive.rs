@@ -160,7 +160,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
     targets::check_targets(raw)?;
     if !raw.indices.len().is_multiple_of(3) {
-        let why = AssetFault::Invalid("the number of indices is no multiple of 3");
+        let why = AssetFault::Invalid("the number of indices is not a multiple of 3");
         return Err(fault_at(raw, "indices", why));
     }
     if let Some(at) = raw.indices.iter().position(|i| *i as usize >= count) {

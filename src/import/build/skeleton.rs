@@ -167,7 +167,7 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
                 return Ok(exact);
             }
             let near = Transform::from_affine(&affine, SLIGHT_SHEAR)
-                .ok_or_else(|| at("is not made of translation, rotation and scale"))?;
+                .ok_or_else(|| at("is not a product of translation, rotation and scale"))?;
             let object = Object {
                 kind: ObjectKind::Node,
                 index: Some(node),
@@ -215,7 +215,7 @@ pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Resul
     match joint_of.iter().position(|joint| !joint.is_none_or(finite)) {
         None => Ok(model),
         Some(node) => {
-            let why = AssetFault::Invalid("lies too far out, or is scaled too far, at rest");
+            let why = AssetFault::Invalid("has a rest transform too large for 32-bit numbers");
             Err(fault(ObjectKind::Node, node, "", why))
         }
     }

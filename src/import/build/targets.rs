@@ -37,7 +37,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
             }
         }
         if !target.vertices.is_sorted_by(|a, b| a < b) {
-            let why = AssetFault::Invalid("the vertices do not ascend");
+            let why = AssetFault::Invalid("the vertices are not in ascending order");
             return at("", why);
         }
         let count = raw.positions.len();

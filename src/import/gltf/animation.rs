@@ -118,7 +118,7 @@ fn target<'a>(
         return Err(fault_of(at("target.path"), why));
     }
     if !driven.insert((node, path)) {
-        let why = AssetFault::Invalid("is driven by another channel already");
+        let why = AssetFault::Invalid("is already driven by another channel");
         return Err(fault_of(at("target"), why));
     }
     target.targets = target_count(doc, &doc.nodes[node]);

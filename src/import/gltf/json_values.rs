@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Whole {
             type Value = Whole;
 
             fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a whole number from 0")
+                f.write_str("an integer of at least 0")
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Whole, E> {

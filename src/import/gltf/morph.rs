@@ -168,7 +168,7 @@ impl<'a> Reader<'_, 'a> {
         let part = "targets (attributes other than POSITION, NORMAL, TANGENT)";
         self.leave_out(at, part, RepairKind::LeftOut, others);
         for (name, count) in NAMES.into_iter().zip(baseless) {
-            let part = format!("targets ({name} of a primitive that is drawn without)");
+            let part = format!("targets ({name}, which the primitive does not have)");
             self.leave_out(at, &part, RepairKind::LeftOut, count);
         }
         Ok(targets)

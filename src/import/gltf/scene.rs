@@ -137,7 +137,7 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
     let has_trs = node.translation.is_some() || node.rotation.is_some() || node.scale.is_some();
     let identity = Mat4::IDENTITY.to_cols_array();
     if has_trs && node.matrix.is_some_and(|matrix| matrix != identity) {
-        let why = AssetFault::Invalid("stands beside translation, rotation or scale");
+        let why = AssetFault::Invalid("is combined with translation, rotation or scale");
         return Err(fault_of(object(ObjectKind::Node, index, "matrix"), why));
     }
     Ok(())
