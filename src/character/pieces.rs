@@ -134,13 +134,7 @@ fn check(primitive: &Primitive) -> Result<()> {
             if has_weights { slots } else { 0 },
         ),
     ];
-    for (what, len) in [
-        ("normals", primitive.normals.len()),
-        ("tangents", primitive.tangents.len()),
-        ("uvs", primitive.uvs.len()),
-        ("uvs1", primitive.uvs1.len()),
-        ("colors", primitive.colors.len()),
-    ] {
+    for (what, len) in primitive.optional_streams() {
         let (got, need) = per_vertex(len);
         lengths.push((what, got, need));
     }

@@ -163,6 +163,17 @@ impl Primitive {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
+    /// The optional streams and their lengths: the number of vertices, or 0.
+    pub(crate) fn optional_streams(&self) -> [(&'static str, usize); 5] {
+        [
+            ("normals", self.normals.len()),
+            ("tangents", self.tangents.len()),
+            ("uvs", self.uvs.len()),
+            ("uvs1", self.uvs1.len()),
+            ("colors", self.colors.len()),
+        ]
+    }
+
     /// The number of bytes that the primitive's vertices take on the GPU.
     pub(crate) fn stream_bytes(&self) -> u64 {
         let influences = &self.influences;

@@ -176,15 +176,9 @@ impl Character {
         )?;
         let vertices = primitive.positions.len();
         let fits = |len: usize| len == 0 || len == vertices;
-        let streams = [
-            primitive.normals.len(),
-            primitive.tangents.len(),
-            primitive.uvs.len(),
-            primitive.uvs1.len(),
-            primitive.colors.len(),
-        ];
+        let streams = primitive.optional_streams();
         expect(
-            streams.into_iter().all(fits),
+            streams.into_iter().all(|(_, len)| fits(len)),
             what,
             "has streams of different lengths",
         )?;

@@ -58,7 +58,7 @@ impl Losses {
                 all.vertices.push(Vertex {
                     primitive,
                     number: one.vertex,
-                    position: draft.positions[one.vertex as usize].as_dvec3(),
+                    position: draft.primitive.positions[one.vertex as usize].as_dvec3(),
                     end: all.changes.len(),
                 });
             }
