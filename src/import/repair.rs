@@ -41,7 +41,9 @@ pub enum RepairKind {
     /// A joint that occurred twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,
-    /// Vertices had more influences than [`ImportOptions::max_influences`] and lost the weakest.
+    /// Vertices had more influences than
+    /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences) and lost the
+    /// weakest.
     #[error("weakest influences dropped")]
     InfluencesDropped,
     /// Several keys had the same time, which stands for a jump.

@@ -9,20 +9,6 @@ use crate::mesh::Material;
 use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
 
-/// Imports a static mesh as a rigid character with one joint.
-///
-/// Use it for a prop, a weapon or a crate.
-///
-/// ```
-/// use throng::builtin;
-/// use throng::mesh::Material;
-/// use throng::glam::Vec3;
-/// use throng::import;
-///
-/// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
-/// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
-/// let prop = import::rigid(crate_mesh, wood)?.character;
-/// assert_eq!(prop.skeleton().len(), 1);
 impl RawCharacter {
     /// A character with one named joint at the origin that carries these meshes.
     ///
@@ -84,6 +70,19 @@ impl RawCharacter {
 }
 
 impl RawPrimitive {
+    /// Builds a rigid character with one joint from this static mesh.
+    ///
+    /// Use it for a prop, a weapon or a crate.
+    ///
+    /// ```
+    /// use throng::builtin;
+    /// use throng::mesh::Material;
+    /// use throng::glam::Vec3;
+    ///
+    /// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
+    /// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
+    /// let prop = crate_mesh.build_rigid(wood)?.character;
+    /// assert_eq!(prop.skeleton().len(), 1);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///

@@ -32,8 +32,9 @@ impl RawCharacter {
     /// skins, it consists of all nodes.
     ///
     /// # Errors
-    /// - [`Error::Asset`], naming the object at fault and the reason.
-    /// - [`Error::Animation`] and [`Error::StateMachine`] for an [`ImportOptions::animation`] that
+    /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+    /// - [`Error::Animation`](crate::Error::Animation) and
+    ///   [`Error::StateMachine`](crate::Error::StateMachine) for an [`ImportOptions::animation`] that
     ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
