@@ -14,7 +14,7 @@ use throng::gpu_allocator::vulkan::{
 use throng::mesh::Material;
 use throng::{
     Crowd, CrowdDesc, Gpu, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash,
-    builtin, glam, gpu, gpu_allocator, import,
+    builtin, glam, gpu, gpu_allocator,
 };
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
@@ -144,7 +144,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         })?;
         let slab = builtin::cuboid(glam::vec3(60.0, 0.1, 60.0));
         let slab = slab.translated(glam::vec3(0.0, -0.05, 0.0));
-        let ground = import::rigid(slab, Material::flat([0.45, 0.43, 0.38, 1.0]))?;
+        let ground = slab.build_rigid(Material::flat([0.45, 0.43, 0.38, 1.0]))?;
         let ground = crowd.add_character(&mut allocator, &ground)?;
         crowd.spawn(ground, &Spawn::default())?;
         let character = crowd.add_character(&mut allocator, &mannequin)?;

@@ -31,7 +31,7 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
-use throng::{Gpu, builtin, gpu, import};
+use throng::{Gpu, builtin, gpu};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -109,7 +109,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             min_offset_alignment: 0,
         };
         let ground = builtin::cuboid(vec3(60.0, 0.1, 60.0)).translated(vec3(0.0, -0.06, 0.0));
-        let ground = import::rigid(ground, Material::flat([0.16, 0.17, 0.24, 1.0]))?;
+        let ground = ground.build_rigid(Material::flat([0.16, 0.17, 0.24, 1.0]))?;
         let mut ground = SkinnedMesh::new(&device, allocator, &mut upload, &ground, method)?;
         let mut ring = PaletteRing::new(&device, allocator, &ring)?;
 

@@ -138,7 +138,9 @@ fn character() -> throng::Result<Character> {
 /// The walk with its hips moved along an arc at the walk's own speed.
 fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<CurveClip> {
     let end_s = walk.duration_s();
-    let radius_m = builtin::WALK_SPEED_M_S * end_s / TURN_RAD;
+    let gait = character.animations().gait(character.clip("Walk")?);
+    let gait = gait.copied().unwrap_or_default();
+    let radius_m = gait.speed_m_s * end_s / TURN_RAD;
     let turn = |time_s: f32| Quat::from_rotation_y(TURN_RAD * time_s / end_s);
     let place = |time_s: f32, at: Vec3| {
         let centre = Vec3::X * radius_m;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use throng::Error;
 use throng::character::Character;
-use throng::import::{self, AddedClips, ImportOptions};
+use throng::import::{self, ImportOptions, Imported};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
 /// Returns the model with the clips of a file added.
@@ -24,7 +24,7 @@ pub(super) fn with_clips(
     };
     match by_names {
         Some(added) => {
-            tell(&added, notes);
+            tell(&added, added.curves().len() - model.curves().len(), notes);
             Ok(added.character)
         }
         None => retargeted(model, path, notes),
@@ -32,22 +32,10 @@ pub(super) fn with_clips(
 }
 
 /// Reports the parts of the file that did not fit.
-fn tell(added: &AddedClips, notes: &mut impl Write) {
-    let report = &added.report;
-    let clips = plural(added.clips.len(), "clip");
-    note(
-        notes,
-        &format!("{clips} taken by {}", plural(report.matched, "joint")),
-    );
-    for joint in &report.unmatched {
-        let tracks = plural(joint.tracks as usize, "track");
-        note(
-            notes,
-            &format!("no joint is called \"{}\": {tracks} left out", joint.name),
-        );
-    }
-    for rest in &report.rest {
-        note(notes, &format!("\"{}\" rests otherwise there", rest.name));
+fn tell(added: &Imported, clips: usize, notes: &mut impl Write) {
+    note(notes, &format!("{} added", plural(clips, "clip")));
+    for repair in &added.repairs {
+        note(notes, &repair.to_string());
     }
 }
 

@@ -4,8 +4,9 @@ use super::{plural, title};
 use std::fmt::Write as _;
 use throng::character::Character;
 use throng::clip::CurveClip;
+use throng::ids::JointId;
 use throng::import::Imported;
-use throng::mesh::{AlphaMode, Material, MorphWeight, Primitive, SkinInfo};
+use throng::mesh::{AlphaMode, Material, MorphWeight, Primitive};
 
 /// Formats rows of cells, each column as wide as its widest cell.
 ///
@@ -76,12 +77,12 @@ pub(super) fn listing(model: &Imported) -> String {
 }
 
 fn skins(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, skin): (usize, &SkinInfo)| {
-        let mut row = vec![index.to_string(), title(&skin.name)];
-        row.extend(counted(skin.joints.len(), "joint"));
+    let row = |(index, (name, joints)): (usize, (&str, &[JointId]))| {
+        let mut row = vec![index.to_string(), title(name)];
+        row.extend(counted(joints.len(), "joint"));
         row
     };
-    model.skins().iter().enumerate().map(row).collect()
+    model.skins().enumerate().map(row).collect()
 }
 
 /// The hierarchy, by number and by indentation, in the skeleton's breadth-first order.

@@ -59,13 +59,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn stroller() -> throng::Result<Character> {
     let options = ImportOptions::with_curves();
     let character = throng::builtin::mannequin_with(&options)?.character;
-    let walk = &character.curves()[character.clip("Walk")?.index()];
+    let walk = character.clip("Walk")?;
+    let gait = character
+        .animations()
+        .gait(walk)
+        .copied()
+        .unwrap_or_default();
+    let walk = &character.curves()[walk.index()];
     let hips = character.skeleton().joint("Hips")?;
     let mut tracks = walk.tracks().to_vec();
     for track in tracks.iter_mut().filter(|track| track.joint == hips) {
         if let TrackValues::Translation(keys) = &mut track.values {
             for (time_s, at) in keys.times_s.iter().zip(&mut keys.values) {
-                at.z += throng::builtin::WALK_SPEED_M_S * time_s;
+                at.z += gait.speed_m_s * time_s;
             }
         }
     }

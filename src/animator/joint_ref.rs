@@ -48,16 +48,16 @@ impl JointRef<'_> {
                 count: skeleton.len() as u64,
             }),
             Self::Socket(socket) => {
-                let found = sockets.get(socket.index()).map(|named| named.socket);
+                let found = sockets.get(socket.index()).copied();
                 found.ok_or(Error::NotFound {
                     what: "socket",
                     index: socket.index() as u64,
                     count: sockets.len() as u64,
                 })
             }
-            Self::Name(name) => match sockets.iter().find(|socket| &*socket.name == name) {
-                Some(named) => Ok(named.socket),
-                None => skeleton.joint(name).map(Socket::at),
+            Self::Name(name) => match set.socket(name) {
+                Ok(socket) => Ok(sockets[socket.index()]),
+                Err(_) => skeleton.joint(name).map(Socket::at),
             },
         }
     }

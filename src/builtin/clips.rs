@@ -1,11 +1,10 @@
 //! The built-in clips: functions from phase to pose, sampled into keys.
 
-use super::pose::{Arm, Pose};
+use super::pose::{Arm, Pose, wave_of};
 use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
 use super::{gait, rig};
 use crate::clip::Interpolation;
 use crate::import::{RawAnimation, RawChannel, RawKeys};
-use core::f32::consts::TAU;
 use glam::{Quat, Vec3};
 
 /// A clip before sampling: name, duration in seconds, keys, and the pose at a phase from 0 to 1.
@@ -95,11 +94,6 @@ fn sample(source: &Source, rest: &[RestJoint]) -> RawAnimation {
         channels,
         ..RawAnimation::default()
     }
-}
-
-/// Sine of a phase with a phase shift, both in turns.
-pub(super) fn wave_of(phase: f32, shift: f32) -> f32 {
-    (TAU * (phase - shift)).sin()
 }
 
 /// The basis of all standing clips: weight on the left foot, breathing, arms at the sides.

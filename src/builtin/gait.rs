@@ -1,7 +1,6 @@
 //! Walking and running: each foot follows a path, the leg follows the foot, the rest balances.
 
-use super::clips::wave_of;
-use super::pose::{Arm, Pose};
+use super::pose::{Arm, Pose, wave_of};
 use super::rig::{CHEST, HEAD, HIPS, NECK, Part, RestJoint, SPINE, Side, UPPER_CHEST};
 use glam::{Quat, Vec3};
 

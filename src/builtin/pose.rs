@@ -6,6 +6,7 @@
 
 use super::rig;
 use super::rig::{ANKLE, BALL, HIP, HIPS, JOINTS, KNEE, Part, RestJoint, Side, on_side};
+use core::f32::consts::TAU;
 use glam::{Quat, Vec3};
 
 /// Maximum stretch as a fraction of the leg's length, so that the knee keeps a bend.
@@ -95,9 +96,7 @@ impl Pose {
             let twist = |delta: Quat| {
                 2.0 * f32::atan2(Vec3::new(delta.x, delta.y, delta.z).dot(along), delta.w)
             };
-            let wrap = |angle: f32| {
-                angle - core::f32::consts::TAU * (angle / core::f32::consts::TAU).round()
-            };
+            let wrap = |angle: f32| angle - TAU * (angle / TAU).round();
             let upper = wrap(twist(self.delta[side.of(Part::UpperArm)]));
             let hand = wrap(twist(self.delta[side.of(Part::Hand)]));
             self.delta[side.of(Part::UpperArmTwist)] = Quat::from_axis_angle(along, -0.75 * upper);
@@ -157,4 +156,9 @@ impl Pose {
             }
         }
     }
+}
+
+/// Sine of a phase with a phase shift, both in turns.
+pub(super) fn wave_of(phase: f32, shift: f32) -> f32 {
+    (TAU * (phase - shift)).sin()
 }

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 /// A box around the origin, `size_m` metres long on each axis, with flat normals.
 ///
 /// Each side shows the whole texture, upright on the four sides around +Y. Turn it into a character
-/// with [`import::rigid`](crate::import::rigid).
+/// with [`RawPrimitive::build_rigid`].
 ///
 /// ```
 /// use throng::builtin;
@@ -15,7 +15,7 @@ use glam::{Vec2, Vec3};
 /// use throng::glam::Vec3;
 ///
 /// let red = Material::flat([0.8, 0.1, 0.1, 1.0]);
-/// let cube = throng::import::rigid(builtin::cuboid(Vec3::ONE), red)?.character;
+/// let cube = builtin::cuboid(Vec3::ONE).build_rigid(red)?.character;
 /// assert_eq!(cube.rest_bounds().size(), Vec3::ONE);
 /// # Ok::<(), throng::Error>(())
 /// ```

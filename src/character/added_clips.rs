@@ -11,7 +11,7 @@ impl Character {
     /// The clips are packed as the character's own were at import, on rayon's current pool, and
     /// kept as curves if those were. Properties that depend on the clips are recomputed:
     /// [`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip) and, with it,
-    /// [`facings`](Self::facings).
+    /// [`flipping_triangles`](Self::flipping_triangles).
     ///
     /// The clips keep their names. [`clip`](Self::clip) does not find a clip that comes after
     /// another one of the same name; use [`CurveClip::with_name`] to rename it. A character that

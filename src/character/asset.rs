@@ -1,14 +1,12 @@
 //! The character: data that is checked once and then only read.
 
 use super::animation_set::AnimationSet;
-use super::flips::ScaleRanges;
 use super::packing::Packing;
+use super::scale_ranges::ScaleRanges;
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
-use crate::ids::{ClipId, MorphWeightId, find};
-use crate::mesh::{
-    Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive, SkinInfo,
-};
+use crate::ids::{ClipId, JointId, MorphWeightId, find};
+use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
 use crate::skeleton::Skeleton;
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,13 +120,13 @@ impl Character {
         )
     }
 
-    /// The file's skins whose joints are all in the skeleton, for listings.
+    /// The names and joints of the file's skins whose joints are all in the skeleton, for listings.
     ///
     /// These are the skins in use, and unused skins that have no other joints. The palette holds
     /// only the entries that vertices use.
-    #[must_use]
-    pub fn skins(&self) -> &[SkinInfo] {
-        &self.model.skins
+    pub fn skins(&self) -> impl ExactSizeIterator<Item = (&str, &[JointId])> {
+        let skins = self.model.skins.iter();
+        skins.map(|skin| (&*skin.name, &*skin.joints))
     }
 
     /// Bounds of the mesh in the rest pose, in character space.
@@ -196,7 +194,7 @@ impl Character {
     /// First come the names of all nodes that have primitives, then the names of the primitives of
     /// those nodes that have several.
     pub fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
-        self.model.parts()
+        self.model.parts.iter()
     }
 
     /// The bits of a part's primitives. All pieces of a split primitive have the same bit.
@@ -206,7 +204,7 @@ impl Character {
     /// [`Error::Capacity`](crate::Error::Capacity) for a primitive past `MAX_HIDEABLE`.
     #[cfg(feature = "vulkan")]
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
-        self.model.part_bits(part)
+        self.model.parts.bits(part)
     }
 
     /// Finds the part with this name, for `Crowd::set_part_visible`.
@@ -214,6 +212,6 @@ impl Character {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn part(&self, name: &str) -> Result<PartId> {
-        self.model.part(name)
+        self.model.parts.find(name)
     }
 }

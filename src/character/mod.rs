@@ -17,24 +17,25 @@ mod reach;
 mod repack;
 mod root_motion;
 mod save;
+mod scale_ranges;
 mod split;
 mod state_machine;
+mod triangles;
 
 #[cfg(feature = "toml")]
 pub use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendPointDesc,
-    BlendSpaceDesc, ClipDesc, EventDesc, Gait, NamedSocket, RootMotionDesc, SocketDesc,
+    BlendSpaceDesc, ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
-pub(crate) use flips::{ScaleRanges, mark_flips};
-pub use pack_clips::pack_clips;
+pub(crate) use flips::mark_flips;
 pub use packing::ClipImport;
 pub(crate) use packing::Packing;
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
+pub(crate) use scale_ranges::ScaleRanges;
 pub use split::{Split, SplitReport};
-mod triangles;
-pub use triangles::Facing;
+pub(crate) use triangles::Facing;

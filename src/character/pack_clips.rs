@@ -35,7 +35,8 @@ impl Clip {
     /// let options = throng::import::ImportOptions::curves_only();
     /// let character = throng::builtin::mannequin_with(&options)?.character;
     /// let first = AdditiveReference::Frame { time_s: 0.0 };
-    /// let clip = Clip::additive(&character, &character.curves()[0], &first, &ClipOptions::default())?;
+    /// let (curve, options) = (&character.curves()[0], ClipOptions::default());
+    /// let clip = Clip::additive(&character, curve, &first, &options)?;
     /// assert!(clip.is_additive());
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -57,40 +58,41 @@ impl Clip {
     }
 }
 
-/// Packs `curves` for a character, in parallel.
-///
-/// The curves are those of `character` or others for its skeleton. The work runs on rayon's current
-/// pool and reports to `progress` after each clip. The clips are in the order of the curves and do
-/// not depend on the number of threads.
-///
-/// ```
-/// use throng::character::pack_clips;
-/// use throng::clip::ClipOptions;
-///
-/// let options = throng::import::ImportOptions::curves_only();
-/// let character = throng::builtin::mannequin_with(&options)?.character;
-/// let clips = pack_clips(&character, character.curves(), &ClipOptions::default(), |progress| {
-///     println!("{}/{}: {}", progress.done, progress.total, progress.clip);
-/// })?;
-/// assert_eq!(clips.len(), character.curves().len());
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`Clip::new`], for the first clip that cannot be packed.
-pub fn pack_clips(
-    character: &Character,
-    curves: &[CurveClip],
-    options: &ClipOptions,
-    progress: impl Fn(PackProgress<'_>) + Sync,
-) -> Result<Vec<Clip>> {
-    let told = PackCount::new(curves.len());
-    let pack = |curve: &CurveClip| {
-        let clip = Clip::new(character, curve, options)?;
-        told.add(curve.name(), &progress);
-        Ok(clip)
-    };
-    // One at a time, because the lengths of clips differ widely.
-    let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
-    packed.into_iter().collect()
+impl Character {
+    /// Packs `curves` for this character, in parallel.
+    ///
+    /// The curves are the character's or others for its skeleton. The work runs on rayon's current
+    /// pool and reports to `progress` after each clip. The clips are in the order of the curves and
+    /// do not depend on the number of threads.
+    ///
+    /// ```
+    /// use throng::clip::ClipOptions;
+    ///
+    /// let options = throng::import::ImportOptions::curves_only();
+    /// let character = throng::builtin::mannequin_with(&options)?.character;
+    /// let clips = character.pack(character.curves(), &ClipOptions::default(), |progress| {
+    ///     println!("{}/{}: {}", progress.done, progress.total, progress.clip);
+    /// })?;
+    /// assert_eq!(clips.len(), character.curves().len());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Clip::new`], for the first clip that cannot be packed.
+    pub fn pack(
+        &self,
+        curves: &[CurveClip],
+        options: &ClipOptions,
+        progress: impl Fn(PackProgress<'_>) + Sync,
+    ) -> Result<Vec<Clip>> {
+        let told = PackCount::new(curves.len());
+        let pack = |curve: &CurveClip| {
+            let clip = Clip::new(self, curve, options)?;
+            told.add(curve.name(), &progress);
+            Ok(clip)
+        };
+        // One at a time, because the lengths of clips differ widely.
+        let packed: Vec<Result<Clip>> = curves.par_iter().with_max_len(1).map(pack).collect();
+        packed.into_iter().collect()
+    }
 }

@@ -134,13 +134,7 @@ fn check(primitive: &Primitive) -> Result<()> {
             if has_weights { slots } else { 0 },
         ),
     ];
-    for (what, len) in [
-        ("normals", primitive.normals.len()),
-        ("tangents", primitive.tangents.len()),
-        ("uvs", primitive.uvs.len()),
-        ("uvs1", primitive.uvs1.len()),
-        ("colors", primitive.colors.len()),
-    ] {
+    for (what, len) in primitive.optional_streams() {
         let (got, need) = per_vertex(len);
         lengths.push((what, got, need));
     }
@@ -159,7 +153,7 @@ fn check(primitive: &Primitive) -> Result<()> {
         return Err(Error::Argument { what, why });
     }
     if influences.per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
-        let why = ArgumentFault::Invalid("needs influences, and three indices a triangle");
+        let why = ArgumentFault::Invalid("needs influences, and three indices per triangle");
         return Err(Error::Argument {
             what: "primitive",
             why,

@@ -5,7 +5,7 @@ use super::pieces;
 use super::pieces::{Bounds, MAX_RANGE};
 use super::ranges::Ranges;
 use super::reach::reaches;
-use super::repack::{Offer, Policy, place, repack};
+use super::repack::{Offer, Packed, Policy, place, repack};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::mesh::{Parts, Primitive};
 
@@ -31,10 +31,13 @@ pub struct Split {
     pub repeats: usize,
 }
 
-/// The result of [`Character::split`] in numbers.
+/// The result of splitting the primitives of a character, in numbers.
+///
+/// [`Character::split`] returns it, and so does an import that cuts primitives for 8-bit joint
+/// indices ([`Imported::narrowing`](crate::import::Imported::narrowing)).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SplitReport {
-    /// The number of primitives whose palette range was longer than allowed.
+    /// The number of primitives that were replaced, because their palette range was too long.
     pub primitives: usize,
     /// The number of parts that replace them.
     pub parts: usize,
@@ -42,8 +45,28 @@ pub struct SplitReport {
     pub repeated_vertices: usize,
     /// The number of palette entries that repeat an earlier one.
     pub repeated_entries: usize,
+    /// The number of vertex bytes saved by shorter joint indices, after the cost of repeated
+    /// vertices. 0 if the vertices take more bytes.
+    pub bytes_saved: u64,
     /// For each primitive of the new character, the index of the original primitive.
     pub origins: Vec<usize>,
+}
+
+impl SplitReport {
+    /// The report for primitives that were repacked.
+    pub(crate) fn of(before: &[Primitive], packed: &Packed) -> Self {
+        let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
+        let bytes = |all: &[Primitive]| all.iter().map(Primitive::stream_bytes).sum::<u64>();
+        let after = &packed.primitives;
+        Self {
+            primitives: packed.packed,
+            parts: packed.parts,
+            repeated_vertices: vertices(after).saturating_sub(vertices(before)),
+            repeated_entries: packed.repeats,
+            bytes_saved: bytes(before).saturating_sub(bytes(after)),
+            origins: packed.origins.iter().map(|(number, _)| *number).collect(),
+        }
+    }
 }
 
 impl Primitive {
@@ -113,15 +136,7 @@ impl Character {
             };
             return Ok((self.clone(), report));
         };
-        let count = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
-        let report = SplitReport {
-            primitives: packed.packed,
-            parts: packed.parts,
-            repeated_vertices: count(&packed.primitives)
-                .saturating_sub(count(&self.model.primitives)),
-            repeated_entries: packed.repeats,
-            origins: packed.origins.iter().map(|(number, _)| *number).collect(),
-        };
+        let report = SplitReport::of(&self.model.primitives, &packed);
         let mut character = self.clone();
         let model = &mut character.model;
         model.palette = packed.palette;

@@ -28,7 +28,7 @@ impl Primitive {
 
 /// The rule that determines the front side of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Facing {
+pub(crate) enum Facing {
     /// The winding alone.
     #[default]
     Steady,
@@ -52,8 +52,10 @@ impl Character {
     /// Finds the triangles that a pose may flip.
     ///
     /// Flipping is relative to the rest pose. `primitive` is one of this character's. There is one
-    /// element per triangle: true if its [`Self::facings`] is not [`Facing::Steady`]. All other
-    /// triangles keep the winding of [`Primitive::indices`].
+    /// element per triangle. It is true if an entry that the triangle follows may flip
+    /// ([`PaletteJoint::may_flip`](crate::mesh::PaletteJoint::may_flip)), or if its corners follow
+    /// entries that do not flip together. All other triangles keep the winding of
+    /// [`Primitive::indices`].
     #[must_use]
     pub fn flipping_triangles(&self, primitive: &Primitive) -> Vec<bool> {
         let facings = self.facings(primitive).into_iter();
@@ -70,7 +72,7 @@ impl Character {
     /// known. Otherwise, or if a corner has no such entries, it is [`Facing::Unknown`]. So is a
     /// triangle with a vertex whose entries are not in this character's palette.
     #[must_use]
-    pub fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
+    pub(crate) fn facings(&self, primitive: &Primitive) -> Vec<Facing> {
         let range = self.palette_range(primitive);
         let entries = self.model.palette.get(range).unwrap_or_default();
         let kept = !entries.iter().any(|entry| entry.may_flip)

@@ -55,7 +55,7 @@ impl Crowd {
     /// - [`Error::Stale`] or [`Error::NotFound`] if the instance is not alive.
     /// - [`Error::NotFound`] if its character lacks the part.
     /// - [`Error::Capacity`] if the part has primitives past
-    ///   [`MAX_HIDEABLE`](crate::mesh::MAX_HIDEABLE).
+    ///   [`PartId::MAX_HIDEABLE`].
     pub fn set_part_visible(&mut self, id: InstanceId, part: PartId, visible: bool) -> Result<()> {
         let character = self.instances.get(id)?.record.character;
         let bits = self.entry(CharacterId(character))?.rig.part_bits(part)?;

@@ -44,7 +44,8 @@ pub struct SkinnedPrimitive {
     /// Triangles that a clip may flip are the exception. They are the ranges of those
     /// [`SkinnedMesh::draws`] that have a [`flip`](super::PrimitiveDraw::flip). On the CPU,
     /// [`flipped_triangles`](crate::skin::flipped_triangles) tells which of them a pose flips.
-    /// [`Character::facings`](crate::character::Character::facings) tells if there are any.
+    /// [`Character::flipping_triangles`](crate::character::Character::flipping_triangles) tells if
+    /// there are any.
     pub index_count: u32,
 }
 

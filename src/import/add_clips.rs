@@ -2,131 +2,30 @@
 
 use super::RawCharacter;
 use super::build::{Adopted, adopt, check_clip_joints};
-use super::options::{ImportOptions, Repair};
+use super::fault::object;
+use super::imported::Imported;
+use super::options::ImportOptions;
+use super::repair::{Repair, RepairKind, note};
 use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Object, ObjectKind, Result, listed};
 use crate::ids::JointId;
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use std::collections::{HashMap, HashSet};
 
-/// A character with the clips of another file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AddedClips {
-    /// The character, with the new clips after its own.
-    pub character: Character,
-    /// The clips that were added, in the file's order.
-    pub clips: Vec<AddedClip>,
-    /// The joints and weights that were matched and those that were not.
-    pub report: ClipsReport,
-}
-
-/// A clip that was added to a character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddedClip {
-    /// Index into [`Character::clips`].
-    pub index: usize,
-    /// Its name in the character.
-    pub name: Box<str>,
-    /// Its name in the file, or empty.
-    pub name_in_file: Box<str>,
-}
-
-/// The clips of a file, on the skeleton of another file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClipsFor {
-    /// The clips in the file's order, with the file's names. Clips without a name have the name of
-    /// the file.
-    pub clips: Vec<CurveClip>,
-    /// The joints and weights that were matched and those that were not.
-    pub report: ClipsReport,
-}
-
-/// Report on how well a file's clips fit a skeleton.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClipsReport {
-    /// The number of animated joints that were found.
-    pub matched: usize,
-    /// Animated joints that were not found. Their tracks were left out.
-    pub unmatched: Vec<UnmatchedJoint>,
-    /// Names that several joints have, in the file or in the skeleton.
-    pub ambiguous: Vec<AmbiguousName>,
-    /// Matched joints whose rest transform or parent differs.
-    ///
-    /// Properties that the clips do not drive stay as in the skeleton. Those that they drive were
-    /// authored for another rest pose. Use retargeting ([`pose::retarget`](crate::retarget)) for
-    /// such skeletons.
-    pub rest: Vec<RestDifference>,
-    /// Animated morph weights that were not found. Their tracks were left out.
-    pub unmatched_weights: Vec<UnmatchedWeight>,
-    /// Names of animations that were not added because no track was left.
-    pub empty: Vec<Box<str>>,
-    /// Harmless faults of the file that were repaired.
-    pub repairs: Vec<Repair>,
-}
-
-/// A joint that a file animates but a skeleton does not have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnmatchedJoint {
-    /// Its name in the file, or empty.
-    pub name: Box<str>,
-    /// The number of its tracks that were left out, over all clips.
-    pub tracks: u64,
-}
-
-/// A name that several joints have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AmbiguousName {
-    /// The name.
-    pub name: Box<str>,
-    /// The number of joints in the file with this name.
-    pub in_file: usize,
-    /// The number of joints in the skeleton with this name.
-    pub in_skeleton: usize,
-    /// The number that were matched by their position in the hierarchy. The others were left out.
-    pub matched: usize,
-}
-
-/// Difference between a joint's rest transform in the file and in the skeleton.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RestDifference {
-    /// The joint, in the skeleton that the clips are for.
-    pub joint: JointId,
-    /// Its name.
-    pub name: Box<str>,
-    /// The distance between the two translations, in metres of the parent's space.
-    pub translation_m: f32,
-    /// The angle between the two rotations.
-    pub rotation_rad: f32,
-    /// The largest difference of a component of the two scales.
-    pub scale: f32,
-    /// True if the parents differ, or only one has a parent.
-    pub other_parent: bool,
-}
-
-/// A morph weight that a file animates but a character does not have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnmatchedWeight {
-    /// The name of its node or mesh in the file, or empty.
-    pub owner: Box<str>,
-    /// The name of its target, or empty.
-    pub name: Box<str>,
-    /// The number of its tracks that were left out, over all clips.
-    pub tracks: u64,
-}
-
 impl RawCharacter {
     /// Adds the animations of this file to `character`, matched by name.
     ///
-    /// `character` itself is not changed.
+    /// `character` itself is not changed. The result has the new clips after its own, in the file's
+    /// order. Its repairs list the parts of the file that did not match ([`RepairKind`]).
     ///
     /// Joints match if they have exactly the same name. A name that several joints have is decided
     /// by position in the hierarchy: children of two matched joints, or roots, are matched in order
     /// if as many of them have the name on both sides. Such names are reported, and joints that
     /// stay undecided are left out. Joints without a name match nothing. If names differ by a
-    /// prefix or a naming scheme, use [`pose::retarget`](crate::retarget).
+    /// prefix or a naming scheme, use [`retarget`](crate::retarget).
     ///
     /// Morph weights match in these cases:
     /// - They have the same target name and owner.
@@ -142,54 +41,48 @@ impl RawCharacter {
     /// [`Character::clip`] finds each. A clip without a name gets [`ImportOptions::name`], because
     /// files with one clip each often do not name it, or all use the same name.
     ///
+    /// If there is only a skeleton and no character, make one of it with
+    /// [`RawCharacter::from_skeleton`] and [`ImportOptions::curves_only`].
+    ///
     /// # Errors
     /// - [`Error::Asset`], naming the object at fault and the reason. Also if there is no
     ///   animation.
     /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
-    pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<AddedClips> {
+    pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<Imported> {
         let weights = &character.model.morph_weights;
-        let found = fitted(self, character.skeleton(), weights, options)?;
-        let clips = character.clip_count() + found.clips.len();
+        let mut fitted = fitted(self, character.skeleton(), weights, options)?;
+        let clips = character.clip_count() + fitted.clips.len();
         check_clip_joints(options, clips, character)?;
         let mut names = Names::of(character.clip_names());
-        let (mut list, mut clips) = (Vec::new(), Vec::new());
-        for (name_in_file, clip, events) in found.clips {
-            let name = names.free(clip.name());
-            let index = character.clip_count() + clips.len();
-            clips.push((clip.with_name(&name), events));
-            list.push(AddedClip {
-                index,
-                name,
-                name_in_file,
-            });
+        let mut clips = Vec::with_capacity(fitted.clips.len());
+        for fit in fitted.clips {
+            let name = names.free(fit.clip.name());
+            if *name != *fit.clip.name() {
+                let object = object(ObjectKind::Animation, fit.index, fit.clip.name());
+                note(&mut fitted.repairs, &object, RepairKind::RenamedClip, 1);
+            }
+            clips.push((fit.clip.with_name(&name), fit.events));
         }
-        Ok(AddedClips {
+        Ok(Imported {
             character: character.clone().with_clips_and_events(clips)?,
-            clips: list,
-            report: found.report,
-        })
-    }
-
-    /// Makes clips for the joints of `skeleton` from the animations of this file.
-    ///
-    /// They are matched as by [`Self::add_clips`]. A skeleton has no morph weights, so tracks of
-    /// those are left out and reported.
-    ///
-    /// # Errors
-    /// As [`Self::add_clips`].
-    pub fn clips_for(self, skeleton: &Skeleton, options: &ImportOptions) -> Result<ClipsFor> {
-        let found = fitted(self, skeleton, &[], options)?;
-        Ok(ClipsFor {
-            clips: found.clips.into_iter().map(|(_, clip, _)| clip).collect(),
-            report: found.report,
+            repairs: fitted.repairs,
+            influence_loss: None,
+            narrowing: None,
         })
     }
 }
 
-/// Clips with their names in the file.
+/// The clips of a file on another skeleton.
 struct Fitted {
-    clips: Vec<(Box<str>, CurveClip, NamedTimes)>,
-    report: ClipsReport,
+    clips: Vec<FittedClip>,
+    repairs: Vec<Repair>,
+}
+
+struct FittedClip {
+    /// The index of its animation in the file.
+    index: usize,
+    clip: CurveClip,
+    events: NamedTimes,
 }
 
 fn fitted(
@@ -206,10 +99,11 @@ fn fitted(
     let mut repairs = Vec::new();
     let adopted =
         adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(&name))?;
+    note_joints(&adopted, to, &mut repairs);
     let of_weight = match_weights(&adopted.weights, weights);
     let mut driven = vec![0_u64; adopted.weights.len()];
     let (mut clips, mut empty) = (Vec::new(), Vec::new());
-    for (clip, events) in adopted.clips.iter().zip(&adopted.events) {
+    for (index, (clip, events)) in adopted.clips.iter().zip(&adopted.events).enumerate() {
         let mut parts = Vec::new();
         for track in clip.weight_tracks() {
             parts.extend(matched_parts(track, &of_weight));
@@ -219,7 +113,7 @@ fn fitted(
             }
         }
         if clip.tracks().is_empty() && parts.is_empty() {
-            empty.push(clip.name().into());
+            empty.push(object(ObjectKind::Animation, index, clip.name()));
             continue;
         }
         let title = if clip.name().is_empty() {
@@ -228,11 +122,11 @@ fn fitted(
             clip.name()
         };
         let fit = clip.clone().with_name(title);
-        clips.push((
-            clip.name().into(),
-            fit.with_weight_tracks(parts, weights.len())?,
-            events.clone(),
-        ));
+        clips.push(FittedClip {
+            index,
+            clip: fit.with_weight_tracks(parts, weights.len())?,
+            events: events.clone(),
+        });
     }
     if clips.is_empty() {
         let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
@@ -241,54 +135,47 @@ fn fitted(
             to: names(to),
         });
     }
-    let mut report = report(&adopted, to);
-    report.unmatched_weights = unmatched_weights(&adopted.weights, &of_weight, &driven);
-    report.empty = empty;
-    report.repairs = repairs;
-    Ok(Fitted { clips, report })
+    note_weights(&adopted.weights, &of_weight, &driven, &mut repairs);
+    for object in empty {
+        note(&mut repairs, &object, RepairKind::EmptyClip, 1);
+    }
+    Ok(Fitted { clips, repairs })
 }
 
-fn report(adopted: &Adopted, to: &Skeleton) -> ClipsReport {
-    let mut report = ClipsReport {
-        ambiguous: adopted
-            .names
-            .ties
-            .iter()
-            .map(|tie| AmbiguousName {
-                name: tie.name.clone(),
-                in_file: tie.bearers[0],
-                in_skeleton: tie.bearers[1],
-                matched: tie.matched,
-            })
-            .collect(),
-        ..ClipsReport::default()
-    };
+/// A node of the file, by name.
+fn node(name: &str) -> Object {
+    Object {
+        kind: ObjectKind::Node,
+        index: None,
+        part: name.into(),
+    }
+}
+
+/// Reports joints that are not matched, have ambiguous names, or differ at rest.
+fn note_joints(adopted: &Adopted, to: &Skeleton, repairs: &mut Vec<Repair>) {
+    for tie in &adopted.names.ties {
+        let [in_file, in_skeleton] = tie.bearers;
+        let kind = RepairKind::AmbiguousName {
+            in_skeleton,
+            matched: tie.matched,
+        };
+        note(repairs, &node(&tie.name), kind, in_file as u64);
+    }
     let of = &adopted.names.of;
-    for ((joint, found), tracks) in adopted
-        .skeleton
-        .joints()
-        .iter()
-        .zip(of)
-        .zip(&adopted.tracks)
-    {
-        match found {
-            Some(_) => report.matched += usize::from(*tracks > 0),
-            None if *tracks > 0 => report.unmatched.push(UnmatchedJoint {
-                name: joint.name.clone(),
-                tracks: *tracks,
-            }),
-            None => {}
-        }
-        if let Some(found) = *found {
-            let parent = of.get(usize::from(joint.parent_index())).copied().flatten();
-            let theirs = &to.joints()[usize::from(found)];
-            let other_parent = theirs.parent_index() != parent.unwrap_or(NO_PARENT);
-            report
-                .rest
-                .extend(difference(found, to, &joint.rest, other_parent));
+    let joints = adopted.skeleton.joints().iter().zip(of);
+    for ((joint, found), tracks) in joints.zip(&adopted.tracks) {
+        let Some(found) = *found else {
+            let kind = RepairKind::UnmatchedJoint;
+            note(repairs, &node(&joint.name), kind, *tracks);
+            continue;
+        };
+        let parent = of.get(usize::from(joint.parent_index())).copied().flatten();
+        let theirs = &to.joints()[usize::from(found)];
+        let other_parent = theirs.parent_index() != parent.unwrap_or(NO_PARENT);
+        if let Some(kind) = difference(found, to, &joint.rest, other_parent) {
+            note(repairs, &node(&joint.name), kind, 1);
         }
     }
-    report
 }
 
 /// Thresholds for different rest poses: more than the difference between files that round the same
@@ -302,40 +189,40 @@ fn difference(
     to: &Skeleton,
     rest: &Transform,
     other_parent: bool,
-) -> Option<RestDifference> {
-    let theirs = &to.joints()[usize::from(joint)];
-    let (a, b) = (rest, &theirs.rest);
+) -> Option<RepairKind> {
+    let (a, b) = (rest, &to.joints()[usize::from(joint)].rest);
     let (q, p) = (a.rotation.as_dquat(), b.rotation.as_dquat());
     // Computed from the chord, because the arc cosine is inaccurate near 1.
     let chord = (q - p).length().min((q + p).length());
-    let found = RestDifference {
-        joint: JointId(joint),
-        name: theirs.name.clone(),
-        translation_m: a.translation.distance(b.translation),
-        rotation_rad: (4.0 * (chord * 0.5).min(1.0).asin()) as f32,
-        scale: (a.scale - b.scale).abs().max_element(),
-        other_parent,
-    };
+    let translation_m = a.translation.distance(b.translation);
+    let rotation_rad = (4.0 * (chord * 0.5).min(1.0).asin()) as f32;
+    let scale = (a.scale - b.scale).abs().max_element();
     let reach = a.translation.length().max(b.translation.length());
-    let is_same = found.translation_m <= TRANSLATION_PART * reach
-        && found.rotation_rad <= ROTATION_RAD
-        && found.scale <= SCALE * a.scale.abs().max(b.scale.abs()).max_element();
-    (other_parent || !is_same).then_some(found)
+    let is_same = translation_m <= TRANSLATION_PART * reach
+        && rotation_rad <= ROTATION_RAD
+        && scale <= SCALE * a.scale.abs().max(b.scale.abs()).max_element();
+    (other_parent || !is_same).then_some(RepairKind::RestDiffers {
+        joint: JointId(joint),
+        translation_m,
+        rotation_rad,
+        scale,
+        other_parent,
+    })
 }
 
-fn unmatched_weights(
+/// Reports weights that are driven but not matched.
+fn note_weights(
     weights: &[MorphWeight],
     of: &[Option<u32>],
     driven: &[u64],
-) -> Vec<UnmatchedWeight> {
-    let all = weights.iter().zip(of).zip(driven);
-    all.filter(|((_, found), tracks)| found.is_none() && **tracks > 0)
-        .map(|((weight, _), tracks)| UnmatchedWeight {
-            owner: weight.owner.clone(),
-            name: weight.name.clone(),
-            tracks: *tracks,
-        })
-        .collect()
+    repairs: &mut Vec<Repair>,
+) {
+    for ((weight, found), tracks) in weights.iter().zip(of).zip(driven) {
+        if found.is_none() {
+            let object = node(&format!("{}.weights[{}]", weight.owner, weight.name));
+            note(repairs, &object, RepairKind::UnmatchedWeight, *tracks);
+        }
+    }
 }
 
 /// The names of clips, each once.

@@ -4,33 +4,31 @@
 //! before it reads, and fills a [`RawCharacter`] with the contents of the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
-//! [`RawCharacter`] too: [`rigid()`] makes a character of a static mesh, and
+//! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
 //! [`RawCharacter::from_skeleton`] one of a skeleton alone.
 //!
 //! [`add_clips()`] adds clips from other files to a character. It matches joints by name.
 
 mod add_clips;
 mod build;
+mod fault;
 #[cfg(feature = "gltf")]
 mod gltf;
+mod imported;
+mod options;
 mod raw;
+mod repair;
+mod resource_reader;
 mod rigid;
 mod weight_match;
-pub use add_clips::{
-    AddedClip, AddedClips, AmbiguousName, ClipsFor, ClipsReport, RestDifference, UnmatchedJoint,
-    UnmatchedWeight,
-};
+
 #[cfg(feature = "gltf")]
-pub use gltf::{add_clips, add_clips_file, add_clips_with, clips_for, gltf, gltf_file, gltf_with};
+pub use gltf::{add_clips, add_clips_file, gltf, gltf_file};
+pub use imported::{Imported, InfluenceLoss};
+pub use options::ImportOptions;
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
     RawTransform,
 };
-pub use rigid::rigid;
-mod options;
-pub use options::ImportOptions;
-pub use options::Imported;
-pub use options::InfluenceLoss;
-pub use options::Narrowing;
-pub use options::Repair;
-pub use options::RepairKind;
+pub use repair::{Repair, RepairKind};
+pub use resource_reader::ResourceReader;

@@ -91,7 +91,7 @@ pub struct RawPrimitive {
     /// The node that carries it.
     ///
     /// If there is a skin, the node only matters for
-    /// [`ImportOptions::leave_out`](super::options::ImportOptions::leave_out).
+    /// [`ImportOptions::leave_out`](super::ImportOptions::leave_out).
     pub node: usize,
     /// The skin. `None`: the part follows its node rigidly.
     pub skin: Option<usize>,

@@ -1,35 +1,13 @@
 //! Characters without skinning: a static mesh on one joint, and a skeleton alone.
 
-use super::options::{ImportOptions, Imported};
+use super::imported::Imported;
+use super::options::ImportOptions;
 use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
 use crate::error::Result;
 use crate::ids::JointId;
 use crate::mesh::Material;
 use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
-
-/// Imports a static mesh as a rigid character with one joint.
-///
-/// Use it for a prop, a weapon or a crate.
-///
-/// ```
-/// use throng::builtin;
-/// use throng::mesh::Material;
-/// use throng::glam::Vec3;
-/// use throng::import;
-///
-/// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
-/// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
-/// let prop = import::rigid(crate_mesh, wood)?.character;
-/// assert_eq!(prop.skeleton().len(), 1);
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`RawCharacter::build`].
-pub fn rigid(mesh: RawPrimitive, material: Material) -> Result<Imported> {
-    RawCharacter::rigid("rigid", vec![mesh], vec![material]).build(&ImportOptions::default())
-}
 
 impl RawCharacter {
     /// A character with one named joint at the origin that carries these meshes.
@@ -92,6 +70,28 @@ impl RawCharacter {
 }
 
 impl RawPrimitive {
+    /// Builds a rigid character with one joint from this static mesh.
+    ///
+    /// Use it for a prop, a weapon or a crate.
+    ///
+    /// ```
+    /// use throng::builtin;
+    /// use throng::mesh::Material;
+    /// use throng::glam::Vec3;
+    ///
+    /// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
+    /// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
+    /// let prop = crate_mesh.build_rigid(wood)?.character;
+    /// assert_eq!(prop.skeleton().len(), 1);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RawCharacter::build`].
+    pub fn build_rigid(self, material: Material) -> Result<Imported> {
+        RawCharacter::rigid("rigid", vec![self], vec![material]).build(&ImportOptions::default())
+    }
+
     /// The same mesh moved by `offset_m`, in metres.
     #[must_use]
     pub fn translated(mut self, offset_m: Vec3) -> Self {

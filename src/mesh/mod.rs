@@ -10,12 +10,12 @@ mod primitive;
 
 pub use aabb::Aabb;
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
-pub(crate) use model::Model;
+pub(crate) use model::{Model, Skin};
 pub(crate) use morph_weight::MorphReach;
-pub use morph_weight::{MorphWeight, SkinInfo};
+pub use morph_weight::MorphWeight;
 pub use palette_joint::PaletteJoint;
+pub use parts::PartId;
 pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::part_bits;
-pub use parts::{MAX_HIDEABLE, PartId};
-pub use primitive::{Influences, JointIndices, MAX_INFLUENCES, MorphTarget, Primitive};
+pub use primitive::{Influences, JointIndices, MorphTarget, Primitive};

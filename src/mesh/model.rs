@@ -1,10 +1,17 @@
 //! The parts of a character that are posed and drawn.
 
-use super::{
-    Aabb, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive, SkinInfo,
-};
+use super::{Aabb, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive};
+use crate::ids::JointId;
 use crate::skeleton::Skeleton;
 use std::ops::Range;
+
+/// The name and joints of a skin in the file, for listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skin {
+    pub(crate) name: Box<str>,
+    /// The skin's joints, in the file's order.
+    pub(crate) joints: Vec<JointId>,
+}
 
 /// A character without its animation: skeleton, palette, primitives, materials.
 ///
@@ -18,7 +25,7 @@ pub(crate) struct Model {
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
     pub(crate) morph_weights: Vec<MorphWeight>,
-    pub(crate) skins: Vec<SkinInfo>,
+    pub(crate) skins: Vec<Skin>,
     pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,
     /// Sorted by entry, then weight. Each pair occurs once.

@@ -1,6 +1,5 @@
 //! Morph weights, and the distances by which they move vertices.
 
-use crate::ids::JointId;
 use glam::Vec3;
 
 /// The distance by which a morph weight moves the vertices of a palette entry.
@@ -23,13 +22,4 @@ pub struct MorphWeight {
     pub owner: Box<str>,
     /// The value if neither a clip nor the caller sets another.
     pub rest: f32,
-}
-
-/// The name and joints of a skin in the file, for listings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkinInfo {
-    /// The skin's name, or empty.
-    pub name: Box<str>,
-    /// The skin's joints, in the file's order.
-    pub joints: Vec<JointId>,
 }

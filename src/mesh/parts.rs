@@ -1,6 +1,5 @@
 //! Parts of a character that can be shown and hidden by name.
 
-use super::model::Model;
 use super::primitive::Primitive;
 use crate::error::{Error, Result, listed};
 use std::collections::HashMap;
@@ -13,16 +12,16 @@ use std::collections::hash_map::Entry;
 pub struct PartId(u16);
 
 impl PartId {
+    /// The number of primitives that can be hidden individually. The pieces of a split primitive
+    /// count as one.
+    pub const MAX_HIDEABLE: usize = 128;
+
     /// The index in [`Character::parts`](crate::character::Character::parts).
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
-
-/// The number of primitives that can be hidden individually. The pieces of a split primitive count
-/// as one.
-pub const MAX_HIDEABLE: usize = 128;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
@@ -46,7 +45,7 @@ impl Parts {
         let of = |name: &str, number: usize| Part {
             name: name.into(),
             bits: bit(number),
-            past: (number >= MAX_HIDEABLE).then_some(number + 1),
+            past: (number >= PartId::MAX_HIDEABLE).then_some(number + 1),
         };
         for (number, atom) in atoms.iter().enumerate() {
             *siblings.entry(&atom.part).or_default() += 1;
@@ -55,7 +54,7 @@ impl Parts {
                 Entry::Occupied(at) => {
                     let part = &mut parts[*at.get()];
                     part.bits |= bit(number);
-                    part.past = (number >= MAX_HIDEABLE).then_some(number + 1);
+                    part.past = (number >= PartId::MAX_HIDEABLE).then_some(number + 1);
                 }
                 Entry::Vacant(at) => {
                     at.insert(next);
@@ -76,8 +75,8 @@ impl Parts {
     }
 }
 
-/// The bit of each primitive, 0 past [`MAX_HIDEABLE`]. All pieces of a split primitive have the
-/// same bit.
+/// The bit of each primitive, 0 past [`PartId::MAX_HIDEABLE`]. All pieces of a split primitive have
+/// the same bit.
 #[cfg(feature = "vulkan")]
 pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
     let numbers = atoms(primitives).numbers;
@@ -115,45 +114,45 @@ fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
 }
 
 fn bit(number: usize) -> u128 {
-    if number < MAX_HIDEABLE {
+    if number < PartId::MAX_HIDEABLE {
         1 << number
     } else {
         0
     }
 }
 
-impl Model {
+impl Parts {
     /// The parts that instances can hide individually, in the order of their ids.
     ///
     /// First come the names of all nodes that have primitives, then the names of the primitives of
     /// those nodes that have several.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (PartId, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PartId, &str)> {
         let named = |(number, part)| {
             let part: &Part = part;
             (PartId(number), &*part.name)
         };
-        (0..).zip(&self.parts.0).map(named)
+        (0..).zip(&self.0).map(named)
     }
 
     /// The bits of a part's primitives.
     ///
     /// # Errors
     /// - [`Error::NotFound`] if there is no such part.
-    /// - [`Error::Capacity`] for a part with a primitive past [`MAX_HIDEABLE`].
+    /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
     #[cfg(feature = "vulkan")]
-    pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
+    pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::NotFound {
             what: "part",
             index: part.0.into(),
-            count: self.parts.0.len() as u64,
+            count: self.0.len() as u64,
         };
-        let part = self.parts.0.get(part.index()).ok_or(missing)?;
+        let part = self.0.get(part.index()).ok_or(missing)?;
         match part.past {
             None => Ok(part.bits),
             Some(asked) => Err(Error::Capacity {
                 what: "primitives that can be hidden",
                 asked: asked as u64,
-                cap: MAX_HIDEABLE as u64,
+                cap: PartId::MAX_HIDEABLE as u64,
             }),
         }
     }
@@ -162,12 +161,12 @@ impl Model {
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.
-    pub(crate) fn part(&self, name: &str) -> Result<PartId> {
-        let found = self.parts().find(|(_, own)| *own == name);
+    pub(crate) fn find(&self, name: &str) -> Result<PartId> {
+        let found = self.iter().find(|(_, own)| *own == name);
         found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
             what: "part",
             name: name.into(),
-            known: listed(self.parts().map(|(_, own)| own)),
+            known: listed(self.iter().map(|(_, own)| own)),
         })
     }
 }

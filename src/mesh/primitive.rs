@@ -3,9 +3,6 @@
 use glam::{Vec2, Vec3, Vec4};
 use std::ops::Range;
 
-/// The most influences that one vertex can have.
-pub const MAX_INFLUENCES: usize = 256;
-
 /// Joint indices of influences, relative to the primitive's palette range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JointIndices {
@@ -158,9 +155,48 @@ pub struct Primitive {
 }
 
 impl Primitive {
+    /// The most influences that one vertex can have.
+    pub const MAX_INFLUENCES: usize = 256;
+
     /// The number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
+    }
+    /// The optional streams and their lengths: the number of vertices, or 0.
+    pub(crate) fn optional_streams(&self) -> [(&'static str, usize); 5] {
+        [
+            ("normals", self.normals.len()),
+            ("tangents", self.tangents.len()),
+            ("uvs", self.uvs.len()),
+            ("uvs1", self.uvs1.len()),
+            ("colors", self.colors.len()),
+        ]
+    }
+
+    /// The number of bytes that the primitive's vertices take on the GPU.
+    pub(crate) fn stream_bytes(&self) -> u64 {
+        let influences = &self.influences;
+        let index = match influences.joints {
+            JointIndices::U8(_) => 1,
+            JointIndices::U16(_) => 2,
+        };
+        let streams = [
+            (self.positions.len(), 12),
+            (self.normals.len(), 4),
+            (self.tangents.len(), 4),
+            (self.uvs.len(), 8),
+            (self.uvs1.len(), 8),
+            (self.colors.len(), 8),
+            (influences.joints.len(), index),
+            (influences.weights.len(), 2),
+        ];
+        let target = |target: &MorphTarget| {
+            let vectors = target.positions.len() + target.normals.len() + target.tangents.len();
+            target.vertices.len() * 4 + vectors * 12
+        };
+        let targets: usize = self.targets.iter().map(target).sum();
+        let streams: usize = streams.iter().map(|(count, size)| count * size).sum();
+        (streams + targets) as u64
     }
 }

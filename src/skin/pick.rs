@@ -22,8 +22,8 @@ pub struct Ray {
 /// The triangle sides that a ray can hit.
 ///
 /// The front of a deformed triangle is the side from which its corners are counter-clockwise, or
-/// clockwise if the triangle is flipped ([`Facing::Flips`]). Triangles of [`Facing::Unknown`] are
-/// hit from both sides, just as they are drawn.
+/// clockwise if the pose flips the triangle. Triangles that blend joints which flip at different
+/// times are hit from both sides, just as they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Faces {
     /// The sides that are drawn: the front, and also the back if the material is double-sided.

@@ -533,7 +533,7 @@ fn large_meshes_split() {
 fn import_keeps_8_bits_where_it_pays() {
     let tube = || vec![tube(700, 3, 16, None)];
     let narrow = built(700, tube(), 100);
-    let told = narrow.narrowing.unwrap();
+    let told = narrow.narrowing.clone().unwrap();
     assert_eq!((told.primitives, told.repeated_entries), (1, 0));
     assert_eq!(told.parts, narrow.primitives().len());
     // 33,600 vertices, four bytes each; a seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4
@@ -591,7 +591,7 @@ fn few_joints_far_apart_get_a_range_of_their_own() {
         raw
     };
     let both = built(300, vec![ends(), middle()], 100);
-    let told = both.narrowing.unwrap();
+    let told = both.narrowing.clone().unwrap();
     assert_eq!(
         (told.primitives, told.parts, told.repeated_entries),
         (1, 1, 0)
@@ -614,7 +614,7 @@ fn few_joints_far_apart_get_a_range_of_their_own() {
         built(300, vec![low, high, ends()], instances)
     };
     let few = all(1);
-    let told = few.narrowing.unwrap();
+    let told = few.narrowing.clone().unwrap();
     assert!(told.repeated_entries > 0, "{told:?}");
     is_sound(&few, 256);
     let many = all(10_000);

@@ -4,7 +4,7 @@ use crate::reference::rng::Rng;
 use throng::builtin;
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
-use throng::import::{self, ImportOptions, RawCharacter, RawPrimitive};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
 use throng::skeleton::{Affine, Joint, Skeleton, Transform};
 use throng::skeleton::{model_pose, model_pose_from};
@@ -215,7 +215,7 @@ fn shapes_are_closed_and_face_outwards() {
         assert_closed(&mesh);
         assert_tangents(&mesh);
         let triangles = mesh.indices.len() / 3;
-        let imported = import::rigid(mesh, red.clone()).unwrap();
+        let imported = mesh.build_rigid(red.clone()).unwrap();
         assert_eq!(imported.repairs, []);
         let character = imported.character;
         assert_eq!(character.skeleton().len(), 1);
@@ -223,10 +223,10 @@ fn shapes_are_closed_and_face_outwards() {
         assert_eq!(character.primitives().len(), 1);
         assert_eq!(character.primitives()[0].indices.len(), triangles * 3);
     }
-    let cuboid = import::rigid(builtin::cuboid(size), red.clone()).unwrap();
+    let cuboid = builtin::cuboid(size).build_rigid(red.clone()).unwrap();
     assert_eq!(cuboid.rest_bounds().size(), size);
     let moved = builtin::cuboid(size).translated(Vec3::X).colored([0.5; 4]);
-    let moved = import::rigid(moved, red).unwrap();
+    let moved = moved.build_rigid(red).unwrap();
     assert_eq!(moved.rest_bounds().max, Vec3::X + size * 0.5);
     // Whatever is asked for, there is a sphere.
     assert_closed(&builtin::sphere(1.0, 0));

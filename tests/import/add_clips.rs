@@ -10,8 +10,7 @@ use throng::clip::{CurveClip, Track, TrackValues};
 use throng::error::AssetFault;
 use throng::glam::Vec3;
 use throng::import::{
-    self, AmbiguousName, ImportOptions, RawCharacter, RawNode, RawSkin, RawTransform,
-    UnmatchedJoint, UnmatchedWeight,
+    self, ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform, RepairKind,
 };
 use throng::skeleton::Transform;
 
@@ -20,6 +19,27 @@ fn options(name: &str) -> ImportOptions {
         name: name.into(),
         ..ImportOptions::curves_only()
     }
+}
+
+/// The objects and counts of all repairs of this kind.
+fn repaired(imported: &Imported, kind: RepairKind) -> Vec<(&str, u64)> {
+    let repairs = imported.repairs.iter().filter(|repair| repair.kind == kind);
+    repairs
+        .map(|repair| (&*repair.object.part, repair.count))
+        .collect()
+}
+
+/// The names and differences of joints that rest differently.
+fn differences(imported: &Imported) -> Vec<(&str, RepairKind)> {
+    let repairs = imported.repairs.iter();
+    let differs = repairs.filter(|repair| matches!(repair.kind, RepairKind::RestDiffers { .. }));
+    differs
+        .map(|repair| (&*repair.object.part, repair.kind))
+        .collect()
+}
+
+fn clip_names(character: &Character) -> Vec<&str> {
+    character.curves().iter().map(CurveClip::name).collect()
 }
 
 fn load(file: &Builder) -> Character {
@@ -55,17 +75,10 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
     for file in [arm(), stripped(&arm())] {
         for bytes in [file.glb(), file.gltf()] {
             let added = import::add_clips(&character, &bytes, &options("other")).unwrap();
-            assert_eq!(added.clips.len(), 1);
-            assert_eq!(
-                (added.clips[0].index, &*added.clips[0].name),
-                (1, "Bend (2)")
-            );
-            assert_eq!(&*added.clips[0].name_in_file, "Bend");
+            assert_eq!(clip_names(&added), ["Bend", "Bend (2)"]);
             same_tracks(&added.character.curves()[1], &character.curves()[0]);
-            let report = &added.report;
-            assert_eq!(report.matched, 1);
-            assert!(report.unmatched.is_empty() && report.rest.is_empty());
-            assert!(report.ambiguous.is_empty() && report.empty.is_empty());
+            assert_eq!(added.repairs.len(), 1);
+            assert_eq!(repaired(&added, RepairKind::RenamedClip), [("Bend", 1)]);
             assert_eq!(added.character.clip("Bend").unwrap().index(), 0);
             assert_eq!(added.character.clip("Bend (2)").unwrap().index(), 1);
             // Nothing else changed.
@@ -75,10 +88,12 @@ fn a_file_without_mesh_and_skin_gives_its_clips() {
             assert_eq!(before.palette(), after.palette());
             assert_eq!(before.primitives(), after.primitives());
             assert_eq!(before.rest_bounds(), after.rest_bounds());
-            let on_skeleton = import::clips_for(before.skeleton(), &bytes, &options("other"));
-            let on_skeleton = on_skeleton.unwrap();
-            assert_eq!(on_skeleton.clips, before.curves());
-            assert_eq!(on_skeleton.report, added.report);
+            // A skeleton alone takes the same clips.
+            let bare = RawCharacter::from_skeleton(before.skeleton());
+            let bare = bare.build(&options("bare")).unwrap();
+            let on_skeleton = import::add_clips(&bare, &bytes, &options("other")).unwrap();
+            assert_eq!(on_skeleton.curves(), before.curves());
+            assert_eq!(on_skeleton.repairs, []);
         }
     }
 }
@@ -102,7 +117,7 @@ fn names_of_clips_stay_apart() {
         named(Value::Null),
     ]);
     let added = import::add_clips(&character, &file.glb(), &options("dance.glb")).unwrap();
-    let names: Vec<&str> = added.clips.iter().map(|clip| &*clip.name).collect();
+    let names = clip_names(&added);
     let expected = [
         "Bend (2)",
         "Bend (2) (2)",
@@ -111,13 +126,13 @@ fn names_of_clips_stay_apart() {
         "dance.glb",
         "dance.glb (2)",
     ];
-    assert_eq!(names, expected);
+    assert_eq!(names[1..], expected);
     for (at, name) in expected.iter().enumerate() {
         assert_eq!(added.character.clip(name).unwrap().index(), at + 1);
     }
     // A file without a name leaves them without one.
     let added = import::add_clips(&character, &file.glb(), &options("")).unwrap();
-    assert_eq!(&*added.clips[5].name, "");
+    assert_eq!(clip_names(&added)[6], "");
 }
 
 #[test]
@@ -138,30 +153,31 @@ fn what_does_not_match_is_reported() {
     // The elbow lies higher at rest, and hangs from the same joint.
     file.json["nodes"][3]["translation"] = json!([0.0, 1.25, 0.0]);
     let added = import::add_clips(&character, &file.glb(), &options("other")).unwrap();
-    let report = &added.report;
-    let tail = UnmatchedJoint {
-        name: "Tail".into(),
-        tracks: 2,
+    assert_eq!(repaired(&added, RepairKind::UnmatchedJoint), [("Tail", 2)]);
+    assert_eq!(repaired(&added, RepairKind::EmptyClip), [("Wag", 1)]);
+    assert_eq!(clip_names(&added), ["Bend", "Bend (2)"]);
+    let higher = RepairKind::RestDiffers {
+        joint: character.skeleton().joint("Lower").unwrap(),
+        translation_m: 0.25,
+        rotation_rad: 0.0,
+        scale: 0.0,
+        other_parent: false,
     };
-    assert_eq!((report.matched, &report.unmatched), (1, &vec![tail]));
-    assert_eq!(report.empty, ["Wag".into()]);
-    assert_eq!(added.clips.len(), 1);
-    assert_eq!(report.rest.len(), 1);
-    let rest = &report.rest[0];
-    assert_eq!((&*rest.name, rest.translation_m), ("Lower", 0.25));
-    assert_eq!(
-        (rest.rotation_rad, rest.scale, rest.other_parent),
-        (0.0, 0.0, false)
-    );
-    assert_eq!(character.skeleton().joint("Lower").unwrap(), rest.joint);
+    assert_eq!(differences(&added), [("Lower", higher)]);
 
     // The same below another joint, which is not there in the character.
     let mut file = stripped(&arm());
     let between = file.add("nodes", json!({ "name": "Between", "children": [3] }));
     file.json["nodes"][2]["children"] = json!([between]);
     let added = import::add_clips(&character, &file.glb(), &options("other")).unwrap();
-    let rest = &added.report.rest;
-    assert!(rest.len() == 1 && rest[0].other_parent && rest[0].translation_m == 0.0);
+    let elsewhere = RepairKind::RestDiffers {
+        joint: character.skeleton().joint("Lower").unwrap(),
+        translation_m: 0.0,
+        rotation_rad: 0.0,
+        scale: 0.0,
+        other_parent: true,
+    };
+    assert_eq!(differences(&added), [("Lower", elsewhere)]);
 }
 
 #[test]
@@ -177,8 +193,6 @@ fn nothing_in_common_is_an_error_that_names_both() {
         from.contains("mixamorig:Elbow") && to.contains("Lower"),
         "{error}"
     );
-    let error = import::clips_for(character.skeleton(), &file.glb(), &options("")).unwrap_err();
-    assert!(matches!(error, Error::NoCommonJoints { .. }));
 }
 
 #[test]
@@ -297,18 +311,16 @@ fn names_that_several_joints_bear_go_by_their_place() {
         landed(&added.character.curves()[0]),
         [(4, 5), (6, 3), (7, 4)]
     );
-    let tie = |name: &str, in_file, in_skeleton| AmbiguousName {
-        name: name.into(),
-        in_file,
-        in_skeleton,
-        matched: if name == "a" { 2 } else { 1 },
+    let ties = |in_skeleton, matched| {
+        let kind = RepairKind::AmbiguousName {
+            in_skeleton,
+            matched,
+        };
+        repaired(&added, kind)
     };
-    assert_eq!(added.report.ambiguous, [tie("a", 3, 2), tie("b", 2, 3)]);
-    let left_out = |name: &str| UnmatchedJoint {
-        name: name.into(),
-        tracks: 1,
-    };
-    assert_eq!(added.report.unmatched, [left_out("b"), left_out("a")]);
+    assert_eq!((ties(2, 2), ties(3, 1)), (vec![("a", 3)], vec![("b", 2)]));
+    let left_out = repaired(&added, RepairKind::UnmatchedJoint);
+    assert_eq!(left_out, [("b", 1), ("a", 1)]);
 }
 
 #[test]
@@ -358,12 +370,8 @@ fn morph_weights_are_matched_by_their_targets() {
         all,
         [(0, 2, &[2.0, 3.0, 6.0, 7.0][..]), (3, 1, &[0.0, 4.0][..])]
     );
-    let lost = UnmatchedWeight {
-        owner: "Mesh".into(),
-        name: "x".into(),
-        tracks: 1,
-    };
-    assert_eq!(added.report.unmatched_weights, [lost]);
+    let lost = repaired(&added, RepairKind::UnmatchedWeight);
+    assert_eq!(lost, [("Mesh.weights[x]", 1)]);
     // Without names: by owner and count, or not at all.
     let added = build("face", &["", "", "", ""])
         .add_clips(&character, &options(""))
@@ -372,7 +380,9 @@ fn morph_weights_are_matched_by_their_targets() {
     let fewer = build("face", &["", ""]).add_clips(&character, &options(""));
     assert!(matches!(fewer, Err(Error::NoCommonJoints { .. })));
     // A skeleton alone has no weights.
-    let bare = build("face", &["a"]).clips_for(character.skeleton(), &options(""));
+    let bare = RawCharacter::from_skeleton(character.skeleton());
+    let bare = bare.build(&options("bare")).unwrap();
+    let bare = build("face", &["a"]).add_clips(&bare, &options(""));
     assert!(matches!(bare, Err(Error::NoCommonJoints { .. })));
 }
 
@@ -442,12 +452,15 @@ fn random_characters_never_panic() {
         let Ok(added) = random::morphing(other).add_clips(&ours, &options("theirs")) else {
             continue;
         };
-        assert_eq!(
-            added.character.curves().len(),
-            ours.curves().len() + added.clips.len()
-        );
-        for tie in &added.report.ambiguous {
-            assert!(tie.matched <= tie.in_file.min(tie.in_skeleton));
+        assert!(added.curves().len() > ours.curves().len());
+        for repair in &added.repairs {
+            if let RepairKind::AmbiguousName {
+                in_skeleton,
+                matched,
+            } = repair.kind
+            {
+                assert!(matched <= in_skeleton.min(repair.count as usize));
+            }
         }
     }
 }
@@ -470,28 +483,15 @@ fn models_take_their_own_clips_again() {
         }
         let added = import::add_clips_file(&model, &path, &options).unwrap();
         let own = model.curves();
-        assert_eq!(added.clips.len(), own.len(), "{}", path.display());
-        for (before, after) in own.iter().zip(&added.character.curves()[own.len()..]) {
+        assert_eq!(added.curves().len(), 2 * own.len(), "{}", path.display());
+        for (before, after) in own.iter().zip(&added.curves()[own.len()..]) {
             same_tracks(before, after);
         }
-        let report = &added.report;
-        assert!(
-            report.rest.is_empty() && report.empty.is_empty(),
-            "{}",
-            path.display()
-        );
-        println!(
-            "{}: {} joints, {} unmatched",
-            path.display(),
-            report.matched,
-            report.unmatched.len()
-        );
-        for (at, clip) in added.clips.iter().enumerate() {
-            assert_eq!(clip.index, own.len() + at);
-            assert_eq!(
-                added.character.clip(&clip.name).unwrap().index(),
-                clip.index
-            );
+        assert_eq!(differences(&added), [], "{}", path.display());
+        assert_eq!(repaired(&added, RepairKind::EmptyClip), []);
+        println!("{}: {} repairs", path.display(), added.repairs.len());
+        for (at, name) in clip_names(&added).into_iter().enumerate().skip(own.len()) {
+            assert_eq!(added.clip(name).unwrap().index(), at);
         }
     }
 }

@@ -102,8 +102,8 @@ fn one_key_and_no_channel() {
     assert_eq!(
         told,
         [
-            "animation 2, channels without a node: left out: not supported (1)",
-            "animation 2, channels on nodes that are not in the skeleton: left out: not supported (1)",
+            "animation 2, channels without a node: left out, because it is not supported (1)",
+            "animation 2, channels on nodes that are not in the skeleton: left out, because it is not supported (1)",
         ]
     );
 }

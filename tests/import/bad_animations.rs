@@ -44,7 +44,7 @@ fn values_and_targets_that_are_not_allowed() {
         .push(channel);
     assert_eq!(
         refused(&b.glb()),
-        "f: animation 0, channels[1].target: is driven by another channel already"
+        "f: animation 0, channels[1].target: is already driven by another channel"
     );
     let mut b = arm();
     let places = b.normalized("VEC3", I16, &[0_i16; 9]);
@@ -102,7 +102,7 @@ fn keys_at_equal_times_jump() {
     let turns = b.accessor("VEC4", F32, &[I, I, turned, turned].concat());
     b.json["animations"][0]["samplers"][0] = json!({ "input": times, "output": turns });
     let c = repaired(&b);
-    told(&c, &["animation 0: keys at equal times told apart (1)"]);
+    told(&c, &["animation 0: keys with equal times separated (1)"]);
     assert_eq!(rotations(&c), [I, I, turned, turned]);
     let keys = c.curves()[0].tracks()[0].values.times_s();
     assert_eq!(keys, [0.0, 1.0_f32.next_down(), 1.0, 2.0]);

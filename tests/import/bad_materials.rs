@@ -54,8 +54,7 @@ fn factors_that_are_not_finite() {
 fn factors_out_of_range_are_clamped() {
     let clamped = |path: &str, value: Value, part: &str, count: usize| -> Imported {
         let c = import(&with_value(path, value));
-        let words =
-            format!("material 1, {part}: factors out of range brought to its nearer end ({count})");
+        let words = format!("material 1, {part}: out-of-range factors clamped ({count})");
         told(&c, &[&words]);
         c
     };

@@ -240,11 +240,11 @@ fn raw_characters_are_checked() {
     let changes: [(Change, &str); 16] = [
         (
             |r| r.primitives[0].targets[0].vertices = vec![2, 0],
-            "targets[0]: the vertices do not ascend",
+            "targets[0]: the vertices are not in ascending order",
         ),
         (
             |r| r.primitives[0].targets[0].vertices = vec![1, 1],
-            "targets[0]: the vertices do not ascend",
+            "targets[0]: the vertices are not in ascending order",
         ),
         (
             |r| r.primitives[0].targets[0].vertices = vec![0, 3],
@@ -296,7 +296,7 @@ fn raw_characters_are_checked() {
         ),
         (
             |r| r.morphs.push(r.morphs[0].clone()),
-            "node 0, weights: has morph weights twice",
+            "node 0, weights: has two lists of morph weights",
         ),
         (
             |r| r.animations[0].channels[0].values = RawKeys::Weights(vec![0.0; 3]),

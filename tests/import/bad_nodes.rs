@@ -35,7 +35,7 @@ fn a_scene_root_with_a_parent_keeps_it() {
     let c = repaired(&changed(&triangle(), "/nodes", nodes));
     told(
         &c,
-        &["scene 0, nodes: scene roots that have a parent keep it (1)"],
+        &["scene 0, nodes: scene roots with a parent kept below it (1)"],
     );
     assert_eq!(c.skeleton().len(), 2);
     let plain = repaired(&triangle());
@@ -56,7 +56,7 @@ fn a_slight_shear_is_removed_and_told() {
     let by_much = changed(&triangle(), "/nodes", sheared(5e-3));
     assert_eq!(
         refused(&by_much.glb()),
-        "f: node 0, matrix: is not made of translation, rotation and scale"
+        "f: node 0, matrix: is not a product of translation, rotation and scale"
     );
 }
 
@@ -74,7 +74,7 @@ fn transforms_that_are_not_allowed() {
         ),
         (
             node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] })),
-            "f: node 0, matrix: is not made of translation, rotation and scale",
+            "f: node 0, matrix: is not a product of translation, rotation and scale",
         ),
         (
             node(json!({ "mesh": 0, "matrix": [1,0,0,0, 0,1,0,0, 0,0,1,0.5, 0,0,0,1] })),
@@ -84,7 +84,7 @@ fn transforms_that_are_not_allowed() {
             node(
                 json!({ "mesh": 0, "matrix": [1,0,0,0, 0,2,0,0, 0,0,1,0, 0,0,0,1], "scale": [1,1,1] }),
             ),
-            "f: node 0, matrix: stands beside translation, rotation or scale",
+            "f: node 0, matrix: is combined with translation, rotation or scale",
         ),
     ] {
         assert_eq!(refused(&b.glb()), words);
@@ -95,7 +95,7 @@ fn transforms_that_are_not_allowed() {
     let b = changed(&b, "/scenes", json!([{ "nodes": [1] }]));
     assert_eq!(
         refused(&b.glb()),
-        "f: node 0: lies too far out, or is scaled too far, at rest"
+        "f: node 0: has a rest transform too large for 32-bit numbers"
     );
 }
 

@@ -290,7 +290,7 @@ fn counts_that_must_match() {
         (
             "/accessors/3/count",
             json!(11),
-            "f: mesh 0, primitives[0].indices: the number of indices is no multiple of 3",
+            "f: mesh 0, primitives[0].indices: the number of indices is not a multiple of 3",
         ),
         (
             "/accessors/4/count",
@@ -340,7 +340,7 @@ fn counts_that_must_match() {
     let short = changed(&short, "/meshes/0/primitives/0/mode", json!(5));
     assert_eq!(
         refused(&short.glb()),
-        "f: mesh 0, primitives[0].indices: a strip or fan has less than three indices"
+        "f: mesh 0, primitives[0].indices: a strip or fan has fewer than three indices"
     );
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{Imported, RepairKind, gltf_file, gltf_with};
+use throng::import::{ImportOptions, Imported, RepairKind, ResourceReader, gltf, gltf_file};
 
 /// A fresh folder for one test, with `secret.bin` beside the folder `inner` that it gives.
 fn folder(name: &str) -> PathBuf {
@@ -60,13 +60,17 @@ fn nothing_outside_the_folder_is_read() {
             panic!("{uri}: {error:?}");
         };
         assert_eq!(object.to_string(), "buffer 0");
-        let mut never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
-        gltf_with(&arm().gltf_beside(uri), &mut never, &options()).unwrap_err();
+        let never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
+        let options = ImportOptions {
+            resources: Some(ResourceReader::new(never)),
+            ..options()
+        };
+        gltf(&arm().gltf_beside(uri), &options).unwrap_err();
     }
     let words = refused(&arm().gltf_beside("arm.bin"));
     assert_eq!(
         words,
-        "f: buffer 0: refers to \"arm.bin\", which can't be reached: only bytes were given"
+        "f: buffer 0: refers to \"arm.bin\", which is not available: only bytes were given"
     );
 }
 
@@ -153,7 +157,7 @@ fn files_with_nothing_in_them() {
     assert_eq!((c.skeleton().len(), c.primitives().len()), (1, 0));
     assert_eq!(
         refused(br#"{"asset":{"version":"2.0"}}"#),
-        "f: file: has nothing to draw or to pose"
+        "f: file: contains nothing to draw or pose"
     );
     assert!(has_kind(&repaired(&trailing()), RepairKind::TrailingBytes));
 }

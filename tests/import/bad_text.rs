@@ -19,18 +19,21 @@ fn broken_containers() {
         refused(b""),
         "f: file: EOF while parsing a value (line 1, column 0)"
     );
-    assert_eq!(refused(b"glTF"), "f: file: the header ends early at byte 4");
+    assert_eq!(
+        refused(b"glTF"),
+        "f: file: the header is incomplete at byte 4"
+    );
     assert_eq!(
         with(4, &[1]),
         "f: file: the container's version is not 2 at byte 4"
     );
     assert_eq!(
         with(8, &[255; 4]),
-        "f: file: the file is shorter than its header says at byte 8"
+        "f: file: the file is shorter than its header states at byte 8"
     );
     assert_eq!(
         refused(&good[..good.len() - 1]),
-        "f: file: the file is shorter than its header says at byte 8"
+        "f: file: the file is shorter than its header states at byte 8"
     );
     assert_eq!(
         with(8, &[12, 0, 0, 0]),
@@ -42,7 +45,7 @@ fn broken_containers() {
     );
     assert_eq!(
         with(8, &[14, 0, 0, 0]),
-        "f: file: a chunk's header ends early at byte 12"
+        "f: file: a chunk's header is incomplete at byte 12"
     );
     assert_eq!(
         with(12, &[255; 4]),
@@ -56,7 +59,7 @@ fn broken_containers() {
     let odd = (length - 1).to_le_bytes();
     assert_eq!(
         with(12, &odd),
-        "f: file: a chunk's length is no multiple of 4 at byte 12"
+        "f: file: a chunk's length is not a multiple of 4 at byte 12"
     );
     assert_eq!(
         with(24, &[0xFF]),

@@ -71,7 +71,7 @@ fn weightless_vertices_follow_their_first_joint() {
     let c = repaired(&weighted([0.0; 4], [1, 0, 0, 0]));
     told(
         &c,
-        &["mesh 0, primitives[0]: vertices without weight made rigid to their first joint (6)"],
+        &["mesh 0, primitives[0]: vertices without weights bound to their first joint (6)"],
     );
     assert_eq!((c.palette().len(), c.palette()[0].joint.0), (1, 2));
     assert_eq!(c.primitives()[0].influences.per_vertex, 1);
@@ -82,7 +82,7 @@ fn joints_out_of_range() {
     let c = repaired(&weighted([0.5, 0.5, 0.0, 0.0], [0, 1, 77, 0]));
     told(
         &c,
-        &["mesh 0, primitives[0]: joint indices out of range with weight zero set to 0 (6)"],
+        &["mesh 0, primitives[0]: out-of-range joint indices of weight 0 set to 0 (6)"],
     );
     let words = refused(&weighted([0.5, 0.4, 0.1, 0.0], [0, 1, 77, 0]).glb());
     assert_eq!(

@@ -3,7 +3,8 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::{ImportOptions, RepairKind, gltf, gltf_file, gltf_with};
+use std::sync::{Arc, Mutex};
+use throng::import::{ImportOptions, RepairKind, ResourceReader, gltf, gltf_file};
 
 /// A fresh folder for one test.
 fn folder(name: &str) -> std::path::PathBuf {
@@ -29,15 +30,20 @@ fn files_beside_and_below() {
 #[test]
 fn files_through_the_callers_reader() {
     let b = arm();
-    let mut asked = Vec::new();
-    let mut read = |uri: &str| {
-        asked.push(uri.to_owned());
-        Ok(b.bin.clone())
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let (log, bin) = (Arc::clone(&asked), b.bin.clone());
+    let read = move |uri: &str| {
+        log.lock().unwrap().push(uri.to_owned());
+        Ok(bin.clone())
     };
     let file = b.gltf_beside("./a%20b.bin");
-    let c = gltf_with(&file, &mut read, &ImportOptions::curves_only()).unwrap();
+    let options = ImportOptions {
+        resources: Some(ResourceReader::new(read)),
+        ..ImportOptions::curves_only()
+    };
+    let c = gltf(&file, &options).unwrap();
     assert_eq!(c.primitives(), import(&b).primitives());
-    assert_eq!(asked, ["./a b.bin"], "decoded, and once");
+    assert_eq!(*asked.lock().unwrap(), ["./a b.bin"], "decoded, and once");
 }
 
 #[test]

@@ -75,7 +75,10 @@ fn digest(bytes: &[u8]) -> bool {
         palette[..*at].iter().any(same)
     };
     let repeats = (0..palette.len()).filter(repeats).count();
-    let told = imported.narrowing.map_or(0, |told| told.repeated_entries);
+    let told = imported
+        .narrowing
+        .as_ref()
+        .map_or(0, |told| told.repeated_entries);
     assert_eq!(repeats, told);
     splits(&imported);
     if let Some(loss) = imported.influence_loss {

@@ -228,14 +228,14 @@ fn what_is_not_read_of_materials_in_use_is_told() {
     b.json["materials"][1]["extensions"] = json!({ "KHR_materials_unlit": {} });
     told(&import(&b), &[]);
     b.json["materials"][1]["extensions"] = glossy;
-    let words =
-        "material 1, extensions.KHR_materials_pbrSpecularGlossiness: left out: not supported (1)";
+    let words = "material 1, extensions.KHR_materials_pbrSpecularGlossiness: left out, because it is not supported (1)";
     told(&import(&b), &[words]);
     let (coat, sheen) = ("KHR_materials_clearcoat", "KHR_materials_sheen");
     b.json["extensionsRequired"] = json!([coat, sheen]);
     b.json["materials"][1]["extensions"] =
         json!({ coat: { "clearcoatFactor": 1 }, sheen: null, "EXT_other": {} });
-    let words = "material 1, extensions.KHR_materials_clearcoat: left out: not supported (1)";
+    let words =
+        "material 1, extensions.KHR_materials_clearcoat: left out, because it is not supported (1)";
     told(&import(&b), &[words]);
     b.json["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
     assert!(refused(&b.glb()).contains("requires KHR_materials_pbrSpecularGlossiness"));

@@ -100,9 +100,9 @@ fn points_and_lines_are_left_out() {
     assert_eq!(
         told,
         [
-            "mesh 0, primitives[1]: left out: not supported (1)",
-            "mesh 0, primitives[2]: left out: not supported (1)",
-            "mesh 0, primitives[3]: left out: not supported (1)",
+            "mesh 0, primitives[1]: left out, because it is not supported (1)",
+            "mesh 0, primitives[2]: left out, because it is not supported (1)",
+            "mesh 0, primitives[3]: left out, because it is not supported (1)",
         ]
     );
 }

@@ -172,9 +172,9 @@ fn what_targets_do_to_other_attributes_is_left_out() {
     told(
         &c,
         &[
-            "mesh 0, primitives[0].targets (attributes other than POSITION, NORMAL, TANGENT): left out: not supported (2)",
-            "mesh 0, primitives[0].targets (NORMAL of a primitive that is drawn without): left out: not supported (1)",
-            "mesh 0, primitives[0].targets (TANGENT of a primitive that is drawn without): left out: not supported (1)",
+            "mesh 0, primitives[0].targets (attributes other than POSITION, NORMAL, TANGENT): left out, because it is not supported (2)",
+            "mesh 0, primitives[0].targets (NORMAL, which the primitive does not have): left out, because it is not supported (1)",
+            "mesh 0, primitives[0].targets (TANGENT, which the primitive does not have): left out, because it is not supported (1)",
         ],
     );
     assert!(c.primitives()[0].targets[1].normals.is_empty());
@@ -268,7 +268,7 @@ fn weight_keys_at_equal_times_jump() {
         &[0.0, 1.0, 1.0, 1.0],
         &[0., 1., 2., 3., 4., 5., 6., 7.],
     );
-    told(&c, &["animation 0: keys at equal times told apart (2)"]);
+    told(&c, &["animation 0: keys with equal times separated (2)"]);
     assert_eq!(tracks[0].keys.times_s, [0.0, 1.0_f32.next_down(), 1.0]);
     assert_eq!(tracks[0].keys.values, [0., 1., 2., 3., 6., 7.]);
 }

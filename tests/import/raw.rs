@@ -131,7 +131,7 @@ fn every_count_is_checked() {
     );
     assert_eq!(
         refused(|r| r.primitives[0].indices.truncate(2)),
-        "raw: mesh 0, primitives[0], indices: the number of indices is no multiple of 3"
+        "raw: mesh 0, primitives[0], indices: the number of indices is not a multiple of 3"
     );
     assert_eq!(
         refused(|r| r.animations[0].channels[0].times_s.clear()),
@@ -143,7 +143,7 @@ fn every_count_is_checked() {
     );
     assert_eq!(
         refused(|r| *r = RawCharacter::default()),
-        "unnamed: file: has nothing to draw or to pose"
+        "unnamed: file: contains nothing to draw or pose"
     );
 }
 
@@ -206,7 +206,7 @@ fn every_number_is_checked() {
             let twice = r.animations[0].channels[0].clone();
             r.animations[0].channels.push(twice);
         }),
-        "raw: animation 0, channels[1]: drives what another channel drives already"
+        "raw: animation 0, channels[1]: drives a property that another channel already drives"
     );
 }
 
@@ -284,7 +284,7 @@ fn keys_at_equal_times_are_told_apart() {
             assert_eq!(keys.times_s, times_kept);
             let values: Vec<Vec3> = kept.iter().copied().flat_map(numbered).collect();
             assert_eq!(keys.values, values, "{times:?}, {interpolation:?}");
-            let words = format!("animation 0: keys at equal times told apart ({count})");
+            let words = format!("animation 0: keys with equal times separated ({count})");
             assert_eq!(built.repairs.len(), 1);
             assert_eq!(built.repairs[0].to_string(), words);
         }

@@ -91,8 +91,8 @@ fn textures_over_a_third_set_are_left_out() {
     told(
         &c,
         &[
-            "material 1, normalTexture.texCoord: left out: not supported (1)",
-            "material 1, emissiveTexture.texCoord: left out: not supported (1)",
+            "material 1, normalTexture.texCoord: left out, because it is not supported (1)",
+            "material 1, emissiveTexture.texCoord: left out, because it is not supported (1)",
         ],
     );
 }
@@ -109,7 +109,10 @@ fn textures_without_pixels_take_no_set() {
         sets(&c.materials()[1]),
         [Some(0), None, Some(1), None, None]
     );
-    told(&c, &["texture 2: left out: not supported (1)"]);
+    told(
+        &c,
+        &["texture 2: left out, because it is not supported (1)"],
+    );
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn absent_coordinates_are_told() {
         [Some(0), None, Some(1), None, None]
     );
     let words = "mesh 0, primitives[0].attributes.TEXCOORD_7: \
-        texture coordinates that the material names are absent (1)";
+        texture coordinates that the material uses do not exist (1)";
     told(&c, &[words]);
     let mut b = over([None; 5]);
     b.json.pointer_mut(ATTRIBUTES).unwrap()["TEXCOORD_0"] = Value::Null;

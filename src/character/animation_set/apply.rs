@@ -82,7 +82,7 @@ impl Draft<'_> {
         let clip = self.clips.get_mut(index);
         let Some(clip) = clip.filter(|clip| !clip.is_additive() && !additive.iter().any(is_made))
         else {
-            let why = DescFault::Invalid("an additive clip has no root motion");
+            let why = DescFault::Invalid("additive clips cannot have root motion");
             return Err(Fault::new(at, field, why));
         };
         let options = root_motion(self.character, at, desc)?;
@@ -111,7 +111,7 @@ impl Draft<'_> {
         };
         let source = named(&desc.clip, "clip")?;
         if source.is_additive() {
-            let why = DescFault::Invalid("is additive already");
+            let why = DescFault::Invalid("is already additive");
             return Err(Fault::new(at, "clip", why));
         }
         if let Some(name) = &desc.name {
@@ -150,7 +150,7 @@ impl Draft<'_> {
                 Err(Fault::new(at, "clip", why))
             }
             Some(own) if self.clips[own].root_motion.is_some() => {
-                let why = DescFault::Invalid("has root motion, which an additive clip has not");
+                let why = DescFault::Invalid("has root motion, which additive clips cannot have");
                 Err(Fault::new(at, "clip", why))
             }
             Some(own) => {
@@ -203,7 +203,7 @@ impl Draft<'_> {
             let ok = heading.is_finite();
             check_value(at, "gait.heading_rad", heading, ok, "a finite number")?;
             if clip.is_additive() {
-                let why = DescFault::Invalid("an additive clip has no gait");
+                let why = DescFault::Invalid("additive clips cannot have a gait");
                 return Err(Fault::new(at, "gait", why));
             }
             clip.gait = Some(gait);
@@ -230,7 +230,7 @@ fn root_motion(character: &Character, at: At, desc: &RootMotionDesc) -> Checked<
     };
     let axes = [has('x'), has('y'), has('z')];
     let ([Ok(x), Ok(y), Ok(z)], true) = (axes, desc.axes.chars().all(|c| "xyz".contains(c))) else {
-        let why = DescFault::Invalid("has to be some of the letters x, y and z, each once");
+        let why = DescFault::Invalid("must consist of the letters x, y and z, each at most once");
         return Err(Fault::new(at, "root_motion.axes", why));
     };
     if let Some(error_m) = desc.error_m {

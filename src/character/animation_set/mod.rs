@@ -30,7 +30,7 @@ pub use desc::{
     ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use draft::{ClipDraft, NamedTimes};
-pub use set::{AnimationSet, NamedSocket};
+pub use set::AnimationSet;
 pub(crate) use source::AnimationSource;
 #[cfg(feature = "toml")]
 pub use text::AnimationText;

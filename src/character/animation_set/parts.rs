@@ -5,7 +5,7 @@
 use super::apply::{Draft, refused};
 use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
 use super::fault::{At, Checked, Fault};
-use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS, NamedSocket};
+use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS};
 use super::source::AnimationSource;
 use crate::error::{DescFault, Error};
 use crate::ids::{ClipId, JointId, MaskId};
@@ -55,6 +55,7 @@ impl Draft<'_> {
         }
         for (index, socket) in desc.sockets.iter().enumerate() {
             set.sockets.push(self.socket(At::socket(index), socket)?);
+            set.socket_names.push(socket.name.as_str().into());
         }
         for (index, space) in desc.blend_spaces.iter().enumerate() {
             let space = self.blend_space(At::blend_space(index), space)?;
@@ -63,7 +64,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn socket(&self, at: At, desc: &SocketDesc) -> Checked<NamedSocket> {
+    fn socket(&self, at: At, desc: &SocketDesc) -> Checked<Socket> {
         let joints = self.character.skeleton().joints();
         let names = || joints.iter().map(|joint| &*joint.name);
         let joint = find(at, "joint", "joint", &desc.joint, names)?;
@@ -86,12 +87,9 @@ impl Draft<'_> {
             rotation,
             Vec3::from_array(desc.translation),
         );
-        Ok(NamedSocket {
-            name: desc.name.as_str().into(),
-            socket: Socket {
-                joint: JointId(joint),
-                offset,
-            },
+        Ok(Socket {
+            joint: JointId(joint),
+            offset,
         })
     }
 
@@ -106,7 +104,7 @@ impl Draft<'_> {
             let field = format!("points[{number}].clip");
             let clip = self.clip(at, &field, &point.clip)?;
             if self.clips[usize::from(clip)].is_additive() != self.is_additive(&clips, clip) {
-                let why = DescFault::Invalid("additive clips and others can't be blended");
+                let why = DescFault::Invalid("additive and other clips cannot be blended together");
                 return Err(Fault::new(at, field, why));
             }
             clips.push(ClipId(clip));
@@ -125,7 +123,9 @@ impl Draft<'_> {
                 check_value(at, &field, value, value.is_finite(), "a finite number")?;
             }
             if !line.is_empty() && !plane.is_empty() {
-                let why = DescFault::Invalid("has another number of coordinates than those before");
+                let why = DescFault::Invalid(
+                    "has a different number of coordinates than the points before it",
+                );
                 return Err(Fault::new(at, field, why));
             }
         }
@@ -180,7 +180,7 @@ impl AnimationSet {
             if self.masks[index] == *mask {
                 return Ok(MaskId(index as u16));
             }
-            let why = DescFault::Invalid("the state machine has another mask of this name");
+            let why = DescFault::Invalid("the state machine has a different mask with this name");
             return Err(Fault::new(At::mask(index), "name", why));
         }
         names.push(desc.name.as_str().into());

@@ -108,7 +108,7 @@ impl Character {
         }
         let count = usize::load(from)?;
         if count != self.clip_count() {
-            return Err(invalid("clips", "are not as many as what belongs to them"));
+            return Err(invalid("clips", "do not match the number of their records"));
         }
         let joints = self.model.skeleton.len();
         let mut clips = Vec::new();
@@ -117,7 +117,10 @@ impl Character {
         }
         let same = |(of, clip): (&OfClip, &Clip)| of.additive == clip.is_additive();
         if !clips.iter().zip(self.clips.iter()).all(same) {
-            return Err(invalid("clip", "is additive and is not"));
+            return Err(invalid(
+                "clip",
+                "is additive in only one of its two records",
+            ));
         }
         Arc::make_mut(&mut self.animations).clips = clips;
         let drafts = ClipDraft::all_of(self);

@@ -50,7 +50,8 @@ pub(crate) const MAX_EVENT_NAMES: usize = u16::MAX as usize;
 pub struct AnimationSet {
     pub(crate) masks: Vec<Mask>,
     pub(crate) mask_names: Vec<Box<str>>,
-    pub(crate) sockets: Vec<NamedSocket>,
+    pub(crate) sockets: Vec<Socket>,
+    pub(crate) socket_names: Vec<Box<str>>,
     pub(crate) blend_spaces: Vec<BlendSpace>,
     pub(crate) state_machine: Option<StateMachine>,
     /// For each mask of the state machine, its index among the masks.
@@ -72,15 +73,6 @@ pub(crate) struct OfClip {
     pub(crate) gait: Option<Gait>,
     /// True if the clip is a difference from a reference pose.
     pub(crate) additive: bool,
-}
-
-/// A named position on a joint at which something is attached.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NamedSocket {
-    /// Its name.
-    pub name: Box<str>,
-    /// The joint and the position on it.
-    pub socket: Socket,
 }
 
 impl AnimationSet {
@@ -108,7 +100,7 @@ impl AnimationSet {
 
     /// The sockets, indexed by [`SocketId`].
     #[must_use]
-    pub fn sockets(&self) -> &[NamedSocket] {
+    pub fn sockets(&self) -> &[Socket] {
         &self.sockets
     }
 
@@ -117,7 +109,14 @@ impl AnimationSet {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub fn socket(&self, name: &str) -> Result<SocketId> {
-        find(self.sockets.iter().map(|socket| &*socket.name), name)
+        find(self.socket_names.iter().map(|name| &**name), name)
+    }
+
+    /// The name of a socket, empty if the socket does not exist.
+    #[must_use]
+    pub fn socket_name(&self, socket: SocketId) -> &str {
+        let name = self.socket_names.get(socket.index());
+        name.map_or("", |name| name)
     }
 
     /// The blend spaces, indexed by [`BlendSpaceId`].

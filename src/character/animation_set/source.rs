@@ -72,11 +72,11 @@ impl AnimationSource {
             return Ok(self);
         };
         if self.desc.state_machine.is_some() {
-            let why = "there is a state machine besides the one in the file";
+            let why = "names a file, but the description also contains a state machine";
             return Err(self.wrong_file(DescFault::Invalid(why)));
         }
         let Some(read) = read else {
-            let why = "names a file, which only an import of a file with its folder reads";
+            let why = "names a file, but only an import with access to files can read it";
             return Err(self.wrong_file(DescFault::Invalid(why)));
         };
         if let Err(why) = stays_below(path) {

@@ -36,14 +36,14 @@ impl Skeleton {
     /// breadth-first order, or if a rest pose is not finite.
     pub(super) fn of_joints(joints: Vec<Joint>) -> Result<Self> {
         let what = "joint";
-        expect(joints.len() <= Self::MAX_JOINTS, what, "is one too many")?;
+        expect(joints.len() <= Self::MAX_JOINTS, what, "is past the limit")?;
         let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
         let mut levels: Vec<Range<u16>> = Vec::new();
         for (number, joint) in joints.iter().enumerate() {
             expect(
                 finite(&joint.rest),
                 what,
-                "has a rest pose that is not finite",
+                "has a rest transform that is not finite",
             )?;
             let depth = match depths.get(usize::from(joint.parent_index())) {
                 Some(parent) => parent + 1,
@@ -80,12 +80,16 @@ impl Character {
         let joints = self.model.skeleton.len();
         for entry in &self.model.palette {
             let what = "palette entry";
-            expect(usize::from(entry.joint) < joints, what, "has no joint")?;
+            expect(
+                usize::from(entry.joint) < joints,
+                what,
+                "refers to a joint that does not exist",
+            )?;
             expect(finite_affine(&entry.inverse_bind), what, "is not finite")?;
         }
         for skin in &self.model.skins {
             let known = skin.joints.iter().all(|joint| usize::from(*joint) < joints);
-            expect(known, "skin", "has joints that there are not")?;
+            expect(known, "skin", "refers to joints that do not exist")?;
         }
         expect(
             !self.model.materials.is_empty(),
@@ -114,9 +118,17 @@ impl Character {
         for reach in reaches {
             let known = (reach.entry as usize) < self.model.palette.len()
                 && (reach.weight as usize) < self.model.morph_weights.len();
-            expect(known, "morph reach", "is of nothing that there is")?;
+            expect(
+                known,
+                "morph reach",
+                "refers to an entry or weight that does not exist",
+            )?;
         }
-        expect(self.scales.len() == joints, "scales", "are not one a joint")
+        expect(
+            self.scales.len() == joints,
+            "scales",
+            "do not match the number of joints",
+        )
     }
 
     /// Checks that the number of clips matches the import's options.
@@ -130,7 +142,11 @@ impl Character {
             ClipImport::PackedWithCurves => clips == curves,
             ClipImport::Curves => clips == 0,
         };
-        expect(right, "character", "has clips in another form than it says")
+        expect(
+            right,
+            "character",
+            "has clips in a different form than it states",
+        )
     }
 
     fn check_material(&self, material: &Material) -> Result<()> {
@@ -140,7 +156,7 @@ impl Character {
             expect(
                 texture.uv_set < 2,
                 "material",
-                "has a third texture coordinate",
+                "uses a third set of texture coordinates",
             )?;
         }
         Ok(())
@@ -153,20 +169,18 @@ impl Character {
         let palette = &primitive.palette;
         let inside =
             palette.start <= palette.end && palette.end as usize <= self.model.palette.len();
-        expect(inside, what, "is beyond the palette")?;
+        expect(
+            inside,
+            what,
+            "addresses entries past the end of the palette",
+        )?;
         let vertices = primitive.positions.len();
         let fits = |len: usize| len == 0 || len == vertices;
-        let streams = [
-            primitive.normals.len(),
-            primitive.tangents.len(),
-            primitive.uvs.len(),
-            primitive.uvs1.len(),
-            primitive.colors.len(),
-        ];
+        let streams = primitive.optional_streams();
         expect(
-            streams.into_iter().all(fits),
+            streams.into_iter().all(|(_, len)| fits(len)),
             what,
-            "has streams of several lengths",
+            "has streams of different lengths",
         )?;
         let positions = primitive.positions.iter();
         expect(
@@ -194,32 +208,36 @@ impl Character {
 fn check_influences(primitive: &Primitive) -> Result<()> {
     let what = "influences";
     let own = &primitive.influences;
-    let most = crate::mesh::MAX_INFLUENCES;
+    let most = Primitive::MAX_INFLUENCES;
     let per_vertex = own.per_vertex as usize;
     expect(
         (1..=most).contains(&per_vertex),
         what,
-        "are too many or none",
+        "are more than 256 per vertex, or none",
     )?;
     let all = primitive.positions.len() * per_vertex;
     expect(
         own.joints.len() == all,
         what,
-        "are not as many for each vertex",
+        "do not match the number of vertices",
     )?;
     let known = match &own.joints {
         crate::mesh::JointIndices::U8(list) => list.iter().max().map(|max| usize::from(*max)),
         crate::mesh::JointIndices::U16(list) => list.iter().max().map(|max| usize::from(*max)),
     };
     let inside = known.is_none_or(|max| max < primitive.palette.len());
-    expect(inside, what, "are beyond the primitive's palette")?;
+    expect(
+        inside,
+        what,
+        "address entries past the primitive's palette range",
+    )?;
     if own.weights.is_empty() {
         return expect(per_vertex == 1, what, "have no weights");
     }
     expect(
         own.weights.len() == all,
         what,
-        "have too few or too many weights",
+        "have the wrong number of weights",
     )?;
     let whole = |weights: &[u16]| weights.iter().map(|w| u32::from(*w)).sum::<u32>() == 65_535;
     let sums = own.weights.chunks_exact(per_vertex).all(whole);
@@ -234,13 +252,13 @@ fn check_target(target: &MorphTarget, vertices: usize) -> Result<()> {
     expect(
         inside && ascends,
         what,
-        "moves vertices that there are not, or twice",
+        "refers to vertices that do not exist, or to a vertex twice",
     )?;
     let fits = |deltas: &[Vec3]| deltas.len() == list.len();
     let fits_or_none = |deltas: &[Vec3]| deltas.is_empty() || fits(deltas);
     let right =
         fits(&target.positions) && fits_or_none(&target.normals) && fits_or_none(&target.tangents);
-    expect(right, what, "has streams of several lengths")?;
+    expect(right, what, "has streams of different lengths")?;
     let streams = [&target.positions, &target.normals, &target.tangents];
     let finite = streams.into_iter().flatten().all(|delta| delta.is_finite());
     expect(finite, what, "is not finite")
@@ -249,5 +267,5 @@ fn check_target(target: &MorphTarget, vertices: usize) -> Result<()> {
 fn check_image(image: &Image) -> Result<()> {
     let bytes = u128::from(image.width) * u128::from(image.height) * 4;
     let right = image.rgba.len() as u128 == bytes && bytes > 0;
-    expect(right, "image", "has another size than it says")
+    expect(right, "image", "has a different size than it states")
 }

@@ -87,7 +87,7 @@ impl Character {
         let mut from = Reader::new(body);
         let character = Self::load(&mut from)?;
         if !from.is_empty() {
-            return Err(invalid("saved character", "has bytes behind its end"));
+            return Err(invalid("saved character", "has bytes after its end"));
         }
         Ok(character)
     }

@@ -7,7 +7,7 @@ use crate::clip::{ClipOptions, ClipPacking, Interpolation, Keys, Track, TrackVal
 use crate::error::Result;
 use crate::mesh::{
     Aabb, AlphaMode, Filter, Image, Influences, JointIndices, Material, MorphReach, MorphTarget,
-    MorphWeight, PaletteJoint, Primitive, Sampler, SkinInfo, TextureRef, Wrap,
+    MorphWeight, PaletteJoint, Primitive, Sampler, Skin, TextureRef, Wrap,
 };
 use crate::skeleton::{Joint, Transform};
 
@@ -32,7 +32,7 @@ save_structs! {
     Image { name, width, height, rgba }
     MorphReach { entry, weight, reach }
     MorphWeight { name, owner, rest }
-    SkinInfo { name, joints }
+    Skin { name, joints }
     Track { joint, values }
     WeightTrack { first_weight, count, keys }
     Packing { clips, options }
@@ -77,7 +77,7 @@ impl Save for TrackValues {
             0 => Self::Translation(Save::load(from)?),
             1 => Self::Rotation(Save::load(from)?),
             2 => Self::Scale(Save::load(from)?),
-            _ => return Err(invalid("track", "drives no property that there is")),
+            _ => return Err(invalid("track", "drives an unknown property")),
         })
     }
 }
@@ -118,7 +118,7 @@ impl Save for AlphaMode {
                 cutoff: Save::load(from)?,
             },
             2 => Self::Blend,
-            _ => return Err(invalid("alpha mode", "is none that there is")),
+            _ => return Err(invalid("alpha mode", "is unknown")),
         })
     }
 }

@@ -1,16 +1,19 @@
 //! Builds a [`Character`] from raw data and checks all of its invariants, once.
 
 use super::super::RawCharacter;
+use super::fault::fault_at;
 use super::loss::Losses;
 use super::morphs::Morphs;
 use super::palette::Entries;
 use crate::character::{
     AnimationSource, Character, ClipDraft, ClipImport, Packing, ScaleRanges, mark_flips, reaches,
 };
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::options::{ImportOptions, Imported, Repair, RepairKind, fault};
-use crate::mesh::{Aabb, Material, Model, Parts, SkinInfo};
+use crate::import::fault::{dangling, fault};
+use crate::import::imported::Imported;
+use crate::import::options::ImportOptions;
+use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
 use crate::skeleton::rest_model_pose;
 use crate::skin::{PosedVertices, skin};
@@ -29,8 +32,9 @@ impl RawCharacter {
     /// skins, it consists of all nodes.
     ///
     /// # Errors
-    /// - [`Error::Asset`], naming the object at fault and the reason.
-    /// - [`Error::Animation`] and [`Error::StateMachine`] for an [`ImportOptions::animation`] that
+    /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+    /// - [`Error::Animation`](crate::Error::Animation) and
+    ///   [`Error::StateMachine`](crate::Error::StateMachine) for an [`ImportOptions::animation`] that
     ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
@@ -168,7 +172,7 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
     let mut wanted = vec![is_skeleton; count];
     let mut skin_used = vec![raw.primitives.is_empty(); raw.skins.len()];
     for primitive in &raw.primitives {
-        let at = |what| super::primitive::fault_at(primitive, "", what);
+        let at = |what| fault_at(primitive, "", what);
         match primitive.skin {
             None => match wanted.get_mut(primitive.node) {
                 Some(wanted) => *wanted = true,
@@ -207,7 +211,7 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
         }
     }
     if !wanted.contains(&true) {
-        let why = AssetFault::Invalid("has nothing to draw or to pose");
+        let why = AssetFault::Invalid("contains nothing to draw or pose");
         return Err(fault(ObjectKind::File, None, "", why));
     }
     Ok(wanted)
@@ -215,10 +219,7 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 
 /// The skins whose joints are all in the skeleton. These are the skins in use, and unused skins
 /// that have no other joints.
-pub(crate) fn skin_infos(
-    skins: &[super::super::RawSkin],
-    joint_of: &[Option<u16>],
-) -> Vec<SkinInfo> {
+pub(crate) fn skin_infos(skins: &[super::super::RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
     let joints = |skin: &super::super::RawSkin| -> Option<Vec<JointId>> {
         skin.joints
             .iter()
@@ -226,7 +227,7 @@ pub(crate) fn skin_infos(
             .collect()
     };
     let info = |skin: &super::super::RawSkin| {
-        Some(SkinInfo {
+        Some(Skin {
             name: skin.name.clone(),
             joints: joints(skin)?,
         })
@@ -258,36 +259,4 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
         }
     }
     Ok(bounds)
-}
-
-/// Lists a repair with its count, unless the count is 0.
-pub(crate) fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
-    if count > 0 {
-        repairs.push(Repair {
-            object: object.clone(),
-            kind,
-            count,
-        });
-    }
-}
-
-pub(crate) fn dangling(what: &'static str, index: usize, count: usize) -> AssetFault {
-    AssetFault::Dangling {
-        what,
-        index: index as u64,
-        count: count as u64,
-    }
-}
-
-pub(crate) fn joint_or_missing(joint: Option<u16>) -> Result<u16> {
-    // The skeleton contains every requested node, so this error means a bug in this module.
-    joint.ok_or(Error::Asset {
-        file: Box::default(),
-        object: Object {
-            kind: ObjectKind::Node,
-            index: None,
-            part: Box::default(),
-        },
-        why: AssetFault::Invalid("is not in the skeleton"),
-    })
 }

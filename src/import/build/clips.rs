@@ -1,13 +1,13 @@
 //! Conversion of animations to clips.
 
-use super::character::note;
 use super::morphs::Morphs;
 use super::skeleton;
 use crate::character::NamedTimes;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::options::{Repair, RepairKind, fault};
+use crate::import::fault::{dangling, fault};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use crate::skeleton::Skeleton;
 use glam::Quat;
@@ -125,11 +125,11 @@ fn tracks(
             fault(ObjectKind::Animation, index, part, why)
         };
         let Some(joint) = joint_of.get(channel.node) else {
-            let why = super::character::dangling("node", channel.node, joint_of.len());
+            let why = dangling("node", channel.node, joint_of.len());
             return Err(at("", why));
         };
         if !driven.insert((channel.node, std::mem::discriminant(&channel.values))) {
-            let why = AssetFault::Invalid("drives what another channel drives already");
+            let why = AssetFault::Invalid("drives a property that another channel already drives");
             return Err(at("", why));
         }
         if let RawKeys::Weights(all) = &channel.values {

@@ -1,11 +1,11 @@
 //! Vertex influences: merged, sorted and quantised.
 
-use super::character::dangling;
+use super::fault::fault_at;
 use super::palette::Entries;
-use super::primitive::fault_at;
 use crate::error::{ArgumentFault, AssetFault, Error, Result};
 use crate::import::RawPrimitive;
-use crate::mesh::MAX_INFLUENCES;
+use crate::import::fault::dangling;
+use crate::mesh::Primitive;
 
 /// The largest deviation from 1 of a vertex's weight sum that is not reported.
 const SUM_TOLERANCE: f64 = 1e-3;
@@ -69,13 +69,15 @@ pub(super) struct Tally {
 pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
     match asked {
         None => Ok(usize::MAX),
-        Some(limit) if (1..=MAX_INFLUENCES).contains(&(limit as usize)) => Ok(limit as usize),
+        Some(limit) if (1..=Primitive::MAX_INFLUENCES).contains(&(limit as usize)) => {
+            Ok(limit as usize)
+        }
         Some(limit) => Err(Error::Argument {
             what: "max_influences",
             why: ArgumentFault::OutOfRange {
                 value: limit.into(),
                 min: 1.0,
-                max: MAX_INFLUENCES as f64,
+                max: Primitive::MAX_INFLUENCES as f64,
             },
         }),
     }
@@ -109,11 +111,11 @@ pub(super) fn read(
             let joint = joints.first().and_then(|j| entries.get(*j as usize));
             scratch.push((*joint.unwrap_or(first), 1.0));
         }
-        if scratch.len() > MAX_INFLUENCES {
+        if scratch.len() > Primitive::MAX_INFLUENCES {
             let why = AssetFault::Cap {
                 what: "influences",
                 asked: scratch.len() as u64,
-                cap: MAX_INFLUENCES as u64,
+                cap: Primitive::MAX_INFLUENCES as u64,
             };
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }

@@ -6,7 +6,7 @@ use crate::character::Character;
 use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::ids::ClipId;
-use crate::import::options::InfluenceLoss;
+use crate::import::imported::InfluenceLoss;
 use crate::skeleton::{Affine, model_pose};
 use glam::{DMat3, DVec3};
 
@@ -58,7 +58,7 @@ impl Losses {
                 all.vertices.push(Vertex {
                     primitive,
                     number: one.vertex,
-                    position: draft.positions[one.vertex as usize].as_dvec3(),
+                    position: draft.primitive.positions[one.vertex as usize].as_dvec3(),
                     end: all.changes.len(),
                 });
             }

@@ -1,9 +1,10 @@
 //! Checks of materials and images: indices, sizes and ranges of factors.
 
-use super::character::{dangling, note};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::RawCharacter;
-use crate::import::options::{Repair, RepairKind, fault};
+use crate::import::fault::dangling;
+use crate::import::fault::fault;
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Image, Material, TextureRef};
 use core::slice::from_mut;
 

@@ -1,7 +1,9 @@
 //! Builds a [`Character`] from raw data and checks all of its invariants, once.
 
 mod adopt;
+mod character;
 mod clips;
+mod fault;
 mod influences;
 mod leave_out;
 mod loss;
@@ -16,8 +18,8 @@ mod tangents;
 mod targets;
 mod weld;
 mod winding;
+
 pub(super) use adopt::{Adopted, adopt};
+pub(super) use character::check_clip_joints;
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
-mod character;
-pub(super) use character::check_clip_joints;

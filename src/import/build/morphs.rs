@@ -1,9 +1,9 @@
 //! Morph weights, checked and numbered for the whole character.
 
-use super::character::dangling;
-use super::primitive::fault_at;
+use super::fault::fault_at;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::options::fault;
+use crate::import::fault::dangling;
+use crate::import::fault::fault;
 use crate::import::{RawCharacter, RawMorph, RawPrimitive};
 use crate::mesh::MorphWeight;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Morphs {
         for (index, morph) in raw.morphs.iter().enumerate() {
             check(morph, raw.nodes.len())?;
             if all.of_node.insert(morph.node, index).is_some() {
-                let why = AssetFault::Invalid("has morph weights twice");
+                let why = AssetFault::Invalid("has two lists of morph weights");
                 return Err(fault(ObjectKind::Node, morph.node, "weights", why));
             }
             let first = drawn[index].then(|| all.take(morph)).transpose()?;

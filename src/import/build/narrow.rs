@@ -1,9 +1,9 @@
 //! Cuts primitives to 8-bit joint indices if that takes less memory.
 
-use crate::character::{Bounds, Character, Offer, Policy, reaches, repack};
+use crate::character::{Bounds, Character, Offer, Policy, SplitReport, reaches, repack};
 use crate::error::Result;
-use crate::import::options::{InfluenceLoss, Narrowing};
-use crate::mesh::{JointIndices, MorphTarget, Primitive};
+use crate::import::imported::InfluenceLoss;
+use crate::mesh::{MorphTarget, Primitive};
 
 /// The number of palette entries that 8 bits can address.
 const ENTRIES: usize = 256;
@@ -23,20 +23,11 @@ pub(super) fn narrow(
     character: &mut Character,
     instances: u32,
     loss: &mut Option<InfluenceLoss>,
-) -> Result<Option<Narrowing>> {
+) -> Result<Option<SplitReport>> {
     let Some(packed) = repack(character, &Weigh { instances })? else {
         return Ok(None);
     };
-    let bytes = |all: &[Primitive]| all.iter().map(stream_bytes).sum::<u64>();
-    let vertices = |all: &[Primitive]| all.iter().map(Primitive::vertex_count).sum::<usize>();
-    let before = &character.model.primitives;
-    let narrowing = Narrowing {
-        primitives: packed.packed,
-        parts: packed.parts,
-        repeated_entries: packed.repeats,
-        repeated_vertices: vertices(&packed.primitives).saturating_sub(vertices(before)),
-        bytes_saved: bytes(before).saturating_sub(bytes(&packed.primitives)),
-    };
+    let report = SplitReport::of(&character.model.primitives, &packed);
     if let Some(loss) = loss {
         let place = |(number, (of, own)): (usize, &(usize, Option<Vec<u32>>))| {
             let vertex = match own {
@@ -52,33 +43,7 @@ pub(super) fn narrow(
     }
     (character.model.palette, character.model.primitives) = (packed.palette, packed.primitives);
     character.model.morph_reaches = reaches(&character.model.primitives);
-    Ok(Some(narrowing))
-}
-
-/// The number of bytes that the primitive's vertices take on the GPU.
-fn stream_bytes(primitive: &Primitive) -> u64 {
-    let influences = &primitive.influences;
-    let index = match influences.joints {
-        JointIndices::U8(_) => 1,
-        JointIndices::U16(_) => 2,
-    };
-    let streams = [
-        (primitive.positions.len(), 12),
-        (primitive.normals.len(), 4),
-        (primitive.tangents.len(), 4),
-        (primitive.uvs.len(), 8),
-        (primitive.uvs1.len(), 8),
-        (primitive.colors.len(), 8),
-        (influences.joints.len(), index),
-        (influences.weights.len(), 2),
-    ];
-    let target = |target: &MorphTarget| {
-        let vectors = target.positions.len() + target.normals.len() + target.tangents.len();
-        target.vertices.len() * 4 + vectors * 12
-    };
-    let targets: usize = primitive.targets.iter().map(target).sum();
-    let streams: usize = streams.iter().map(|(count, size)| count * size).sum();
-    (streams + targets) as u64
+    Ok(Some(report))
 }
 
 /// Accepts a cut if it saves more bytes of vertices than it costs in palettes and parts.
@@ -112,7 +77,7 @@ impl Policy for Weigh {
 
     fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool {
         let count = primitive.vertex_count() as u64;
-        let narrow = stream_bytes(primitive) - primitive.influences.joints.len() as u64;
+        let narrow = primitive.stream_bytes() - primitive.influences.joints.len() as u64;
         let repeated = (offer.vertices as u64).saturating_sub(count);
         let repeated = u128::from(narrow) * u128::from(repeated) / u128::from(count.max(1));
         // Once for the rest pose, and once for each instance.

@@ -1,12 +1,12 @@
 //! The palette: the distinct (joint, inverse bind) pairs that vertices use.
 
-use super::character::joint_or_missing;
+use super::fault::joint_or_missing;
 use super::{skeleton, winding};
 use crate::character::bound;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::ids::JointId;
 use crate::import::RawCharacter;
-use crate::import::options::fault;
+use crate::import::fault::fault;
 use crate::mesh::{Aabb, PaletteJoint, Primitive};
 use crate::skeleton::Affine;
 use glam::{Affine3A, DMat3};

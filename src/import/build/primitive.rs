@@ -1,16 +1,18 @@
 //! Conversion of raw primitives to drawable ones.
 
-use super::character::{dangling, joint_or_missing, note};
+use super::fault::{fault_at, joint_or_missing, object};
 use super::influences::{Dropped, Tally, VertexInfluences};
 use super::palette::{Entries, Palette};
 use super::targets::Streams;
 use super::{influences, normals, tangents, targets, weld, winding};
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Object, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::{ImportOptions, Repair, RepairKind};
-use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
+use crate::import::fault::{dangling, fault_of};
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::mesh::{Influences, JointIndices, Primitive};
 use crate::skeleton::Affine;
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -18,45 +20,13 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(super) struct Draft {
     object: Object,
-    name: Box<str>,
-    part: Box<str>,
+    /// Complete except for its material, its palette range and its joint indices.
+    pub(super) primitive: Primitive,
     pub(super) material: Option<usize>,
-    pub(super) positions: Vec<Vec3>,
-    normals: Vec<Vec3>,
-    tangents: Vec<Vec4>,
-    uvs: Vec<Vec2>,
-    uvs1: Vec<Vec2>,
-    colors: Vec<[f32; 4]>,
-    per_vertex: usize,
-    /// `per_vertex` numbers of palette entries per vertex, and as many weights.
-    joints: Vec<u32>,
-    weights: Vec<u16>,
-    indices: Vec<u32>,
+    /// The numbers of the palette entries of all influences.
+    entries: Vec<u32>,
     /// The influences that its vertices lost to a limit, by its own vertex indices.
     pub(super) dropped: Vec<Dropped>,
-    targets: Vec<MorphTarget>,
-    first_weight: u32,
-}
-
-/// An error about a part of a primitive.
-pub(super) fn fault_at(primitive: &RawPrimitive, part: &str, why: AssetFault) -> Error {
-    let mut object = object(primitive);
-    if !part.is_empty() {
-        object.part = format!("{}, {part}", object.part).into();
-    }
-    Error::Asset {
-        file: Box::default(),
-        object,
-        why,
-    }
-}
-
-fn object(primitive: &RawPrimitive) -> Object {
-    Object {
-        kind: ObjectKind::Mesh,
-        index: Some(primitive.mesh),
-        part: format!("primitives[{}]", primitive.number).into(),
-    }
 }
 
 /// Checks, repairs and welds. Returns `None` if there is no triangle.
@@ -89,38 +59,47 @@ pub(super) fn draft(
     let classes = targets::classes(raw, morphed);
     let (keys, width) = keys(raw, &normals, &tangents, &all, per_vertex, &classes);
     let welded = weld::weld(&keys, width, &raw.indices);
-    let mut joints = Vec::with_capacity(welded.kept.len() * per_vertex);
-    let mut weights = Vec::with_capacity(welded.kept.len() * per_vertex);
+    let count = welded.kept.len() * per_vertex;
+    let (mut numbers, mut weights) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for vertex in &welded.kept {
-        let of = all.of(*vertex);
-        for (entry, weight) in padded(of, per_vertex) {
+        for (entry, weight) in padded(all.of(*vertex), per_vertex) {
             entries.mark(entry);
-            joints.push(entry);
+            numbers.push(entry);
             weights.push(weight);
         }
     }
-    Ok(Some(Draft {
-        object,
+    let part = if raw.part.is_empty() {
+        &raw.name
+    } else {
+        &raw.part
+    };
+    let dropped = renumbered(all.dropped(), &raw.indices, &welded.indices);
+    let primitive = Primitive {
         name: raw.name.clone(),
-        part: if raw.part.is_empty() {
-            raw.name.clone()
-        } else {
-            raw.part.clone()
-        },
-        material: raw.material,
+        part: part.clone(),
+        material: 0,
+        palette: 0..0,
         positions: pick(&raw.positions, &welded.kept),
         normals: pick(&normals, &welded.kept),
         tangents: pick(&tangents, &welded.kept),
         uvs: pick(&raw.uvs, &welded.kept),
         uvs1: pick(&raw.uvs1, &welded.kept),
         colors: pick(&raw.colors, &welded.kept),
-        per_vertex,
-        joints,
-        weights,
-        dropped: renumbered(all.dropped(), &raw.indices, &welded.indices),
+        influences: Influences {
+            per_vertex: per_vertex as u32,
+            joints: JointIndices::U8(Vec::new()),
+            weights,
+        },
         targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
         first_weight: 0,
         indices: welded.indices,
+    };
+    Ok(Some(Draft {
+        object,
+        primitive,
+        material: raw.material,
+        entries: numbers,
+        dropped,
     }))
 }
 
@@ -179,7 +158,7 @@ fn check(raw: &RawPrimitive) -> Result<()> {
     check_finite(raw, "COLOR_0", &raw.colors, |v| *v)?;
     targets::check_targets(raw)?;
     if !raw.indices.len().is_multiple_of(3) {
-        let why = AssetFault::Invalid("the number of indices is no multiple of 3");
+        let why = AssetFault::Invalid("the number of indices is not a multiple of 3");
         return Err(fault_at(raw, "indices", why));
     }
     if let Some(at) = raw.indices.iter().position(|i| *i as usize >= count) {
@@ -309,51 +288,34 @@ fn keys(
 impl Draft {
     /// The same primitive, with its first target driven by this weight of the character.
     pub(super) fn driven_from(mut self, first_weight: u32) -> Self {
-        self.first_weight = first_weight;
+        self.primitive.first_weight = first_weight;
         self
     }
 
     /// The primitive with joint indices into its range of the palette.
     pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
-        let positions: Vec<u32> = self.joints.iter().map(|n| palette.position(*n)).collect();
+        let mut finished = self.primitive;
+        let per_vertex = finished.influences.per_vertex as usize;
+        let positions: Vec<u32> = self.entries.iter().map(|n| palette.position(*n)).collect();
         let start = positions.iter().copied().min().unwrap_or(0);
         let end = positions.iter().copied().max().map_or(0, |last| last + 1);
-        let mut indices = self.indices;
-        let mirrored = palette.mirrored_vertices(&positions, &self.weights, self.per_vertex);
-        winding::turn(&mut indices, &mirrored);
+        let weights = &finished.influences.weights;
+        let mirrored = palette.mirrored_vertices(&positions, weights, per_vertex);
+        winding::turn(&mut finished.indices, &mirrored);
         if end - start > 65_536 {
             let why = AssetFault::Cap {
                 what: "palette entries of one primitive",
                 asked: (end - start).into(),
                 cap: 65_536,
             };
-            return Err(Error::Asset {
-                file: Box::default(),
-                object: self.object,
-                why,
-            });
+            return Err(fault_of(self.object, why));
         }
-        let joints = JointIndices::packed(&positions, &(start..end));
-        let single = self.per_vertex == 1;
-        Ok(Primitive {
-            name: self.name,
-            part: self.part,
-            material: self.material.unwrap_or(default_material) as u32,
-            palette: start..end,
-            positions: self.positions,
-            normals: self.normals,
-            tangents: self.tangents,
-            uvs: self.uvs,
-            uvs1: self.uvs1,
-            colors: self.colors,
-            influences: Influences {
-                per_vertex: self.per_vertex as u32,
-                joints,
-                weights: if single { Vec::new() } else { self.weights },
-            },
-            targets: self.targets,
-            first_weight: self.first_weight,
-            indices,
-        })
+        finished.material = self.material.unwrap_or(default_material) as u32;
+        finished.palette = start..end;
+        finished.influences.joints = JointIndices::packed(&positions, &(start..end));
+        if per_vertex == 1 {
+            finished.influences.weights = Vec::new();
+        }
+        Ok(finished)
     }
 }

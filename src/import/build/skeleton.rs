@@ -1,9 +1,11 @@
 //! Conversion of nodes to joints: breadth first, every parent before its children.
 
-use super::character::{dangling, note};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::ids::JointId;
-use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::fault::dangling;
+use crate::import::fault::fault;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};
@@ -165,7 +167,7 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
                 return Ok(exact);
             }
             let near = Transform::from_affine(&affine, SLIGHT_SHEAR)
-                .ok_or_else(|| at("is not made of translation, rotation and scale"))?;
+                .ok_or_else(|| at("is not a product of translation, rotation and scale"))?;
             let object = Object {
                 kind: ObjectKind::Node,
                 index: Some(node),
@@ -213,7 +215,7 @@ pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Resul
     match joint_of.iter().position(|joint| !joint.is_none_or(finite)) {
         None => Ok(model),
         Some(node) => {
-            let why = AssetFault::Invalid("lies too far out, or is scaled too far, at rest");
+            let why = AssetFault::Invalid("has a rest transform too large for 32-bit numbers");
             Err(fault(ObjectKind::Node, node, "", why))
         }
     }

@@ -1,10 +1,9 @@
 //! Tangents: checked and normalised.
 
-use super::character::note;
 use super::normals::UNIT_TOLERANCE;
 use crate::error::Object;
 use crate::import::RawPrimitive;
-use crate::import::options::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 use glam::{Vec3, Vec4};
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! Morph targets: checked, welded with their vertices, and measured.
 
-use super::character::dangling;
-use super::primitive::fault_at;
+use super::fault::fault_at;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
+use crate::import::fault::dangling;
 use crate::mesh::MorphTarget;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
             }
         }
         if !target.vertices.is_sorted_by(|a, b| a < b) {
-            let why = AssetFault::Invalid("the vertices do not ascend");
+            let why = AssetFault::Invalid("the vertices are not in ascending order");
             return at("", why);
         }
         let count = raw.positions.len();

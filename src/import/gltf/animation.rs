@@ -1,15 +1,18 @@
 //! Conversion of animations from channels and samplers to curves.
 
-use super::accessor::{Component, Elements};
+use super::accessor::Elements;
+use super::component::Component;
+use super::fault::{lookup, not_allowed};
 use super::json::{Animation, AnimationSampler, Document};
 use super::morph::target_count;
-use super::read::{fault_of, lookup, not_allowed, object};
 use super::source::Source;
 use crate::character::NamedTimes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::build::wrong_time;
-use crate::import::options::{ImportOptions, Repair, RepairKind};
+use crate::import::fault::{fault_of, object};
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
@@ -115,7 +118,7 @@ fn target<'a>(
         return Err(fault_of(at("target.path"), why));
     }
     if !driven.insert((node, path)) {
-        let why = AssetFault::Invalid("is driven by another channel already");
+        let why = AssetFault::Invalid("is already driven by another channel");
         return Err(fault_of(at("target"), why));
     }
     target.targets = target_count(doc, &doc.nodes[node]);

@@ -1,13 +1,14 @@
 //! Vertex attributes: their allowed formats, and their streams.
 
-use super::accessor::{Component, Elements};
+use super::accessor::Elements;
+use super::component::Component;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
-use super::read::fault_of;
 use crate::error::{AssetFault, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::RepairKind;
-use crate::mesh::MAX_INFLUENCES;
+use crate::import::fault::fault_of;
+use crate::import::repair::RepairKind;
+use crate::mesh;
 use glam::{Vec2, Vec3, Vec4};
 
 /// The component types that an attribute may have.
@@ -254,8 +255,8 @@ fn influence_sets(at: &At, raw: &Primitive) -> Result<usize> {
         numbers.max().map_or(0, |last| last.saturating_add(1))
     };
     let sets = numbered("JOINTS_").max(numbered("WEIGHTS_"));
-    if sets > MAX_INFLUENCES / 4 {
-        let cap = MAX_INFLUENCES as u64;
+    if sets > mesh::Primitive::MAX_INFLUENCES / 4 {
+        let cap = mesh::Primitive::MAX_INFLUENCES as u64;
         return Err(at.cap("influences", (sets as u64).saturating_mul(4), cap));
     }
     for set in 0..sets {

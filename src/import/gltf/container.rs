@@ -1,6 +1,6 @@
 //! The container: header and chunks of a `.glb`, or plain JSON.
 
-use super::read::malformed;
+use super::fault::malformed;
 use crate::error::Result;
 
 const MAGIC: &[u8; 4] = b"glTF";
@@ -30,14 +30,16 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
             trailing: 0,
         });
     }
-    let version = word(bytes, 4).ok_or_else(|| malformed("the header ends early", bytes.len()))?;
+    let version =
+        word(bytes, 4).ok_or_else(|| malformed("the header is incomplete", bytes.len()))?;
     if version != 2 {
         return Err(malformed("the container's version is not 2", 4));
     }
-    let length = word(bytes, 8).ok_or_else(|| malformed("the header ends early", bytes.len()))?;
+    let length =
+        word(bytes, 8).ok_or_else(|| malformed("the header is incomplete", bytes.len()))?;
     let all = bytes
         .get(..length as usize)
-        .ok_or_else(|| malformed("the file is shorter than its header says", 8))?;
+        .ok_or_else(|| malformed("the file is shorter than its header states", 8))?;
     let first = Chunk::read(all, 12)?.ok_or_else(|| malformed("there is no JSON chunk", 12))?;
     if first.kind != *JSON {
         return Err(malformed("the first chunk is not JSON", 16));
@@ -76,7 +78,7 @@ impl<'a> Chunk<'a> {
         if start >= all.len() {
             return Ok(None);
         }
-        let early = || malformed("a chunk's header ends early", start);
+        let early = || malformed("a chunk's header is incomplete", start);
         let length = word(all, start).ok_or_else(early)?;
         let kind = all[start..].get(4..).and_then(<[u8]>::first_chunk);
         let kind = *kind.ok_or_else(early)?;
@@ -86,7 +88,7 @@ impl<'a> Chunk<'a> {
             .ok_or_else(|| malformed("a chunk is longer than the file", start))?;
         let end = start_of_data + data.len();
         if !data.len().is_multiple_of(4) && end < all.len() {
-            return Err(malformed("a chunk's length is no multiple of 4", start));
+            return Err(malformed("a chunk's length is not a multiple of 4", start));
         }
         Ok(Some(Self { kind, data, end }))
     }

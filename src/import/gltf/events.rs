@@ -4,8 +4,8 @@
 //! custom properties: `"extras": {"events": [{"name": "left foot", "time": 0.4}]}`. Extras may have
 //! any form, so everything that has another form is ignored.
 
-use super::json::MAX_LIST;
-use super::json_morph::{Form, Lenient, Text};
+use super::json_lenient::{Form, Lenient, Text};
+use super::json_values::MAX_LIST;
 use crate::character::NamedTimes;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};

@@ -1,8 +1,9 @@
 //! Decoding of PNG and JPEG to 8-bit RGBA.
 
-use super::read::{cut, fault_of};
+use super::fault::cut;
 use super::source::Source;
 use crate::error::{AssetFault, Object, Result};
+use crate::import::fault::fault_of;
 use crate::mesh::Image;
 use std::io::Cursor;
 use zune_jpeg::zune_core::bytestream::ZCursor;

@@ -3,7 +3,7 @@
 //! Large members that are often absent are boxed, because a list of empty materials must not take
 //! much more memory than its text.
 
-use super::json::{whole, whole_if_any};
+use super::json_values::{whole, whole_if_any};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 

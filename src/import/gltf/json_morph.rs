@@ -1,6 +1,7 @@
 //! The JSON of morph targets: their attributes in compact form, and their names.
 
-use super::json::{List, MAX_ATTRIBUTES, MAX_LIST, Whole};
+use super::json_lenient::{Form, Lenient, Text};
+use super::json_values::{MAX_ATTRIBUTES, MAX_LIST, Whole};
 use core::fmt::Formatter;
 use core::num::NonZeroU32;
 use serde::Deserialize;
@@ -95,28 +96,6 @@ impl<'de> Deserialize<'de> for MeshExtras {
 struct Extras(Option<Names>);
 #[derive(Default)]
 struct Names(Vec<String>);
-pub(super) struct Text(pub(super) String);
-
-/// A value of the wanted form, or nothing.
-pub(super) struct Lenient<T>(pub(super) Option<T>);
-
-/// Converts one of the forms that a JSON value may have. Other forms become `None`.
-pub(super) trait Form<'de>: Sized {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-    fn text(_: &str) -> Option<Self> {
-        None
-    }
-    fn number(_: f64) -> Option<Self> {
-        None
-    }
-}
 
 impl<'de> Form<'de> for Extras {
     fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
@@ -144,50 +123,3 @@ impl<'de> Form<'de> for Names {
         Ok(Some(Self(names)))
     }
 }
-
-impl Form<'_> for Text {
-    fn text(text: &str) -> Option<Self> {
-        Some(Self(text.into()))
-    }
-}
-
-impl<'de, T: Form<'de>> Deserialize<'de> for Lenient<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any<T>(core::marker::PhantomData<T>);
-        impl<'de, T: Form<'de>> Visitor<'de> for Any<T> {
-            type Value = Lenient<T>;
-
-            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
-                f.write_str("anything")
-            }
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Lenient(None))
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(Lenient(T::number(number as f64)))
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Lenient(T::number(number as f64)))
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(Lenient(T::number(number)))
-            }
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Lenient(None))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Lenient(T::text(text)))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::map(map).map(Lenient)
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-                T::list(list).map(Lenient)
-            }
-        }
-        deserializer.deserialize_any(Any(core::marker::PhantomData))
-    }
-}
-
-/// Weights: a list that may be absent or empty, which means the same.
-pub(super) type Weights = List<f32>;

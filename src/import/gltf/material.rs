@@ -1,11 +1,12 @@
 //! Materials: factors, modes, and their textures and texture coordinates.
 
+use super::fault::{lookup, not_allowed};
 use super::json::Document;
 use super::json_material::{Material as RawMaterial, TextureInfo};
-use super::read::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::{Repair, RepairKind};
+use crate::import::fault::{fault_of, object};
+use crate::import::repair::{Repair, RepairKind};
 use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
 

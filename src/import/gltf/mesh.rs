@@ -1,12 +1,13 @@
 //! Conversion of meshes from attributes and indices to streams and triangles.
 
+use super::fault::{cut, lookup, not_allowed};
 use super::json::Primitive;
 use super::material::TextureNeeds;
-use super::read::{cut, fault_of, lookup, not_allowed, object, uses};
 use super::source::Source;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::{Repair, RepairKind};
+use crate::import::fault::{fault_of, object};
+use crate::import::repair::{Repair, RepairKind};
 
 /// The primitives of the meshes that these nodes carry.
 pub(super) fn read(
@@ -17,7 +18,7 @@ pub(super) fn read(
 ) -> Result<Vec<RawPrimitive>> {
     let doc = source.doc;
     let mut reader = Reader {
-        quantized: uses(doc, "KHR_mesh_quantization"),
+        quantized: doc.uses("KHR_mesh_quantization"),
         source,
         texture_needs,
         vertices: 0,

@@ -1,14 +1,15 @@
 //! Morph targets, made sparse one at a time, and the weights of nodes.
 
-use super::accessor::Component;
+use super::component::Component;
+use super::fault::{cut, lookup};
 use super::json::{Document, Node, Primitive};
 use super::mesh::{At, Reader};
-use super::read::{cut, fault_of, lookup, object};
 use super::source::Source;
 use super::sparse::Stored;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::RawMorph;
-use crate::import::options::RepairKind;
+use crate::import::fault::{fault_of, object};
+use crate::import::repair::RepairKind;
 use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 
@@ -167,7 +168,7 @@ impl<'a> Reader<'_, 'a> {
         let part = "targets (attributes other than POSITION, NORMAL, TANGENT)";
         self.leave_out(at, part, RepairKind::LeftOut, others);
         for (name, count) in NAMES.into_iter().zip(baseless) {
-            let part = format!("targets ({name} of a primitive that is drawn without)");
+            let part = format!("targets ({name}, which the primitive does not have)");
             self.leave_out(at, &part, RepairKind::LeftOut, count);
         }
         Ok(targets)

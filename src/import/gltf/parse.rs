@@ -1,9 +1,10 @@
 //! Parses text into a document: JSON, versions and required extensions.
 
+use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
-use super::read::{cut, malformed, not_allowed};
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::options::{ImportOptions, fault};
+use crate::import::fault::fault;
+use crate::import::options::ImportOptions;
 use serde_path_to_error::Segment;
 
 /// Reads the JSON, which starts `start` bytes into the file. Rejects versions and required

@@ -1,9 +1,10 @@
 //! Checks of the ranges of all views and accessors, before any of them is read.
 
-use super::accessor::{Component, shape, unpadded};
+use super::component::{Component, shape, unpadded};
+use super::fault::{lookup, not_allowed};
 use super::json::{Accessor, BufferView, Document};
-use super::read::{fault_of, lookup, not_allowed, object};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
 
 /// Checks all views against the stated sizes of their buffers, and all accessors against their
 /// views, even if they are not used.

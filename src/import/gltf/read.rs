@@ -2,15 +2,20 @@
 
 use super::super::RawCharacter;
 use super::json::Document;
+use super::resources::{given, open};
 use super::source::Source;
 use crate::character::AnimationSource;
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::options::{ImportOptions, Imported, Repair, RepairKind, fault};
+use crate::error::{Error, Object, ObjectKind, Result};
+use crate::import::fault::object;
+use crate::import::imported::Imported;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind};
 use std::path::Path;
 
 /// Imports a self-contained `.glb` or `.gltf` file from bytes.
 ///
-/// It must not refer to other files; see [`gltf_file`] and [`gltf_with`] for those that do.
+/// It may refer to other files only if [`ImportOptions::resources`] provides them. Otherwise use
+/// [`gltf_file`].
 ///
 /// # Contents that are read
 /// - The meshes of the chosen scene, with all sets of joints and weights, normals, tangents and one
@@ -66,18 +71,14 @@ use std::path::Path;
 /// [`Error::Asset`], naming the object at fault and the reason. [`Error::NotFound`] if the file
 /// does not have the scene that [`ImportOptions::scene`] names.
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    gltf_with(
-        bytes,
-        &mut |uri| Err(super::resources::unreachable(uri)),
-        options,
-    )
+    import(bytes, &mut |uri| given(options, uri), options, None)
 }
 
 /// Imports a `.glb` or `.gltf` file; see [`gltf`].
 ///
-/// Files that it refers to are read only from its folder and the folders inside that. Paths must be
-/// relative (after percent-decoding), without `..`, and must still lie in the folder after all
-/// links are followed. Only plain files are read.
+/// Without [`ImportOptions::resources`], files that it refers to are read only from its folder and
+/// the folders inside that. Paths must be relative (after percent-decoding), without `..`, and must
+/// still lie in the folder after all links are followed. Only plain files are read.
 ///
 /// Animation data that glTF cannot store may be in a TOML file of the same name: `knight.toml`
 /// beside `knight.glb`. [`AnimationDesc`](crate::character::AnimationDesc) describes its contents,
@@ -91,35 +92,15 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
-    let mut options = options.clone();
-    if options.name.is_empty() {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        options.name = name.to_string_lossy().into();
-    }
-    let cap = options.max_resource_bytes;
-    let named = |error: Error| error.in_file(&options.name);
-    let bytes = super::resources::read_file(path, cap).map_err(named)?;
-    let folder = super::resources::Folder::of(path)?;
+    let options = options.clone().named(path);
+    let (bytes, folder) = open(path, &options)?;
     let beside = super::sidecar::read(path, &folder, &options)?;
-    import(&bytes, &mut |uri| folder.read(uri, cap), &options, beside)
-}
-
-/// Imports a `.glb` or `.gltf` file from bytes; `read` provides its other files.
-///
-/// `read` is given a relative path, percent-decoded, with `/` between folders. It is never called
-/// with a path that leads out of the folder (`..`, absolute paths, schemes, drives, backslashes).
-///
-/// # Errors
-/// - [`Error::Asset`], naming the object at fault and the reason. An [`Error::Io`] of `read`
-///   becomes an [`AssetFault::Unreadable`] of the object that refers to the file. Other errors are
-///   passed on.
-/// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.
-pub fn gltf_with(
-    bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    options: &ImportOptions,
-) -> Result<Imported> {
-    import(bytes, read, options, None)
+    import(
+        &bytes,
+        &mut |uri| folder.given(&options, uri),
+        &options,
+        beside,
+    )
 }
 
 pub(crate) fn import(
@@ -212,77 +193,4 @@ pub(crate) fn note_trailing(
             });
         }
     }
-}
-
-/// Looks up an index in a list.
-pub(crate) fn lookup<'a, T>(
-    list: &'a [T],
-    index: u64,
-    what: &'static str,
-    referrer: impl FnOnce() -> Object,
-) -> Result<(usize, &'a T)> {
-    let at = usize::try_from(index).ok();
-    match at.and_then(|at| Some((at, list.get(at)?))) {
-        Some(found) => Ok(found),
-        None => Err(Error::Asset {
-            file: Box::default(),
-            object: referrer(),
-            why: AssetFault::Dangling {
-                what,
-                index,
-                count: list.len() as u64,
-            },
-        }),
-    }
-}
-
-pub(crate) fn object(kind: ObjectKind, index: usize, part: impl Into<Box<str>>) -> Object {
-    Object {
-        kind,
-        index: Some(index),
-        part: part.into(),
-    }
-}
-
-pub(crate) fn fault_of(object: Object, why: AssetFault) -> Error {
-    Error::Asset {
-        file: Box::default(),
-        object,
-        why,
-    }
-}
-
-/// Text from a file, cut to a length that fits an error message or a listing.
-pub(crate) fn cut(text: &str) -> Box<str> {
-    match text.char_indices().nth(200) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-    }
-}
-
-pub(crate) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
-    AssetFault::NotAllowed {
-        what,
-        got: cut(got),
-        allowed,
-    }
-}
-
-pub(crate) fn malformed(what: &'static str, at: usize) -> Error {
-    let at = at as u64;
-    fault(
-        ObjectKind::File,
-        None,
-        "",
-        AssetFault::Malformed { what, at },
-    )
-}
-
-/// True if the file declares that it uses an extension.
-pub(crate) fn uses(doc: &Document, extension: &str) -> bool {
-    let mut declared = doc
-        .extensions_used
-        .iter()
-        .chain(doc.extensions_required.iter());
-    declared.any(|name| name == extension)
 }

@@ -1,7 +1,9 @@
 //! Resources of a file: data URIs, and files in its folder. Nothing outside of it is read.
 
-use super::read::{cut, fault_of};
+use super::fault::cut;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault, fault_of};
+use crate::import::options::ImportOptions;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
@@ -16,6 +18,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true),
 );
+
+/// The reason that a file given as bytes cannot refer to others.
+const ONLY_BYTES: &str = "is not available: only bytes were given";
 
 /// The bytes that `uri` refers to, at most `cap`. `object` is the object with the reference.
 pub(super) fn load(
@@ -108,13 +113,23 @@ fn relative_path(uri: &str) -> Result<String, &'static str> {
     Ok(path.into_owned())
 }
 
-/// The error for a resource of an asset that was given as bytes only.
-pub(super) fn unreachable(uri: &str) -> Error {
-    no_object(refused(uri, "can't be reached: only bytes were given"))
+/// The bytes of a file that an asset given as bytes refers to.
+pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+    match &options.resources {
+        Some(resources) => resources.read(path),
+        None => Err(no_object(refused(path, ONLY_BYTES))),
+    }
+}
+
+/// The bytes of the file at `path`, and its folder.
+pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
+    let bytes = read_file(path, options.max_resource_bytes);
+    let bytes = bytes.map_err(|error| error.in_file(&options.name))?;
+    Ok((bytes, Folder::of(path)?))
 }
 
 fn no_object(why: AssetFault) -> Error {
-    crate::import::options::fault(ObjectKind::File, None, "", why)
+    fault(ObjectKind::File, None, "", why)
 }
 
 fn io(path: &Path, error: &std::io::Error) -> Error {
@@ -137,6 +152,14 @@ impl Folder {
         };
         let real = folder.canonicalize().map_err(|error| io(folder, &error))?;
         Ok(Self(real))
+    }
+
+    /// The bytes of a file that an asset in this folder refers to.
+    pub(super) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+        match &options.resources {
+            Some(resources) => resources.read(path),
+            None => self.read(path, options.max_resource_bytes),
+        }
     }
 
     /// The bytes of the file at `relative`, which must be a plain file and must still lie in this

@@ -1,9 +1,12 @@
 //! Nodes and scenes: the parents of nodes, and the nodes that are drawn.
 
+use super::fault::lookup;
 use super::json::{Document, Node};
-use super::read::{fault_of, lookup, object};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::options::{ImportOptions, Repair, RepairKind, fault};
+use crate::import::fault::fault;
+use crate::import::fault::{fault_of, object};
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
@@ -134,7 +137,7 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
     let has_trs = node.translation.is_some() || node.rotation.is_some() || node.scale.is_some();
     let identity = Mat4::IDENTITY.to_cols_array();
     if has_trs && node.matrix.is_some_and(|matrix| matrix != identity) {
-        let why = AssetFault::Invalid("stands beside translation, rotation or scale");
+        let why = AssetFault::Invalid("is combined with translation, rotation or scale");
         return Err(fault_of(object(ObjectKind::Node, index, "matrix"), why));
     }
     Ok(())

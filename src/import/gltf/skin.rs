@@ -1,9 +1,10 @@
 //! Skins: joints and inverse bind matrices.
 
-use super::accessor::Component;
-use super::read::{fault_of, lookup, object};
+use super::component::Component;
+use super::fault::lookup;
 use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
 use crate::import::{RawPrimitive, RawSkin};
 use glam::Mat4;
 

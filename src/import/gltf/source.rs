@@ -1,10 +1,11 @@
 //! The source of an import: the document, its buffers and the caps.
 
-use super::accessor::Component;
+use super::component::Component;
+use super::fault::{lookup, not_allowed};
 use super::json::{Accessor, Document};
-use super::read::{fault_of, lookup, not_allowed, object};
 use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
 use std::rc::Rc;
 

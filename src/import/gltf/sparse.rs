@@ -1,10 +1,11 @@
 //! Sparse accessors: values that replace elements of a view, or of zeros.
 
-use super::accessor::{Component, Elements, shape};
+use super::accessor::Elements;
+use super::component::{Component, shape};
 use super::json::{Accessor, Sparse};
-use super::read::{fault_of, object};
 use super::source::{Bytes, Source};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
 
 /// The elements of a three-component accessor as the file stores them, without a copy.
 #[derive(Debug)]

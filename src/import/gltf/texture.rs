@@ -1,14 +1,15 @@
 //! Textures of materials: their images, each decoded once, and samplers.
 
+use super::fault::{lookup, not_allowed};
 use super::image;
 use super::json::Document;
 use super::json_material::Sampler as RawSampler;
 use super::material::TextureNeeds;
-use super::read::{fault_of, lookup, not_allowed, object};
 use super::source::Source;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
-use crate::import::options::Repair;
+use crate::import::fault::{fault_of, object};
+use crate::import::repair::Repair;
 use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Conversion of indices and modes: lists, strips and fans to lists.
 
-use super::accessor::Component;
+use super::component::Component;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
 use crate::error::{AssetFault, Result};
@@ -25,9 +25,9 @@ impl Reader<'_, '_> {
         };
         if !fits {
             let why = if mode == 4 {
-                "the number of indices is no multiple of 3"
+                "the number of indices is not a multiple of 3"
             } else {
-                "a strip or fan has less than three indices"
+                "a strip or fan has fewer than three indices"
             };
             return Err(at.fault("indices", AssetFault::Invalid(why)));
         }

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 use throng::Error;
-use throng::character::pack_clips;
 use throng::clip::{Clip, ClipOptions, PackObserver};
 use throng::import::ImportOptions;
 
@@ -12,7 +11,7 @@ fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
     let character = throng::builtin::mannequin_with(&curves_only).unwrap();
     let (curves, options) = (character.curves(), ClipOptions::default());
     let told = Mutex::new(Vec::new());
-    let packed = pack_clips(&character, curves, &options, |progress| {
+    let packed = character.pack(curves, &options, |progress| {
         assert_eq!(progress.total, curves.len());
         let mut told = told.lock().unwrap();
         told.push((progress.done, progress.clip.to_owned()));
@@ -36,7 +35,7 @@ fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
         error_m: Some(-1.0),
         ..options
     };
-    let error = pack_clips(&character, curves, &bad, |_| panic!("nothing is packed"));
+    let error = character.pack(curves, &bad, |_| panic!("nothing is packed"));
     assert!(matches!(error, Err(Error::Argument { .. })));
 }
 

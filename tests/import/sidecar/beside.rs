@@ -6,7 +6,7 @@ use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
 use throng::ids::{ClipId, JointId};
-use throng::import::{ImportOptions, RepairKind, add_clips, gltf_with};
+use throng::import::{ImportOptions, RepairKind, ResourceReader, add_clips, gltf};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
 use throng::state_machine::MAX_TEXT_BYTES;
@@ -137,14 +137,8 @@ pub(super) fn check_whole(character: &Character) {
     velocity.weights(Vec2::new(0.0, 1.0), &mut weights).unwrap();
     assert_eq!((velocity.dimensions(), weights), (2, [0.0, 0.0, 1.0]));
     let sword = &set.sockets()[set.socket("sword").unwrap().index()];
-    assert_eq!(
-        sword.socket.joint,
-        character.skeleton().joint("Hand").unwrap()
-    );
-    assert_eq!(
-        sword.socket.offset.transform_point3(Vec3::ZERO),
-        Vec3::Y * 0.1
-    );
+    assert_eq!(sword.joint, character.skeleton().joint("Hand").unwrap());
+    assert_eq!(sword.offset.transform_point3(Vec3::ZERO), Vec3::Y * 0.1);
     let missing = set.socket("shield").unwrap_err().to_string();
     assert_eq!(missing, "no socket is called \"shield\": there are sword");
 }
@@ -250,7 +244,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
          \"Wlak\": there are Idle, Walk, Run"
     );
     // Descriptions that are given as data may name files, too, where there is a folder.
-    let read = &mut |path: &str| {
+    let read = |path: &str| {
         assert_eq!(path, "machine.toml");
         Ok(MACHINE.as_bytes().to_vec())
     };
@@ -259,9 +253,10 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
             state_machine_file: Some("machine.toml".into()),
             ..AnimationDesc::default()
         }),
+        resources: Some(ResourceReader::new(read)),
         ..ImportOptions::default()
     };
-    let imported = gltf_with(MODEL.as_bytes(), read, &options).unwrap();
+    let imported = gltf(MODEL.as_bytes(), &options).unwrap();
     assert!(imported.animations().state_machine().is_some());
 }
 

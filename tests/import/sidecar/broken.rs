@@ -122,12 +122,12 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'A'\nroot_motion = {}\n[[additive]]\nname = 'A'\nclip = 'Run'",
-        "doll.toml:3: clip 0 \"A\", root_motion: an additive clip has no root motion",
+        "doll.toml:3: clip 0 \"A\", root_motion: additive clips cannot have root motion",
         "",
     ),
     (
         "[[clip]]\nname = 'Run'\ngait = { speed_m_s = 1 }\n[[additive]]\nclip = 'Run'",
-        "doll.toml:3: clip 0 \"Run\", gait: an additive clip has no gait",
+        "doll.toml:3: clip 0 \"Run\", gait: additive clips cannot have a gait",
         "",
     ),
     // Additive clips.
@@ -189,7 +189,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[additive]]\nclip = 'Run'\n[[blend_space]]\nname = 's'\npoints = [{ at = 0, clip = 'Walk' }, { at = 1, clip = 'Run' }]",
-        "doll.toml:5: blend space 0 \"s\", points[1].clip: additive clips and others can't be blended",
+        "doll.toml:5: blend space 0 \"s\", points[1].clip: additive and other clips cannot be blended together",
         "",
     ),
     // Sockets.
@@ -236,7 +236,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[mask]]\nname = 'm'\nparts = []\n[state_machine]\nmask = [{ name = 'm', parts = [{ joint = 'Hips' }] }]\nlayer = [{ name = 'l', entry = 'a', state = [{ name = 'a' }] }]",
-        "doll.toml:2: mask 0 \"m\", name: the state machine has another mask of this name",
+        "doll.toml:2: mask 0 \"m\", name: the state machine has a different mask with this name",
         "",
     ),
 ];

@@ -104,7 +104,7 @@ fn the_mannequin_brings_its_own() {
         assert!(set.socket(name).is_ok());
     }
     let walk = set.gait(mannequin.clip("Walk").unwrap()).unwrap();
-    assert_eq!(walk.speed_m_s, builtin::WALK_SPEED_M_S);
+    assert_eq!(walk.speed_m_s, 1.2);
     assert!(set.gait(mannequin.clip("Wave").unwrap()).is_none());
     let upper = &set.masks()[set.mask("upper body").unwrap().index()];
     let weight = |name| upper.weights()[mannequin.skeleton().joint(name).unwrap().index()];

@@ -1,0 +1,66 @@
+//! The result of an import.
+
+use super::repair::Repair;
+use crate::character::{Character, SplitReport};
+use crate::ids::ClipId;
+
+/// A character, and a list of the repairs that were made to import it or its added clips.
+///
+/// Dereferences to the character, so `&imported` can be passed as `&Character`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The character.
+    pub character: Character,
+    /// The harmless faults that were repaired and the parts that were left out.
+    ///
+    /// Repairs by the format's reader come first, then those by
+    /// [`RawCharacter::build`](crate::import::RawCharacter::build), each in file order.
+    pub repairs: Vec<Repair>,
+    /// The error caused by
+    /// [`ImportOptions::max_influences`](crate::import::ImportOptions::max_influences). `None` if
+    /// no vertex lost a weight.
+    pub influence_loss: Option<InfluenceLoss>,
+    /// The cuts that were made for 8-bit joint indices. `None` if none were made.
+    ///
+    /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or
+    /// just given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
+    pub narrowing: Option<SplitReport>,
+}
+
+/// The error caused by dropping influences: the vertex with the largest displacement.
+///
+/// The full and the limited influences are both blended linearly, without morph targets. They are
+/// compared in the rest pose and in every clip, at each key time of its tracks and at a quarter,
+/// half and three quarters of the way between two key times.
+///
+/// Clips with very many keys are sampled at fewer of these times, evenly spread. The limit is 4,096
+/// poses over all clips. It is lower if the affected vertices have so many influences that this
+/// would evaluate more than 2²⁸ (268 million) of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InfluenceLoss {
+    /// The vertex's displacement in character space, in metres. Infinite if the pose overflows.
+    pub displacement_m: f64,
+    /// Index into [`Character::primitives`].
+    pub primitive: usize,
+    /// The index of the vertex in that primitive.
+    pub vertex: usize,
+    /// The clip with the largest displacement. `None`: the rest pose.
+    pub clip: Option<ClipId>,
+    /// The time in that clip, in seconds. 0 in the rest pose.
+    pub time_s: f64,
+    /// The number of vertices that lost weights, over all primitives, before merging.
+    ///
+    /// Only vertices that triangles use are counted. The repairs list the number for each
+    /// primitive.
+    pub vertices: u64,
+    /// The number of poses that were measured, including the rest pose.
+    pub poses: usize,
+}
+
+impl core::ops::Deref for Imported {
+    type Target = Character;
+
+    fn deref(&self) -> &Character {
+        &self.character
+    }
+}
