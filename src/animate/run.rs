@@ -179,7 +179,8 @@ impl BatchPoser {
     /// Allocates the memory that [`Self::run_planned`] needs for up to `samples` samples per
     /// instance.
     pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
-        self.spare.make_room(&self.rig, threads.count(), samples * GROUP);
+        self.spare
+            .make_room(&self.rig, threads.count(), samples * GROUP);
     }
 
     /// Takes a scratch for groups of up to `samples` samples.

@@ -5,7 +5,8 @@
 //! against the curves and kept below [`ClipOptions::error_m`].
 //!
 //! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
-//! - `packed`, `keys`, `weights`: the packed form. `save`: its serialisation.
+//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`
+//!   and `words`: its serialisation, for files and for shaders.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
 //!   and `quantise`.
 //! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
@@ -36,7 +37,9 @@ mod save;
 mod timing;
 mod unpacked;
 mod weights;
+mod weights_sample;
 mod widths;
+mod words;
 
 pub use additive::{AdditiveReference, difference};
 pub(crate) use additive::{curves, put_onto};

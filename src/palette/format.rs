@@ -1,6 +1,6 @@
 //! Palette entry formats, and the skinning methods that use them.
 
-use super::matrices::Mat3x4;
+use super::mat3x4::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 
 /// The way vertices blend several joints, chosen for each character.

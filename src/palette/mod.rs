@@ -8,6 +8,7 @@ mod clip_form;
 mod entry;
 mod format;
 mod held;
+mod mat3x4;
 mod matrices;
 mod method;
 mod project;
@@ -18,7 +19,8 @@ pub(crate) use entry::{rotate, translation};
 pub use format::{
     DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset, SkinningMethod,
 };
+pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
-pub use matrices::{Mat3x4, PaletteFit, palette};
+pub use matrices::{PaletteFit, palette};
 pub use method::{check_clip, check_method};
 pub use write_only::WriteOnly;

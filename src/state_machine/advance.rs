@@ -1,10 +1,10 @@
 //! Advances an instance from one time to another, event by event.
 
-use super::drive::Watch;
 use super::fire::{Fired, due, enter, fire, next_s};
 use super::machine::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
+use super::watch::Watch;
 use crate::ids::StateId;
 
 /// The state of one update of one instance.

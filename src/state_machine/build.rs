@@ -10,7 +10,7 @@ use super::machine::{
 };
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::names::check_names;
-use crate::error::{DescFault, cut};
+use crate::error::{self, DescFault, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 use crate::text::{check_cap, check_value, find};
@@ -28,7 +28,39 @@ pub(crate) struct Known<'d> {
     pub(crate) spaces: &'d [BlendSpace],
 }
 
-pub(crate) fn build(
+impl StateMachine {
+    /// Validates `desc` against a skeleton and a list of clips.
+    ///
+    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
+    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
+    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`](error::Error::StateMachine) with the part of the state machine, its field and the fault.
+    pub fn new(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> error::Result<Self> {
+        Self::with_spaces(desc, skeleton, clips, &[])
+    }
+
+    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn with_spaces(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> error::Result<Self> {
+        let built = build(desc, skeleton, clips, spaces);
+        built.map_err(|fault| fault.named(desc).into_error())
+    }
+}
+
+pub(super) fn build(
     desc: &StateMachineDesc,
     skeleton: &Skeleton,
     clips: &[StateMachineClip<'_>],

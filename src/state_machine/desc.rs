@@ -1,5 +1,7 @@
 //! The plain-data description of a state machine.
 
+#[cfg(feature = "serde")]
+use super::defaults::{is_default, is_one, one};
 use super::desc_transition::TransitionDesc;
 use crate::motion::LoopMode;
 
@@ -30,11 +32,6 @@ pub struct StateMachineDesc {
 
 /// A value that the game sets for each instance.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(into = "super::parameter_text::ParameterText")
-)]
 pub struct ParameterDesc {
     /// The name, without white space and without any of `<>=!()"`.
     pub name: String,
@@ -300,31 +297,4 @@ pub struct Point2Desc {
     pub at: [f32; 2],
     /// The name of the clip.
     pub clip: String,
-}
-
-#[cfg(feature = "serde")]
-fn one() -> f32 {
-    1.0
-}
-
-#[cfg(feature = "serde")]
-pub(crate) fn yes() -> bool {
-    true
-}
-
-#[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-fn is_one(value: &f32) -> bool {
-    *value == 1.0
-}
-
-#[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-pub(crate) fn is_yes(value: &bool) -> bool {
-    *value
-}
-
-#[cfg(feature = "serde")]
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

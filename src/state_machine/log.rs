@@ -1,7 +1,7 @@
 //! The log of one update: states left and entered, and the clip time that passed.
 
-use super::drive::{DrivenClip, Watch};
 use super::fire::Taken;
+use super::watch::{DrivenClip, Watch};
 use crate::ids::{ClipId, StateId};
 use crate::motion::LoopMode;
 

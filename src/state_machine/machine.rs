@@ -1,12 +1,10 @@
 //! The validated state machine, and the limits of its size.
 
-use super::desc::StateMachineDesc;
 use super::model::{Layer, Parameter, State};
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
 use crate::ids::{StateId, find, unknown};
-use crate::motion::BlendSpace;
-use crate::skeleton::{Mask, Skeleton};
+use crate::skeleton::Mask;
 
 /// The most parameters that a state machine can have.
 pub const MAX_PARAMETERS: usize = 256;
@@ -113,36 +111,6 @@ pub struct StateMachine {
 }
 
 impl StateMachine {
-    /// Validates `desc` against a skeleton and a list of clips.
-    ///
-    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
-    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
-    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
-    ///
-    /// # Errors
-    /// [`Error::StateMachine`] with the part of the state machine, its field and the fault.
-    pub fn new(
-        desc: &StateMachineDesc,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-    ) -> Result<Self> {
-        Self::with_spaces(desc, skeleton, clips, &[])
-    }
-
-    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub(crate) fn with_spaces(
-        desc: &StateMachineDesc,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-        spaces: &[BlendSpace],
-    ) -> Result<Self> {
-        let built = super::build::build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_error())
-    }
-
     /// The masks that samples refer to.
     #[must_use]
     pub fn masks(&self) -> &[Mask] {

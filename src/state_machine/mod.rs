@@ -43,6 +43,8 @@ mod advance;
 mod build;
 mod build_motion;
 mod condition;
+#[cfg(feature = "serde")]
+mod defaults;
 mod desc;
 mod desc_transition;
 mod drive;
@@ -66,6 +68,7 @@ mod state;
 #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
 mod text;
 mod update;
+mod watch;
 
 pub(crate) use build::build_mask;
 pub use condition::{Condition, ConditionError, Test};
@@ -74,7 +77,6 @@ pub use desc::{
     Point2Desc, StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
-pub(crate) use drive::{DrivenClip, Watch};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
@@ -87,3 +89,4 @@ pub use play::LayerStatus;
 pub use state::{MAX_FADING, StateMachineInstance, Value};
 #[cfg(feature = "toml")]
 pub use text::{MAX_TEXT_BYTES, StateMachineText};
+pub(crate) use watch::{DrivenClip, Watch};

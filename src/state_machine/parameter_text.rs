@@ -4,11 +4,11 @@ use super::desc::{ParameterDesc, ParameterKind};
 use core::fmt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ParameterText {
+struct ParameterText {
     name: String,
     kind: KindText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,6 +113,12 @@ impl From<ParameterDesc> for ParameterText {
             min,
             max,
         }
+    }
+}
+
+impl Serialize for ParameterDesc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ParameterText::from(self.clone()).serialize(serializer)
     }
 }
 

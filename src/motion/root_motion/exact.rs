@@ -4,8 +4,8 @@
 
 use super::chain::inverse;
 use super::curve::Curve;
-use super::extract::RootMotionReport;
 use super::follow::Way;
+use super::options::RootMotionReport;
 use crate::clip::{Interpolation, Keys, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{DVec3, DVec4, Vec3};

@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::delta::RootDelta;
-use super::extract::RootMotionReport;
+use super::options::RootMotionReport;
 use crate::clip::CurveClip;
 use crate::ids::JointId;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
