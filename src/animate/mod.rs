@@ -35,4 +35,7 @@ mod write;
 pub(crate) use group::Product;
 pub(crate) use output::Starts;
 pub(crate) use plan::{PlanSource, Planner};
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
 pub use poser::BatchPoser;

@@ -41,7 +41,7 @@ mod weights_sample;
 mod widths;
 mod words;
 
-pub use additive::{AdditiveReference, difference};
+pub use additive::AdditiveReference;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub(crate) use curve::is_opposite;
@@ -55,3 +55,7 @@ pub(crate) use packed::{
 };
 pub use packed::{Clip, ClipOptions, ClipPacking, ClipReport};
 pub(crate) use timing::Place;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use additive::difference;

@@ -94,7 +94,7 @@ impl ClipReport {
     }
 }
 
-/// A compressed clip for [`BatchPoser`](crate::animate::BatchPoser), sampled at a uniform rate.
+/// A compressed clip, sampled at a uniform rate.
 ///
 /// Because keys are uniformly spaced, any time is found directly. Properties that do not move are
 /// stored once. A clip belongs to one skeleton.

@@ -40,7 +40,7 @@ impl SkinningMethod {
 
 /// The format of a palette's entries.
 ///
-/// [`check_method`](crate::palette::check_method()) finds the format that a character needs for a
+/// [`Self::of`] finds the format that a character needs for a
 /// [`SkinningMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFormat {

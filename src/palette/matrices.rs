@@ -15,7 +15,7 @@ pub enum PaletteFit {
     /// Writes the nearest entry, see [`PaletteEntry::project`].
     #[default]
     Projected,
-    /// Rejects them, with the tolerance of [`check_method`](crate::palette::check_method()).
+    /// Rejects them, with the tolerance of [`PaletteFormat::of`](crate::palette::PaletteFormat::of).
     Checked,
 }
 

@@ -6,7 +6,7 @@ use super::fault::{At, Fault};
 use super::model::{Motion, Played};
 use crate::error::{DescFault, cut};
 use crate::ids::ClipId;
-use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
 use crate::text::{check_cap, find, unknown};
 use glam::Vec2;
 
@@ -163,7 +163,7 @@ fn check_points<T: Copy>(
     if places.is_empty() {
         return Err(Fault::new(at, field, DescFault::Missing("points")));
     }
-    check_cap(at, "points", places.len(), MAX_BLEND_POINTS)?;
+    check_cap(at, "points", places.len(), BlendSpace::MAX_POINTS)?;
     match places.iter().position(|place| !finite(*place)) {
         Some(number) => Err(Fault::new(
             at,

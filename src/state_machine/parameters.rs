@@ -15,7 +15,10 @@ impl StateMachine {
         let names = self.parameters.iter().map(|parameter| &*parameter.name);
         find(names, name)
     }
+}
 
+#[doc(hidden)]
+impl StateMachine {
     /// Sets a float, clamped to its range.
     ///
     /// The change takes effect at the time up to which the instance has been updated.

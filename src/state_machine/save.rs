@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Test};
 use super::desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
-    Point2Desc, StateDesc, StateMachineDesc,
+    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    StateDesc, StateMachineDesc,
 };
 use super::desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
@@ -17,8 +17,8 @@ save_structs! {
     MaskPartDesc { joint, weight, feather }
     LayerDesc { name, entry, mask, weight, weight_parameter, additive, states, transitions }
     StateDesc { name, tag, speed, speed_parameter, loop_mode, start, motion }
-    Point1Desc { at, clip }
-    Point2Desc { at, clip }
+    PointDesc<f32> { at, clip }
+    PointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
         from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
     }

@@ -42,6 +42,7 @@ pub struct Passed<'a> {
     left_out: u64,
 }
 
+#[doc(hidden)]
 impl ClipEvents {
     /// The events that a step from one unwrapped time to another passes.
     ///

@@ -1,6 +1,6 @@
 //! Root motion: a clip's movement over the ground, moved from the clip to the instance.
 //!
-//! - [`RootMotion::extract`] splits a clip once, into the clip that stays in place and the motion.
+//! - `extract` splits a clip once, into the clip that stays in place and the motion.
 //!   `chain` evaluates the joint and its ancestors, `extract` chooses the joint and the options,
 //!   `exact` rewrites keys, and `resample` makes new ones.
 //! - [`RootDelta`] is a part of the motion. [`RootMotion::delta`] computes it for any span of time.
