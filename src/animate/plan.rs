@@ -58,7 +58,8 @@ impl Library<'_> {
                 });
             }
             if sample.level < level {
-                let descends = ArgumentFault::Invalid("is below that of the sample before it");
+                let descends =
+                    ArgumentFault::Invalid("must not be less than that of the previous sample");
                 return Err(argument("level", descends));
             }
             level = sample.level;

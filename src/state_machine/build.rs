@@ -286,11 +286,11 @@ impl Known<'_> {
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
         let played = played || desc.inertial_s != 0.0;
         if desc.from == Origin::Entry && played {
-            let why = "nothing was played before the entry: it has no exit time, fade or phase";
+            let why = "a transition from the entry cannot have an exit time, a fade or a phase";
             return Err(Fault::new(at, "from", DescFault::Invalid(why)));
         }
         if desc.start.is_some() && desc.sync == Sync::Phase {
-            let why = "either starts at the old state's phase or at one of its own";
+            let why = "cannot be combined with the phase of the old state";
             return Err(Fault::new(at, "start", DescFault::Invalid(why)));
         }
         let past_0 = |x: f32| x >= 0.0 && x.is_finite();
@@ -304,7 +304,7 @@ impl Known<'_> {
         let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&inertial_s);
         check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
         if inertial_s > 0.0 && fade_s > 0.0 {
-            let why = "either fades or is inertialised";
+            let why = "cannot be combined with `fade_s`";
             return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
         }
         check_start(at, desc.start.unwrap_or(0.0))?;

@@ -70,8 +70,8 @@ impl Known<'_> {
             let why = DescFault::Value {
                 value: parameters.len() as f64,
                 allowed: match space.dimensions() {
-                    1 => "1 parameter, as it has one coordinate",
-                    _ => "2 parameters, as it has two coordinates",
+                    1 => "1 parameter for its one coordinate",
+                    _ => "2 parameters for its two coordinates",
                 },
             };
             return Err(Fault::new(at, field_of_parameters, why));
@@ -133,7 +133,7 @@ impl Known<'_> {
     /// Looks up a clip by its index.
     fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
         let Some(clip) = self.clips.get(id.index()) else {
-            let why = DescFault::Invalid("has a clip that the state machine does not know");
+            let why = DescFault::Invalid("has a clip that the state machine was not given");
             return Err(Fault::new(at, field, why));
         };
         if clip.additive.is_some_and(|is| is != additive) {

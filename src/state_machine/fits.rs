@@ -39,16 +39,16 @@ impl StateMachine {
     /// Checks that an instance belongs to this state machine.
     pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::Argument {
-            what: "machine state",
+            what: "state machine instance",
             why: ArgumentFault::Invalid(why),
         };
         if state.machine != self.fingerprint {
-            return Err(invalid("is of another machine"));
+            return Err(invalid("belongs to another state machine"));
         }
         if state.proven.0 || self.holds(state) {
             Ok(())
         } else {
-            Err(invalid("holds values that its machine cannot reach"))
+            Err(invalid("has values that its state machine cannot reach"))
         }
     }
 

@@ -145,7 +145,9 @@ impl StateMachine {
         };
         let value = value(parameter.kind).ok_or(Error::Argument {
             what: parameter.kind.name(),
-            why: ArgumentFault::Invalid("the parameter is of this kind, and was set as another"),
+            why: ArgumentFault::Invalid(
+                "is the kind of the parameter, which cannot be set as another kind",
+            ),
         })?;
         state.changed |= *place != value;
         *place = value;

@@ -198,7 +198,7 @@ impl TryFrom<Vec<Source>> for Fading {
         if sources.iter().all(|source| fading.push(*source)) {
             Ok(fading)
         } else {
-            Err("more states fade out than can")
+            Err("more than 4 states fade out at once")
         }
     }
 }

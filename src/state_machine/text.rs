@@ -173,7 +173,7 @@ impl StateMachineDesc {
         if back.desc == *self {
             Ok(text)
         } else {
-            Err(fault(&"would read back as other data"))
+            Err(fault(&"the text would read back as different data"))
         }
     }
 }

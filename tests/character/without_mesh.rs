@@ -69,7 +69,7 @@ fn wrong_joints_are_named() {
     let mut long = joint("a", NO_PARENT);
     long.rest.rotation = Quat::from_xyzw(0.0, 0.0, 0.0, 2.0);
     let said = refused(vec![long]);
-    assert!(said.contains("not of length 1"), "{said}");
+    assert!(said.contains("must have a rotation of length 1"), "{said}");
     let many = vec![joint("a", NO_PARENT); Skeleton::MAX_JOINTS + 1];
     let said = refused(many);
     assert!(said.contains("65535"), "{said}");
@@ -106,7 +106,7 @@ fn joints_in_any_order_are_sorted() {
     }
     let circle = vec![joint("a", NO_PARENT), joint("b", 2), joint("c", 1)];
     let said = Skeleton::sorted(circle).unwrap_err().to_string();
-    assert_eq!(said, "joint 1: Joint::parent: hangs below itself");
+    assert_eq!(said, "joint 1: Joint::parent: makes the joint its own ancestor");
     let mut last = joint("a", 0);
     last.parent = Some(JointId(u16::MAX));
     assert!(Skeleton::new(vec![joint("", NO_PARENT), last.clone()]).is_err());

@@ -44,7 +44,7 @@ pub(crate) fn extract(
     let cap = MAX_KEYS as u64 / 8;
     if chain.key_count() as u64 > cap {
         return Err(Error::Capacity {
-            what: "keys of the root and above it",
+            what: "keys of the root joint and its ancestors",
             asked: chain.key_count() as u64,
             cap,
         });

@@ -86,7 +86,7 @@ impl<'a> Way<'a> {
         let q = rotation(&(placed.axes() * reference)).ok_or(Error::Argument {
             what: "yaw",
             why: ArgumentFault::Invalid(
-                "can't be taken out of a joint where one above it scales unevenly or to zero",
+                "cannot be extracted below a joint whose scale is zero or not uniform",
             ),
         })?;
         Ok((placed, q))
@@ -172,9 +172,7 @@ impl<'a> Way<'a> {
         let parent = &placed.parent;
         let inverse = inverse(parent).ok_or(Error::Argument {
             what: "root motion",
-            why: ArgumentFault::Invalid(
-                "can't be taken out of a joint where one above it has zero scale",
-            ),
+            why: ArgumentFault::Invalid("cannot be extracted below a joint whose scale is zero"),
         })?;
         let back = super::curve::motion(motion).inverse();
         let position = turned(placed.position(), back.yaw_rad) + back.translation;

@@ -45,7 +45,7 @@ impl Save for RootMotion {
         if motion.is_sound() {
             Ok(motion)
         } else {
-            Err(invalid("root motion", "makes no sense"))
+            Err(invalid("root motion", "has invalid keys"))
         }
     }
 }

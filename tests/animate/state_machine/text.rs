@@ -198,7 +198,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"leap\"",
         "name = \"(any)\"",
         "layer \"body\", state 2 \"(any)\", name",
-        "bracket",
+        "must not start with `(`",
     ),
     (
         "name = \"leap\"",
