@@ -5,8 +5,8 @@
 //!
 //! - `plan`: converts sample lists to the input of the kernel. `rig`: the character as the kernel
 //!   needs it.
-//! - `kernel`: the loop over blocks of joints, compiled once per vector unit. `group` and `scratch`:
-//!   its input and its working memory.
+//! - `kernel`: the loop over blocks of joints, compiled once per vector unit. `group` and
+//!   `scratch`: its input and its working memory.
 //! - `fetch`, `sample`, `levels`, `quaternion`: read and blend keys, with joints in the lanes.
 //! - `compose`, `palette_lanes`, `write`: after a transpose, with instances in the lanes, turn
 //!   local poses into model poses and palettes.

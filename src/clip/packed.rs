@@ -114,7 +114,7 @@ impl ClipReport {
 /// curves, apart from packing error. A clip that loops in the file loops here too, bit for bit.
 ///
 /// Tracks with steps, and tracks that even the highest rate does not follow, are kept as curves and
-/// evaluated as by [`CurveClip::sample`].
+/// evaluated as by [`CurveClip::sample`](crate::clip::CurveClip::sample).
 ///
 /// A clip has at most 16,384 frames (nine minutes at 30 Hz), and fewer for skeletons of more than
 /// 400 joints. Anything longer is kept as curves, which is exact, but larger and slower. Cut such

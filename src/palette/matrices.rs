@@ -15,7 +15,8 @@ pub enum PaletteFit {
     /// Writes the nearest entry, see [`PaletteEntry::project`].
     #[default]
     Projected,
-    /// Rejects them, with the tolerance of [`PaletteFormat::of`](crate::palette::PaletteFormat::of).
+    /// Rejects them, with the tolerance of
+    /// [`PaletteFormat::of`](crate::palette::PaletteFormat::of).
     Checked,
 }
 

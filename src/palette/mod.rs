@@ -1,8 +1,8 @@
 //! The palette stage: from a model pose to skinning matrices, in every palette format.
 //!
 //! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`]
-//! computes the palette of one pose, and [`Animator::palettes`](crate::animator::Animator::palettes)
-//! those of many instances.
+//! computes the palette of one pose, and
+//! [`Animator::palettes`](crate::animator::Animator::palettes) those of many instances.
 
 mod clip_form;
 mod entry;

@@ -33,7 +33,8 @@ impl StateMachine {
     /// spaces belong to a character, so a motion that names one needs [`Self::of`].
     ///
     /// # Errors
-    /// [`Error::StateMachine`](error::Error::StateMachine) with the part of the state machine, its field and the fault.
+    /// [`Error::StateMachine`](error::Error::StateMachine) with the part of the state machine, its
+    /// field and the fault.
     #[doc(hidden)]
     pub fn new(
         desc: &StateMachineDesc,

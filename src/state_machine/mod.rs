@@ -9,8 +9,8 @@
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions.
 //!   `StateMachineText` (feature `toml`) reads it from TOML and reports errors with line numbers.
 //! - [`StateMachine`] is the validated form. Any number of instances and threads can use it.
-//! - The [`Animator`](crate::animator::Animator) runs it for each actor that it drives. A crowd does
-//!   so for each instance.
+//! - The [`Animator`](crate::animator::Animator) runs it for each actor that it drives. A crowd
+//!   does so for each instance.
 //!
 //! # Time
 //! Events that depend on time alone happen at their exact time, not at a frame boundary. Inside one
@@ -30,8 +30,8 @@
 //!
 //! # Fades
 //! A transition that interrupts a fade starts from the weights reached so far, so nothing jumps. At
-//! most [`StateMachine::MAX_FADING`] states fade out at once. When that limit is reached, further fades wait
-//! until the current fade ends. Cuts do not wait.
+//! most [`StateMachine::MAX_FADING`] states fade out at once. When that limit is reached, further
+//! fades wait until the current fade ends. Cuts do not wait.
 //!
 //! The fields of [`TransitionDesc`] document the rules for exit times, interruptions and
 //! synchronised phases. They match Unity's animator controllers wherever Unity documents a rule.

@@ -106,7 +106,10 @@ fn joints_in_any_order_are_sorted() {
     }
     let circle = vec![joint("a", NO_PARENT), joint("b", 2), joint("c", 1)];
     let said = Skeleton::sorted(circle).unwrap_err().to_string();
-    assert_eq!(said, "joint 1: Joint::parent: makes the joint its own ancestor");
+    assert_eq!(
+        said,
+        "joint 1: Joint::parent: makes the joint its own ancestor"
+    );
     let mut last = joint("a", 0);
     last.parent = Some(JointId(u16::MAX));
     assert!(Skeleton::new(vec![joint("", NO_PARENT), last.clone()]).is_err());

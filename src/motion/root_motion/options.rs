@@ -18,10 +18,12 @@ pub enum RootReference {
     Rest,
 }
 
-/// Options of [`RootMotion::extract`]: the parts of the motion to extract.
+/// Options of [`RootMotion::extract`](crate::motion::RootMotion::extract): the parts of the motion
+/// to extract.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RootMotionOptions {
-    /// The joint whose motion is extracted. [`Skeleton::joint`] finds it by name.
+    /// The joint whose motion is extracted. [`Skeleton::joint`](crate::skeleton::Skeleton::joint)
+    /// finds it by name.
     ///
     /// `None` selects the topmost joint that the clip moves or rotates. Of several, it is the first
     /// in the skeleton's order.
