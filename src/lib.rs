@@ -14,8 +14,8 @@
 //! - [`import`] reads files into a [`character::Character`], which is checked once and then
 //!   immutable. [`builtin`] generates one in code.
 //! - [`animator`] animates many instances of a character, without Vulkan. It is built from
-//!   [`skeleton`], [`mesh`], [`clip`], [`motion`], [`state_machine`], [`animate`], [`palette`],
-//!   [`ik`], [`retarget`] and [`skin`], which can be used on their own.
+//!   [`skeleton`], [`mesh`], [`clip`], [`motion`], [`state_machine`], [`palette`], [`ik`],
+//!   [`retarget`] and [`skin`], which can be used on their own.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
 //! - `standalone` (a feature) creates instance, device and swapchain for programs without an
@@ -76,6 +76,7 @@ pub mod character;
 
 pub mod palette;
 
+#[doc(hidden)]
 pub mod animate;
 
 pub mod ik;

@@ -10,10 +10,11 @@ use std::sync::Arc;
 ///
 /// ```
 /// use throng::Threads;
-/// use throng::animate::BatchPoser;
+/// use throng::animator::{Animator, AnimatorDesc};
 ///
 /// let character = throng::builtin::mannequin()?.character;
-/// let poser = BatchPoser::new(&character)?.with_threads(Threads::Rayon);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// animator.set_threads(Threads::Rayon);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]

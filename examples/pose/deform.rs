@@ -7,7 +7,7 @@ use throng::ids::ClipId;
 use throng::motion::LoopMode;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
-    SkinningMethod, WriteOnly, check_method,
+    SkinningMethod, WriteOnly,
 };
 use throng::skeleton::Affine;
 use throng::skin::{PosedVertices, flipped_triangles, skin};
@@ -28,7 +28,7 @@ pub(super) fn on_cpu(
     moment: Moment,
     method: SkinningMethod,
 ) -> Result<Vec<PosedVertices>, Failure> {
-    match check_method(model, method)? {
+    match PaletteFormat::of(model, method)? {
         PaletteFormat::Mat3x4 => by::<Mat3x4>(model, moment),
         PaletteFormat::DualQuat => by::<DualQuat>(model, moment),
         PaletteFormat::DualQuatStretch => by::<DualQuatStretch>(model, moment),

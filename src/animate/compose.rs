@@ -1,8 +1,8 @@
 //! Composes local poses into model poses, with instances in the lanes.
 
-use super::kernel::Scratch;
+use super::group::{GROUP, rests};
 use super::rig::Joint;
-use super::sample::rests;
+use super::scratch::Scratch;
 use crate::clip::Property;
 use crate::simd::{WIDTH, Wide};
 
@@ -126,7 +126,7 @@ impl Locals<'_> {
 }
 
 /// Distance between two components of a local pose, counted in numbers.
-const LOCAL: usize = WIDTH * super::kernel::GROUP;
+const LOCAL: usize = WIDTH * GROUP;
 
 /// Computes the rotation matrix of a quaternion of any length but 0, by rows.
 ///

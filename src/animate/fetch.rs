@@ -1,6 +1,6 @@
 //! Reads a block of joints from a clip, with joints in the lanes.
 
-use super::kernel::Played;
+use super::group::Played;
 use crate::clip::{
     Block, BlockKeys, COMPONENTS, Property, Track, animate_tracks, components, driven,
 };

@@ -1,9 +1,9 @@
 //! Computes palettes from model poses, with palette entries in the lanes.
 
+use super::output::Starts;
 use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
-use super::run::Starts;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 use crate::simd::{Plain, Row, SimdLevel, Unit, WIDTH, Wide};
 use crate::skeleton::Affine;

@@ -1,137 +1,17 @@
-//! A group of instances, and the loop over its blocks of joints.
+//! The loop over the blocks of joints of a group of instances.
 
 use super::compose::compose_block;
-use super::plan::Distinct;
+use super::group::{GROUP, Group, Product};
 use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
+use super::scratch::Scratch;
 use super::write::{write_entries, write_model};
-use crate::clip::{COMPONENTS, Clip, Place};
-use crate::palette::PaletteFormat;
-use crate::simd::{Eight, Plain, Row, SimdLevel, Unit, WIDTH, Wide};
-use crate::skeleton::{Affine, Transform};
+use crate::simd::{Eight, Plain, SimdLevel, Unit, WIDTH, Wide};
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512, Pair, Sse2};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{Neon, Pair};
-
-/// Most instances that are evaluated together: two AVX2 registers or one AVX-512 register.
-pub(crate) const GROUP: usize = 16;
-
-/// A clip that an instance plays, at its time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Played<'a> {
-    pub(crate) clip: &'a Clip,
-    pub(crate) place: Place,
-    pub(super) rig: &'a Rig,
-    pub(crate) weight: f32,
-    pub(crate) mask: Option<u16>,
-    pub(crate) level: u8,
-}
-
-/// The range of the group's played clips that belongs to an instance. It is not empty.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Instance {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-    /// True with masks, levels or additive clips. Otherwise the weights sum to 1.
-    pub(crate) layered: bool,
-}
-
-/// The kind of output that is computed from the poses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Product {
-    /// Local poses: one `Transform` per joint.
-    Local,
-    /// Model poses: one `Affine` per joint.
-    Model,
-    /// Palettes in this format: one element per palette entry.
-    Palette(PaletteFormat),
-}
-
-/// Up to [`GROUP`] instances, and the addresses of their output.
-pub(crate) struct Group<'a> {
-    pub(crate) played: &'a [Played<'a>],
-    pub(crate) clips: Distinct<'a>,
-    pub(crate) instances: [Instance; GROUP],
-    /// Number of instances.
-    pub(crate) count: usize,
-    /// Masks `[mask][block]`, joints in the lanes.
-    pub(crate) masks: &'a [Vec<Row>],
-    pub(crate) threshold: f32,
-    pub(crate) product: Product,
-    /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
-    /// spill memory.
-    pub(crate) out: [*mut u8; GROUP],
-    /// Offset of all outputs into a line of 64 bytes, if it is the same for all.
-    pub(crate) phase: Option<usize>,
-}
-
-impl<'a> Group<'a> {
-    /// Returns the clips that an instance plays.
-    ///
-    /// # Safety
-    /// The instance belongs to the group.
-    #[inline(always)]
-    pub(crate) unsafe fn played_by(&self, instance: &Instance) -> &'a [Played<'a>] {
-        let range = instance.start as usize..instance.end as usize;
-        // SAFETY: the caller guarantees that the instance belongs to the group, so its range is
-        // valid.
-        unsafe { self.played.get_unchecked(range) }
-    }
-}
-
-impl Product {
-    /// Output size of one instance of a rig, in bytes.
-    pub(super) fn bytes(self, rig: &Rig) -> usize {
-        match self {
-            Self::Local => rig.joints.len() * size_of::<Transform>(),
-            Self::Model => rig.joints.len() * size_of::<Affine>(),
-            Self::Palette(format) => rig.entries.len() * format.entry_bytes(),
-        }
-    }
-}
-
-/// Sixteen numbers: a row of the widest unit.
-#[repr(C, align(64))]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Line(pub(crate) [f32; GROUP]);
-
-impl Line {
-    pub(crate) const ZERO: Self = Self([0.0; GROUP]);
-}
-
-/// Working memory of the kernel for one rig, kept from call to call.
-///
-/// Rows of `local` and `model` have the length that the unit needs.
-#[derive(Debug)]
-pub(crate) struct Scratch {
-    /// Samples `[component][instance]`, joints in the lanes.
-    pub(crate) sampled: [[Row; GROUP]; COMPONENTS],
-    /// Local poses `[component][joint]`, instances in the lanes.
-    pub(crate) local: [[Line; WIDTH]; COMPONENTS],
-    /// Model matrices by rows, instances in the lanes. Joints share this memory, see `Joint::slot`.
-    pub(crate) model: Vec<[Line; 12]>,
-    /// Output memory for lanes without an instance: the size of one instance of any product, and a
-    /// line.
-    pub(crate) spill: Vec<Line>,
-    /// The clips played by the current group.
-    pub(crate) played: Vec<Played<'static>>,
-}
-
-impl Scratch {
-    pub(crate) fn new(rig: &Rig) -> Box<Self> {
-        let line = Line::ZERO;
-        let most = rig.joints.len().max(rig.entries.len()) * size_of::<Affine>();
-        Box::new(Self {
-            sampled: [[Row::default(); GROUP]; COMPONENTS],
-            local: [[line; WIDTH]; COMPONENTS],
-            model: vec![[line; 12]; rig.slots],
-            spill: vec![line; most.div_ceil(size_of::<Line>()) + 1],
-            played: Vec::new(),
-        })
-    }
-}
 
 /// Number of instances in a group on this unit.
 pub(crate) const fn group_size(unit: Unit) -> usize {

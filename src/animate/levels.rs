@@ -3,8 +3,8 @@
 //! It follows the rule documented at [`ClipSample`](crate::motion::ClipSample) step by step.
 
 use super::fetch::{fetch3, fetch4};
-use super::kernel::Played;
-use super::sample::{dot, inverse_length, rests};
+use super::group::{Played, rests};
+use super::quaternion::{dot, inverse_length};
 use crate::clip::{COMPONENTS, Property};
 use crate::simd::{Eight, Row};
 

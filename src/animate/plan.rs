@@ -1,6 +1,6 @@
 //! Converts the clips that a group of instances plays to the input of the kernel.
 
-use super::kernel::{Instance, Played};
+use super::group::{Instance, Played};
 use super::rig::Rig;
 use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result};
@@ -58,7 +58,8 @@ impl Library<'_> {
                 });
             }
             if sample.level < level {
-                let descends = ArgumentFault::Invalid("is below that of the sample before it");
+                let descends =
+                    ArgumentFault::Invalid("must not be less than that of the previous sample");
                 return Err(argument("level", descends));
             }
             level = sample.level;
@@ -225,64 +226,6 @@ fn bound(played: &mut [Played<'_>]) {
                 one.weight = (f64::from(one.weight) * (MOST / sum)) as f32;
             }
         }
-    }
-}
-
-/// Largest number of different clips per group that are tracked.
-const DISTINCT: usize = 12;
-
-/// The different clips that a group plays, so that their flags are read once per block. Empty if
-/// there are too many.
-#[derive(Clone, Copy)]
-pub(crate) struct Distinct<'a> {
-    clips: [&'a Clip; DISTINCT],
-    count: usize,
-}
-
-impl<'a> Distinct<'a> {
-    pub(crate) fn of(rest: &'a Clip, played: &[Played<'a>]) -> Self {
-        let mut distinct = Self {
-            clips: [rest; DISTINCT],
-            count: 0,
-        };
-        for one in played {
-            let known = &distinct.clips[..distinct.count];
-            if known.iter().any(|clip| std::ptr::eq(*clip, one.clip)) {
-                continue;
-            }
-            if distinct.count == DISTINCT {
-                distinct.count = 0;
-                return distinct;
-            }
-            distinct.clips[distinct.count] = one.clip;
-            distinct.count += 1;
-        }
-        distinct
-    }
-
-    /// Returns the flags of a block that all clips have, and those that any clip has.
-    ///
-    /// # Safety
-    /// The clips have this block.
-    #[inline(always)]
-    pub(crate) unsafe fn flags(&self, played: &[Played<'_>], block: usize) -> (u8, u8) {
-        let (mut all, mut any) = (u8::MAX, 0);
-        let mut add = |clip: &Clip| {
-            // SAFETY: the caller guarantees that the clips have this block.
-            let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
-            all &= flags;
-            any |= flags;
-        };
-        if self.count > 0 {
-            for clip in &self.clips[..self.count] {
-                add(clip);
-            }
-        } else {
-            for one in played {
-                add(one.clip);
-            }
-        }
-        (all, any)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Computes poses and palettes of many instances of one skeleton together.
 
+use super::output::{Output, Starts};
 use super::plan::Library;
 use super::rig::Rig;
-use super::run::{Output, Spare, Starts};
+use super::scratch::Spare;
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::error::{ArgumentFault, Error, Result, expect_len};

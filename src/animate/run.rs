@@ -1,75 +1,16 @@
 //! Evaluates a whole list, group by group, on one thread or on all.
 
+use super::group::{Distinct, GROUP, Group, Instance, Played, Product};
 use super::kernel;
-use super::kernel::{GROUP, Group, Instance, Played, Product, Scratch};
-use super::plan::{Distinct, Library, Listed, PlanSource, Planner};
+use super::output::{Output, Starts};
+use super::plan::{Library, Listed, PlanSource, Planner};
 use super::poser::BatchPoser;
+use super::scratch::{Scratch, Spare};
 use crate::error::{Result, expect_len};
 use crate::motion::SampleList;
-use crate::palette::{PaletteEntry, WriteOnly};
 use crate::simd::Unit;
-use crate::skeleton::{Affine, Transform};
 use crate::threads::Threads;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The output of a batch: its kind and its memory, one instance after the other.
-pub(crate) struct Output {
-    pub(crate) product: Product,
-    pub(crate) start: *mut u8,
-    /// Length of the output in elements.
-    pub(crate) len: usize,
-}
-
-/// The output addresses of the instances.
-#[derive(Clone, Copy)]
-pub(crate) enum Starts<'a> {
-    /// Contiguous outputs: the address of the first, and the size of each in bytes.
-    Even(*mut u8, usize),
-    /// A separate address for each instance.
-    #[allow(dead_code, reason = "taken by the animator")]
-    Each(&'a [*mut u8]),
-}
-
-// SAFETY: these are only addresses. The functions that write to them require that no two threads
-// write to the same output.
-unsafe impl Sync for Starts<'_> {}
-
-impl Starts<'_> {
-    #[inline]
-    pub(crate) fn at(&self, index: usize) -> *mut u8 {
-        match self {
-            Self::Even(start, bytes) => start.wrapping_add(index * bytes),
-            Self::Each(starts) => starts[index],
-        }
-    }
-}
-
-impl Output {
-    pub(crate) fn palettes<E: PaletteEntry>(mut out: WriteOnly<'_, E>) -> Self {
-        Self {
-            product: Product::Palette(E::FORMAT),
-            start: out.as_mut_ptr().cast(),
-            len: out.len(),
-        }
-    }
-
-    pub(crate) fn local(out: &mut [Transform]) -> Self {
-        Self {
-            product: Product::Local,
-            start: out.as_mut_ptr().cast(),
-            len: out.len(),
-        }
-    }
-
-    pub(crate) fn models(out: &mut [Affine]) -> Self {
-        Self {
-            product: Product::Model,
-            start: out.as_mut_ptr().cast(),
-            len: out.len(),
-        }
-    }
-}
 
 /// Size of a cache line, in bytes.
 const LINE_BYTES: usize = 64;
@@ -224,7 +165,7 @@ impl BatchPoser {
             starts,
         };
         if !matches!(threads, Threads::One) {
-            self.spare.make_room(self, threads.count(), samples);
+            self.spare.make_room(&self.rig, threads.count(), samples);
         }
         threads.for_each_init(
             job.groups(),
@@ -238,16 +179,13 @@ impl BatchPoser {
     /// Allocates the memory that [`Self::run_planned`] needs for up to `samples` samples per
     /// instance.
     pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
-        self.spare.make_room(self, threads.count(), samples * GROUP);
+        self.spare
+            .make_room(&self.rig, threads.count(), samples * GROUP);
     }
 
     /// Takes a scratch for groups of up to `samples` samples.
     fn lend(&self, samples: usize) -> Borrowed<'_> {
-        let spare = self.spare.lock().list.pop();
-        let mut scratch = spare.unwrap_or_else(|| {
-            self.spare.lock().made += 1;
-            Scratch::new(&self.rig)
-        });
+        let mut scratch = self.spare.take(&self.rig);
         scratch.reserve(samples);
         Borrowed {
             scratch: Some(scratch),
@@ -259,46 +197,6 @@ impl BatchPoser {
 /// The larger number, or the first error.
 fn most(a: Result<usize>, b: Result<usize>) -> Result<usize> {
     Ok(a?.max(b?))
-}
-
-impl Scratch {
-    /// Reserves memory for a group's samples, plus the rest pose for each instance.
-    fn reserve(&mut self, samples: usize) {
-        self.played.clear();
-        self.played.reserve(samples + GROUP);
-    }
-}
-
-/// The pool of scratch memory that is kept from call to call.
-#[derive(Debug, Default)]
-pub(crate) struct Spare(Mutex<SparePool>);
-
-#[derive(Debug, Default)]
-struct SparePool {
-    list: Vec<Box<Scratch>>,
-    /// Number of scratches, including those in use.
-    made: usize,
-}
-
-impl Spare {
-    fn lock(&self) -> MutexGuard<'_, SparePool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Creates one scratch per thread, with memory for a group's samples, so that nothing is
-    /// allocated later, whichever threads take part.
-    fn make_room(&self, poser: &BatchPoser, threads: usize, samples: usize) {
-        let mut kept = self.lock();
-        while kept.made < threads {
-            kept.made += 1;
-            kept.list.push(Scratch::new(&poser.rig));
-        }
-        for scratch in &mut kept.list {
-            scratch.reserve(samples);
-        }
-        let missing = kept.made - kept.list.len().min(kept.made);
-        kept.list.reserve(missing);
-    }
 }
 
 /// A scratch that returns to the pool when it is dropped.
@@ -322,6 +220,8 @@ impl Borrowed<'_> {
 
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
-        self.spare.lock().list.extend(self.scratch.take());
+        if let Some(scratch) = self.scratch.take() {
+            self.spare.give_back(scratch);
+        }
     }
 }

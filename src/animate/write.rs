@@ -1,9 +1,10 @@
 //! Writes palettes and model poses from the lanes, each instance's in ascending order.
 
 use super::compose::{at, rows};
-use super::kernel::{Group, Product, Scratch};
+use super::group::{Group, Product};
 use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
 use super::rig::{Entry, Joint};
+use super::scratch::Scratch;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 use crate::simd::Wide;
 use crate::skeleton::Affine;

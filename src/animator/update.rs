@@ -8,7 +8,7 @@ use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::state_machine::MAX_TIME_S;
+use crate::state_machine::StateMachine;
 
 impl Animator {
     /// Takes all actors to the time `now_s`.
@@ -20,8 +20,8 @@ impl Animator {
     /// clock goes back, it visits all actors, but nothing happens to them.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a time that is not finite or is more than [`MAX_TIME_S`] from 0.
-    /// Nothing changes then.
+    /// [`Error::Argument`] for a time that is not finite or is more than
+    /// [`StateMachine::MAX_TIME_S`] from 0. Nothing changes then.
     pub fn update(&mut self, now_s: f64) -> Result<()> {
         check_time(now_s)?;
         let back = now_s < self.now_s;
@@ -203,11 +203,11 @@ impl Animator {
 fn check_time(now_s: f64) -> Result<()> {
     let why = if !now_s.is_finite() {
         ArgumentFault::NotFinite(now_s)
-    } else if now_s.abs() > MAX_TIME_S {
+    } else if now_s.abs() > StateMachine::MAX_TIME_S {
         ArgumentFault::OutOfRange {
             value: now_s,
-            min: -MAX_TIME_S,
-            max: MAX_TIME_S,
+            min: -StateMachine::MAX_TIME_S,
+            max: StateMachine::MAX_TIME_S,
         }
     } else {
         return Ok(());

@@ -41,6 +41,7 @@ impl RootMotion {
     /// - [`Error::Capacity`](crate::error::Error::Capacity) if the joint and its ancestors have
     ///   more than 131,072 keys, if more than 1,048,576 keys would be needed, or if the work would
     ///   take more than 2²⁶ products of transforms.
+    #[doc(hidden)]
     pub fn extract(
         character: &Character,
         clip: &CurveClip,

@@ -22,10 +22,14 @@ impl<'c> StateMachineClip<'c> {
 }
 
 impl StateMachine {
-    /// [`Self::new`] for the skeleton, the clips and the blend spaces of a character.
+    /// Validates `desc` against a character: its skeleton, clips and blend spaces.
+    ///
+    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
+    /// name, the first is used.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// [`Error::StateMachine`](crate::Error::StateMachine) with the part of the state machine, its
+    /// field and the fault.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.animations().blend_spaces();

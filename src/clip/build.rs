@@ -7,11 +7,11 @@ use super::exact::Times;
 use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
 use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport};
-use super::quantise::quantise;
 use super::rates::timings;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
+use super::widths::search;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use crate::mesh::Model;
@@ -31,13 +31,33 @@ const LONGER: f64 = 1.6;
 /// apart, unless no rate achieves that. Blending relies on it for its precision.
 const LEAST_COSINE: f32 = 0.7;
 
+impl Clip {
+    /// Packs `curves` for the skeleton of `model`.
+    ///
+    /// # Errors
+    /// The errors of `Clip::new`.
+    pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
+        let rest = model.skeleton.rest_pose();
+        clip(model, curves, options, Base::Rest(&rest))
+    }
+
+    /// Does the same as [`Self::additive`] for curves that are already differences from
+    /// `reference`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::new`].
+    pub(crate) fn of_difference(
+        model: &Model,
+        curves: &CurveClip,
+        reference: &[Transform],
+        options: &ClipOptions,
+    ) -> Result<Self> {
+        clip(model, curves, options, Base::Reference(reference))
+    }
+}
+
 /// See [`Clip::new`].
-pub(super) fn clip(
-    model: &Model,
-    raw: &CurveClip,
-    options: &ClipOptions,
-    base: Base<'_>,
-) -> Result<Clip> {
+fn clip(model: &Model, raw: &CurveClip, options: &ClipOptions, base: Base<'_>) -> Result<Clip> {
     let skeleton = model.skeleton();
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
@@ -165,7 +185,7 @@ fn stored(
     if packing == ClipPacking::None {
         return clip;
     }
-    let packed = quantise(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
+    let packed = search(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
     match packed {
         Some(packed) if packed.report.bytes < clip.report.bytes => packed,
         _ => clip,

@@ -1,16 +1,24 @@
 //! The times at which a clip is checked, and the exact poses of the file's curves there.
 
+use super::base::Base;
+use super::curve::CurveClip;
 use super::curve_sample::animate_tracks;
-use super::measure::{Measure, Scratch};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::timing::Timing;
 use super::unpacked::models_of;
-use crate::skeleton::Transform;
+use crate::skeleton::{Skeleton, Transform};
 
 /// Limit of cached joint poses. Others are recomputed whenever they are needed.
 const MAX_KEPT: usize = 1 << 18;
 /// A frame closer to another tested time than this part of an interval is not tested separately.
 const NEAR: f64 = 1e-3;
+
+/// The file's curves, which clips are compared with.
+pub(super) struct FileCurves<'a> {
+    pub(super) skeleton: &'a Skeleton,
+    pub(super) curves: &'a CurveClip,
+    pub(super) base: Base<'a>,
+}
 
 /// Times in groups of eight, and the exact model poses at them.
 #[derive(Default)]
@@ -63,32 +71,34 @@ impl Part {
     }
 
     /// Caches the exact poses of a group if it is the next one and the limit is not reached.
-    pub(super) fn fill(&mut self, measure: &Measure<'_>, group: usize, scratch: &mut Scratch) {
-        let joints = measure.skeleton().len();
+    ///
+    /// `local` is working memory.
+    pub(super) fn fill(&mut self, file: &FileCurves<'_>, group: usize, local: &mut Vec<Transform>) {
+        let joints = file.skeleton.len();
         if group != self.finite.len() || (group + 1) * joints * EIGHT > MAX_KEPT {
             return;
         }
         let first = self.models.len();
         self.models.resize(first + joints, [Octet::default(); 12]);
         let models = &mut self.models[first..];
-        compute(measure, &self.times_s[group], &mut scratch.local, models);
+        compute(file, &self.times_s[group], local, models);
         self.finite.push(finite(models));
     }
 
     /// Returns the exact poses of a group, and true if all of them are finite.
     pub(super) fn models<'a>(
         &'a self,
-        measure: &Measure<'_>,
+        file: &FileCurves<'_>,
         group: usize,
         local: &mut Vec<Transform>,
         out: &'a mut Vec<Matrices>,
     ) -> (&'a [Matrices], bool) {
-        let joints = measure.skeleton().len();
+        let joints = file.skeleton.len();
         if let Some(finite) = self.finite.get(group) {
             return (&self.models[group * joints..][..joints], *finite);
         }
         out.resize(joints, [Octet::default(); 12]);
-        compute(measure, &self.times_s[group], local, out);
+        compute(file, &self.times_s[group], local, out);
         (out, finite(out))
     }
 }
@@ -102,19 +112,19 @@ fn finite(models: &[Matrices]) -> bool {
 }
 
 fn compute(
-    measure: &Measure<'_>,
+    file: &FileCurves<'_>,
     times_s: &[f64; EIGHT],
     local: &mut Vec<Transform>,
     out: &mut [Matrices],
 ) {
-    let joints = measure.skeleton().len();
+    let joints = file.skeleton.len();
     local.clear();
     for time_s in times_s {
         let start = local.len();
-        local.extend((0..joints).map(|joint| measure.base.at_rest(joint)));
-        animate_tracks(measure.raw.tracks(), *time_s, 0, &mut local[start..]);
+        local.extend((0..joints).map(|joint| file.base.at_rest(joint)));
+        animate_tracks(file.curves.tracks(), *time_s, 0, &mut local[start..]);
     }
-    models_of(measure.skeleton().joints(), measure.base, local, out);
+    models_of(file.skeleton.joints(), file.base, local, out);
 }
 
 impl Times {
@@ -151,10 +161,11 @@ impl Times {
         }
     }
 
-    pub(super) fn part<'a>(&'a self, part: usize, measure: &'a Measure<'_>) -> &'a Part {
+    /// Returns a part: `keys`, the one from the file's keys, or one of these.
+    pub(super) fn part<'a>(&'a self, part: usize, keys: &'a Part) -> &'a Part {
         match part.checked_sub(1) {
             Some(own) => &self.parts[own],
-            None => measure.keys(),
+            None => keys,
         }
     }
 
@@ -162,23 +173,23 @@ impl Times {
     pub(super) fn fill(
         &mut self,
         part: usize,
-        measure: &Measure<'_>,
+        file: &FileCurves<'_>,
         group: usize,
-        scratch: &mut Scratch,
+        local: &mut Vec<Transform>,
     ) {
         if let Some(own) = part.checked_sub(1) {
-            self.parts[own].fill(measure, group, scratch);
+            self.parts[own].fill(file, group, local);
         }
     }
 }
 
 /// Returns all groups of these parts.
 pub(super) fn picks<'a>(
-    measure: &'a Measure<'_>,
+    keys: &'a Part,
     times: &'a Times,
     parts: impl IntoIterator<Item = usize>,
 ) -> Vec<Pick<'a>> {
-    let parts = parts.into_iter().map(|part| times.part(part, measure));
+    let parts = parts.into_iter().map(|part| times.part(part, keys));
     let groups = parts.flat_map(|part| (0..part.groups()).map(move |group| Pick { part, group }));
     groups.collect()
 }

@@ -4,7 +4,7 @@ use super::additive::put_onto;
 use super::base::Base;
 use super::curve::{CurveClip, Track, TrackValues};
 use super::curve_sample::animate_tracks;
-use super::exact::{Part, Pick, Times, picks};
+use super::exact::{FileCurves, Part, Pick, Times, picks};
 use super::key_times;
 use super::look::{Far, Look, apart};
 use super::octet::{EIGHT, Matrices, Octet};
@@ -48,9 +48,7 @@ pub(super) struct Most {
 
 /// The reference that clips are compared with.
 pub(super) struct Measure<'a> {
-    skeleton: &'a Skeleton,
-    pub(super) raw: &'a CurveClip,
-    pub(super) base: Base<'a>,
+    file: FileCurves<'a>,
     bound_m: f32,
     point_m: f32,
     /// Distance of the test points along each joint's axes.
@@ -61,8 +59,8 @@ pub(super) struct Measure<'a> {
 
 /// Working memory for the poses at eight times.
 #[derive(Default)]
-pub(super) struct Scratch {
-    pub(super) local: Vec<Transform>,
+struct Scratch {
+    local: Vec<Transform>,
     exact: Vec<Matrices>,
     made: Vec<Matrices>,
 }
@@ -110,9 +108,11 @@ impl<'a> Measure<'a> {
         };
         let key_times_s = key_times::key_times_s(raw, most, worth);
         let mut measure = Self {
-            skeleton,
-            raw,
-            base,
+            file: FileCurves {
+                skeleton,
+                curves: raw,
+                base,
+            },
             bound_m: options.error_m.unwrap_or(ERROR_M * scale),
             point_m: POINT_M * scale,
             reaches: reaches.collect(),
@@ -121,7 +121,7 @@ impl<'a> Measure<'a> {
         let mut keys = Part::new(key_times_s);
         let mut scratch = Scratch::default();
         for group in 0..keys.groups() {
-            keys.fill(&measure, group, &mut scratch);
+            keys.fill(&measure.file, group, &mut scratch.local);
         }
         measure.keys = keys;
         measure
@@ -137,8 +137,12 @@ impl<'a> Measure<'a> {
         &self.keys
     }
 
-    pub(super) fn skeleton(&self) -> &Skeleton {
-        self.skeleton
+    pub(super) fn file(&self) -> &FileCurves<'a> {
+        &self.file
+    }
+
+    pub(super) fn base(&self) -> Base<'a> {
+        self.file.base
     }
 
     /// Returns the worst error if it is within the bound.
@@ -146,14 +150,14 @@ impl<'a> Measure<'a> {
         let limit = self.limit_m();
         let mut worst = Worst::default();
         let mut scratch = Scratch::default();
-        let all = vec![true; self.skeleton.len()];
+        let all = vec![true; self.file.skeleton.len()];
         let mut found = vec![Far::default(); all.len()];
         for part in 0..Times::PARTS {
             found.fill(Far::default());
-            for group in 0..times.part(part, self).groups() {
-                times.fill(part, self, group, &mut scratch);
+            for group in 0..times.part(part, &self.keys).groups() {
+                times.fill(part, &self.file, group, &mut scratch.local);
                 let pick = Pick {
-                    part: times.part(part, self),
+                    part: times.part(part, &self.keys),
                     group,
                 };
                 let most = self.look(made, &pick, group, [&all, &all], &mut scratch, &mut found);
@@ -165,7 +169,7 @@ impl<'a> Measure<'a> {
             for (joint, far) in found.iter().enumerate() {
                 let (error_m, group, lane) = far.worst();
                 worst.take(error_m, joint, || {
-                    times.part(part, self).time_s(group as usize, lane)
+                    times.part(part, &self.keys).time_s(group as usize, lane)
                 });
             }
         }
@@ -179,12 +183,12 @@ impl<'a> Measure<'a> {
     pub(super) fn blame(&self, clip: &Clip) -> (Worst, BTreeSet<u16>) {
         let limit = self.limit_m();
         let times = self.times(clip);
-        let made = Unpacked::new(clip, self.base);
-        let mut errors = vec![Most::default(); self.skeleton.len()];
+        let made = Unpacked::new(clip, self.file.base);
+        let mut errors = vec![Most::default(); self.file.skeleton.len()];
         let all = vec![true; errors.len()];
         self.errors(
             &made,
-            &picks(self, &times, 0..Times::PARTS),
+            &picks(&self.keys, &times, 0..Times::PARTS),
             &all,
             &mut errors,
         );
@@ -202,27 +206,27 @@ impl<'a> Measure<'a> {
     ///
     /// Candidates are `joint` and its ancestors.
     fn culprit(&self, clip: &Clip, joint: usize, time_s: f64) -> Option<u16> {
-        let rest = (0..self.skeleton.len()).map(|joint| self.base.at_rest(joint));
+        let rest = (0..self.file.skeleton.len()).map(|joint| self.file.base.at_rest(joint));
         let mut exact: Vec<Transform> = rest.collect();
         let mut made = exact.clone();
-        animate_tracks(self.raw.tracks(), time_s, 0, &mut exact);
+        animate_tracks(self.file.curves.tracks(), time_s, 0, &mut exact);
         // The length matches, so this cannot fail.
         let _ = clip.sample(time_s, &mut made);
         let mut models = [Vec::new(), Vec::new()];
         for (local, model) in [&mut exact, &mut made].into_iter().zip(&mut models) {
-            if let Base::Reference(reference) = self.base {
+            if let Base::Reference(reference) = self.file.base {
                 for (local, reference) in local.iter_mut().zip(reference) {
                     *local = put_onto(reference, local);
                 }
             }
-            compose(self.skeleton, local, model);
+            compose(self.file.skeleton, local, model);
         }
         let mut point = apart(&models[0][joint], &models[1][joint], self.reaches[joint]).1;
         let mut most = (0.0_f32, None);
         let mut at = joint as u16;
         while at != NO_PARENT {
             let index = usize::from(at);
-            let parent = self.skeleton.joints()[index].parent_index();
+            let parent = self.file.skeleton.joints()[index].parent_index();
             let [exact, made] = [&exact, &made].map(|pose| pose[index].to_affine());
             let apart = exact.transform_point3(point) - made.transform_point3(point);
             let in_model = if parent == NO_PARENT {
@@ -249,7 +253,7 @@ impl<'a> Measure<'a> {
         changed: &[bool],
         errors: &mut [Most],
     ) {
-        let joints = self.skeleton.joints();
+        let joints = self.file.skeleton.joints();
         let mut counted = changed.to_vec();
         for (joint, own) in joints.iter().enumerate() {
             if let Some(parent) = counted.get(usize::from(own.parent_index())).copied() {
@@ -286,7 +290,7 @@ impl<'a> Measure<'a> {
 
     fn far(&self, made: &Unpacked<'_>, picks: &[Pick<'_>], which: [&[bool]; 2]) -> Vec<Most> {
         let mut scratch = Scratch::default();
-        let mut found = vec![Far::default(); self.skeleton.len()];
+        let mut found = vec![Far::default(); self.file.skeleton.len()];
         for (number, pick) in picks.iter().enumerate() {
             self.look(made, pick, number, which, &mut scratch, &mut found);
         }
@@ -318,8 +322,8 @@ impl<'a> Measure<'a> {
             exact,
             made: models,
         } = scratch;
-        let (exact, finite) = pick.part.models(self, pick.group, local, exact);
-        models.resize(self.skeleton.len(), [Octet::default(); 12]);
+        let (exact, finite) = pick.part.models(&self.file, pick.group, local, exact);
+        models.resize(self.file.skeleton.len(), [Octet::default(); 12]);
         let at = Moments::new(made.timing(), pick.part.times_s(pick.group));
         let look = Look {
             made,

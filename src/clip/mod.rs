@@ -5,7 +5,8 @@
 //! against the curves and kept below [`ClipOptions::error_m`].
 //!
 //! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
-//! - `packed`, `keys`, `weights`: the packed form. `save`: its serialisation.
+//! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`
+//!   and `words`: its serialisation, for files and for shaders.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
 //!   and `quantise`.
 //! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
@@ -36,9 +37,11 @@ mod save;
 mod timing;
 mod unpacked;
 mod weights;
+mod weights_sample;
 mod widths;
+mod words;
 
-pub use additive::{AdditiveReference, difference};
+pub use additive::AdditiveReference;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub(crate) use curve::is_opposite;
@@ -52,3 +55,7 @@ pub(crate) use packed::{
 };
 pub use packed::{Clip, ClipOptions, ClipPacking, ClipReport};
 pub(crate) use timing::Place;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use additive::difference;

@@ -1,8 +1,6 @@
 //! The runtime form of a clip: uniformly spaced keys in blocks of joints, laid out for SIMD.
 
-use super::base::Base;
-use super::build;
-use super::curve::{CurveClip, Track};
+use super::curve::Track;
 use super::curve_sample::animate_tracks;
 use super::keys::Packed;
 use super::timing::{Place, Timing};
@@ -10,7 +8,6 @@ use super::weights::WeightKeys;
 use crate::error::{Result, expect_len};
 use crate::hash;
 use crate::ids::JointId;
-use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Quat, Vec3};
@@ -97,7 +94,7 @@ impl ClipReport {
     }
 }
 
-/// A compressed clip for [`BatchPoser`](crate::animate::BatchPoser), sampled at a uniform rate.
+/// A compressed clip, sampled at a uniform rate.
 ///
 /// Because keys are uniformly spaced, any time is found directly. Properties that do not move are
 /// stored once. A clip belongs to one skeleton.
@@ -117,7 +114,7 @@ impl ClipReport {
 /// curves, apart from packing error. A clip that loops in the file loops here too, bit for bit.
 ///
 /// Tracks with steps, and tracks that even the highest rate does not follow, are kept as curves and
-/// evaluated as by [`CurveClip::sample`].
+/// evaluated as by [`CurveClip::sample`](crate::clip::CurveClip::sample).
 ///
 /// A clip has at most 16,384 frames (nine minutes at 30 Hz), and fewer for skeletons of more than
 /// 400 joints. Anything longer is kept as curves, which is exact, but larger and slower. Cut such
@@ -217,29 +214,6 @@ impl Block {
 }
 
 impl Clip {
-    /// Packs `curves` for the skeleton of `model`.
-    ///
-    /// # Errors
-    /// The errors of `Clip::new`.
-    pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
-        let rest = model.skeleton.rest_pose();
-        build::clip(model, curves, options, Base::Rest(&rest))
-    }
-
-    /// Does the same as [`Self::additive`] for curves that are already differences from
-    /// `reference`.
-    ///
-    /// # Errors
-    /// The errors of [`Self::new`].
-    pub(crate) fn of_difference(
-        model: &Model,
-        curves: &CurveClip,
-        reference: &[Transform],
-        options: &ClipOptions,
-    ) -> Result<Self> {
-        build::clip(model, curves, options, Base::Reference(reference))
-    }
-
     /// The clip's name. It may be empty.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,10 +1,7 @@
 //! Packs plain keys into fields of given widths.
 
-use super::exact::Times;
 use super::keys::{LEAST_SCALE, MAX_BITS, Packed, PackedRow};
-use super::measure::{Measure, Worst};
 use super::packed::{BlockKeys, Clip, Property};
-use super::widths::search;
 use crate::simd::WIDTH;
 
 /// A field of this many bits times the 8 bits of its scale is exact. So opposite fields have
@@ -29,20 +26,6 @@ pub(super) struct Lane {
     pub(super) property: Property,
     pub(super) component: usize,
     pub(super) spans: [Span; WIDTH],
-}
-
-/// Packs `clip`, whose keys are plain, with the fewest bits that stay within the bound.
-///
-/// Also returns the worst error. `None` if no number of bits suffices.
-pub(super) fn quantise(
-    clip: &Clip,
-    measure: &Measure<'_>,
-    times: &mut Times,
-) -> Option<(Clip, Worst)> {
-    let BlockKeys::Plain(_, 1..) = &clip.keys else {
-        return None;
-    };
-    search(clip, measure, times)
 }
 
 /// Computes the range of each row.

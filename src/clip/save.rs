@@ -96,7 +96,7 @@ impl Clip {
         let keys = match u8::load(from)? {
             0 => load_plain(&timing, from)?,
             1 => BlockKeys::Packed(Packed::load(timing.frames, from)?),
-            _ => return Err(invalid("clip", "has keys of no known form")),
+            _ => return Err(invalid("clip", "has keys of an unknown form")),
         };
         let constants: Vec<Row> = Save::load(from)?;
         let blocks: Vec<Block> = Save::load(from)?;
@@ -140,12 +140,12 @@ fn load_timing(from: &mut Reader<'_>) -> Result<Timing> {
     let times = [timing.start_s, timing.end_s, timing.rate];
     let finite = times.into_iter().all(f64::is_finite);
     let right = finite && timing.start_s <= timing.end_s && timing.rate >= 0.0;
-    expect(right, "has times that make no sense")?;
+    expect(right, "has invalid times")?;
     // Frame numbers have 32 bits.
     let frames = (1..=u32::MAX as usize).contains(&timing.frames);
     expect(frames, "has no frames or too many")?;
     let offsets = timing.offsets.is_empty() || timing.offsets.len() == timing.frames;
-    expect(offsets, "has offsets for other frames than it has")?;
+    expect(offsets, "has offsets for a different number of frames")?;
     Ok(timing)
 }
 
@@ -162,7 +162,7 @@ fn load_plain(timing: &Timing, from: &mut Reader<'_>) -> Result<BlockKeys> {
 fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: usize) -> Result<()> {
     expect(
         blocks.len() == joints.div_ceil(WIDTH),
-        "is for another skeleton",
+        "belongs to another skeleton",
     )?;
     let rows = match keys {
         BlockKeys::Plain(_, stride) => *stride,
@@ -171,7 +171,7 @@ fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: us
     for block in blocks {
         expect(
             block.flags < Block::KEPT << 1,
-            "has a block of no known form",
+            "has a block of an unknown form",
         )?;
         for property in Property::ALL {
             let (moves, rests) = (block.moves(property), block.rests(property));
@@ -212,7 +212,7 @@ impl Packed {
             expect(finite, "has keys that are not finite")?;
             row.min = min;
             for (lane, upper) in scales.into_iter().enumerate() {
-                expect(PackedRow::is_scale(upper), "has a scale of no known form")?;
+                expect(PackedRow::is_scale(upper), "has an invalid scale")?;
                 row.set_scale(lane, upper);
             }
             rows.push(row);
@@ -260,7 +260,7 @@ impl EvenWeights {
             let width = u32::from(u8::load(from)?);
             let [min, scale] = Save::load(from)?;
             let right = width <= MAX_BITS && f32::is_finite(min) && f32::is_finite(scale);
-            expect(right, "has morph weights of no known form")?;
+            expect(right, "has morph weights of an unknown form")?;
             columns.push(Column {
                 min,
                 scale,
@@ -300,15 +300,18 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
                 let tracks = clip.weight_tracks().to_vec();
                 all.extend(tracks.into_iter().map(WeightKeys::Curve));
                 let Some(last) = all.pop() else {
-                    return Err(invalid("clip", "has a track of no morph weights"));
+                    return Err(invalid("clip", "has a weight track without weights"));
                 };
                 last
             }
-            _ => return Err(invalid("clip", "has morph weights of no known form")),
+            _ => return Err(invalid("clip", "has morph weights of an unknown form")),
         };
         let range = keys.range();
         let right = range.start >= end && !range.is_empty() && range.end <= count;
-        expect(right, "drives morph weights that there are not, or twice")?;
+        expect(
+            right,
+            "drives morph weights that do not exist, or drives one twice",
+        )?;
         end = range.end;
         all.push(keys);
     }

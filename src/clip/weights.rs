@@ -1,9 +1,7 @@
-//! The packed morph weights of a clip, and their evaluation at a time.
+//! The packed morph weights of a clip.
 
 use super::curve::WeightTrack;
-use super::curve_sample::Playhead;
-use super::curve_weights::{sample_weights, weight_range};
-use super::packed::Clip;
+use super::curve_weights::weight_range;
 use super::timing::Timing;
 use std::ops::Range;
 
@@ -86,7 +84,7 @@ impl EvenWeights {
 }
 
 /// The part of `count` weights from `first` on that lies in a range, counted from `first`.
-fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
+pub(super) fn within(first: usize, count: usize, range: &Range<usize>) -> Range<usize> {
     let start = range.start.saturating_sub(first).min(count);
     start..range.end.saturating_sub(first).min(count).max(start)
 }
@@ -116,59 +114,6 @@ impl WeightKeys {
                 size_of::<WeightTrack>()
                     + size_of_val(&track.keys.times_s[..])
                     + size_of_val(&track.keys.values[..])
-            }
-        }
-    }
-}
-
-impl Clip {
-    /// Returns true if the clip drives morph weights.
-    #[must_use]
-    pub fn drives_weights(&self) -> bool {
-        !self.weights.is_empty()
-    }
-
-    /// The morph weights that the clip drives, as ascending ranges.
-    ///
-    /// Indices refer to [`Character::morph_weights`](crate::character::Character::morph_weights).
-    pub fn driven_weights(&self) -> impl Iterator<Item = Range<usize>> {
-        self.weights.iter().map(WeightKeys::range)
-    }
-
-    /// Samples the morph weights at `time_s` and passes them to `each`.
-    ///
-    /// `each` gets the index and the value of every weight that the clip drives, in ascending
-    /// order. `time_s` is clamped to the clip, and NaN counts as 0. For an additive clip, the
-    /// values are differences from the weights of its reference.
-    ///
-    /// A weight is off by at most 1e-3 from the file's curves, and by less if a target moves
-    /// vertices far: see [`ClipOptions::error_m`](crate::clip::ClipOptions::error_m). Nothing is
-    /// allocated, and all times take equally long.
-    pub fn sample_weights(&self, time_s: f64, each: impl FnMut(usize, f32)) {
-        self.sample_weights_in(time_s, 0..usize::MAX, each);
-    }
-
-    /// Does the same for the weights that lie in a range.
-    pub(crate) fn sample_weights_in(
-        &self,
-        time_s: f64,
-        range: Range<usize>,
-        mut each: impl FnMut(usize, f32),
-    ) {
-        for keys in &self.weights {
-            match keys {
-                WeightKeys::Even(even) => even.sample(time_s, &range, &mut each),
-                WeightKeys::Curve(track) => {
-                    let all = weight_range(track);
-                    let own = within(all.start, all.len(), &range);
-                    if !own.is_empty() {
-                        let time_s = if time_s.is_nan() { 0.0 } else { time_s };
-                        let at = &mut Playhead { time_s, key: 0 };
-                        sample_weights(track, at, own, |number, value| {
-                            each(all.start + number, value);
-                        });
-                    }
-                }
             }
         }
     }

@@ -10,7 +10,7 @@ use super::fold::{Fate, at_rest, folded};
 use super::keys::WINDOW_BITS;
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
-use super::packed::{Clip, Property};
+use super::packed::{BlockKeys, Clip, Property};
 use super::quantise::{Lane, lanes, packed};
 use super::unpacked::Unpacked;
 use crate::simd::WIDTH;
@@ -49,13 +49,21 @@ struct Reach {
     chain: f32,
 }
 
-/// Searches for the packed clip with the fewest bits, and returns it with its worst error.
+/// Packs `clip`, whose keys are plain, with the fewest bits that stay within the bound.
+///
+/// Also returns the worst error. `None` if no number of bits suffices, or nothing moves.
 pub(super) fn search(
     clip: &Clip,
     measure: &Measure<'_>,
     times: &mut Times,
 ) -> Option<(Clip, Worst)> {
-    let searched = evenly(picks(measure, times, Times::SEARCHED), clip.rest.len());
+    let BlockKeys::Plain(_, 1..) = &clip.keys else {
+        return None;
+    };
+    let searched = evenly(
+        picks(measure.keys(), times, Times::SEARCHED),
+        clip.rest.len(),
+    );
     let lanes = lanes(clip);
     let reaches = reaches(clip, measure, &searched, &lanes);
     let base = tolerances(&lanes, &reaches, measure.limit_m());
@@ -67,12 +75,12 @@ pub(super) fn search(
     // Errors at times that the search did not test may be slightly larger.
     for _ in 0..ROUNDS {
         let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
-        let made = Unpacked::new(&tried, measure.base);
+        let made = Unpacked::new(&tried, measure.base());
         if let Some(worst) = measure.within(&made, times) {
             return Some((tried, worst));
         }
         let mut errors = vec![Most::default(); powers.len()];
-        let all = picks(measure, times, 0..Times::PARTS);
+        let all = picks(measure.keys(), times, 0..Times::PARTS);
         measure.errors(&made, &all, &vec![true; powers.len()], &mut errors);
         let slack = slack(clip, &errors, measure.limit_m());
         for (power, slack) in powers.iter_mut().zip(slack) {
@@ -92,7 +100,7 @@ fn least(
 ) -> Vec<f32> {
     let limit = measure.limit_m() * SEARCHED;
     let mut powers = vec![0.0_f32; clip.rest.len()];
-    let mut made = Unpacked::new(clip, measure.base);
+    let mut made = Unpacked::new(clip, measure.base());
     let mut errors = vec![Most::default(); powers.len()];
     let mut before: Option<Vec<[u32; WIDTH]>> = None;
     let mut best: Option<(u32, Vec<f32>)> = None;
@@ -253,7 +261,9 @@ fn reaches(
     let (mut local, mut out) = (Vec::new(), Vec::new());
     let mut far = vec![Octet::default(); reaches.len()];
     for pick in searched {
-        let (models, _) = pick.part.models(measure, pick.group, &mut local, &mut out);
+        let (models, _) = pick
+            .part
+            .models(measure.file(), pick.group, &mut local, &mut out);
         far.fill(Octet::splat(measure.point_m()));
         reach(clip, models, &mut far, &mut reaches);
     }

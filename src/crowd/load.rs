@@ -6,7 +6,7 @@ use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
 use crate::mesh::AlphaMode;
-use crate::palette::check_method;
+use crate::palette::PaletteFormat;
 use crate::skin::SkinnedLayout;
 use gpu_allocator::vulkan::Allocator;
 
@@ -100,7 +100,7 @@ impl Capacity {
         let mut need = Need::default();
         for load in loads {
             let character = load.character;
-            let format = check_method(character, load.desc.method)?;
+            let format = PaletteFormat::of(character, load.desc.method)?;
             let words = match load.skin {
                 SkinningStage::Vertex => 0,
                 SkinningStage::Compute | SkinningStage::Cpu => {

@@ -7,7 +7,7 @@ use super::textures::Textures;
 use super::{Buffer, Device, Upload, encode, layout, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::palette::{PaletteFormat, SkinningMethod, check_method};
+use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
@@ -121,7 +121,7 @@ impl SkinnedMesh {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
-        let format = check_method(character, method)?;
+        let format = PaletteFormat::of(character, method)?;
         let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
         mesh.format = format;

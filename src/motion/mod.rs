@@ -14,21 +14,30 @@ mod root_motion;
 mod sample_list;
 mod sync;
 
-pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
 pub(crate) use blend::{JointPart, blend_joint};
-pub use blend_space::{
-    BlendShape, BlendSpace, BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS,
-};
-pub use blend_weights::{WeightSample, blend_weights};
-pub use events::{ClipEvents, EventCursor, EventHit, Passed};
+pub use blend_space::BlendSpace;
+pub use events::ClipEvents;
 pub(crate) use inertia::decayed_by;
-pub use inertia::{Inertia, Moving};
 pub use loop_mode::LoopMode;
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};
-pub use root_motion::{
-    RootDelta, RootMotion, RootMotionOptions, RootMotionReport, RootPlace, RootReference,
-};
+pub use root_motion::{RootDelta, RootMotion, RootPlace, RootReference};
 pub(crate) use root_motion::{RootMotionBudget, extract};
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use blend::{BLEND_THRESHOLD, PoseLayer, blend};
+#[doc(hidden)]
+pub use blend_space::{BlendShape, BlendSpace1, BlendSpace2, GradientBands};
+#[doc(hidden)]
+pub use blend_weights::{WeightSample, blend_weights};
+#[doc(hidden)]
+pub use events::{EventCursor, EventHit, Passed};
+#[doc(hidden)]
+pub use inertia::{Inertia, Moving};
+#[doc(hidden)]
+pub use root_motion::{RootMotionOptions, RootMotionReport};
+#[doc(hidden)]
 pub use sample_list::{ClipSample, SampleList};
+#[doc(hidden)]
 pub use sync::cycle_duration_s;

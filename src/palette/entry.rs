@@ -1,7 +1,7 @@
 //! Palette entries: conversion between matrices and each format.
 
 use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset};
-use super::matrices::Mat3x4;
+use super::mat3x4::Mat3x4;
 use super::project::{Parts, ROUNDING, Scales, beyond, split};
 use crate::error::Unrepresentable;
 use crate::skeleton::Affine;

@@ -1,6 +1,6 @@
 //! Palette entry formats, and the skinning methods that use them.
 
-use super::matrices::Mat3x4;
+use super::mat3x4::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 
 /// The way vertices blend several joints, chosen for each character.
@@ -40,7 +40,7 @@ impl SkinningMethod {
 
 /// The format of a palette's entries.
 ///
-/// [`check_method`](crate::palette::check_method()) finds the format that a character needs for a
+/// [`Self::of`] finds the format that a character needs for a
 /// [`SkinningMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaletteFormat {

@@ -9,55 +9,57 @@ use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
 use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose};
 
-/// Checks that `method` can skin `character`, and returns the palette format.
-///
-/// The rest pose and all clips are checked. Packed clips are checked in the form that is played,
-/// additive ones on top of the rest pose. Clips that exist only as curves are checked as curves.
-/// For [`SkinningMethod::DualQuat`] the result is [`PaletteFormat::DualQuatStretch`] if anything
-/// stretches.
-///
-/// A format represents a skinning matrix if
-/// [`PaletteEntry::project`](crate::palette::PaletteEntry::project) displaces no corner of the box
-/// around the entry's vertices by more than 1e-4 of the model's size, which is the largest edge of
-/// [`Character::rest_bounds`]. Reflections (negative determinant) and scales of zero are rejected
-/// however small their effect is.
-///
-/// Two kinds of joints are checked while a clip plays: those that scale tracks affect, and those
-/// that rotate below a non-uniform scale. They are checked at all key times and at three times
-/// between each two. All other skinning matrices differ from those of the rest pose only by a
-/// rotation, a translation and a constant factor, so the rest pose is checked for them. If a clip
-/// has more than 2²⁶ joints × times, only that many are checked, at evenly chosen times, but at
-/// least 1,024 times.
-///
-/// # Errors
-/// [`Error::Unrepresentable`](crate::error::Error::Unrepresentable) with the method, joint, clip
-/// and time, and the property that the format cannot represent.
-pub fn check_method(character: &Character, method: SkinningMethod) -> Result<PaletteFormat> {
-    let mut check = Check::new(character, method);
-    if method != SkinningMethod::Linear {
-        check.rest()?;
-        let packed = character.clips().iter();
-        let packed = packed.map(|clip| (clip.name(), ClipForm::Packed(clip)));
-        // If there are more curves than packed clips, the rest is not packed.
-        let curves = character.curves().iter().skip(packed.len());
-        let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
-        for ((name, clip), is_additive) in
-            packed.chain(curves).zip(character.animations().additive())
-        {
-            check.clip(name, clip, is_additive)?;
+impl PaletteFormat {
+    /// Checks that `method` can skin `character`, and returns the palette format.
+    ///
+    /// The rest pose and all clips are checked. Packed clips are checked in the form that is
+    /// played, additive ones on top of the rest pose. Clips that exist only as curves are checked
+    /// as curves. For [`SkinningMethod::DualQuat`] the result is [`PaletteFormat::DualQuatStretch`]
+    /// if anything stretches.
+    ///
+    /// A format represents a skinning matrix if
+    /// [`PaletteEntry::project`](crate::palette::PaletteEntry::project) displaces no corner of the
+    /// box around the entry's vertices by more than 1e-4 of the model's size, which is the largest
+    /// edge of [`Character::rest_bounds`]. Reflections (negative determinant) and scales of zero
+    /// are rejected however small their effect is.
+    ///
+    /// Two kinds of joints are checked while a clip plays: those that scale tracks affect, and
+    /// those that rotate below a non-uniform scale. They are checked at all key times and at three
+    /// times between each two. All other skinning matrices differ from those of the rest pose only
+    /// by a rotation, a translation and a constant factor, so the rest pose is checked for them. If
+    /// a clip has more than 2²⁶ joints × times, only that many are checked, at evenly chosen times,
+    /// but at least 1,024 times.
+    ///
+    /// # Errors
+    /// [`Error::Unrepresentable`](crate::error::Error::Unrepresentable) with the method, joint,
+    /// clip and time, and the property that the format cannot represent.
+    pub fn of(character: &Character, method: SkinningMethod) -> Result<Self> {
+        let mut check = Check::new(character, method);
+        if method != SkinningMethod::Linear {
+            check.rest()?;
+            let packed = character.clips().iter();
+            let packed = packed.map(|clip| (clip.name(), ClipForm::Packed(clip)));
+            // If there are more curves than packed clips, the rest is not packed.
+            let curves = character.curves().iter().skip(packed.len());
+            let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
+            for ((name, clip), is_additive) in
+                packed.chain(curves).zip(character.animations().additive())
+            {
+                check.clip(name, clip, is_additive)?;
+            }
         }
+        Ok(check.format)
     }
-    Ok(check.format)
 }
 
-/// Checks one clip of curves as [`check_method`] does.
+/// Checks one clip of curves as [`PaletteFormat::of`] does.
 ///
 /// The clip drives joints of `character`, but need not belong to the character. The rest pose is
 /// the character's.
 ///
 /// # Errors
-/// The errors of [`check_method`], and [`Error::NotFound`](crate::error::Error::NotFound) if the
-/// clip drives a joint that the character does not have.
+/// The errors of [`PaletteFormat::of`], and [`Error::NotFound`](crate::error::Error::NotFound) if
+/// the clip drives a joint that the character does not have.
 pub fn check_clip(
     character: &Character,
     method: SkinningMethod,

@@ -1,13 +1,14 @@
 //! The palette stage: from a model pose to skinning matrices, in every palette format.
 //!
 //! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`]
-//! computes the palette of one pose, and [`BatchPoser`](crate::animate::BatchPoser) those of many
-//! instances.
+//! computes the palette of one pose, and
+//! [`Animator::palettes`](crate::animator::Animator::palettes) those of many instances.
 
 mod clip_form;
 mod entry;
 mod format;
 mod held;
+mod mat3x4;
 mod matrices;
 mod method;
 mod project;
@@ -18,7 +19,11 @@ pub(crate) use entry::{rotate, translation};
 pub use format::{
     DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset, SkinningMethod,
 };
+pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
-pub use matrices::{Mat3x4, PaletteFit, palette};
-pub use method::{check_clip, check_method};
+pub use matrices::{PaletteFit, palette};
 pub use write_only::WriteOnly;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use method::check_clip;

@@ -1,5 +1,6 @@
 //! Sixteen lanes in an AVX-512 register.
 
+use super::intrinsics::one_intrinsic_each;
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
@@ -71,76 +72,19 @@ unsafe fn quarters(rows: *const Row, row: usize, half: usize) -> __m512 {
 impl Lanes for Avx512 {
     const WIDTH: usize = 16;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
-        Self(unsafe { _mm512_load_ps(from) })
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit.
-        Self(unsafe { _mm512_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
-        unsafe { _mm512_store_ps(to, self.0) };
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_mul_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_div_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_fmadd_ps(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn neg_mul_add(self, a: Self, b: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_fnmadd_ps(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_min_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_max_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX-512.
-        Self(unsafe { _mm512_sqrt_ps(self.0) })
+    one_intrinsic_each! {
+        load: _mm512_load_ps,
+        splat: _mm512_set1_ps,
+        store: _mm512_store_ps,
+        add(other): _mm512_add_ps,
+        sub(other): _mm512_sub_ps,
+        mul(other): _mm512_mul_ps,
+        div(other): _mm512_div_ps,
+        min(other): _mm512_min_ps,
+        max(other): _mm512_max_ps,
+        sqrt(): _mm512_sqrt_ps,
+        mul_add(a, b): _mm512_fmadd_ps,
+        neg_mul_add(a, b): _mm512_fnmadd_ps,
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use crate::error::{ArgumentFault, Error, Result};
 use core::fmt;
 
-/// A SIMD instruction set for the kernels of [`BatchPoser`](crate::animate::BatchPoser).
+/// A SIMD instruction set that kernels are compiled for.
 ///
 /// All levels give the same results up to rounding: levels without fused multiply-add round once
 /// more for each.

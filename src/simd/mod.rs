@@ -4,6 +4,7 @@
 //!
 //! - `plain`: portable code for any CPU.
 //! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers.
+//! - `intrinsics`: writes the methods that are one intrinsic each, from a table.
 //! - `pair`: two registers combined into one of twice the width.
 //!
 //! In kernels, no closure takes or returns a vector, and no array of vectors is mapped. A function
@@ -14,6 +15,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod intrinsics;
 mod lanes;
 mod level;
 #[cfg(target_arch = "aarch64")]

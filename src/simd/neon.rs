@@ -1,5 +1,6 @@
 //! Four lanes in a NEON register, with fused multiply-add.
 
+use super::intrinsics::one_intrinsic_each;
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::aarch64::*;
 
@@ -49,46 +50,17 @@ impl Neon {
 impl Lanes for Neon {
     const WIDTH: usize = 4;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
-        Self(unsafe { vld1q_f32(from) })
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit.
-        Self(unsafe { vdupq_n_f32(value) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
-        unsafe { vst1q_f32(to, self.0) };
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vaddq_f32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vsubq_f32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vmulq_f32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vdivq_f32(self.0, other.0) })
+    one_intrinsic_each! {
+        load: vld1q_f32,
+        splat: vdupq_n_f32,
+        store: vst1q_f32,
+        add(other): vaddq_f32,
+        sub(other): vsubq_f32,
+        mul(other): vmulq_f32,
+        div(other): vdivq_f32,
+        min(other): vminq_f32,
+        max(other): vmaxq_f32,
+        sqrt(): vsqrtq_f32,
     }
 
     #[inline(always)]
@@ -101,24 +73,6 @@ impl Lanes for Neon {
     fn neg_mul_add(self, a: Self, b: Self) -> Self {
         // SAFETY: every AArch64 CPU has NEON.
         Self(unsafe { vfmsq_f32(b.0, self.0, a.0) })
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vminq_f32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vmaxq_f32(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        // SAFETY: every AArch64 CPU has NEON.
-        Self(unsafe { vsqrtq_f32(self.0) })
     }
 
     #[inline(always)]

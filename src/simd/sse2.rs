@@ -1,5 +1,6 @@
 //! Four lanes in an SSE2 register.
 
+use super::intrinsics::one_intrinsic_each;
 use super::lanes::{Lanes, Row, WIDTH, Wide};
 use core::arch::x86_64::*;
 
@@ -58,46 +59,17 @@ impl<const FUSED: bool> Sse2<FUSED> {
 impl<const FUSED: bool> Lanes for Sse2<FUSED> {
     const WIDTH: usize = 4;
 
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit, and that `from` is readable and aligned.
-        Self(unsafe { _mm_load_ps(from) })
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller guarantees the vector unit.
-        Self(unsafe { _mm_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: `self` exists, so the CPU has the vector unit; the caller guarantees `to`.
-        unsafe { _mm_store_ps(to, self.0) };
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_sub_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_mul_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_div_ps(self.0, other.0) })
+    one_intrinsic_each! {
+        load: _mm_load_ps,
+        splat: _mm_set1_ps,
+        store: _mm_store_ps,
+        add(other): _mm_add_ps,
+        sub(other): _mm_sub_ps,
+        mul(other): _mm_mul_ps,
+        div(other): _mm_div_ps,
+        min(other): _mm_min_ps,
+        max(other): _mm_max_ps,
+        sqrt(): _mm_sqrt_ps,
     }
 
     #[inline(always)]
@@ -118,24 +90,6 @@ impl<const FUSED: bool> Lanes for Sse2<FUSED> {
         } else {
             b.sub(self.mul(a))
         }
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_min_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_max_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        // SAFETY: `self` exists, so the CPU has SSE2.
-        Self(unsafe { _mm_sqrt_ps(self.0) })
     }
 
     #[inline(always)]

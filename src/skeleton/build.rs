@@ -95,7 +95,11 @@ impl Skeleton {
             index_of[*joint] = JointId(index as u16);
         }
         if let Some(joint) = index_of.iter().position(|id| id.0 == NO_PARENT) {
-            return Err(at_joint(joint, "Joint::parent", "hangs below itself"));
+            return Err(at_joint(
+                joint,
+                "Joint::parent",
+                "makes the joint its own ancestor",
+            ));
         }
         let moved = |joint: &usize| {
             let mut joint = joints[*joint].clone();
@@ -132,7 +136,7 @@ fn check_rest(index: usize, rest: &Transform) -> Result<()> {
         return Err(at_joint(index, "Joint::rest", "is not finite"));
     }
     if !(0.99..=1.01).contains(&rotation.length()) {
-        let why = "has a rotation that is not of length 1";
+        let why = "must have a rotation of length 1";
         return Err(at_joint(index, "Joint::rest", why));
     }
     Ok(())

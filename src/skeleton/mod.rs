@@ -15,7 +15,7 @@ mod socket;
 pub(crate) use joints::NO_PARENT;
 pub use joints::{Affine, Joint, Skeleton, Transform};
 pub use mask::Mask;
+pub use model_pose::model_pose;
 pub(crate) use model_pose::rest_model_pose;
-pub use model_pose::{model_pose, model_pose_from};
 pub(crate) use name_match::{NameMatch, match_names};
 pub use socket::Socket;

@@ -9,52 +9,13 @@ use crate::error::{Result, expect_len};
 /// [`Error::Argument`](crate::Error::Argument) if a slice does not have one element per joint. In
 /// that case nothing is written.
 pub fn model_pose(skeleton: &Skeleton, local: &[Transform], model: &mut [Affine]) -> Result<()> {
-    pose_below(skeleton, |root| root, local, model)
-}
-
-/// Computes the model pose below a matrix: roots are `root × local[j]`.
-///
-/// All else is as for [`model_pose()`]. If `root` is the instance's transform, all joints are in
-/// world space.
-///
-/// ```
-/// use throng::skeleton::Affine;
-/// use throng::glam::Vec3;
-/// use throng::skeleton::model_pose_from;
-///
-/// let character = throng::builtin::mannequin()?.character;
-/// let skeleton = character.skeleton();
-/// let local = skeleton.rest_pose();
-/// let mut world = vec![Affine::IDENTITY; local.len()];
-/// model_pose_from(skeleton, &Affine::from_translation(Vec3::X), &local, &mut world)?;
-/// assert_eq!(world[0].translation.x, 1.0 + local[0].translation.x);
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// As [`model_pose()`].
-pub fn model_pose_from(
-    skeleton: &Skeleton,
-    root: &Affine,
-    local: &[Transform],
-    model: &mut [Affine],
-) -> Result<()> {
-    pose_below(skeleton, |local| *root * local, local, model)
-}
-
-fn pose_below(
-    skeleton: &Skeleton,
-    place_root: impl Fn(Affine) -> Affine,
-    local: &[Transform],
-    model: &mut [Affine],
-) -> Result<()> {
     let joints = skeleton.joints();
     expect_len("local pose", local.len(), joints.len())?;
     expect_len("model pose", model.len(), joints.len())?;
     for (index, (joint, local)) in joints.iter().zip(local).enumerate() {
         let parent_from_local = local.to_affine();
         model[index] = if joint.parent_index() == NO_PARENT {
-            place_root(parent_from_local)
+            parent_from_local
         } else {
             model[usize::from(joint.parent_index())] * parent_from_local
         };

@@ -1,18 +1,21 @@
 //! Advances an instance from one time to another, event by event.
 
-use super::drive::Watch;
 use super::fire::{Fired, due, enter, fire, next_s};
-use super::machine::{MAX_LAYERS, MAX_STEPS, MAX_TIME_S, StateMachine};
+use super::machine::StateMachine;
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
+use super::watch::Watch;
 use crate::ids::StateId;
+
+/// The most events and transitions that one update handles per instance.
+const MAX_STEPS: usize = 256;
 
 /// The state of one update of one instance.
 struct Run<'m, 'l> {
     machine: &'m StateMachine,
     log: &'l mut dyn Watch,
     /// The time up to which each layer is done.
-    done_s: [f64; MAX_LAYERS],
+    done_s: [f64; StateMachine::MAX_LAYERS],
     /// The number of events and transitions that this update may still handle.
     steps: usize,
 }
@@ -24,7 +27,7 @@ pub(super) fn advance(
     now_s: f64,
     log: &mut dyn Watch,
 ) {
-    let valid = now_s.abs() <= MAX_TIME_S;
+    let valid = now_s.abs() <= StateMachine::MAX_TIME_S;
     let now_s = if valid { now_s } else { state.now_s };
     if now_s < state.now_s {
         state.move_to(now_s);
@@ -32,7 +35,7 @@ pub(super) fn advance(
     let mut run = Run {
         machine,
         log,
-        done_s: [state.now_s; MAX_LAYERS],
+        done_s: [state.now_s; StateMachine::MAX_LAYERS],
         steps: MAX_STEPS,
     };
     if state.fresh {

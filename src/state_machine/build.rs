@@ -4,13 +4,10 @@ use super::condition::{Condition, Test};
 use super::desc::{LayerDesc, MaskDesc, ParameterKind, StateDesc, StateMachineDesc};
 use super::desc_transition::{Origin, Sync, TransitionDesc};
 use super::fault::{At, Fault};
-use super::machine::{
-    MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
-    MAX_TRANSITIONS, StateMachine, StateMachineClip,
-};
+use super::machine::{StateMachine, StateMachineClip};
 use super::model::{Asked, Compare, Layer, Order, Parameter, Scaled, State, Transition};
 use super::names::check_names;
-use crate::error::{DescFault, cut};
+use crate::error::{self, DescFault, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::{Mask, Skeleton};
 use crate::text::{check_cap, check_value, find};
@@ -28,7 +25,41 @@ pub(crate) struct Known<'d> {
     pub(crate) spaces: &'d [BlendSpace],
 }
 
-pub(crate) fn build(
+impl StateMachine {
+    /// Validates `desc` against a skeleton and a list of clips.
+    ///
+    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
+    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
+    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`](error::Error::StateMachine) with the part of the state machine, its
+    /// field and the fault.
+    #[doc(hidden)]
+    pub fn new(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+    ) -> error::Result<Self> {
+        Self::with_spaces(desc, skeleton, clips, &[])
+    }
+
+    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn with_spaces(
+        desc: &StateMachineDesc,
+        skeleton: &Skeleton,
+        clips: &[StateMachineClip<'_>],
+        spaces: &[BlendSpace],
+    ) -> error::Result<Self> {
+        let built = build(desc, skeleton, clips, spaces);
+        built.map_err(|fault| fault.named(desc).into_error())
+    }
+}
+
+pub(super) fn build(
     desc: &StateMachineDesc,
     skeleton: &Skeleton,
     clips: &[StateMachineClip<'_>],
@@ -39,15 +70,19 @@ pub(crate) fn build(
         clips,
         spaces,
     };
-    cap("parameters", desc.parameters.len(), MAX_PARAMETERS)?;
-    cap("masks", desc.masks.len(), MAX_MASKS)?;
-    cap("layers", desc.layers.len(), MAX_LAYERS)?;
+    cap(
+        "parameters",
+        desc.parameters.len(),
+        StateMachine::MAX_PARAMETERS,
+    )?;
+    cap("masks", desc.masks.len(), StateMachine::MAX_MASKS)?;
+    cap("layers", desc.layers.len(), StateMachine::MAX_LAYERS)?;
     if desc.layers.is_empty() {
         return Err(whole("layer", DescFault::Missing("layer")));
     }
     check_names(desc)?;
     for (index, clip) in clips.iter().enumerate() {
-        if !(0.0..=MAX_TIME_S).contains(&clip.duration_s) {
+        if !(0.0..=StateMachine::MAX_TIME_S).contains(&clip.duration_s) {
             let why = DescFault::Value {
                 value: clip.duration_s,
                 allowed: "a duration of 0 to 1e12 seconds",
@@ -131,7 +166,12 @@ fn check_range(index: usize, kind: ParameterKind) -> Checked<()> {
 pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> Checked<Mask> {
     let at = At::Mask(index);
     // Capped because each part of a mask costs a walk over the joints.
-    check_cap(at, "parts of a mask", desc.parts.len(), MAX_STATES)?;
+    check_cap(
+        at,
+        "parts of a mask",
+        desc.parts.len(),
+        StateMachine::MAX_STATES,
+    )?;
     let mut mask = Mask::none(skeleton);
     for (number, part) in desc.parts.iter().enumerate() {
         let (field, weight) = (format!("parts[{number}].weight"), part.weight);
@@ -148,8 +188,13 @@ pub(crate) fn build_mask(index: usize, desc: &MaskDesc, skeleton: &Skeleton) -> 
 impl Known<'_> {
     fn layer(&self, index: usize, desc: &LayerDesc) -> Checked<Layer> {
         let at = At::Layer(index);
-        check_cap(at, "states", desc.states.len(), MAX_STATES)?;
-        check_cap(at, "transitions", desc.transitions.len(), MAX_TRANSITIONS)?;
+        check_cap(at, "states", desc.states.len(), StateMachine::MAX_STATES)?;
+        check_cap(
+            at,
+            "transitions",
+            desc.transitions.len(),
+            StateMachine::MAX_TRANSITIONS,
+        )?;
         let names = || desc.states.iter().map(|state| state.name.as_str());
         let masks = || self.desc.masks.iter().map(|mask| mask.name.as_str());
         let mask = desc.mask.as_ref();
@@ -242,11 +287,11 @@ impl Known<'_> {
         let played = desc.exit.is_some() || desc.sync == Sync::Phase || desc.fade_s != 0.0;
         let played = played || desc.inertial_s != 0.0;
         if desc.from == Origin::Entry && played {
-            let why = "nothing was played before the entry: it has no exit time, fade or phase";
+            let why = "a transition from the entry cannot have an exit time, a fade or a phase";
             return Err(Fault::new(at, "from", DescFault::Invalid(why)));
         }
         if desc.start.is_some() && desc.sync == Sync::Phase {
-            let why = "either starts at the old state's phase or at one of its own";
+            let why = "cannot be combined with the phase of the old state";
             return Err(Fault::new(at, "start", DescFault::Invalid(why)));
         }
         let past_0 = |x: f32| x >= 0.0 && x.is_finite();
@@ -254,17 +299,22 @@ impl Known<'_> {
         let allowed = "a finite number that is not negative";
         check_value(at, "exit", exit, past_0(exit), allowed)?;
         let fade_s = desc.fade_s;
-        let ok = (0.0..=MAX_FADE_S).contains(&fade_s);
+        let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&fade_s);
         check_value(at, "fade_s", fade_s, ok, "0 to 3600 seconds")?;
         let inertial_s = desc.inertial_s;
-        let ok = (0.0..=MAX_FADE_S).contains(&inertial_s);
+        let ok = (0.0..=StateMachine::MAX_FADE_S).contains(&inertial_s);
         check_value(at, "inertial_s", inertial_s, ok, "0 to 3600 seconds")?;
         if inertial_s > 0.0 && fade_s > 0.0 {
-            let why = "either fades or is inertialised";
+            let why = "cannot be combined with `fade_s`";
             return Err(Fault::new(at, "inertial_s", DescFault::Invalid(why)));
         }
         check_start(at, desc.start.unwrap_or(0.0))?;
-        check_cap(at, "conditions", desc.when.len(), MAX_CONDITIONS)?;
+        check_cap(
+            at,
+            "conditions",
+            desc.when.len(),
+            StateMachine::MAX_CONDITIONS,
+        )?;
         let when = desc.when.iter().enumerate();
         let when =
             when.map(|(number, condition)| self.asked(at, &format!("when[{number}]"), condition));

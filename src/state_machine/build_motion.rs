@@ -6,7 +6,7 @@ use super::fault::{At, Fault};
 use super::model::{Motion, Played};
 use crate::error::{DescFault, cut};
 use crate::ids::ClipId;
-use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
 use crate::text::{check_cap, find, unknown};
 use glam::Vec2;
 
@@ -70,8 +70,8 @@ impl Known<'_> {
             let why = DescFault::Value {
                 value: parameters.len() as f64,
                 allowed: match space.dimensions() {
-                    1 => "1 parameter, as it has one coordinate",
-                    _ => "2 parameters, as it has two coordinates",
+                    1 => "1 parameter for its one coordinate",
+                    _ => "2 parameters for its two coordinates",
                 },
             };
             return Err(Fault::new(at, field_of_parameters, why));
@@ -133,7 +133,7 @@ impl Known<'_> {
     /// Looks up a clip by its index.
     fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
         let Some(clip) = self.clips.get(id.index()) else {
-            let why = DescFault::Invalid("has a clip that the state machine does not know");
+            let why = DescFault::Invalid("has a clip that the state machine was not given");
             return Err(Fault::new(at, field, why));
         };
         if clip.additive.is_some_and(|is| is != additive) {
@@ -163,7 +163,7 @@ fn check_points<T: Copy>(
     if places.is_empty() {
         return Err(Fault::new(at, field, DescFault::Missing("points")));
     }
-    check_cap(at, "points", places.len(), MAX_BLEND_POINTS)?;
+    check_cap(at, "points", places.len(), BlendSpace::MAX_POINTS)?;
     match places.iter().position(|place| !finite(*place)) {
         Some(number) => Err(Fault::new(
             at,

@@ -1,5 +1,6 @@
 //! Conditions of transitions, and their text form.
 
+use crate::error::{ArgumentFault, Error};
 use core::fmt;
 use core::str::FromStr;
 
@@ -14,7 +15,7 @@ use core::str::FromStr;
 /// assert_eq!(condition.parameter, "speed");
 /// assert_eq!(condition.test, Test::GreaterEqual(1.5));
 /// assert_eq!(condition.to_string(), "speed >= 1.5");
-/// # Ok::<(), throng::state_machine::ConditionError>(())
+/// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(into = "String"))]
@@ -48,24 +49,6 @@ pub enum Test {
     False,
 }
 
-/// The reason why a text is not a [`Condition`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConditionError {
-    /// The text names no parameter.
-    #[error("a condition names a parameter, as in `speed > 0.1`, `grounded` or `!grounded`")]
-    NoParameter,
-    /// The name contains white space or an operator character.
-    #[error("a parameter's name has no white space and none of <>=!()\" in it")]
-    Name,
-    /// The operator is not one of the six comparisons.
-    #[error("a comparison is one of > >= < <= == !=")]
-    Comparison,
-    /// The text after the comparison is not a number.
-    #[error("a number must follow the comparison")]
-    NoNumber,
-}
-
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
 /// True if `name` is a valid parameter name.
@@ -77,9 +60,9 @@ pub(super) fn is_parameter_name(name: &str) -> bool {
 }
 
 impl FromStr for Condition {
-    type Err = ConditionError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, ConditionError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         let (name, test) = if let Some(name) = text.strip_prefix('!') {
             (name, Test::False)
@@ -91,10 +74,14 @@ impl FromStr for Condition {
         };
         let name = name.trim();
         if name.is_empty() {
-            return Err(ConditionError::NoParameter);
+            return Err(invalid(
+                "has no parameter, as in `speed > 0.1`, `grounded` or `!grounded`",
+            ));
         }
         if !is_parameter_name(name) {
-            return Err(ConditionError::Name);
+            return Err(invalid(
+                "has white space or one of <>=!()\" in the parameter's name",
+            ));
         }
         Ok(Self {
             parameter: name.into(),
@@ -103,7 +90,7 @@ impl FromStr for Condition {
     }
 }
 
-fn comparison(text: &str) -> Result<Test, ConditionError> {
+fn comparison(text: &str) -> Result<Test, Error> {
     let end = text.find(|c| !SIGNS.contains(&c)).unwrap_or(text.len());
     let (sign, number) = text.split_at(end);
     let make = match sign {
@@ -113,10 +100,19 @@ fn comparison(text: &str) -> Result<Test, ConditionError> {
         "<=" => Test::LessEqual,
         "==" => Test::Equal,
         "!=" => Test::NotEqual,
-        _ => return Err(ConditionError::Comparison),
+        _ => return Err(invalid("needs one of the comparisons > >= < <= == !=")),
     };
     let number = number.trim().parse();
-    number.map(make).map_err(|_| ConditionError::NoNumber)
+    number
+        .map(make)
+        .map_err(|_| invalid("needs a number after the comparison"))
+}
+
+fn invalid(why: &'static str) -> Error {
+    Error::Argument {
+        what: "condition",
+        why: ArgumentFault::Invalid(why),
+    }
 }
 
 impl fmt::Display for Condition {

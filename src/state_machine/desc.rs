@@ -1,11 +1,13 @@
 //! The plain-data description of a state machine.
 
+#[cfg(feature = "serde")]
+use super::defaults::{is_default, is_one, one};
 use super::desc_transition::TransitionDesc;
 use crate::motion::LoopMode;
 
 /// A state machine as plain data, which can also be written as text.
 ///
-/// [`StateMachine::new`](crate::state_machine::StateMachine::new) validates it. Names must not be
+/// [`StateMachine::of`](crate::state_machine::StateMachine::of) validates it. Names must not be
 /// empty and must be unique within their list.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
@@ -30,11 +32,6 @@ pub struct StateMachineDesc {
 
 /// A value that the game sets for each instance.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(into = "super::parameter_text::ParameterText")
-)]
 pub struct ParameterDesc {
     /// The name, without white space and without any of `<>=!()"`.
     pub name: String,
@@ -254,7 +251,7 @@ pub enum MotionDesc {
         /// The name of a float parameter.
         parameter: String,
         /// At least one point, each at a different position.
-        points: Vec<Point1Desc>,
+        points: Vec<PointDesc<f32>>,
     },
     /// Clips blended in the plane of two parameters.
     #[cfg_attr(feature = "serde", serde(rename = "blend_2d"))]
@@ -262,7 +259,7 @@ pub enum MotionDesc {
         /// The names of the two float parameters.
         parameters: [String; 2],
         /// At least one point, each at a different position.
-        points: Vec<Point2Desc>,
+        points: Vec<PointDesc<[f32; 2]>>,
     },
     /// One of the character's blend spaces
     /// ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
@@ -274,57 +271,16 @@ pub enum MotionDesc {
     },
 }
 
-/// A clip of a blend along one parameter.
+/// A clip of a blend.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub struct Point1Desc {
-    /// The value of the parameter at which this clip plays alone.
-    pub at: f32,
+pub struct PointDesc<A> {
+    /// The value of the parameter, or of both parameters, at which this clip plays alone.
+    pub at: A,
     /// The name of the clip.
     pub clip: String,
-}
-
-/// A clip of a blend in a plane.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
-pub struct Point2Desc {
-    /// The values of the two parameters at which this clip plays alone.
-    pub at: [f32; 2],
-    /// The name of the clip.
-    pub clip: String,
-}
-
-#[cfg(feature = "serde")]
-fn one() -> f32 {
-    1.0
-}
-
-#[cfg(feature = "serde")]
-pub(crate) fn yes() -> bool {
-    true
-}
-
-#[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-fn is_one(value: &f32) -> bool {
-    *value == 1.0
-}
-
-#[cfg(feature = "serde")]
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
-pub(crate) fn is_yes(value: &bool) -> bool {
-    *value
-}
-
-#[cfg(feature = "serde")]
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -2,7 +2,7 @@
 
 use super::condition::Condition;
 #[cfg(feature = "serde")]
-use super::desc::{is_default, is_yes, yes};
+use super::defaults::{is_default, is_yes, yes};
 use crate::motion::Ease;
 
 /// A transition from one state to another.

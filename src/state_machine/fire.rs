@@ -1,7 +1,7 @@
 //! Selects the transition that fires, and fires it.
 
 use super::desc_transition::Interruption;
-use super::machine::MAX_TRANSITIONS;
+use super::machine::StateMachine;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
 use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
@@ -23,10 +23,10 @@ struct Offer<'m> {
 }
 
 /// The set of transitions that have fired at one time.
-pub(crate) struct Fired([u64; MAX_TRANSITIONS.div_ceil(64)]);
+pub(crate) struct Fired([u64; StateMachine::MAX_TRANSITIONS.div_ceil(64)]);
 
 impl Fired {
-    pub(crate) const NONE: Self = Self([0; MAX_TRANSITIONS.div_ceil(64)]);
+    pub(crate) const NONE: Self = Self([0; StateMachine::MAX_TRANSITIONS.div_ceil(64)]);
 
     fn has(&self, index: u16) -> bool {
         let word = self.0.get(usize::from(index / 64)).copied().unwrap_or(0);

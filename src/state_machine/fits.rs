@@ -1,7 +1,7 @@
 //! Checks that a saved instance fits a state machine.
 
 use super::desc::ParameterKind;
-use super::machine::{MAX_FADE_S, MAX_TIME_S, StateMachine};
+use super::machine::StateMachine;
 use super::model::Layer;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
 use crate::error::{ArgumentFault, Error, Result};
@@ -39,23 +39,23 @@ impl StateMachine {
     /// Checks that an instance belongs to this state machine.
     pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
         let invalid = |why| Error::Argument {
-            what: "machine state",
+            what: "state machine instance",
             why: ArgumentFault::Invalid(why),
         };
         if state.machine != self.fingerprint {
-            return Err(invalid("is of another machine"));
+            return Err(invalid("belongs to another state machine"));
         }
         if state.proven.0 || self.holds(state) {
             Ok(())
         } else {
-            Err(invalid("holds values that its machine cannot reach"))
+            Err(invalid("has values that its state machine cannot reach"))
         }
     }
 
     fn holds(&self, state: &StateMachineInstance) -> bool {
         state.values.len() == self.parameters.len()
             && state.layers.len() == self.layers.len()
-            && state.now_s.abs() <= MAX_TIME_S
+            && state.now_s.abs() <= StateMachine::MAX_TIME_S
             && self
                 .parameters
                 .iter()
@@ -82,7 +82,7 @@ fn is_of(kind: ParameterKind, value: Value) -> bool {
 fn layer_holds(layer: &Layer, own: &LayerState) -> bool {
     let exists = |play: &Play| {
         usize::from(play.state) < layer.states.len()
-            && play.anchor_s.abs() <= MAX_TIME_S
+            && play.anchor_s.abs() <= StateMachine::MAX_TIME_S
             && play.phase.abs() <= MAX_PHASE
             && play.entered.abs() <= MAX_PHASE
             && play.rate_hz.abs() <= super::pace::MAX_RATE_HZ
@@ -90,9 +90,9 @@ fn layer_holds(layer: &Layer, own: &LayerState) -> bool {
     let weights = own.fading.live().iter().map(|source| source.weight);
     let fades = own.fade.is_none_or(|fade| {
         usize::from(fade.transition) < layer.transitions.len()
-            && fade.start_s.abs() <= 2.0 * MAX_TIME_S
+            && fade.start_s.abs() <= 2.0 * StateMachine::MAX_TIME_S
             && fade.duration_s > 0.0
-            && fade.duration_s <= f64::from(MAX_FADE_S)
+            && fade.duration_s <= f64::from(StateMachine::MAX_FADE_S)
     });
     fades
         && own.fade.is_some() != own.fading.live().is_empty()

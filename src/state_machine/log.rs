@@ -1,7 +1,7 @@
 //! The log of one update: states left and entered, and the clip time that passed.
 
-use super::drive::{DrivenClip, Watch};
 use super::fire::Taken;
+use super::watch::{DrivenClip, Watch};
 use crate::ids::{ClipId, StateId};
 use crate::motion::LoopMode;
 
@@ -10,26 +10,17 @@ use crate::motion::LoopMode;
 pub struct StateMachineEvent {
     /// The index of the layer.
     pub layer: u8,
-    /// Left or entered.
-    pub kind: StateMachineEventKind,
+    /// True if the state was entered, and false if it was left.
+    ///
+    /// A transition that fires causes both. The state that was left stays visible while it fades
+    /// out.
+    pub entered: bool,
     /// The state, which belongs to `layer`.
     pub state: StateId,
     /// The index in the layer of the transition that fired; `None` for the first state.
     pub transition: Option<usize>,
     /// The exact time in seconds of the engine's clock, not rounded to a frame.
     pub time_s: f64,
-}
-
-/// The kind of a [`StateMachineEvent`].
-///
-/// A transition that fires causes both kinds. The state that was left stays visible while it fades
-/// out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StateMachineEventKind {
-    /// A state was left.
-    Left,
-    /// A state was entered.
-    Entered,
 }
 
 /// A span of a clip's time that passed for an instance.
@@ -108,7 +99,7 @@ impl Watch for StateMachineLog {
     fn entered(&mut self, layer: u8, state: StateId, time_s: f64) {
         self.events.push(StateMachineEvent {
             layer,
-            kind: StateMachineEventKind::Entered,
+            entered: true,
             state,
             transition: None,
             time_s,
@@ -116,15 +107,15 @@ impl Watch for StateMachineLog {
     }
 
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64) {
-        let event = |kind, state| StateMachineEvent {
+        let event = |entered, state| StateMachineEvent {
             layer,
-            kind,
+            entered,
             state,
             transition: Some(taken.transition.into()),
             time_s,
         };
-        let left = event(StateMachineEventKind::Left, taken.from);
-        let entered = event(StateMachineEventKind::Entered, taken.to);
+        let left = event(false, taken.from);
+        let entered = event(true, taken.to);
         self.events.extend([left, entered]);
     }
 

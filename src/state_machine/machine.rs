@@ -1,48 +1,18 @@
 //! The validated state machine, and the limits of its size.
 
-use super::desc::StateMachineDesc;
 use super::model::{Layer, Parameter, State};
+use super::state::MAX_FADING;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
 use crate::ids::{StateId, find, unknown};
-use crate::motion::BlendSpace;
-use crate::skeleton::{Mask, Skeleton};
-
-/// The most parameters that a state machine can have.
-pub const MAX_PARAMETERS: usize = 256;
-
-/// The most masks that a state machine can have.
-pub const MAX_MASKS: usize = 64;
-
-/// The most layers that a state machine can have.
-pub const MAX_LAYERS: usize = 16;
-
-/// The most states that a layer can have.
-pub const MAX_STATES: usize = 256;
-
-/// The most transitions that a layer can have.
-pub const MAX_TRANSITIONS: usize = 1024;
-
-/// The most conditions that a transition can have.
-pub const MAX_CONDITIONS: usize = 16;
-
-/// The longest fade, in seconds.
-pub const MAX_FADE_S: f32 = 3600.0;
-
-/// The largest absolute time, in seconds.
-///
-/// 1e12 s is 30,000 years. There, one step of an `f64` is 0.1 ms.
-pub const MAX_TIME_S: f64 = 1e12;
-
-/// The most events and transitions that one update handles per instance.
-pub(crate) const MAX_STEPS: usize = 256;
+use crate::skeleton::Mask;
 
 /// The facts about a clip that a state machine needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateMachineClip<'c> {
     /// The name of the clip.
     pub name: &'c str,
-    /// Duration in seconds, from 0 to [`MAX_TIME_S`].
+    /// Duration in seconds, from 0 to [`StateMachine::MAX_TIME_S`].
     pub duration_s: f64,
     /// `Some(true)` if the clip is additive. `None` if unknown: then it is accepted on any layer.
     pub additive: Option<bool>,
@@ -71,12 +41,14 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// A validated state machine: all names exist and all numbers are valid.
 ///
 /// ```
+/// use throng::animator::{Animator, AnimatorDesc};
+/// use throng::character::AnimationDesc;
+/// use throng::import::ImportOptions;
 /// use throng::state_machine::{
-///     LayerDesc, Origin, ParameterDesc, ParameterKind, StateDesc, StateMachine, StateMachineDesc,
-///     StateMachineLog, TransitionDesc,
+///     LayerDesc, Origin, ParameterDesc, ParameterKind, StateDesc, StateMachineDesc,
+///     TransitionDesc,
 /// };
 ///
-/// let character = throng::builtin::mannequin()?.character;
 /// let speed = ParameterKind::Float { default: 0.0, min: Some(0.0), max: None };
 /// let desc = StateMachineDesc {
 ///     parameters: vec![ParameterDesc { name: "speed".into(), kind: speed }],
@@ -91,18 +63,19 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 ///         ..LayerDesc::new("body", "stand")
 ///     }],
 /// };
-/// let machine = StateMachine::of(&desc, &character)?;
-/// let speed = machine.parameter("speed")?;
+/// let animation = AnimationDesc { state_machine: Some(desc), ..AnimationDesc::default() };
+/// let options = ImportOptions { animation: Some(animation), ..ImportOptions::default() };
+/// let character = throng::builtin::mannequin_with(&options)?.character;
 ///
-/// // An `Animator` runs the state machine of a character. Without poses, one instance:
-/// let mut hero = machine.start(0.0);
-/// let mut log = StateMachineLog::new();
-/// machine.set_float(&mut hero, speed, 1.5)?;
-/// machine.update(0.25, &mut hero, &mut log)?;
-/// let entered = log.events().last().map(|event| machine.state_name(event.layer, event.state));
-/// assert_eq!(entered, Some("go"));
-/// assert_eq!(machine.status(&hero, 0, 0.25)?.weight, 0.5); // in the middle of its fade
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let hero = animator.add_driven()?;
+/// let speed = animator.state_machine()?.parameter("speed")?;
+/// animator.set_float(hero, speed, 1.5)?;
+/// animator.update(0.25)?;
+/// let status = animator.layer_status(hero, 0)?;
+/// assert_eq!(animator.state_machine()?.state_name(0, status.state), "go");
+/// assert_eq!(status.weight, 0.5); // in the middle of its fade
+/// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateMachine {
@@ -113,35 +86,34 @@ pub struct StateMachine {
 }
 
 impl StateMachine {
-    /// Validates `desc` against a skeleton and a list of clips.
-    ///
-    /// Masks apply to the skeleton's joints. Clips are found by name; if several have the same
-    /// name, the first is used. The samples of [`Self::play`] hold indices into `clips`. Blend
-    /// spaces belong to a character, so a motion that names one needs [`Self::of`].
-    ///
-    /// # Errors
-    /// [`Error::StateMachine`] with the part of the state machine, its field and the fault.
-    pub fn new(
-        desc: &StateMachineDesc,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-    ) -> Result<Self> {
-        Self::with_spaces(desc, skeleton, clips, &[])
-    }
+    /// The most parameters that a state machine can have.
+    pub const MAX_PARAMETERS: usize = 256;
 
-    /// [`Self::new`] with blend spaces, whose clips are indices into `clips`.
+    /// The most masks that a state machine can have.
+    pub const MAX_MASKS: usize = 64;
+
+    /// The most layers that a state machine can have.
+    pub const MAX_LAYERS: usize = 16;
+
+    /// The most states that a layer can have.
+    pub const MAX_STATES: usize = 256;
+
+    /// The most transitions that a layer can have.
+    pub const MAX_TRANSITIONS: usize = 1024;
+
+    /// The most conditions that a transition can have.
+    pub const MAX_CONDITIONS: usize = 16;
+
+    /// The longest fade, in seconds.
+    pub const MAX_FADE_S: f32 = 3600.0;
+
+    /// The largest absolute time, in seconds.
     ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub(crate) fn with_spaces(
-        desc: &StateMachineDesc,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-        spaces: &[BlendSpace],
-    ) -> Result<Self> {
-        let built = super::build::build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_error())
-    }
+    /// 1e12 s is 30,000 years. There, one step of an `f64` is 0.1 ms.
+    pub const MAX_TIME_S: f64 = 1e12;
+
+    /// The most states that can fade out at once on one layer.
+    pub const MAX_FADING: usize = MAX_FADING;
 
     /// The masks that samples refer to.
     #[must_use]
@@ -162,7 +134,7 @@ impl StateMachine {
     pub fn layer(&self, name: &str) -> Result<u8> {
         let names = || self.layers.iter().map(|layer| &*layer.name);
         let found = names().position(|other| other == name);
-        // The cast cannot fail: there are at most `MAX_LAYERS` layers.
+        // The cast cannot fail: there are at most `Self::MAX_LAYERS` layers.
         let found = found.and_then(|index| u8::try_from(index).ok());
         found.ok_or_else(|| unknown("layer", name, names()))
     }

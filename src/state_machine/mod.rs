@@ -1,18 +1,16 @@
 //! State machines: choose a character's clips from the game's parameters.
 //!
 //! ```text
-//! once:         StateMachineText ──parse──▶ StateMachineDesc ──StateMachine::new──▶ StateMachine
+//! once:         StateMachineText ──parse──▶ StateMachineDesc ──import──▶ StateMachine
 //!
-//! every frame:  game: set_float · set_trigger ──▶ StateMachineInstance
-//!                   ├──update──▶ StateMachineLog: states left and entered, clip time that passed
-//!                   └──play────▶ SampleList
+//! every frame:  game: set_float · set_trigger ──▶ Animator ──update──▶ poses, events
 //! ```
 //!
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions.
 //!   `StateMachineText` (feature `toml`) reads it from TOML and reports errors with line numbers.
 //! - [`StateMachine`] is the validated form. Any number of instances and threads can use it.
-//! - [`StateMachineInstance`] is the state of one instance, and also a saved game. The
-//!   [`Animator`](crate::animator::Animator) keeps one for each actor that a state machine drives.
+//! - The [`Animator`](crate::animator::Animator) runs it for each actor that it drives. A crowd
+//!   does so for each instance.
 //!
 //! # Time
 //! Events that depend on time alone happen at their exact time, not at a frame boundary. Inside one
@@ -26,15 +24,14 @@
 //! - A transition fires at most once at any one time, so a ring of transitions ends.
 //! - An update handles at most 256 events and transitions per instance. Beyond that, the instance
 //!   plays on without transitions to the end of the update. The next update handles the rest.
-//! - If the clock goes back, no time passes and everything continues from the new time. To rewind
-//!   what happened, keep a clone of the instance.
+//! - If the clock goes back, no time passes and everything continues from the new time.
 //! - If the time is not a number, or lies beyond 1e12 s, no time passes.
 //! - A long step costs no more than a short one: cycles are not counted one by one.
 //!
 //! # Fades
 //! A transition that interrupts a fade starts from the weights reached so far, so nothing jumps. At
-//! most [`MAX_FADING`] states fade out at once. When that limit is reached, further fades wait
-//! until the current fade ends. Cuts do not wait.
+//! most [`StateMachine::MAX_FADING`] states fade out at once. When that limit is reached, further
+//! fades wait until the current fade ends. Cuts do not wait.
 //!
 //! The fields of [`TransitionDesc`] document the rules for exit times, interruptions and
 //! synchronised phases. They match Unity's animator controllers wherever Unity documents a rule.
@@ -43,6 +40,8 @@ mod advance;
 mod build;
 mod build_motion;
 mod condition;
+#[cfg(feature = "serde")]
+mod defaults;
 mod desc;
 mod desc_transition;
 mod drive;
@@ -63,27 +62,32 @@ mod play;
 mod save;
 mod state;
 #[cfg(feature = "toml")]
-#[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
 mod text;
 mod update;
+mod watch;
 
 pub(crate) use build::build_mask;
-pub use condition::{Condition, ConditionError, Test};
+pub use condition::{Condition, Test};
 pub use desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
-    Point2Desc, StateDesc, StateMachineDesc,
+    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
-pub(crate) use drive::{DrivenClip, Watch};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
-pub use log::{ClipCycle, StateMachineEvent, StateMachineEventKind, StateMachineLog};
-pub use machine::{
-    MAX_CONDITIONS, MAX_FADE_S, MAX_LAYERS, MAX_MASKS, MAX_PARAMETERS, MAX_STATES, MAX_TIME_S,
-    MAX_TRANSITIONS, StateMachine, StateMachineClip,
-};
+pub use machine::StateMachine;
 pub use play::LayerStatus;
-pub use state::{MAX_FADING, StateMachineInstance, Value};
+pub use state::Value;
 #[cfg(feature = "toml")]
-pub use text::{MAX_TEXT_BYTES, StateMachineText};
+#[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+pub use text::StateMachineText;
+pub(crate) use watch::{DrivenClip, Watch};
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use log::{ClipCycle, StateMachineEvent, StateMachineLog};
+#[doc(hidden)]
+pub use machine::StateMachineClip;
+#[doc(hidden)]
+pub use state::StateMachineInstance;

@@ -13,7 +13,7 @@ pub(super) fn check_names(desc: &StateMachineDesc) -> Result<(), Fault> {
     )?;
     for (index, parameter) in desc.parameters.iter().enumerate() {
         if !is_parameter_name(&parameter.name) {
-            let why = "a parameter's has no white space and none of <>=!()\" in it";
+            let why = "a parameter's name must not have white space or any of <>=!()\" in it";
             return Err(bad_name(At::Parameter(index), &parameter.name, why));
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn check_names(desc: &StateMachineDesc) -> Result<(), Fault> {
         let names = found.states.iter().map(|state| state.name.as_str());
         crate::text::check_names(names.clone(), |index| At::State(layer, index))?;
         if let Some(index) = names.clone().position(|name| name.starts_with('(')) {
-            let why = "a state's doesn't start with a bracket";
+            let why = "a state's name must not start with `(`";
             return Err(bad_name(
                 At::State(layer, index),
                 &found.states[index].name,

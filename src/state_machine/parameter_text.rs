@@ -4,11 +4,11 @@ use super::desc::{ParameterDesc, ParameterKind};
 use core::fmt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ParameterText {
+struct ParameterText {
     name: String,
     kind: KindText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,14 +40,14 @@ fn float(value: ValueText) -> Result<f32, &'static str> {
     match value {
         ValueText::Float(value) => Ok(value),
         ValueText::Int(value) => Ok(value as f32),
-        ValueText::Bool(_) => Err("a float parameter's values are numbers"),
+        ValueText::Bool(_) => Err("a float parameter must have numbers as values"),
     }
 }
 
 fn int(value: ValueText) -> Result<i32, &'static str> {
     match value {
         ValueText::Int(value) => Ok(value),
-        _ => Err("an int parameter's values are whole numbers of 32 bits"),
+        _ => Err("an int parameter must have whole numbers of 32 bits as values"),
     }
 }
 
@@ -71,12 +71,14 @@ impl TryFrom<ParameterText> for ParameterDesc {
                 (None, None, None) => ParameterKind::Bool { default: false },
                 (Some(ValueText::Bool(default)), None, None) => ParameterKind::Bool { default },
                 _ => {
-                    return Err("a bool parameter's default is true or false, and it has no range");
+                    return Err(
+                        "a bool parameter must have true or false as default, and no range",
+                    );
                 }
             },
             KindText::Trigger => match (text.default, min, max) {
                 (None, None, None) => ParameterKind::Trigger,
-                _ => return Err("a trigger parameter has neither a default nor a range"),
+                _ => return Err("a trigger parameter must not have a default or a range"),
             },
         };
         Ok(Self {
@@ -113,6 +115,12 @@ impl From<ParameterDesc> for ParameterText {
             min,
             max,
         }
+    }
+}
+
+impl Serialize for ParameterDesc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ParameterText::from(self.clone()).serialize(serializer)
     }
 }
 

@@ -15,7 +15,10 @@ impl StateMachine {
         let names = self.parameters.iter().map(|parameter| &*parameter.name);
         find(names, name)
     }
+}
 
+#[doc(hidden)]
+impl StateMachine {
     /// Sets a float, clamped to its range.
     ///
     /// The change takes effect at the time up to which the instance has been updated.
@@ -142,7 +145,9 @@ impl StateMachine {
         };
         let value = value(parameter.kind).ok_or(Error::Argument {
             what: parameter.kind.name(),
-            why: ArgumentFault::Invalid("the parameter is of this kind, and was set as another"),
+            why: ArgumentFault::Invalid(
+                "is the kind of the parameter, which cannot be set as another kind",
+            ),
         })?;
         state.changed |= *place != value;
         *place = value;

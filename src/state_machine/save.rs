@@ -2,8 +2,8 @@
 
 use super::condition::{Condition, Test};
 use super::desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, Point1Desc,
-    Point2Desc, StateDesc, StateMachineDesc,
+    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    StateDesc, StateMachineDesc,
 };
 use super::desc_transition::{Interruption, Origin, Sync, TransitionDesc};
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
@@ -17,8 +17,8 @@ save_structs! {
     MaskPartDesc { joint, weight, feather }
     LayerDesc { name, entry, mask, weight, weight_parameter, additive, states, transitions }
     StateDesc { name, tag, speed, speed_parameter, loop_mode, start, motion }
-    Point1Desc { at, clip }
-    Point2Desc { at, clip }
+    PointDesc<f32> { at, clip }
+    PointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
         from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
     }
@@ -65,7 +65,7 @@ impl Save for ParameterKind {
                 default: Save::load(from)?,
             },
             3 => Self::Trigger,
-            _ => return Err(invalid("parameter", "is of no known kind")),
+            _ => return Err(invalid("parameter", "has an unknown kind")),
         })
     }
 }
@@ -112,7 +112,7 @@ impl Save for MotionDesc {
                 name: Save::load(from)?,
                 parameters: Save::load(from)?,
             },
-            _ => return Err(invalid("motion", "is of no known kind")),
+            _ => return Err(invalid("motion", "has an unknown kind")),
         })
     }
 }
@@ -134,7 +134,7 @@ impl Save for Origin {
             0 => Self::State(Save::load(from)?),
             1 => Self::Any,
             2 => Self::Entry,
-            _ => return Err(invalid("transition", "starts nowhere")),
+            _ => return Err(invalid("transition", "has an unknown origin")),
         })
     }
 }
@@ -163,7 +163,7 @@ impl Save for Test {
             5 => Self::NotEqual(Save::load(from)?),
             6 => Self::True,
             7 => Self::False,
-            _ => return Err(invalid("condition", "is of no known kind")),
+            _ => return Err(invalid("condition", "has an unknown kind")),
         })
     }
 }

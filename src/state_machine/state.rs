@@ -1,7 +1,7 @@
 //! The state of one instance of a state machine.
 
 /// The most states that can fade out at once on one layer.
-pub const MAX_FADING: usize = 4;
+pub(super) const MAX_FADING: usize = 4;
 
 /// One instance of a [`StateMachine`](crate::state_machine::StateMachine).
 ///
@@ -198,7 +198,7 @@ impl TryFrom<Vec<Source>> for Fading {
         if sources.iter().all(|source| fading.push(*source)) {
             Ok(fading)
         } else {
-            Err("more states fade out than can")
+            Err("more than 4 states fade out at once")
         }
     }
 }

@@ -8,9 +8,6 @@ use crate::error::{DescFault, Error, Result, StateMachineError, StateMachinePart
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 
-/// The largest size of a state machine's text, in bytes.
-pub const MAX_TEXT_BYTES: usize = 1 << 20;
-
 /// A state machine read from text, with the line numbers for errors.
 ///
 /// ```
@@ -48,6 +45,9 @@ pub struct StateMachineText {
 }
 
 impl StateMachineText {
+    /// The largest size of the text, in bytes.
+    pub const MAX_BYTES: usize = 1 << 20;
+
     /// Parses `text`. Errors use `file` as the file name.
     ///
     /// # Errors
@@ -55,9 +55,9 @@ impl StateMachineText {
     ///
     /// - The text is not TOML, or does not have the form of a state machine. The error names the
     ///   line, and the part of the state machine if it is known.
-    /// - The text is longer than [`MAX_TEXT_BYTES`].
+    /// - The text is longer than [`Self::MAX_BYTES`].
     pub fn parse(file: &str, text: &str) -> Result<Self> {
-        if text.len() > MAX_TEXT_BYTES {
+        if text.len() > Self::MAX_BYTES {
             return Err(StateMachineError {
                 file: file.into(),
                 line: None,
@@ -66,7 +66,7 @@ impl StateMachineText {
                 why: DescFault::Cap {
                     what: "bytes",
                     asked: text.len(),
-                    cap: MAX_TEXT_BYTES,
+                    cap: Self::MAX_BYTES,
                 },
             }
             .into_error());
@@ -118,6 +118,7 @@ impl StateMachineText {
     ///
     /// # Errors
     /// As [`StateMachine::new`].
+    #[doc(hidden)]
     pub fn build_with(
         &self,
         skeleton: &Skeleton,
@@ -155,7 +156,7 @@ impl StateMachineDesc {
     ///
     /// # Errors
     /// [`Error::StateMachine`] for data that has no text form, such as a condition on a parameter
-    /// with white space in its name. [`StateMachine::new`] rejects all such data.
+    /// with white space in its name. [`StateMachine::of`] rejects all such data.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
             StateMachineError {
@@ -172,7 +173,7 @@ impl StateMachineDesc {
         if back.desc == *self {
             Ok(text)
         } else {
-            Err(fault(&"would read back as other data"))
+            Err(fault(&"the text would read back as different data"))
         }
     }
 }

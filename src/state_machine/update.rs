@@ -3,20 +3,21 @@
 use super::advance::advance;
 use super::desc::ParameterKind;
 use super::log::StateMachineLog;
-use super::machine::{MAX_TIME_S, StateMachine};
+use super::machine::StateMachine;
 use super::play::{LayerStatus, play, status};
 use super::state::{Fading, LayerState, Play, Proven, StateMachineInstance, Value};
 use crate::error::{Error, Result};
 use crate::motion::SampleList;
 
+#[doc(hidden)]
 impl StateMachine {
     /// Creates an instance that starts at `now_s`.
     ///
     /// It enters its first states in the first update, so parameters that are set before can choose
-    /// them. A time that is not a number, or lies beyond [`MAX_TIME_S`], counts as 0.
+    /// them. A time that is not a number, or lies beyond [`Self::MAX_TIME_S`], counts as 0.
     #[must_use]
     pub fn start(&self, now_s: f64) -> StateMachineInstance {
-        let now_s = if now_s.abs() <= MAX_TIME_S {
+        let now_s = if now_s.abs() <= StateMachine::MAX_TIME_S {
             now_s
         } else {
             0.0
@@ -79,7 +80,7 @@ impl StateMachine {
     ///
     /// Normally, `now_s` is the time of the last update. At any other time, the states play
     /// forwards or backwards in closed form and no transition fires. A time that is not a number,
-    /// or lies beyond [`MAX_TIME_S`], counts as the time of the last update.
+    /// or lies beyond [`Self::MAX_TIME_S`], counts as the time of the last update.
     ///
     /// # Errors
     /// As [`Self::update`]. Nothing is appended then.
@@ -122,7 +123,7 @@ impl StateMachine {
     }
 
     fn time(&self, now_s: f64, state: &StateMachineInstance) -> f64 {
-        let valid = now_s.abs() <= MAX_TIME_S;
+        let valid = now_s.abs() <= StateMachine::MAX_TIME_S;
         if valid { now_s } else { state.now_s }
     }
 }

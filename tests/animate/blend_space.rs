@@ -5,7 +5,7 @@ use crate::reference::rng::Rng;
 use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::{DVec2, Vec2};
-use throng::motion::{BlendSpace1, BlendSpace2, GradientBands, MAX_BLEND_POINTS};
+use throng::motion::{BlendSpace, BlendSpace1, BlendSpace2, GradientBands};
 
 /// Weights are rounded to `f32` once, and there are three at most.
 const ROUNDING: f64 = 3.0 / 16_777_216.0;
@@ -536,7 +536,7 @@ fn what_is_no_blend_space_is_refused() {
             }
         )
     };
-    assert!(BlendSpace1::new(&line(MAX_BLEND_POINTS)).is_ok());
+    assert!(BlendSpace1::new(&line(BlendSpace::MAX_POINTS)).is_ok());
     assert!(full(BlendSpace1::new(&line(257)).unwrap_err()));
     assert!(full(BlendSpace2::new(&curve(257)).unwrap_err()));
     assert!(full(GradientBands::new(&curve(257)).unwrap_err()));

@@ -9,7 +9,7 @@ use throng::clip::CurveClip;
 use throng::clip::{Clip, ClipOptions};
 use throng::error::Error;
 use throng::import::ImportOptions;
-use throng::palette::{SkinningMethod, check_method};
+use throng::palette::{PaletteFormat, SkinningMethod};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
@@ -158,8 +158,8 @@ fn methods_are_checked_against_the_packed_clips() {
         SkinningMethod::DualQuat,
         SkinningMethod::QuatOffset,
     ] {
-        let of_packed = check_method(&packed, method).unwrap();
-        assert_eq!(of_packed, check_method(&curves, method).unwrap());
+        let of_packed = PaletteFormat::of(&packed, method).unwrap();
+        assert_eq!(of_packed, PaletteFormat::of(&curves, method).unwrap());
     }
 }
 

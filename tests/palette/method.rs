@@ -10,8 +10,7 @@ use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::palette::{
-    DualQuat, PaletteFit, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip,
-    check_method, palette,
+    DualQuat, PaletteFit, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip, palette,
 };
 use throng::skeleton::Transform;
 
@@ -99,7 +98,7 @@ fn rigid_characters_take_every_method_in_the_smaller_entries() {
         SkinningMethod::DualQuat,
         SkinningMethod::QuatOffset,
     ] {
-        let plan = check_method(&character, method).unwrap();
+        let plan = PaletteFormat::of(&character, method).unwrap();
         assert!(plan.method() == method && plan != PaletteFormat::DualQuatStretch);
         assert_eq!(
             check_clip(&character, method, &clip(&character, 1, turn())),
@@ -120,31 +119,31 @@ fn rigid_characters_take_every_method_in_the_smaller_entries() {
 fn the_rest_pose_is_checked() {
     let mirrored = rig([Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::ONE]);
     for method in BOTH {
-        let (name, at, why) = refusal(check_method(&mirrored, method));
+        let (name, at, why) = refusal(PaletteFormat::of(&mirrored, method));
         assert_eq!((&*name, at), ("middle", PoseAt::Rest));
         assert!(matches!(why, Unrepresentable::Mirror { .. }));
     }
     // What is mirrored twice is not mirrored: only the base is, here.
     let twice = rig([Vec3::splat(-1.0), Vec3::splat(-1.0), Vec3::ONE]);
     assert_eq!(
-        refusal(check_method(&twice, SkinningMethod::QuatOffset)).0,
+        refusal(PaletteFormat::of(&twice, SkinningMethod::QuatOffset)).0,
         "base"
     );
 
     let stretched = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
-    let plan = check_method(&stretched, SkinningMethod::DualQuat).unwrap();
+    let plan = PaletteFormat::of(&stretched, SkinningMethod::DualQuat).unwrap();
     assert!(plan == STRETCH && plan.entry_bytes() == 48);
-    let (name, _, why) = refusal(check_method(&stretched, SkinningMethod::QuatOffset));
+    let (name, _, why) = refusal(PaletteFormat::of(&stretched, SkinningMethod::QuatOffset));
     assert_eq!(name, "base");
     assert!(matches!(why, Unrepresentable::NonUniformScale { .. }));
 
     let twice = rig([Vec3::splat(2.0); 3]);
-    assert!(check_method(&twice, SkinningMethod::QuatOffset).is_ok());
+    assert!(PaletteFormat::of(&twice, SkinningMethod::QuatOffset).is_ok());
     assert_eq!(
-        check_method(&twice, SkinningMethod::DualQuat).unwrap(),
+        PaletteFormat::of(&twice, SkinningMethod::DualQuat).unwrap(),
         STRETCH
     );
-    assert!(check_method(&mirrored, SkinningMethod::Linear).is_ok());
+    assert!(PaletteFormat::of(&mirrored, SkinningMethod::Linear).is_ok());
 }
 
 #[test]
@@ -152,15 +151,15 @@ fn what_no_one_sees_is_no_reason_to_refuse() {
     // The size is 3 m, so 0.3 mm are allowed; a corner of a cube lies 0.9 m from its joint at most.
     let slightly = |by: f32| rig([Vec3::ONE, Vec3::new(1.0 + by, 1.0, 1.0), Vec3::ONE]);
     assert_ne!(
-        check_method(&slightly(1e-4), SkinningMethod::DualQuat).unwrap(),
+        PaletteFormat::of(&slightly(1e-4), SkinningMethod::DualQuat).unwrap(),
         STRETCH
     );
-    assert!(check_method(&slightly(1e-4), SkinningMethod::QuatOffset).is_ok());
+    assert!(PaletteFormat::of(&slightly(1e-4), SkinningMethod::QuatOffset).is_ok());
     assert_eq!(
-        check_method(&slightly(1e-3), SkinningMethod::DualQuat).unwrap(),
+        PaletteFormat::of(&slightly(1e-3), SkinningMethod::DualQuat).unwrap(),
         STRETCH
     );
-    assert!(check_method(&slightly(2e-3), SkinningMethod::QuatOffset).is_err());
+    assert!(PaletteFormat::of(&slightly(2e-3), SkinningMethod::QuatOffset).is_err());
 }
 
 #[test]

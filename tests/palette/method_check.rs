@@ -15,7 +15,7 @@ use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
 use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
-use throng::palette::{PaletteFormat, SkinningMethod, check_method};
+use throng::palette::{PaletteFormat, SkinningMethod};
 
 const METHODS: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
 
@@ -139,7 +139,7 @@ impl Subject<'_> {
     /// What was wrong with a refusal or an acceptance, if anything, and what came of the check.
     fn check(&self, method: SkinningMethod) -> Outcome {
         let name = self.character.name();
-        match check_method(self.character, method) {
+        match PaletteFormat::of(self.character, method) {
             Ok(plan) => {
                 // Splines between the points that the check looks at may pass it by a little.
                 let stretch = plan == PaletteFormat::DualQuatStretch;

@@ -15,7 +15,7 @@ use throng::import::{self, ImportOptions};
 use throng::mesh::Primitive;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
-    SkinningMethod, WriteOnly, check_method, palette,
+    SkinningMethod, WriteOnly, palette,
 };
 use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
 use throng::{Error, builtin};
@@ -214,11 +214,11 @@ impl<'a> Subject<'a> {
 
     fn check(&self) -> Vec<String> {
         let mut faults = self.method::<Mat3x4>("Mat3x4", linear);
-        match check_method(self.character, SkinningMethod::QuatOffset) {
+        match PaletteFormat::of(self.character, SkinningMethod::QuatOffset) {
             Ok(_) => faults.extend(self.method::<QuatOffset>("QuatOffset", quat_offset)),
             Err(error) => self.refused(&error),
         }
-        match check_method(self.character, SkinningMethod::DualQuat) {
+        match PaletteFormat::of(self.character, SkinningMethod::DualQuat) {
             Ok(plan) => {
                 if plan == PaletteFormat::DualQuat {
                     faults

@@ -10,9 +10,7 @@ use crate::ids::ClipId;
 use crate::motion::{ClipSample, SampleList};
 use crate::reference::rng::Rng;
 use crate::skeleton::Skeleton;
-use crate::state_machine::{
-    StateMachine, StateMachineClip, StateMachineEventKind, StateMachineInstance, StateMachineLog,
-};
+use crate::state_machine::{StateMachine, StateMachineClip, StateMachineInstance, StateMachineLog};
 
 /// The tolerance of weights between a record and a sample.
 ///
@@ -113,9 +111,10 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
     want.sort_by_key(|event| event.layer);
     assert_eq!(got.len(), want.len(), "{note}");
     for (got, want) in got.iter().zip(&want) {
-        let what = match want.kind {
-            StateMachineEventKind::Left => What::Left(want.state.index()),
-            StateMachineEventKind::Entered => What::Entered(want.state.index()),
+        let what = if want.entered {
+            What::Entered(want.state.index())
+        } else {
+            What::Left(want.state.index())
         };
         assert_eq!((got.layer, got.what), (want.layer, what), "{note}");
         assert!((got.time_s - want.time_s).abs() <= 1e-12, "{note}");

@@ -131,7 +131,7 @@ pub struct EventDesc {
 
 /// Options for extracting a clip's root motion.
 ///
-/// See [`RootMotionOptions`](crate::motion::RootMotionOptions).
+/// The result is a [`RootMotion`](crate::motion::RootMotion).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",

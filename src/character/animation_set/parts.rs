@@ -9,9 +9,9 @@ use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS};
 use super::source::AnimationSource;
 use crate::error::{DescFault, Error};
 use crate::ids::{ClipId, JointId, MaskId};
-use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2, MAX_BLEND_POINTS};
+use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
 use crate::skeleton::{Affine, Mask, Socket};
-use crate::state_machine::{MAX_MASKS, MaskDesc, StateMachineClip, build_mask};
+use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
 use crate::text::{check_cap, check_names, check_value, find};
 use glam::{Quat, Vec2, Vec3};
 
@@ -34,7 +34,12 @@ impl Draft<'_> {
     }
 
     fn lists(&self, desc: &AnimationDesc, set: &mut AnimationSet) -> Checked<()> {
-        check_cap(At::Whole, "masks", desc.masks.len(), MAX_MASKS)?;
+        check_cap(
+            At::Whole,
+            "masks",
+            desc.masks.len(),
+            StateMachine::MAX_MASKS,
+        )?;
         check_cap(At::Whole, "sockets", desc.sockets.len(), MAX_SOCKETS)?;
         check_cap(
             At::Whole,
@@ -98,7 +103,7 @@ impl Draft<'_> {
         if points.is_empty() {
             return Err(Fault::new(at, "points", DescFault::Missing("points")));
         }
-        check_cap(at, "points", points.len(), MAX_BLEND_POINTS)?;
+        check_cap(at, "points", points.len(), BlendSpace::MAX_POINTS)?;
         let (mut line, mut plane, mut clips) = (Vec::new(), Vec::new(), Vec::new());
         for (number, point) in points.iter().enumerate() {
             let field = format!("points[{number}].clip");

@@ -151,7 +151,6 @@ impl AnimationSet {
 
     /// The events of a clip, from the file and the description.
     ///
-    /// [`EventHit::name_id`](crate::motion::EventHit::name_id) is the index of an [`EventId`].
     /// Empty for a clip that does not exist.
     #[must_use]
     pub fn events(&self, clip: ClipId) -> &ClipEvents {

@@ -5,7 +5,7 @@ use super::fault::At;
 use crate::error::{
     AnimationError, AnimationList, AnimationPart, DescFault, Result, StateMachineError, cut,
 };
-use crate::state_machine::{Lines, MAX_TEXT_BYTES, StateMachineDesc, StateMachineText};
+use crate::state_machine::{Lines, StateMachineDesc, StateMachineText};
 use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
@@ -45,7 +45,7 @@ impl AnimationText {
     /// # Errors
     /// - [`Error::Animation`](crate::Error::Animation) for text that is not TOML or does not have
     ///   the form of a description, with the line and, if known, the part. Also for text longer
-    ///   than [`MAX_TEXT_BYTES`].
+    ///   than [`StateMachineText::MAX_BYTES`].
     /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
     ///   machine inside the text.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
@@ -56,8 +56,8 @@ impl AnimationText {
             field: Box::default(),
             why,
         };
-        if text.len() > MAX_TEXT_BYTES {
-            let (what, asked, cap) = ("bytes", text.len(), MAX_TEXT_BYTES);
+        if text.len() > StateMachineText::MAX_BYTES {
+            let (what, asked, cap) = ("bytes", text.len(), StateMachineText::MAX_BYTES);
             return Err(whole(None, DescFault::Cap { what, asked, cap }).into_error());
         }
         let found = Found::of(text);

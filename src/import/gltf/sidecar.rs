@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Option<AnimationSource>> {
     use crate::character::AnimationText;
     use crate::error::Error;
-    use crate::state_machine::MAX_TEXT_BYTES;
+    use crate::state_machine::StateMachineText;
     use std::io::ErrorKind;
 
     let beside = path.with_extension("toml");
@@ -28,7 +28,9 @@ pub(super) fn read(
         return Ok(None);
     }
     // One byte more than a description may have, so that parsing reports the excess itself.
-    let cap = options.max_resource_bytes.min(MAX_TEXT_BYTES as u64 + 1);
+    let cap = options
+        .max_resource_bytes
+        .min(StateMachineText::MAX_BYTES as u64 + 1);
     let bytes = match folder.read(name, cap) {
         Ok(bytes) => bytes,
         Err(Error::Io {

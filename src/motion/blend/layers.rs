@@ -81,7 +81,7 @@ impl<'a> PoseLayer<'a> {
         if self.level < level {
             return Err(argument(
                 "level",
-                ArgumentFault::Invalid("is below that of the layer before"),
+                ArgumentFault::Invalid("must not be less than that of the previous layer"),
             ));
         }
         expect_len("pose", self.pose.len(), joints)?;

@@ -13,11 +13,10 @@ mod gradient_bands;
 mod grid;
 mod one;
 mod points;
+mod shape;
 mod two;
 
 pub use gradient_bands::GradientBands;
 pub use one::BlendSpace1;
-pub use points::MAX_BLEND_POINTS;
-pub use two::BlendSpace2;
-mod shape;
 pub use shape::{BlendShape, BlendSpace};
+pub use two::BlendSpace2;

@@ -4,7 +4,7 @@ use crate::error::{ArgumentFault, Error, Result};
 use glam::Vec2;
 
 /// The most points that a blend space can have.
-pub const MAX_BLEND_POINTS: usize = 256;
+pub(crate) const MAX_BLEND_POINTS: usize = 256;
 
 pub(crate) fn check_count(count: usize) -> Result<()> {
     if count == 0 {

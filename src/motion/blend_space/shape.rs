@@ -1,8 +1,10 @@
 //! Blend spaces that belong to a character.
 
+use super::one::BlendSpace1;
+use super::points::MAX_BLEND_POINTS;
+use super::two::BlendSpace2;
 use crate::error::Result;
 use crate::ids::ClipId;
-use crate::motion::{BlendSpace1, BlendSpace2};
 use glam::Vec2;
 
 /// Clips of a character that are blended by one or two numbers.
@@ -26,6 +28,9 @@ pub enum BlendShape {
 }
 
 impl BlendSpace {
+    /// The most points that a blend space can have.
+    pub const MAX_POINTS: usize = MAX_BLEND_POINTS;
+
     /// The name of the blend space.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -39,6 +44,7 @@ impl BlendSpace {
     }
 
     /// The positions of the clips.
+    #[doc(hidden)]
     #[must_use]
     pub fn shape(&self) -> &BlendShape {
         &self.shape

@@ -51,7 +51,7 @@ impl BlendSpace2 {
     /// # Errors
     /// - [`Error::Argument`](crate::error::Error::Argument) for no points.
     /// - [`Error::Capacity`](crate::error::Error::Capacity) for more than
-    ///   [`MAX_BLEND_POINTS`](crate::motion::MAX_BLEND_POINTS).
+    ///   [`BlendSpace::MAX_POINTS`](crate::motion::BlendSpace::MAX_POINTS).
     /// - [`Error::At`](crate::error::Error::At) with the index of the first point that is not
     ///   finite, or that equals another after rounding. In that case, the other is named too.
     pub fn new(points: &[Vec2]) -> Result<Self> {

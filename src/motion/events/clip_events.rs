@@ -1,8 +1,6 @@
 //! The events of a clip.
 
-use super::passed::Passed;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::motion::loop_mode::LoopMode;
 use std::sync::Arc;
 
 /// The events of a clip: named times from 0 to its duration.
@@ -11,7 +9,7 @@ use std::sync::Arc;
 ///
 /// # When an event is delivered
 /// An event at `t` of a clip of duration `D` lies at the points `k·D + t` of unwrapped clip time
-/// (see [`LoopMode`]).
+/// (see [`LoopMode`](crate::motion::LoopMode)).
 ///
 /// - *Forward*: a step from `a` to `b` delivers the points in `(a, b]`, in ascending order.
 /// - *Backward*: it delivers the points in `[b, a)`, in descending order.
@@ -19,29 +17,24 @@ use std::sync::Arc;
 ///   delivers nothing. Reversing on a point does not deliver it again.
 /// - *The first step of a play* includes its start: an event at 0 is delivered if the clip starts
 ///   at 0.
-/// - [`LoopMode::Loop`]: an event at 0 and an event at the duration are two events at one point,
+/// - `LoopMode::Loop`: an event at 0 and an event at the duration are two events at one point,
 ///   the seam. Reaching the seam delivers both. Forward, those at the duration (of the cycle that
 ///   ends) come before those at 0 (of the cycle that begins). Backward, it is the other way round.
 ///   A first step that starts on the seam delivers only those of the cycle that it enters.
-/// - [`LoopMode::Once`]: there is one cycle, and time continues outside of it. An event at 0 or at
+/// - `LoopMode::Once`: there is one cycle, and time continues outside of it. An event at 0 or at
 ///   the duration is delivered when time reaches it, and not again while the pose is held.
-/// - [`LoopMode::PingPong`]: odd cycles are played backward. An event at a turning point is a
+/// - `LoopMode::PingPong`: odd cycles are played backward. An event at a turning point is a
 ///   single point and is delivered once. It belongs to the cycle that begins there.
 ///
 /// The points are computed in `f64`, always in the same way, and compared exactly. So no event is
 /// lost or delivered twice because of rounding.
 ///
 /// ```
-/// use throng::motion::{ClipEvents, EventCursor, LoopMode};
+/// use throng::motion::ClipEvents;
 ///
-/// let steps = ClipEvents::new(1.0, [("left foot", 0.0), ("right foot", 0.5)])?;
-/// let mut cursor = EventCursor::new(0.0);
-/// let names: Vec<_> = cursor.advance(&steps, 1.25, LoopMode::Loop, 100).map(|hit| hit.name).collect();
-/// assert_eq!(names, ["left foot", "right foot", "left foot"]);
-/// // A month in one step: a limited number of events, and the number that was left out.
-/// let month = cursor.advance(&steps, 2_592_001.25, LoopMode::Loop, 10);
-/// assert_eq!(month.left_out(), 2 * 2_592_000 - 10);
-/// assert_eq!(month.count(), 10);
+/// let steps = ClipEvents::new(1.0, [("right foot", 0.5), ("left foot", 0.0)])?;
+/// let names: Vec<_> = steps.iter().map(|(name, _)| name).collect();
+/// assert_eq!(names, ["left foot", "right foot"]);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -167,37 +160,14 @@ impl ClipEvents {
 
     /// The different names, in the order in which they first occurred.
     ///
-    /// [`EventHit::name_id`](super::EventHit::name_id) is an index into them. All clips of a
-    /// character share one list of names, in which [`EventId`](crate::ids::EventId) is an index.
+    /// All clips of a character share one list of names, in which
+    /// [`EventId`](crate::ids::EventId) is an index.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }
 
     pub(crate) fn name(&self, id: u32) -> &str {
         self.names.get(id as usize).map_or("", |name| name)
-    }
-
-    /// The events that a step from one unwrapped time to another passes.
-    ///
-    /// The rules are [above](Self#when-an-event-is-delivered). There are none if a time is not a
-    /// number. The iterator is lazy: a step over a month costs only as much as the events that are
-    /// taken from it. Times beyond 2⁴⁸ cycles are clamped to that. A clip without duration does not
-    /// loop.
-    pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, loop_mode, false)
-    }
-
-    /// The same as [`Self::passed`] for the first step of a play.
-    ///
-    /// It includes the events at `from_s`.
-    pub fn passed_from_start(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
-        Passed::new(self, from_s, to_s, loop_mode, true)
-    }
-
-    /// The number of events of [`Self::passed`], in closed form. At most `u64::MAX`.
-    #[must_use]
-    pub fn count_passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> u64 {
-        self.passed(from_s, to_s, loop_mode).left()
     }
 }
 

@@ -16,6 +16,12 @@ use crate::motion::loop_mode::LoopMode;
 /// assert_eq!(cursor.advance(&events, 0.5, LoopMode::Once, 16).count(), 1); // "start"
 /// cursor.seek(1.5); // past "hit", silently
 /// assert_eq!(cursor.advance(&events, 9.0, LoopMode::Once, 16).count(), 0);
+/// // A month in one step: a limited number of events, and the number that was left out.
+/// let steps = ClipEvents::new(1.0, [("left foot", 0.0), ("right foot", 0.5)])?;
+/// let mut cursor = EventCursor::new(1.25);
+/// let month = cursor.advance(&steps, 2_592_001.25, LoopMode::Loop, 10);
+/// assert_eq!(month.left_out(), 2 * 2_592_000 - 10);
+/// assert_eq!(month.count(), 10);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

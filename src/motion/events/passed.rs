@@ -42,6 +42,32 @@ pub struct Passed<'a> {
     left_out: u64,
 }
 
+#[doc(hidden)]
+impl ClipEvents {
+    /// The events that a step from one unwrapped time to another passes.
+    ///
+    /// The rules are [above](Self#when-an-event-is-delivered). There are none if a time is not a
+    /// number. The iterator is lazy: a step over a month costs only as much as the events that are
+    /// taken from it. Times beyond 2⁴⁸ cycles are clamped to that. A clip without duration does not
+    /// loop.
+    pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, loop_mode, false)
+    }
+
+    /// The same as [`Self::passed`] for the first step of a play.
+    ///
+    /// It includes the events at `from_s`.
+    pub fn passed_from_start(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
+        Passed::new(self, from_s, to_s, loop_mode, true)
+    }
+
+    /// The number of events of [`Self::passed`], in closed form. At most `u64::MAX`.
+    #[must_use]
+    pub fn count_passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> u64 {
+        self.passed(from_s, to_s, loop_mode).left()
+    }
+}
+
 impl<'a> Passed<'a> {
     pub(super) fn new(
         events: &'a ClipEvents,

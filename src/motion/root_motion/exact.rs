@@ -4,8 +4,8 @@
 
 use super::chain::inverse;
 use super::curve::Curve;
-use super::extract::RootMotionReport;
 use super::follow::Way;
+use super::options::RootMotionReport;
 use crate::clip::{Interpolation, Keys, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use glam::{DVec3, DVec4, Vec3};
@@ -25,9 +25,7 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
     let parent = placed.parent;
     let inverse = inverse(&parent).ok_or(Error::Argument {
         what: "root motion",
-        why: ArgumentFault::Invalid(
-            "can't be taken out of a joint where one above it has zero scale",
-        ),
+        why: ArgumentFault::Invalid("cannot be extracted below a joint whose scale is zero"),
     })?;
     let (axes, from) = (way.taken.axes, way.taken.reference.position());
     let spline = keys.interpolation == Interpolation::CubicSpline;

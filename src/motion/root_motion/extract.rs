@@ -1,116 +1,18 @@
 //! Extraction of root motion: the choice of joint, reference and method.
 
+use super::budget::{MAX_KEYS, RootMotionBudget};
 use super::chain::{Chain, Placed, moves, rotation};
 use super::curve::Curve;
-use super::follow::{Way, twist};
+use super::follow::{Taken, Way, twist};
 use super::motion::RootMotion;
+use super::options::{RootMotionOptions, RootMotionReport, RootReference};
 use super::{exact, resample};
 use crate::clip::{CurveClip, Track, TrackValues};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use crate::mesh::Model;
 use crate::skeleton::Skeleton;
-use glam::{BVec3, DVec3, DVec4};
-
-/// The reference position of a motion: where the clip in place keeps the joint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-pub enum RootReference {
-    /// The joint at the clip's time 0. The motion then starts at the identity.
-    #[default]
-    FirstFrame,
-    /// The joint in the rest pose. All clips that are blended then agree on it.
-    Rest,
-}
-
-/// Options of [`RootMotion::extract`]: the parts of the motion to extract.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RootMotionOptions {
-    /// The joint whose motion is extracted. [`Skeleton::joint`] finds it by name.
-    ///
-    /// `None` selects the topmost joint that the clip moves or rotates. Of several, it is the first
-    /// in the skeleton's order.
-    pub joint: Option<JointId>,
-    /// The axes of character space along which translation is extracted.
-    ///
-    /// The default is x and z, along the ground.
-    pub axes: BVec3,
-    /// Extracts the rotation about +Y, if true. This is the default.
-    pub yaw: bool,
-    /// The reference position of the motion.
-    pub reference: RootReference,
-    /// The maximum error in metres, if the joint needs new keys.
-    ///
-    /// It is measured at a point whose distance from the joint is the size of the character. `None`
-    /// is 0.1 mm for a character of 1.8 m, scaled by the largest edge of
-    /// [`Character::rest_bounds`](crate::character::Character::rest_bounds). It is never less than
-    /// 2e-6 of the largest distance from the origin that takes part, which is the precision of
-    /// `f32`.
-    pub error_m: Option<f32>,
-}
-
-impl Default for RootMotionOptions {
-    fn default() -> Self {
-        Self {
-            joint: None,
-            axes: BVec3::new(true, false, true),
-            yaw: true,
-            reference: RootReference::FirstFrame,
-            error_m: None,
-        }
-    }
-}
-
-/// The result of an extraction of root motion.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct RootMotionReport {
-    /// The number of keys of the motion. 0 if there is no motion.
-    pub keys: usize,
-    /// True if the joint's keys were rewritten.
-    ///
-    /// Rewriting is exact except for rounding. If false, the joint has new keys.
-    pub exact: bool,
-    /// The largest error measured between new keys, in metres.
-    ///
-    /// See [`RootMotionOptions::error_m`]. It is 0 if nothing was resampled.
-    pub error_m: f64,
-}
-
-/// The parts of the motion to extract, as numbers.
-pub(crate) struct Taken {
-    pub(crate) axes: DVec3,
-    pub(crate) yaw: bool,
-    pub(crate) reference: Placed,
-    pub(crate) error_m: f64,
-    /// The distance from the joint at which an error of its rotation is measured, in metres.
-    pub(crate) reach_m: f64,
-}
-
-/// The work and memory that a series of extractions may use.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RootMotionBudget {
-    /// The number of products of transforms.
-    pub(crate) products: u64,
-    /// The number of keys of the motions.
-    pub(crate) keys: usize,
-}
-
-impl RootMotionBudget {
-    /// The budget for a single clip: a few seconds of work. Real clips need a hundredth of it.
-    pub(crate) const CLIP: Self = Self {
-        products: 1 << 26,
-        keys: resample::MAX_KEYS,
-    };
-    /// The budget for all clips of a description: a few of the longest, or hundreds of real ones.
-    pub(crate) const DESCRIPTION: Self = Self {
-        products: 8 * Self::CLIP.products,
-        keys: 4 * Self::CLIP.keys,
-    };
-}
+use glam::{DVec3, DVec4};
 
 /// Splits a clip, and subtracts what it used from the budget.
 ///
@@ -139,10 +41,10 @@ pub(crate) fn extract(
     let mut chain = Chain::new(skeleton, clip, joint);
     let start = chain.at(0.0);
     let taken = taken(model, options, &chain, start)?;
-    let cap = resample::MAX_KEYS as u64 / 8;
+    let cap = MAX_KEYS as u64 / 8;
     if chain.key_count() as u64 > cap {
         return Err(Error::Capacity {
-            what: "keys of the root and above it",
+            what: "keys of the root joint and its ancestors",
             asked: chain.key_count() as u64,
             cap,
         });

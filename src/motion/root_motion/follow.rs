@@ -1,8 +1,8 @@
 //! Tracking of the joint through the clip: its motion at any time, with all its turns.
 
+use super::budget::{MAX_KEYS, RootMotionBudget, too_many};
 use super::chain::{Chain, Placed, inverse, rotation};
 use super::delta::turned;
-use super::extract::{RootMotionBudget, Taken};
 use crate::clip::Interpolation;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::skeleton::Transform;
@@ -13,6 +13,16 @@ use glam::{DMat3, DQuat, DVec3, DVec4};
 const STEP_RAD: f64 = 0.4;
 /// The maximum number of bisections of the interval between two keys, after its first eighths.
 const HALVINGS: u32 = 9;
+
+/// The parts of the motion to extract, as numbers.
+pub(crate) struct Taken {
+    pub(crate) axes: DVec3,
+    pub(crate) yaw: bool,
+    pub(crate) reference: Placed,
+    pub(crate) error_m: f64,
+    /// The distance from the joint at which an error of its rotation is measured, in metres.
+    pub(crate) reach_m: f64,
+}
 
 /// The path of a joint through a clip.
 pub(super) struct Way<'a> {
@@ -76,7 +86,7 @@ impl<'a> Way<'a> {
         let q = rotation(&(placed.axes() * reference)).ok_or(Error::Argument {
             what: "yaw",
             why: ArgumentFault::Invalid(
-                "can't be taken out of a joint where one above it scales unevenly or to zero",
+                "cannot be extracted below a joint whose scale is zero or not uniform",
             ),
         })?;
         Ok((placed, q))
@@ -108,8 +118,8 @@ impl<'a> Way<'a> {
                 yaw_rad = twist(q).map_or(yaw_rad, |raw| nearest(raw, yaw_rad));
                 self.headings.push((end, yaw_rad));
                 (from, last) = (end, q);
-                if self.headings.len() > super::resample::MAX_KEYS {
-                    return Err(super::resample::too_many());
+                if self.headings.len() > MAX_KEYS {
+                    return Err(too_many());
                 }
             }
         }
@@ -162,9 +172,7 @@ impl<'a> Way<'a> {
         let parent = &placed.parent;
         let inverse = inverse(parent).ok_or(Error::Argument {
             what: "root motion",
-            why: ArgumentFault::Invalid(
-                "can't be taken out of a joint where one above it has zero scale",
-            ),
+            why: ArgumentFault::Invalid("cannot be extracted below a joint whose scale is zero"),
         })?;
         let back = super::curve::motion(motion).inverse();
         let position = turned(placed.position(), back.yaw_rad) + back.translation;

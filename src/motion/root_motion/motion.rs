@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::delta::RootDelta;
-use super::extract::RootMotionReport;
+use super::options::RootMotionReport;
 use crate::clip::CurveClip;
 use crate::ids::JointId;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
@@ -14,18 +14,26 @@ use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 /// below it. Other joints keep their tracks, and now move with the instance.
 ///
 /// ```
-/// use throng::motion::{RootMotion, RootMotionOptions, RootPlace, LoopMode};
+/// use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
+/// use throng::import::ImportOptions;
+/// use throng::motion::{LoopMode, RootPlace};
 ///
-/// let options = throng::import::ImportOptions::curves_only();
+/// let walk = ClipDesc {
+///     name: "Walk".into(),
+///     root_motion: Some(RootMotionDesc::default()),
+///     ..ClipDesc::default()
+/// };
+/// let animation = AnimationDesc { clips: vec![walk], ..AnimationDesc::default() };
+/// let options = ImportOptions { animation: Some(animation), ..ImportOptions::default() };
 /// let mannequin = throng::builtin::mannequin_with(&options)?.character;
-/// let walk = &mannequin.curves()[mannequin.clip("Walk")?.index()];
-/// let (stays, motion) = RootMotion::extract(&mannequin, walk, &RootMotionOptions::default())?;
+/// let walk = mannequin.clip("Walk")?;
+/// let motion = mannequin.animations().root_motion(walk).expect("it was asked for");
 ///
 /// // In each frame, with steps of any size, the character moves along the same path.
 /// let mut place = RootPlace::default();
 /// place.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
 /// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
-/// assert_eq!(stays.duration_s(), walk.duration_s());
+/// assert_eq!(motion.duration_s(), mannequin.clips()[walk.index()].duration_s());
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +73,7 @@ impl RootMotion {
     }
 
     /// The report of the extraction.
+    #[doc(hidden)]
     #[must_use]
     pub fn report(&self) -> &RootMotionReport {
         &self.report

@@ -1,32 +1,23 @@
 //! New keys for the joint and the motion, as many as the error bound requires.
 
+use super::budget::{MAX_KEYS, too_many};
 use super::chain::Placed;
 use super::curve::Curve;
 use super::delta::turned;
 use super::exact::Split;
-use super::extract::RootMotionReport;
 use super::follow::Way;
+use super::options::RootMotionReport;
 use crate::clip::{Interpolation, Keys, TrackValues, is_opposite};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec4, Vec4Swizzles};
 
-/// The most keys that are made.
-pub(super) const MAX_KEYS: usize = 1 << 20;
 /// The maximum number of bisections of the interval between two of the file's keys.
 const HALVINGS: u32 = 10;
 /// The fraction of the error bound that is used where the error is measured.
 ///
 /// Between the measured times, the error may be larger.
 const MARGIN: f64 = 0.5;
-
-pub(super) fn too_many() -> Error {
-    Error::Capacity {
-        what: "keys of the root motion",
-        asked: MAX_KEYS as u64 + 1,
-        cap: MAX_KEYS as u64,
-    }
-}
 
 /// A key of the joint and of the motion.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use super::curve::Curve;
 use super::delta::RootDelta;
-use super::extract::RootMotionReport;
 use super::motion::RootMotion;
+use super::options::RootMotionReport;
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::clip::Interpolation;
 use crate::error::Result;
@@ -45,7 +45,7 @@ impl Save for RootMotion {
         if motion.is_sound() {
             Ok(motion)
         } else {
-            Err(invalid("root motion", "makes no sense"))
+            Err(invalid("root motion", "has invalid keys"))
         }
     }
 }

@@ -5,9 +5,7 @@ use super::simulation::{Sample, Simulation};
 use crate::reference::rng::Rng;
 use throng::ids::StateId;
 use throng::motion::{ClipSample, SampleList};
-use throng::state_machine::{
-    StateMachine, StateMachineEventKind, StateMachineInstance, StateMachineLog,
-};
+use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog};
 
 /// The crate's events of an update are 256 at most; the simulation has no such end.
 const MAX_STEPS: usize = 250;
@@ -52,9 +50,8 @@ fn same_events(log: &StateMachineLog, want: &[(usize, bool, usize, f64)], seed: 
     let got: Vec<_> = log.events().iter().collect();
     assert_eq!(got.len(), want.len(), "seed {seed}: {got:?}\n{want:?}");
     for (got, (layer, entered, state, time_s)) in got.iter().zip(want) {
-        let kind = got.kind == StateMachineEventKind::Entered;
         assert_eq!(
-            (usize::from(got.layer), kind, got.state.index()),
+            (usize::from(got.layer), got.entered, got.state.index()),
             (*layer, *entered, *state),
             "seed {seed}"
         );
@@ -155,10 +152,7 @@ fn played(
     machine: &StateMachine,
     script: &(Vec<(f64, Input)>, f64),
     mut parts: impl FnMut() -> Vec<f64>,
-) -> (
-    StateMachineInstance,
-    Vec<(u8, StateMachineEventKind, StateId, f64)>,
-) {
+) -> (StateMachineInstance, Vec<(u8, bool, StateId, f64)>) {
     let (mut state, mut log) = (machine.start(0.0), StateMachineLog::new());
     let mut events = Vec::new();
     let ends = script
@@ -177,7 +171,7 @@ fn played(
             events.extend(
                 log.events()
                     .iter()
-                    .map(|e| (e.layer, e.kind, e.state, e.time_s)),
+                    .map(|e| (e.layer, e.entered, e.state, e.time_s)),
             );
         }
         if let Some(input) = input {

@@ -202,7 +202,10 @@ fn states_and_handles_of_other_machines_are_refused() {
     let kept = states.clone();
     let mut log = StateMachineLog::new();
     let error = machine.update(1.0, &mut states[1], &mut log).unwrap_err();
-    assert_eq!(error.to_string(), "machine state: is of another machine");
+    assert_eq!(
+        error.to_string(),
+        "state machine instance: belongs to another state machine"
+    );
     assert_eq!(states, kept);
     let mut list = SampleList::new();
     assert!(machine.play(1.0, &states[1], &mut list).is_err() && list.is_empty());

@@ -5,8 +5,8 @@ use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
     Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
-    Point1Desc, Point2Desc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync,
-    Test, TransitionDesc,
+    PointDesc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync, Test,
+    TransitionDesc,
 };
 
 /// Names and durations; one is a pose.
@@ -73,7 +73,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         1 => MotionDesc::Blend1 {
             parameter: "x".into(),
             points: (0..1 + rng.below(3))
-                .map(|i| Point1Desc {
+                .map(|i| PointDesc {
                     at: i as f32 * 0.6 + rng.range(0.0, 0.5),
                     clip: clip(rng),
                 })
@@ -82,7 +82,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         2 => MotionDesc::Blend2 {
             parameters: ["x".into(), "y".into()],
             points: (0..4 + rng.below(3))
-                .map(|_| Point2Desc {
+                .map(|_| PointDesc {
                     at: [rng.range(-1.0, 1.0), rng.range(-1.0, 1.0)],
                     clip: clip(rng),
                 })

@@ -5,7 +5,7 @@ use throng::ids::{ClipId, MaskId};
 use throng::motion::{ClipEvents, ClipSample, Ease, LoopMode, SampleList};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
-    Interruption, LayerDesc, MotionDesc, Origin, Point1Desc, StateDesc, StateMachine,
+    Interruption, LayerDesc, MotionDesc, Origin, PointDesc, StateDesc, StateMachine,
     StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, Sync,
     TransitionDesc,
 };
@@ -79,10 +79,7 @@ impl Played {
             log,
         } = self;
         machine.update(now_s, state, log).unwrap();
-        let entered = log
-            .events()
-            .iter()
-            .filter(|e| e.kind == throng::state_machine::StateMachineEventKind::Entered);
+        let entered = log.events().iter().filter(|e| e.entered);
         entered
             .map(|event| {
                 let name = machine.state_name(event.layer, event.state);
@@ -375,7 +372,7 @@ fn a_blend_plays_at_one_phase_and_a_change_goes_on_from_it() {
     desc.layers[0].states[0].motion = MotionDesc::Blend1 {
         parameter: "x".into(),
         points: [(0.0, "a"), (1.0, "c")]
-            .map(|(at, clip)| Point1Desc {
+            .map(|(at, clip)| PointDesc {
                 at,
                 clip: clip.into(),
             })

@@ -198,7 +198,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"leap\"",
         "name = \"(any)\"",
         "layer \"body\", state 2 \"(any)\", name",
-        "bracket",
+        "must not start with `(`",
     ),
     (
         "name = \"leap\"",
@@ -228,7 +228,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"jump\", \"grounded\"]",
         "when = [\"jump\", \"grounded >\"]",
         "layer \"body\", transition 0 \"(any)\" → \"leap\"",
-        "a number must follow",
+        "condition: needs a number after the comparison",
     ),
     (
         "when = [\"jump\", \"grounded\"]",
@@ -240,7 +240,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"speed > 0.1\"]",
         "when = [\"speed >> 0.1\"]",
         "layer \"body\", transition 1 \"stand\" → \"move\"",
-        "a comparison is one of",
+        "condition: needs one of the comparisons",
     ),
     (
         "when = [\"speed > 0.1\"]",

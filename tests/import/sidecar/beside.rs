@@ -9,7 +9,7 @@ use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RepairKind, ResourceReader, add_clips, gltf};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
-use throng::state_machine::MAX_TEXT_BYTES;
+use throng::state_machine::StateMachineText;
 
 pub(super) const WHOLE: &str = r#"
 [[mask]]
@@ -306,7 +306,7 @@ fn nothing_outside_of_the_folder_is_read() {
 
 #[test]
 fn large_and_broken_files_are_refused() {
-    let large = "#".repeat(MAX_TEXT_BYTES + 1);
+    let large = "#".repeat(StateMachineText::MAX_BYTES + 1);
     let error = Folder::with(&large)
         .import(&ImportOptions::default())
         .unwrap_err();
@@ -316,7 +316,7 @@ fn large_and_broken_files_are_refused() {
             .starts_with("doll.toml: animation: 1048577 bytes"),
         "{error}"
     );
-    let huge = "#".repeat(2 * MAX_TEXT_BYTES);
+    let huge = "#".repeat(2 * StateMachineText::MAX_BYTES);
     let error = Folder::with(&huge)
         .import(&ImportOptions::default())
         .unwrap_err();

@@ -266,7 +266,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         ),
         (
             vec![good.on_level(2), good.on_level(1)],
-            "instance 1: level: is below that of the sample before it",
+            "instance 1: level: must not be less than that of the previous sample",
         ),
     ];
     for (bad, words) in cases {

@@ -1,9 +1,9 @@
 //! Tests: outputs at arbitrary addresses, with guards around each.
 
-use super::kernel::Product;
+use super::group::Product;
+use super::output::Starts;
 use super::plan::Listed;
 use super::poser::BatchPoser;
-use super::run::Starts;
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::ids::ClipId;

@@ -1,0 +1,148 @@
+//! A group of instances: the clips that they play, and the addresses of their output.
+
+use super::rig::Rig;
+use crate::clip::{Block, Clip, Place, Property};
+use crate::palette::PaletteFormat;
+use crate::simd::Row;
+use crate::skeleton::{Affine, Transform};
+
+/// Most instances that are evaluated together: two AVX2 registers or one AVX-512 register.
+pub(crate) const GROUP: usize = 16;
+
+/// A clip that an instance plays, at its time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Played<'a> {
+    pub(crate) clip: &'a Clip,
+    pub(crate) place: Place,
+    pub(super) rig: &'a Rig,
+    pub(crate) weight: f32,
+    pub(crate) mask: Option<u16>,
+    pub(crate) level: u8,
+}
+
+/// The range of the group's played clips that belongs to an instance. It is not empty.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Instance {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// True with masks, levels or additive clips. Otherwise the weights sum to 1.
+    pub(crate) layered: bool,
+}
+
+/// The kind of output that is computed from the poses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Product {
+    /// Local poses: one `Transform` per joint.
+    Local,
+    /// Model poses: one `Affine` per joint.
+    Model,
+    /// Palettes in this format: one element per palette entry.
+    Palette(PaletteFormat),
+}
+
+/// Up to [`GROUP`] instances, and the addresses of their output.
+pub(crate) struct Group<'a> {
+    pub(crate) played: &'a [Played<'a>],
+    pub(crate) clips: Distinct<'a>,
+    pub(crate) instances: [Instance; GROUP],
+    /// Number of instances.
+    pub(crate) count: usize,
+    /// Masks `[mask][block]`, joints in the lanes.
+    pub(crate) masks: &'a [Vec<Row>],
+    pub(crate) threshold: f32,
+    pub(crate) product: Product,
+    /// Output addresses, aligned to 16 bytes. Those from number `count` on point to the scratch's
+    /// spill memory.
+    pub(crate) out: [*mut u8; GROUP],
+    /// Offset of all outputs into a line of 64 bytes, if it is the same for all.
+    pub(crate) phase: Option<usize>,
+}
+
+impl<'a> Group<'a> {
+    /// Returns the clips that an instance plays.
+    ///
+    /// # Safety
+    /// The instance belongs to the group.
+    #[inline(always)]
+    pub(crate) unsafe fn played_by(&self, instance: &Instance) -> &'a [Played<'a>] {
+        let range = instance.start as usize..instance.end as usize;
+        // SAFETY: the caller guarantees that the instance belongs to the group, so its range is
+        // valid.
+        unsafe { self.played.get_unchecked(range) }
+    }
+}
+
+impl Product {
+    /// Output size of one instance of a rig, in bytes.
+    pub(super) fn bytes(self, rig: &Rig) -> usize {
+        match self {
+            Self::Local => rig.joints.len() * size_of::<Transform>(),
+            Self::Model => rig.joints.len() * size_of::<Affine>(),
+            Self::Palette(format) => rig.entries.len() * format.entry_bytes(),
+        }
+    }
+}
+
+/// Largest number of different clips per group that are tracked.
+const DISTINCT: usize = 12;
+
+/// The different clips that a group plays, so that their flags are read once per block. Empty if
+/// there are too many.
+#[derive(Clone, Copy)]
+pub(crate) struct Distinct<'a> {
+    clips: [&'a Clip; DISTINCT],
+    count: usize,
+}
+
+impl<'a> Distinct<'a> {
+    pub(crate) fn of(rest: &'a Clip, played: &[Played<'a>]) -> Self {
+        let mut distinct = Self {
+            clips: [rest; DISTINCT],
+            count: 0,
+        };
+        for one in played {
+            let known = &distinct.clips[..distinct.count];
+            if known.iter().any(|clip| std::ptr::eq(*clip, one.clip)) {
+                continue;
+            }
+            if distinct.count == DISTINCT {
+                distinct.count = 0;
+                return distinct;
+            }
+            distinct.clips[distinct.count] = one.clip;
+            distinct.count += 1;
+        }
+        distinct
+    }
+
+    /// Returns the flags of a block that all clips have, and those that any clip has.
+    ///
+    /// # Safety
+    /// The clips have this block.
+    #[inline(always)]
+    pub(crate) unsafe fn flags(&self, played: &[Played<'_>], block: usize) -> (u8, u8) {
+        let (mut all, mut any) = (u8::MAX, 0);
+        let mut add = |clip: &Clip| {
+            // SAFETY: the caller guarantees that the clips have this block.
+            let flags = unsafe { clip.blocks.get_unchecked(block) }.flags;
+            all &= flags;
+            any |= flags;
+        };
+        if self.count > 0 {
+            for clip in &self.clips[..self.count] {
+                add(clip);
+            }
+        } else {
+            for one in played {
+                add(one.clip);
+            }
+        }
+        (all, any)
+    }
+}
+
+/// Returns true if the flags say that a property is at rest.
+#[inline(always)]
+pub(super) const fn rests(flags: u8, property: Property) -> bool {
+    flags & (Block::REST << property as u8) != 0
+}
