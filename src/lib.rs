@@ -118,15 +118,15 @@ pub use ash;
 pub use crowd::{
     AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CpuTimes,
     CrowdDesc, DrawBindings, DrawInstances, Frame, InstanceEvent, InstanceId, Lighting, ListId,
-    MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage,
-    Spawn, Stats, View, ViewId, Viewport, Views,
+    PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId,
+    Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
-pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
+pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
 pub use threads::Threads;

@@ -1,35 +1,11 @@
-//! Attachments: instances that follow a joint of another instance.
+//! Attaches instances to joints of others, and moves them.
 
 use super::state::Crowd;
-use super::{CharacterId, Frame, InstanceId};
+use super::{AttachEnd, Attachment, CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::palette::Mat3x4;
-use crate::skeleton::{Affine, Socket};
-
-/// The fate of an attached instance when its parent is despawned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum AttachEnd {
-    /// It is despawned with its parent.
-    #[default]
-    Despawn,
-    /// It is detached and stays where the last prepared frame had it.
-    Detach,
-}
-
-/// The parent, the socket and the offset of an attached instance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[doc(alias = "attach")]
-pub struct Attachment {
-    /// The instance that it follows.
-    pub parent: InstanceId,
-    /// The joint of the parent, and the offset from that joint.
-    pub socket: Socket,
-    /// Transform from the child's character space to the socket's space.
-    pub socket_from_child: Affine,
-    /// The fate of the child when the parent is despawned.
-    pub end: AttachEnd,
-}
+use crate::skeleton::Affine;
 
 impl Crowd {
     /// Attaches an instance to a joint or a socket of another instance.

@@ -1,7 +1,7 @@
 //! The buffers of a crowd: rings that are written every frame, and the persistent instance table.
 
 use super::CrowdDesc;
-use super::history::HistoryBuffer;
+use super::history_buffer::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::GpuInstance;
@@ -10,8 +10,16 @@ use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::palette::WriteOnly;
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
+use ash::vk::PipelineStageFlags2 as Stage;
 use bytemuck::Pod;
 use gpu_allocator::vulkan::Allocator;
+
+/// The stages whose shaders read prepared data.
+pub(super) const SHADERS: Stage = Stage::from_raw(
+    Stage::VERTEX_SHADER.as_raw()
+        | Stage::FRAGMENT_SHADER.as_raw()
+        | Stage::COMPUTE_SHADER.as_raw(),
+);
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]

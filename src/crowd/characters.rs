@@ -1,7 +1,7 @@
 //! The characters of a crowd: GPU data, descriptor sets, instances.
 
 use super::buffers::FrameBuffers;
-use super::deform::CpuSkin;
+use super::cpu_skin::CpuSkin;
 use super::view::VIEW_BYTES;
 use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
@@ -10,13 +10,9 @@ use crate::error::{Error, Result};
 use crate::gpu::layout::method_code;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::mesh::{Aabb, AlphaMode, part_bits};
-use crate::pass::draw::Variant;
+use crate::pass::pipelines::Variant;
 use ash::vk;
 use std::ffi::CString;
-
-/// A character of a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CharacterId(pub(super) u32);
 
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,8 @@ use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::PrimitiveDraw;
 use crate::gpu::layout::NONE;
-use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
+use crate::pass::desc::PassKind;
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use ash::vk;
 
 impl Frame<'_> {

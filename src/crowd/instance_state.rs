@@ -1,9 +1,9 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
-use super::root::Rooted;
 use crate::animator::ActorId;
 use crate::gpu::layout;
 use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::skeleton::Affine;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -28,6 +28,14 @@ pub(super) struct Allocation {
     pub(super) size: u32,
 }
 
+/// An instance that root motion moves: `world_from_model = place × rest`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rooted {
+    /// The part of the transform that is neither position nor heading: scale and tilt.
+    pub(super) rest: Affine,
+}
+
+/// The state of an instance.
 #[derive(Debug, Clone)]
 pub(super) struct InstanceState {
     pub(super) record: layout::GpuInstance,

@@ -1,25 +1,13 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
-use super::Capacity;
-use super::instance_state::weights_in;
-pub(super) use super::instance_state::{
-    Allocation, CpuSkinned, InstanceState, SkinningStage, morph_words,
-};
-use super::load::Need;
+use super::instance_state::{Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in};
+use super::need::Need;
 use super::range_allocator::RangeAllocator;
+use super::{Capacity, InstanceId};
 use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::gpu::limit;
 use bytemuck::Zeroable;
-
-/// An instance.
-///
-/// The id of a despawned instance is never reused for a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct InstanceId {
-    pub(super) index: u32,
-    generation: u32,
-}
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]

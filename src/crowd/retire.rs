@@ -1,8 +1,8 @@
 //! The retire queue: keeps replaced objects until no frame in flight can use them.
 
 use super::buffers::FrameBuffers;
-use super::history::HistoryBuffer;
-use super::shadow::BoundShadow;
+use super::history_buffer::HistoryBuffer;
+use super::shadow_map::BoundShadow;
 use crate::gpu::{Device, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use ash::vk;

@@ -1,18 +1,12 @@
 //! Visibility set by the engine: hidden instances, view masks and lists.
 
+use super::desc::MAX_VIEWS;
 use super::state::Crowd;
 use super::view::View;
 use super::visibility::Visibility;
-use super::{Frame, InstanceId, MAX_VIEWS};
+use super::{Frame, InstanceId, ListId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::limit;
-
-/// A list of the instances that views of one frame show. See [`Frame::list`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ListId {
-    pub(super) frame: u64,
-    pub(super) index: u32,
-}
 
 /// The most lists of one frame: one for each view.
 const MAX_LISTS: u32 = MAX_VIEWS;

@@ -1,23 +1,14 @@
 //! The skin stage of a frame, which deforms vertices before they are drawn.
 
-use super::buffers::Written;
+use super::buffers::{SHADERS, Section, Written};
 use super::characters::Entry;
-use super::instances::SkinningStage;
+use super::deform::Listed;
 use super::state::Crowd;
-use super::{CharacterId, Frame, InstanceId};
+use super::{CharacterId, Frame, InstanceId, SkinningStage};
 use crate::error::{ArgumentFault, Error, Result};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-use core::ops::Range;
 use std::time::Instant;
-
-/// The instances of a character that the GPU deforms.
-#[derive(Debug, Clone)]
-pub(super) struct Listed {
-    character: usize,
-    /// Their part of the list.
-    range: Range<u32>,
-}
 
 impl Crowd {
     /// Sets the stage that deforms an instance's vertices.
@@ -84,7 +75,7 @@ impl Frame<'_> {
             return Ok(());
         }
         let sections = crowd.buffers.sections;
-        let full = |section: super::buffers::Section| Error::Capacity {
+        let full = |section: Section| Error::Capacity {
             what: "words of deformed vertices",
             asked: u64::MAX,
             cap: section.bytes / 4,
@@ -235,7 +226,7 @@ impl Frame<'_> {
     /// The stages and accesses that may read deformed vertices without another barrier.
     fn readers(&self) -> (Stage, Access) {
         let (stages, reads) = (
-            super::frame::SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
+            SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
             Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
         );
         let builds = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;

@@ -1,7 +1,6 @@
 //! The deformed vertices of an instance, for the engine's own use.
 
-use super::instances::SkinningStage;
-use super::{CharacterId, Frame, InstanceId};
+use super::{CharacterId, Frame, InstanceId, SkinningStage};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
@@ -30,7 +29,7 @@ use ash::vk;
 /// it in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct SkinnedVertices<'a> {
-    /// The buffer, which changes after [`Crowd::reserve`](super::state::Crowd::reserve).
+    /// The buffer, which changes after [`Crowd::reserve`](super::Crowd::reserve).
     ///
     /// Its usage is `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
     /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage).

@@ -1,9 +1,9 @@
 //! Spawning, moving and despawning instances.
 
-use super::instances::{Allocation, InstanceState, SkinningStage, morph_words};
+use super::instance_state::{Allocation, InstanceState, morph_words};
 use super::skin::skinned_words;
 use super::state::Crowd;
-use super::{CharacterId, InstanceId};
+use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::layout;

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuTimes {
     /// Moving animators to the frame's time, in
-    /// [`Crowd::begin_frame`](super::state::Crowd::begin_frame).
+    /// [`Crowd::begin_frame`](super::Crowd::begin_frame).
     ///
     /// This includes events, state machines and root motion.
     pub update_ms: f64,

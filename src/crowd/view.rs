@@ -106,7 +106,7 @@ pub struct View {
     pub shadow: Option<Shadow>,
     /// The view's mask: it shows instances whose mask has a bit in common.
     ///
-    /// See [`Crowd::set_view_mask`](super::state::Crowd::set_view_mask).
+    /// See [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
     pub mask: u32,
     /// The list of the only instances that it shows, from [`Frame::list`](super::Frame::list).
     ///

@@ -129,6 +129,9 @@ pub enum StandaloneError {
     },
 }
 
+/// The result type of this module.
+pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;
+
 /// Converts a Vulkan result to an error that names the call.
 pub(super) trait Check<T> {
     fn check(self, call: &'static str) -> Result<T, StandaloneError>;

@@ -1,7 +1,7 @@
 //! The instance, the validation layer and the debug messenger.
 
-use super::validation::{Messages, Validation};
-use super::{Check, Result, StandaloneError, validation};
+use super::error::Check;
+use super::{Messages, Result, StandaloneError, Validation, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 

@@ -11,8 +11,8 @@ use throng::ids::ClipId;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, MAX_FRAMES_IN_FLIGHT, MAX_VIEWS,
-    PassDesc, PassKind, Play, Result, Spawn, View, Viewport,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
+    Spawn, View, Viewport,
 };
 
 fn camera() -> View {
@@ -85,7 +85,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             }),
             "CrowdDesc::frames_in_flight",
         );
-        for frames_in_flight in [MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
+        for frames_in_flight in [Crowd::MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
             is_full(
                 make(CrowdDesc {
                     frames_in_flight,
@@ -95,7 +95,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             );
         }
         make(CrowdDesc {
-            frames_in_flight: MAX_FRAMES_IN_FLIGHT,
+            frames_in_flight: Crowd::MAX_FRAMES_IN_FLIGHT,
             ..fine.clone()
         })
         .unwrap();
@@ -117,7 +117,7 @@ fn descriptions_that_make_no_sense_are_refused() {
         is_argument(make(with(none)), "Capacity::palette_entries");
         is_full(
             make(with(Capacity {
-                views: MAX_VIEWS + 1,
+                views: Crowd::MAX_VIEWS + 1,
                 ..SMALL
             })),
             "views",

@@ -1,7 +1,8 @@
 //! The state of a swapchain: its settings, its images, and their recreation.
 
 use super::super::context::ContextId;
-use super::super::{Check, Context, Formats, Result, Surface};
+use super::super::error::Check;
+use super::super::{Context, Formats, Result, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use ash::{khr, vk};
 use std::mem::ManuallyDrop;

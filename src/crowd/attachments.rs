@@ -1,6 +1,31 @@
-//! The tree of attachments between instances.
+//! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
-use super::attach::Attachment;
+use super::InstanceId;
+use crate::skeleton::{Affine, Socket};
+
+/// The fate of an attached instance when its parent is despawned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AttachEnd {
+    /// It is despawned with its parent.
+    #[default]
+    Despawn,
+    /// It is detached and stays where the last prepared frame had it.
+    Detach,
+}
+
+/// The parent, the socket and the offset of an attached instance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "attach")]
+pub struct Attachment {
+    /// The instance that it follows.
+    pub parent: InstanceId,
+    /// The joint of the parent, and the offset from that joint.
+    pub socket: Socket,
+    /// Transform from the child's character space to the socket's space.
+    pub socket_from_child: Affine,
+    /// The fate of the child when the parent is despawned.
+    pub end: AttachEnd,
+}
 
 /// No instance.
 const NOBODY: u32 = u32::MAX;
