@@ -107,7 +107,7 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 #[cfg(feature = "vulkan")]
-pub use crate::gpu::Gpu;
+pub use crate::gpu::handles::Gpu;
 pub use animator::{
     AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
     JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,

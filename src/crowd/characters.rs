@@ -7,7 +7,7 @@ use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::gpu::layout::method_code;
+use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::mesh::{Aabb, AlphaMode, part_bits};
 use crate::pass::pipelines::Variant;
@@ -164,7 +164,7 @@ impl Entry {
 /// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
-        method: method_code(mesh.format()),
+        method: GpuPrimitive::format_code(mesh.format()),
         rigid: draw.rigid,
         blending: draw.blending,
     }

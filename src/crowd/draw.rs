@@ -7,7 +7,7 @@ use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::PrimitiveDraw;
-use crate::gpu::layout::NONE;
+use crate::gpu::layout::GpuInstance;
 use crate::pass::desc::PassKind;
 use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use ash::vk;
@@ -260,7 +260,10 @@ impl Recorder<'_> {
             if bound.front.replace(front) != Some(front) {
                 raw.cmd_set_front_face(cmd, front);
             }
-            let push = [draw.primitive, draw.flip.map_or(NONE, |flip| flip.code)];
+            let push = [
+                draw.primitive,
+                draw.flip.map_or(GpuInstance::NONE, |flip| flip.code),
+            ];
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
             let (first, count) = (draw.first_index, draw.index_count);
             raw.cmd_draw_indexed(cmd, count, run.count, first, 0, run.first);

@@ -1,8 +1,7 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
 use crate::animator::ActorId;
-use crate::gpu::layout;
-use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::gpu::layout::GpuInstance;
 use crate::skeleton::Affine;
 
 /// The stage that deforms an instance's vertices.
@@ -38,7 +37,7 @@ pub(super) struct Rooted {
 /// The state of an instance.
 #[derive(Debug, Clone)]
 pub(super) struct InstanceState {
-    pub(super) record: layout::GpuInstance,
+    pub(super) record: GpuInstance,
     /// Its actor in the animator of its character.
     pub(super) actor: ActorId,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
@@ -97,15 +96,15 @@ impl InstanceState {
     /// The palette is that in the ring or the character's rest palette.
     pub(super) fn place_shares(&mut self) {
         (self.record.source, self.record.palette_base) = if self.in_ring {
-            (SOURCE_RING, self.rows.start)
+            (GpuInstance::SOURCE_RING, self.rows.start)
         } else {
-            (SOURCE_RESIDENT, 0)
+            (GpuInstance::SOURCE_RESIDENT, 0)
         };
         let start = |allocation: Allocation| {
             if allocation.size > 0 {
                 allocation.start
             } else {
-                NONE
+                GpuInstance::NONE
             }
         };
         self.record.morphs = start(self.morphs);

@@ -5,7 +5,7 @@ use super::need::Need;
 use super::range_allocator::RangeAllocator;
 use super::{Capacity, InstanceId};
 use crate::error::{Error, Result};
-use crate::gpu::layout;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::limit;
 use bytemuck::Zeroable;
 
@@ -130,10 +130,10 @@ impl Instances {
         self.settled.reserve(self.capacity.instances as usize);
     }
 
-    pub(super) fn record(&self, index: u32) -> layout::GpuInstance {
+    pub(super) fn record(&self, index: u32) -> GpuInstance {
         self.states
             .get(index as usize)
-            .map_or_else(layout::GpuInstance::zeroed, |instance| instance.record)
+            .map_or_else(GpuInstance::zeroed, |instance| instance.record)
     }
 
     pub(super) fn is_mirrored(&self, index: u32) -> bool {

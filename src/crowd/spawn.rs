@@ -6,7 +6,7 @@ use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout;
+use crate::gpu::layout::GpuInstance;
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
 use bytemuck::Zeroable;
@@ -91,7 +91,7 @@ impl Crowd {
         let mirrored = is_mirrored(&spawn.world_from_model);
         let allocation = |size| Allocation { start: 0, size };
         let id = self.instances.add(InstanceState {
-            record: layout::GpuInstance {
+            record: GpuInstance {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
                 tint: spawn.tint,
                 character: character.0,
@@ -208,7 +208,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance(&self, id: InstanceId) -> Result<layout::GpuInstance> {
+    pub fn instance(&self, id: InstanceId) -> Result<GpuInstance> {
         let instance = self.instances.get(id)?;
         let (animator, actor) = self.actor(id)?;
         let mut next = instance.clone();

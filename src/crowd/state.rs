@@ -112,7 +112,8 @@ impl Crowd {
     ///
     /// # Safety
     /// - The handles of `gpu` belong together and outlive the crowd.
-    /// - The features of [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names.
+    /// - The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are enabled, and
+    ///   those that `gpu.enabled` names.
     /// - `allocator` was made for the same device, and is the one passed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;

@@ -2,13 +2,13 @@
 
 use super::ListId;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::SHADOW_LAYERS;
-use crate::gpu::{Limits, layout};
+use crate::gpu::Limits;
+use crate::gpu::layout::GpuView;
 use ash::vk;
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 /// Bytes of a view's record.
-pub(super) const VIEW_BYTES: u64 = size_of::<layout::GpuView>() as u64;
+pub(super) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
 
 /// One directional light and a sky.
 ///
@@ -124,7 +124,7 @@ pub struct Shadow {
     /// Vulkan clip space of each layer from world space.
     ///
     /// These are the matrices of the [`View`]s that the layers were drawn with.
-    pub clip_from_world: [Mat4; SHADOW_LAYERS],
+    pub clip_from_world: [Mat4; GpuView::SHADOW_LAYERS],
     /// The number of layers.
     pub layers: u32,
     /// True if the layers were drawn with a viewport of negative height.
@@ -138,7 +138,7 @@ pub struct Shadow {
 impl Default for Shadow {
     fn default() -> Self {
         Self {
-            clip_from_world: [Mat4::IDENTITY; SHADOW_LAYERS],
+            clip_from_world: [Mat4::IDENTITY; GpuView::SHADOW_LAYERS],
             layers: 0,
             flipped: false,
             bias_texels: 1.0,
@@ -223,7 +223,7 @@ impl View {
             return fault("View::jitter", "must be finite");
         }
         match &self.shadow {
-            Some(shadow) if shadow.layers as usize > SHADOW_LAYERS => {
+            Some(shadow) if shadow.layers as usize > GpuView::SHADOW_LAYERS => {
                 fault("View::shadow", "has more than 4 layers")
             }
             Some(shadow)
@@ -238,13 +238,13 @@ impl View {
 
     /// The GPU record of the view. `shadow_edge` is the width of the crowd's shadow map in texels,
     /// or 0 if there is none.
-    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::GpuView {
+    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> GpuView {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
         let steady = self.clip_from_world.to_cols_array_2d();
         let jitter = Mat4::from_translation(self.jitter.extend(0.0));
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
-        layout::GpuView {
+        GpuView {
             clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
             steady_clip_from_world: steady,
             previous_clip_from_world: past
@@ -281,7 +281,7 @@ pub(super) struct Past {
     pub(super) clip_from_world: Option<Mat4>,
     /// The number of records that the instance table had.
     pub(super) instances: u32,
-    /// See [`layout::GpuView::history`].
+    /// See [`GpuView::history`].
     pub(super) words: [u32; 4],
 }
 

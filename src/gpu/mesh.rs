@@ -1,10 +1,10 @@
 //! A character's immutable data in device-local memory.
 
 use super::encode::Geometry;
-use super::layout::TEXTURES;
+use super::layout::GpuMaterial;
 use super::ranges::{Blending, DrawRange};
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, encode, layout, palettes};
+use super::{Buffer, Device, Upload, encode, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::palette::{PaletteFormat, SkinningMethod, check_method};
@@ -169,7 +169,7 @@ impl SkinnedMesh {
         geometry: &Geometry,
     ) -> Result<()> {
         let rest = palettes::rest(character, self.format)?;
-        let materials: Vec<layout::GpuMaterial> = (0..)
+        let materials: Vec<GpuMaterial> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
                 super::material::material(material, self.textures.slots(number))
@@ -238,7 +238,8 @@ impl SkinnedMesh {
 
     /// The format of its palettes.
     ///
-    /// In shaders it has the number [`method_code`](super::layout::method_code).
+    /// In shaders it has the number
+    /// [`GpuPrimitive::format_code`](super::layout::GpuPrimitive::format_code).
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
@@ -287,7 +288,7 @@ impl SkinnedMesh {
     /// They are in the order of [`Material::textures`](crate::mesh::Material::textures). If the
     /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
     /// they are those of material 0.
-    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
+    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
         self.textures.of_material(material)
     }
 

@@ -1,6 +1,6 @@
 //! A character's images and samplers on the GPU.
 
-use super::layout::TEXTURES;
+use super::layout::GpuMaterial;
 use super::memory::Image;
 use super::texture::MipChain;
 use super::{Device, Object, Upload, VkCall, limit};
@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
-const IS_COLOR: [bool; TEXTURES] = [true, false, false, false, true];
+const IS_COLOR: [bool; GpuMaterial::TEXTURES] = [true, false, false, false, true];
 
 /// Sampler of the white texel.
 ///
@@ -35,7 +35,7 @@ pub(crate) struct Textures {
     /// Every pair of image and sampler that a material uses, once. The first is a white texel.
     all: Vec<vk::DescriptorImageInfo>,
     /// For each material, indices into `all`.
-    materials: Vec<[u32; TEXTURES]>,
+    materials: Vec<[u32; GpuMaterial::TEXTURES]>,
 }
 
 /// Images, samplers and pairs seen so far while a character's textures are created.
@@ -61,7 +61,7 @@ impl Textures {
         let sampler = self.sampler(device, WHITE_SAMPLER)?;
         self.pair(&mut met, 0, sampler);
         for material in character.materials() {
-            let mut slots = [0; TEXTURES];
+            let mut slots = [0; GpuMaterial::TEXTURES];
             let textures = material.textures().into_iter().zip(IS_COLOR);
             for (slot, (texture, is_color)) in slots.iter_mut().zip(textures) {
                 let Some(TextureRef { image, sampler, .. }) = texture else {
@@ -162,12 +162,15 @@ impl Textures {
     }
 
     /// The indices of a material's textures in [`Self::all`].
-    pub(crate) fn slots(&self, material: u32) -> [u32; TEXTURES] {
+    pub(crate) fn slots(&self, material: u32) -> [u32; GpuMaterial::TEXTURES] {
         let of_material = self.materials.get(material as usize);
         of_material.copied().unwrap_or_default()
     }
 
-    pub(crate) fn of_material(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
+    pub(crate) fn of_material(
+        &self,
+        material: u32,
+    ) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
         self.slots(material)
             .map(|slot| self.all.get(slot as usize).copied().unwrap_or_default())
     }

@@ -91,6 +91,13 @@ pub struct MaterialDesc<'a> {
 impl MaterialDesc<'_> {
     /// Start of the shader's own push constants, in bytes. Those before it are throng's.
     pub const PUSH_OFFSET: u32 = 16;
+
+    /// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`.
+    ///
+    /// It declares the surface that the fragment shader receives. `throng.glsl` is
+    /// [`SetLayout::GLSL`](crate::gpu::SetLayout::GLSL).
+    pub const SURFACE_GLSL: &'static str =
+        include_str!("../../shaders/include/throng_surface.glsl");
 }
 
 /// The attachments and options of a pass.

@@ -22,7 +22,7 @@ pub struct ContextDesc<'a> {
     pub device: Option<&'a str>,
     /// Features that a device must support.
     ///
-    /// The features of [`crate::gpu::required`] are always included.
+    /// The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are always included.
     pub required: FeatureSet,
     /// Features to enable if the device supports them.
     ///

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng::animator::{ActorId, Animator, AnimatorDesc, ShowPose};
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::GpuInstance;
 use throng::ids::{ClipId, JointId};
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
@@ -582,11 +582,11 @@ fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u
             record.push(words[20]);
             assert_eq!(words[19], crowd_kinds[kind], "the record's character");
             let source = words[18];
-            assert!(source == SOURCE_RING || source == SOURCE_RESIDENT);
+            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_RESIDENT);
             let one = Expected {
                 record,
                 palette: words[25..].to_vec(),
-                animated: source == SOURCE_RING,
+                animated: source == GpuInstance::SOURCE_RING,
                 mirrored: at >= plain,
             };
             assert!(

@@ -13,7 +13,7 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::GpuInstance;
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -127,15 +127,15 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
             tint: [1.0; 4],
             palette_base: if resident { 0 } else { palette_base * 3 },
             source: if resident {
-                SOURCE_RESIDENT
+                GpuInstance::SOURCE_RESIDENT
             } else {
-                SOURCE_RING
+                GpuInstance::SOURCE_RING
             },
             character: 0,
             user: at,
             stamp: 0,
-            morphs: NONE,
-            skinned: NONE,
+            morphs: GpuInstance::NONE,
+            skinned: GpuInstance::NONE,
             reserved: 0,
         });
     }

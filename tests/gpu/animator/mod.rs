@@ -14,7 +14,7 @@ use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::gpu::layout::SOURCE_RING;
+use throng::gpu::layout::GpuInstance;
 use throng::ids::JointId;
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
@@ -315,7 +315,7 @@ impl World {
             assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
             for member in shown {
                 let words = seen[&self.crowd.table_index(member.id).unwrap()];
-                let in_ring = words[18] == SOURCE_RING;
+                let in_ring = words[18] == GpuInstance::SOURCE_RING;
                 let rests = kind.animator.records(member.actor).unwrap().is_empty();
                 assert!(in_ring || rests, "what plays is in the ring");
                 let want = if in_ring {
