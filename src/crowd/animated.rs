@@ -49,7 +49,7 @@ impl Animated {
     }
 
     /// Reserves memory for this many instances.
-    pub(super) fn make_room(&mut self, instances: usize) {
+    pub(super) fn reserve(&mut self, instances: usize) {
         fn reserve<T>(list: &mut Vec<T>, all: usize) {
             list.reserve(all.saturating_sub(list.len()));
         }
@@ -64,7 +64,7 @@ impl Animated {
     }
 
     /// Reserves memory for this many instances that are skinned on the CPU.
-    pub(super) fn make_room_deformed(&mut self, instances: usize) {
+    pub(super) fn reserve_deformed(&mut self, instances: usize) {
         let more = instances.saturating_sub(self.deformed.len());
         self.deformed.reserve(more);
     }

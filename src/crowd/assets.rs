@@ -88,7 +88,7 @@ impl Crowd {
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
                 // Allocate now, so that recording a frame allocates nothing.
-                self.make_room(character);
+                self.reserve_frame_memory(character);
                 Ok(CharacterId(index))
             }
             Err(error) => {
@@ -100,12 +100,12 @@ impl Crowd {
     }
 
     /// Reserves the CPU memory that frames need for a character.
-    fn make_room(&mut self, character: &Character) {
+    fn reserve_frame_memory(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
         self.weights
             .reserve(weights.saturating_sub(self.weights.len()));
         self.visibility
-            .make_room(&self.desc.capacity, self.characters.len());
+            .reserve(&self.desc.capacity, self.characters.len());
         let listed = self.characters.len().saturating_sub(self.listed.len());
         self.listed.reserve(listed);
     }
@@ -222,9 +222,9 @@ impl Crowd {
             .reserve((wanted.views as usize).saturating_sub(self.views.len()));
         // The new table is empty, so every record must be written again.
         self.instances.grow(&wanted);
-        self.animated.make_room(wanted.instances as usize);
-        self.sorted.make_room(wanted.blended as usize);
-        self.visibility.make_room(&wanted, self.characters.len());
+        self.animated.reserve(wanted.instances as usize);
+        self.sorted.reserve(wanted.blended as usize);
+        self.visibility.reserve(&wanted, self.characters.len());
         Ok(())
     }
 }

@@ -121,7 +121,7 @@ impl Crowd {
     pub fn detach(&mut self, child: InstanceId) -> Result<bool> {
         self.instances.get(child)?;
         let attached = self.attachments.of(child.index).is_some();
-        self.let_go(child.index);
+        self.release_child(child.index);
         Ok(attached)
     }
 
@@ -161,7 +161,7 @@ impl Crowd {
         })
     }
 
-    fn let_go(&mut self, child: u32) {
+    fn release_child(&mut self, child: u32) {
         if self.attachments.of(child).is_some() {
             // If root motion moves the child, it continues from here.
             let rooted =
@@ -191,25 +191,25 @@ impl Crowd {
 
     /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
     /// with it, parents first.
-    pub(super) fn part_from(&mut self, id: InstanceId) -> Vec<InstanceId> {
-        let mut doomed = Vec::new();
-        self.let_go(id.index);
+    pub(super) fn release_family(&mut self, id: InstanceId) -> Vec<InstanceId> {
+        let mut despawned = Vec::new();
+        self.release_child(id.index);
         if self.attachments.children(id.index).next().is_none() {
-            return doomed;
+            return despawned;
         }
         let mut open = vec![id.index];
         while let Some(parent) = open.pop() {
             let children: Vec<u32> = self.attachments.children(parent).collect();
             for child in children {
                 let end = self.attachments.of(child).map(|attachment| attachment.end);
-                self.let_go(child);
+                self.release_child(child);
                 if end == Some(AttachEnd::Despawn) {
-                    doomed.extend(self.instances.id(child));
+                    despawned.extend(self.instances.id(child));
                     open.push(child);
                 }
             }
         }
-        doomed
+        despawned
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Attachment {
 }
 
 /// No instance.
-const NOBODY: u32 = u32::MAX;
+const NO_INSTANCE: u32 = u32::MAX;
 
 /// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +49,8 @@ pub(super) struct Node {
 impl Node {
     const NEW: Self = Self {
         attachment: None,
-        first_child: NOBODY,
-        next: NOBODY,
+        first_child: NO_INSTANCE,
+        next: NO_INSTANCE,
         depth: 0,
         jumps: false,
         ordered: false,
@@ -83,7 +83,7 @@ impl Attachments {
 
     /// The instances that are attached to an instance.
     pub(super) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |index: &u32| *index != NOBODY;
+        let known = |index: &u32| *index != NO_INSTANCE;
         let first = self.node(index).map(|node| node.first_child).filter(known);
         core::iter::successors(first, move |child| {
             self.node(*child).map(|node| node.next).filter(known)
@@ -109,7 +109,9 @@ impl Attachments {
         if self.nodes.len() <= last {
             self.nodes.resize(last + 1, Node::NEW);
         }
-        let next = self.node(parent).map_or(NOBODY, |node| node.first_child);
+        let next = self
+            .node(parent)
+            .map_or(NO_INSTANCE, |node| node.first_child);
         if let Some(node) = self.nodes.get_mut(parent as usize) {
             node.first_child = child;
         }
@@ -127,7 +129,7 @@ impl Attachments {
         let Some(parent) = self.parent(child) else {
             return;
         };
-        let next = self.node(child).map_or(NOBODY, |node| node.next);
+        let next = self.node(child).map_or(NO_INSTANCE, |node| node.next);
         let before = self.children(parent).take_while(|other| *other != child);
         let place = match before.last() {
             Some(before) => self.nodes.get_mut(before as usize).map(|n| &mut n.next),
@@ -140,7 +142,7 @@ impl Attachments {
             *place = next;
         }
         if let Some(node) = self.nodes.get_mut(child as usize) {
-            (node.attachment, node.next, node.jumps) = (None, NOBODY, false);
+            (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
         }
         self.stale = true;
     }
@@ -185,7 +187,7 @@ impl Attachments {
                 if let Some(node) = nodes.get_mut(at as usize) {
                     node.depth = known + steps - step;
                 }
-                at = next.unwrap_or(NOBODY);
+                at = next.unwrap_or(NO_INSTANCE);
             }
         }
         order.sort_unstable();

@@ -185,7 +185,7 @@ impl FrameBuffers {
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
-            slot_bytes: self.sections.end,
+            frame_bytes: self.sections.end,
             alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::UNIFORM_BUFFER
@@ -321,7 +321,7 @@ impl FrameBuffers {
     /// Fills the part of `frame_index` in both rings with `byte`.
     pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         let entries = self.palettes.entries();
-        // SAFETY: only tests call this, through `Crowd::poison_slot`, whose contract allows the GPU
+        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the GPU
         // to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);

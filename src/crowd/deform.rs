@@ -45,7 +45,7 @@ pub(super) struct Deforms {
 
 impl Deforms {
     /// Reserves memory, so that nothing is allocated while a frame is recorded.
-    pub(super) fn make_room(&mut self, cpu_skinned: &CpuSkinned) {
+    pub(super) fn reserve(&mut self, cpu_skinned: &CpuSkinned) {
         fn reserve<T>(list: &mut Vec<T>, all: u32) {
             list.reserve((all as usize).saturating_sub(list.len()));
         }

@@ -116,7 +116,7 @@ impl Crowd {
                 .begin(&self.device, allocator, frame_index)
         };
         // One more for the buffer of histories that growth left behind.
-        self.retire_queue.make_room(self.uploads.len() + 1);
+        self.retire_queue.reserve(self.uploads.len() + 1);
         if let Some(profiler) = &mut self.profiler {
             // SAFETY: the profiler is this device's; the work of this frame index has ended, by
             // this function's contract.
@@ -147,7 +147,7 @@ impl Crowd {
         self.histories.abandon_frame(&mut self.retire_queue);
         let characters = &self.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
-        let uploads = self.retire_queue.exhume_uploads(alive);
+        let uploads = self.retire_queue.restore_uploads(alive);
         for (index, mut upload) in uploads {
             upload.unrecord();
             self.uploads.push((index, upload));

@@ -52,7 +52,7 @@ impl Histories {
     }
 
     /// Allocates the state of all histories, so that frames allocate nothing.
-    pub(super) fn make_room(&mut self, capacity: &Capacity) {
+    pub(super) fn reserve(&mut self, capacity: &Capacity) {
         self.last.resize(capacity.histories as usize, None);
         self.replaced.reserve(capacity.views as usize);
     }
@@ -187,7 +187,7 @@ impl Histories {
         capacity: &Capacity,
     ) -> Option<HistoryBuffer> {
         let written = self.last.iter().any(Option::is_some);
-        self.make_room(capacity);
+        self.reserve(capacity);
         if self.old.is_some() || !written {
             return Some(replaced);
         }
@@ -198,12 +198,12 @@ impl Histories {
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
     pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
-            if let Some(slot) = self.last.get_mut(history as usize) {
-                *slot = last;
+            if let Some(place) = self.last.get_mut(history as usize) {
+                *place = last;
             }
         }
         if core::mem::take(&mut self.moved)
-            && let Some(old) = retire_queue.exhume_history()
+            && let Some(old) = retire_queue.restore_history()
             && let Some(never_filled) = self.old.replace(old)
         {
             retire_queue.retire(Retired::History(never_filled));

@@ -94,7 +94,7 @@ impl InstanceState {
     /// Writes the offsets of palette, morph weights and deformed vertices to the record.
     ///
     /// The palette is that in the ring or the character's rest palette.
-    pub(super) fn place_shares(&mut self) {
+    pub(super) fn write_offsets(&mut self) {
         (self.record.source, self.record.palette_base) = if self.in_ring {
             (GpuInstance::SOURCE_RING, self.rows.start)
         } else {

@@ -65,8 +65,8 @@ impl Crowd {
     /// [`Error::NotFound`] if the pass was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
         let count = self.passes.len() as u64;
-        let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
-        let pass = slot.ok_or(Error::NotFound {
+        let found = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
+        let pass = found.ok_or(Error::NotFound {
             what: "pass",
             index: pass.0.into(),
             count,

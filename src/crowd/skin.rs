@@ -33,9 +33,9 @@ impl Crowd {
         let before = (instance.skin, instance.skinned.size);
         self.instances.check_skinned((skin, words), before)?;
         self.instances.set_skin(id, skin, words)?;
-        self.deforms.make_room(self.instances.cpu_skinned());
+        self.deforms.reserve(self.instances.cpu_skinned());
         self.animated
-            .make_room_deformed(self.instances.cpu_skinned().count as usize);
+            .reserve_deformed(self.instances.cpu_skinned().count as usize);
         Ok(())
     }
 

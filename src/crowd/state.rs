@@ -165,11 +165,10 @@ impl Crowd {
         self.skin.build(&self.device, self.set_layout.handle())?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
-        self.histories.make_room(&self.desc.capacity);
-        self.sorted.make_room(self.desc.capacity.blended as usize);
-        self.visibility.make_room(&self.desc.capacity, 0);
-        self.animated
-            .make_room(self.desc.capacity.instances as usize);
+        self.histories.reserve(&self.desc.capacity);
+        self.sorted.reserve(self.desc.capacity.blended as usize);
+        self.visibility.reserve(&self.desc.capacity, 0);
+        self.animated.reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -262,7 +261,7 @@ impl Crowd {
     /// # Safety
     /// The GPU may read any bytes from this frame index's part of the rings.
     #[doc(hidden)]
-    pub unsafe fn poison_slot(&mut self, frame_index: u32, byte: u8) -> Result<()> {
+    pub unsafe fn poison_frame(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         self.animated.forget();
         self.buffers.poison(frame_index, byte)
     }

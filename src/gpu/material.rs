@@ -3,10 +3,10 @@
 use super::layout::{GpuMaterial, GpuTexture};
 use crate::mesh::{AlphaMode, TextureRef};
 
-/// The material as shaders read it. `slots` are the indices of its textures in the set.
+/// The material as shaders read it. `indices` are the indices of its textures in the set.
 pub(crate) fn material(
     material: &crate::mesh::Material,
-    slots: [u32; GpuMaterial::TEXTURES],
+    indices: [u32; GpuMaterial::TEXTURES],
 ) -> GpuMaterial {
     let textures = material.textures();
     let present = (0..).zip(&textures).fold(0, |bits, (at, texture)| {
@@ -32,11 +32,11 @@ pub(crate) fn material(
         occlusion_strength: material.occlusion_strength,
         flags: alpha | unlit | present << GpuMaterial::TEXTURE_SHIFT,
         reserved: [0; 3],
-        textures: core::array::from_fn(|at| texture(textures[at], slots[at])),
+        textures: core::array::from_fn(|at| texture(textures[at], indices[at])),
     }
 }
 
-fn texture(texture: Option<TextureRef>, slot: u32) -> GpuTexture {
+fn texture(texture: Option<TextureRef>, index: u32) -> GpuTexture {
     let texture = texture.unwrap_or(TextureRef::new(0));
     let transformed = texture.transform != glam::Affine2::IDENTITY;
     GpuTexture {
@@ -48,6 +48,6 @@ fn texture(texture: Option<TextureRef>, slot: u32) -> GpuTexture {
             } else {
                 0
             },
-        slot,
+        slot: index,
     }
 }

@@ -172,7 +172,7 @@ impl SkinnedMesh {
         let materials: Vec<GpuMaterial> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
-                super::material::material(material, self.textures.slots(number))
+                super::material::material(material, self.textures.indices(number))
             })
             .collect();
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;

@@ -3,7 +3,7 @@
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::collections::BTreeSet;
@@ -166,7 +166,7 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let mut crowd = counted.crowd(setup, 2, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let character = built(ribbon(3)).character;
         crowd
             .add_character(&mut counted.allocator, &character)
@@ -205,7 +205,7 @@ fn grown_histories_live_until_they_have_moved() {
             ..SMALL
         };
         let mut crowd = counted.crowd(setup, 2, capacity);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let empty = objects();
         let mut grow = capacity;
         let mut reserve = |crowd: &mut Crowd, counted: &mut Counted| {

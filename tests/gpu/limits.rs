@@ -3,7 +3,9 @@
 //! numbers. One slot and one configuration: it takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
+use crate::support::frames::{
+    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
+};
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::character::Character;
@@ -152,7 +154,7 @@ fn shoot(
     }
     let target = target(&mut setup.context);
     let pass = pass(&mut crowd, &target, false);
-    let mut frames_in_flight = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let camera = view(Vec3::new(3.0, 8.0, 26.0), Vec3::Y * 7.0, EXTENT);
     let context = &mut setup.context;
     let on = (&target, pass, &NORMAL_Z);
@@ -177,7 +179,7 @@ fn shoot(
 fn check_skinned(
     setup: &mut Setup,
     crowd: &mut Crowd,
-    frames_in_flight: &mut Slots,
+    frames_in_flight: &mut FramesInFlight,
     instance: InstanceId,
 ) {
     let character = built(ribbon(16)).character;

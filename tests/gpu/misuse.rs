@@ -1,6 +1,6 @@
 //! What a caller can get wrong gives a typed error, and neither records nor changes anything.
 
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
@@ -379,7 +379,7 @@ fn frames_are_used_in_their_order() {
         let pass_id = pass(&mut crowd, &target, false);
         let removed = pass(&mut crowd, &target, false);
         crowd.remove_pass(removed).unwrap();
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let context = &mut setup.context;
         unsafe {
             let allocator = &mut context.allocator;
@@ -477,7 +477,7 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
 fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let wrong = wrong_views(setup);
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator;

@@ -4,7 +4,7 @@
 
 use crate::reference::random;
 use crate::reference::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each, view};
@@ -462,7 +462,7 @@ impl Model {
         &mut self,
         setup: &mut Setup,
         crowd: &mut Crowd,
-        frames_in_flight: &mut Slots,
+        frames_in_flight: &mut FramesInFlight,
         (probe, outputs): (&Probe, &[Output]),
         frame_index: u32,
     ) -> Flight {
@@ -628,7 +628,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
             frames: 0,
         };
         let numbers: Vec<u32> = (0..model.ids.len() as u32).collect();
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let probe = Probe::new(
             &setup.context,
             "test/crowd_probe.comp",

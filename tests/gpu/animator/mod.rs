@@ -5,7 +5,7 @@ mod random;
 mod still;
 mod told;
 
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
@@ -154,7 +154,7 @@ pub(crate) struct World {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) members: Vec<Member>,
     pub(crate) now_s: f64,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     probe: Probe,
     output: Output,
 }
@@ -178,7 +178,7 @@ impl World {
             kinds: Vec::new(),
             members: Vec::new(),
             now_s: 0.0,
-            frames_in_flight: Slots::new(&setup.context, FRAMES_IN_FLIGHT),
+            frames_in_flight: FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT),
             output: probe.output(&mut setup.context, 1 << 16),
             probe,
         }

@@ -2,7 +2,7 @@
 //! history was written last.
 
 use crate::expected::{Drawn, Pixel, Shape, look, shape};
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ pub(crate) struct World {
     pub(crate) crowd: Crowd,
     pub(crate) characters: Vec<(CharacterId, Character, SkinningMethod)>,
     pub(crate) actors: Vec<Actor>,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     targets: Vec<Target>,
     pass: PassId,
     pasts: Vec<Option<Past>>,
@@ -101,7 +101,7 @@ impl World {
         characters: &[(RawCharacter, SkinningMethod)],
     ) -> Self {
         let mut crowd = setup.crowd(2, capacity);
-        let frames_in_flight = Slots::new(&setup.context, 2);
+        let frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = TargetDesc {
             name: "motion",
             extent: EXTENT,
