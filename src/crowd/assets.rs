@@ -120,7 +120,7 @@ impl Crowd {
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
-            let why = ArgumentFault::Invalid("instances of it are alive");
+            let why = ArgumentFault::Invalid("still has living instances");
             return Err(Error::Argument {
                 what: "character",
                 why,

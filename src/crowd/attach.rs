@@ -67,7 +67,7 @@ impl Crowd {
         let mut above = Some(parent.index);
         while let Some(index) = above {
             if index == child.index {
-                let why = ArgumentFault::Invalid("is the child itself, or attached to it");
+                let why = ArgumentFault::Invalid("must not be the child itself or attached to it");
                 return Err(Error::Argument {
                     what: "parent",
                     why,
@@ -153,7 +153,7 @@ impl Crowd {
             return Ok(());
         }
         let why = ArgumentFault::Invalid(
-            "is given by what the instance is attached to: see set_attach_offset and detach",
+            "of an attached instance follows from its parent: see set_attach_offset and detach",
         );
         Err(Error::Argument {
             what: "world_from_model",

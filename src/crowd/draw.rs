@@ -46,7 +46,7 @@ impl Frame<'_> {
         let shadow = crowd.shadow.set().filter(|_| pass.shadow_map);
         if pass.shadow_map && shadow.is_none() {
             let why =
-                ArgumentFault::Invalid("takes a shadow map, and set_shadow_map was not called");
+                ArgumentFault::Invalid("needs a shadow map, but set_shadow_map was not called");
             return Err(Error::Argument { what: "pass", why });
         }
         let recorder = Recorder {

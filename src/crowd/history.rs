@@ -82,7 +82,7 @@ impl Histories {
         }
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {
-            let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
+            let why = ArgumentFault::Invalid("is already used by an earlier view of the frame");
             return Err(Error::Argument {
                 what: "View::history",
                 why,

@@ -69,7 +69,7 @@ impl Frame<'_> {
 
     fn check(&self, views: &[View]) -> Result<()> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("record_prepare was already called for it");
+            let why = ArgumentFault::Invalid("was already prepared");
             return Err(Error::Argument { what: "frame", why });
         }
         limit(

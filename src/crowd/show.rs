@@ -72,7 +72,7 @@ impl Frame<'_> {
     #[doc(alias = "cull")]
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("record_prepare was already called for it");
+            let why = ArgumentFault::Invalid("was already prepared");
             return Err(Error::Argument { what: "frame", why });
         }
         let crowd = &mut *self.crowd;

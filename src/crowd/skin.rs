@@ -57,7 +57,7 @@ pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
         SkinningStage::Vertex => Ok(0),
         SkinningStage::Cpu if entry.cpu_skin.is_none() => {
             let why = ArgumentFault::Invalid(
-                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character that was added with CharacterDesc::cpu_skinning",
             );
             Err(Error::Argument { what: "skin", why })
         }

@@ -74,13 +74,16 @@ impl Frame<'_> {
             })
         };
         if !self.prepared {
-            return fault("frame", "record_prepare was not called for it");
+            return fault("frame", "was not prepared with record_prepare");
         }
         if instance.skin == SkinningStage::Vertex {
-            return fault("instance", "is skinned where it is drawn: see set_skin");
+            return fault(
+                "instance",
+                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skin)",
+            );
         }
         if !self.crowd.visibility.is_shown(id.index) {
-            return fault("instance", "is shown by no view of the frame");
+            return fault("instance", "is not shown by any view of the frame");
         }
         Ok(SkinnedVertices {
             buffer: self.crowd.buffers.skinned().buffer,

@@ -303,7 +303,7 @@ impl Crowd {
 impl Drop for Crowd {
     fn drop(&mut self) {
         if !self.destroyed {
-            log::error!("throng: a Crowd was dropped without destroy: what it owns is leaked");
+            log::error!("throng: a Crowd was dropped without destroy: its resources are leaked");
         }
     }
 }

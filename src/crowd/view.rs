@@ -187,7 +187,7 @@ impl View {
         if !Vec4::new(x, y, width, height).is_finite() || width <= 0.0 || height == 0.0 {
             return fault(
                 "View::viewport",
-                "must be finite, wider than 0 and not of height 0",
+                "must be finite, with a width above 0 and a height other than 0",
             );
         }
         let [least, most] = limits.viewport_bounds;
@@ -201,7 +201,7 @@ impl View {
         {
             return fault(
                 "View::viewport",
-                "exceeds maxViewportDimensions or viewportBoundsRange",
+                "must lie within maxViewportDimensions and viewportBoundsRange of the device",
             );
         }
         let Lighting {
@@ -216,7 +216,7 @@ impl View {
         if !finite || sun_direction.try_normalize().is_none() {
             return fault(
                 "View::lighting",
-                "must be finite, the sun's direction not zero",
+                "must be finite, and the sun's direction must not be zero",
             );
         }
         if !self.jitter.is_finite() {
@@ -224,7 +224,7 @@ impl View {
         }
         match &self.shadow {
             Some(shadow) if shadow.layers as usize > GpuView::SHADOW_LAYERS => {
-                fault("View::shadow", "has more than 4 layers")
+                fault("View::shadow", "must have at most 4 layers")
             }
             Some(shadow)
                 if !(shadow.clip_from_world.iter().all(Mat4::is_finite)

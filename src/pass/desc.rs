@@ -209,13 +209,13 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     if colorful && desc.color_formats.is_empty() {
         return invalid(
             "PassDesc::color_formats",
-            "a pass of colour or motion needs at least one",
+            "a colour or motion pass needs at least one format",
         );
     }
     if (!colorful || desc.after_prepass) && !has_depth {
         return invalid(
             "PassDesc::depth_format",
-            "a pass of depth alone, or after one, needs one",
+            "a depth or shadow pass, or a pass after a prepass, needs a depth format",
         );
     }
     if desc.samples.as_raw().count_ones() != 1 {
@@ -236,15 +236,15 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     match &desc.material {
         None => Ok(()),
         Some(_) if desc.kind != PassKind::Color => {
-            invalid("PassDesc::material", "only a colour pass has shading")
+            invalid("PassDesc::material", "must be None except in a colour pass")
         }
         Some(_) if desc.shadow_map => invalid(
             "PassDesc::shadow_map",
-            "is for the built-in shading: a shader of your own has sets of its own",
+            "must be false if the pass has a material, which brings its own sets",
         ),
         Some(material) if material.fragment_spirv.first() != Some(&SPIRV_MAGIC) => invalid(
             "MaterialDesc::fragment_spirv",
-            "is no SPIR-V in this machine's byte order",
+            "must be SPIR-V in the byte order of this machine",
         ),
         Some(material) if !material.push_bytes.is_multiple_of(4) => {
             invalid("MaterialDesc::push_bytes", "must be a multiple of 4")

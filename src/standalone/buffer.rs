@@ -172,7 +172,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.handle != vk::Buffer::null() {
-            log::warn!("buffer `{}` was dropped and not destroyed", self.name);
+            log::warn!("buffer `{}` was dropped without destroy", self.name);
         }
     }
 }
@@ -205,6 +205,6 @@ pub(super) fn free(context: &mut Context, name: &str, allocation: &mut Option<Al
     if let Some(allocation) = allocation.take()
         && let Err(error) = context.allocator.free(allocation)
     {
-        log::error!("freeing the memory of `{name}`: {error}");
+        log::error!("cannot free the memory of `{name}`: {error}");
     }
 }

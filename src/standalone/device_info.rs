@@ -60,7 +60,7 @@ pub enum Missing {
 pub struct DeviceReport {
     /// The device.
     pub info: DeviceInfo,
-    /// Everything that the device lacks.
+    /// Everything that is missing.
     pub missing: Vec<Missing>,
 }
 
@@ -70,13 +70,13 @@ impl fmt::Display for DeviceReport {
         for missing in &self.missing {
             match missing {
                 Missing::Version { found } => {
-                    write!(f, ", speaks only Vulkan ")?;
+                    write!(f, ", supports only Vulkan ")?;
                     version(f, *found)?;
                 }
-                Missing::Queue => write!(f, ", has no fit queue")?,
-                Missing::Feature(name) => write!(f, ", lacks feature {name}")?,
-                Missing::Extension(name) => write!(f, ", lacks {name}")?,
-                Missing::NotAskedFor => write!(f, ", is not the one")?,
+                Missing::Queue => write!(f, ", has no suitable queue family")?,
+                Missing::Feature(name) => write!(f, ", does not support feature {name}")?,
+                Missing::Extension(name) => write!(f, ", does not support extension {name}")?,
+                Missing::NotAskedFor => write!(f, ", is not the requested device")?,
             }
         }
         Ok(())

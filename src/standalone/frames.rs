@@ -21,7 +21,7 @@ pub struct FrameCommands {
 }
 
 /// The name of this object in errors.
-const OBJECT: &str = "the frames in flight";
+const OBJECT: &str = "the set of frames in flight";
 
 /// Frames in flight, begun in turn.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ impl Drop for Frames {
     fn drop(&mut self) {
         if !self.frames.is_empty() {
             log::warn!(
-                "{} frames in flight were dropped and not destroyed",
+                "{} frames in flight were dropped without destroy",
                 self.frames.len()
             );
         }

@@ -101,7 +101,7 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         if self.handle != vk::Image::null() {
-            log::warn!("image `{}` was dropped and not destroyed", self.name);
+            log::warn!("image `{}` was dropped without destroy", self.name);
         }
     }
 }

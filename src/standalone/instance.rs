@@ -136,7 +136,7 @@ impl Plan {
         self.across_submits = validation::sees_across_submits(version);
         if !self.across_submits {
             log::warn!(
-                "hazards across submissions are not looked for: set {}={} before the process starts",
+                "hazards across submissions are not checked: set {}={} before the process starts",
                 validation::ENABLES_VARIABLE,
                 validation::ACROSS_SUBMITS
             );

@@ -1,5 +1,5 @@
-//! What is replaced or removed is destroyed when every slot that was ever begun has been begun
-//! again, and in that very call: for one to three slots, begun in any order.
+//! What is replaced or removed is destroyed when every frame index that was ever begun has been
+//! begun again, and in that very call: for one to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
@@ -17,7 +17,7 @@ fn sub(a: Counts, b: Counts) -> Counts {
     std::array::from_fn(|kind| a[kind] - b[kind])
 }
 
-/// What has been retired: its objects, and the slots that it waits for.
+/// What has been retired: its objects, and the frame indices that it waits for.
 struct Grave {
     counts: Counts,
     waits_for: BTreeSet<u32>,
@@ -246,7 +246,7 @@ fn grown_histories_live_until_they_have_moved() {
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
-        // The slot of the frame that moved it begins again.
+        // The frame index of the frame that moved it begins again.
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
         // Not moved at all: freed with the crowd.
         reserve(&mut crowd, &mut counted);

@@ -71,7 +71,7 @@ fn held_back(
 
 fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
     for frame_index in frames_in_flight {
-        // SAFETY: only the words of slots are poisoned, whose pictures the tests compare.
+        // SAFETY: only the data of frames in flight is poisoned whose pictures the tests compare.
         unsafe { crowd.poison_frame(frame_index, byte) }.unwrap();
     }
 }
@@ -95,7 +95,7 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
                     "frame {frame_index}, {byte:#x} elsewhere"
                 );
             }
-            // The control: the frame was held back indeed, and reads this slot.
+            // The control: the frame was held back indeed, and reads the data of this frame index.
             let own = held_back(setup, &mut crowd, frame_index, |_, crowd| {
                 poison(crowd, std::iter::once(frame_index), 0);
             });
@@ -115,7 +115,7 @@ fn later_frames_do_not_disturb_one_in_flight() {
         populate(setup, &mut crowd);
         let clean = held_back(setup, &mut crowd, 0, |_, _| ());
         let mut queued = None;
-        // Other slots are recorded for another time, and queued behind it.
+        // Other frames in flight are recorded for another time, and queued behind it.
         let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
             let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
             for frame_index in 1..FRAMES_IN_FLIGHT {
@@ -133,7 +133,7 @@ fn later_frames_do_not_disturb_one_in_flight() {
     });
 }
 
-/// Frames one after the other give the same picture whichever slot they take.
+/// Frames one after the other give the same picture with any frame index.
 #[test]
 fn every_slot_gives_the_same_picture() {
     each(|setup| {

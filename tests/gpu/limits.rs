@@ -1,6 +1,6 @@
 //! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB
 //! on lavapipe) the last entry of what just fits is used, and one more is refused with both
-//! numbers. One slot and one configuration: it takes memory.
+//! numbers. One frame in flight and one configuration: it takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{
@@ -20,7 +20,7 @@ use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
 };
 
-/// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
+/// One frame in flight on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
 /// layer fails the test.
 fn alone(test: impl FnOnce(&mut Setup, u64)) {
     let mut setup = Setup::new(CONFIGS[0]);
@@ -286,7 +286,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
 #[test]
 fn one_more_than_fits_is_refused_with_numbers() {
     alone(|setup, range| {
-        // Rounded up to what the device aligns slots to, 256 at most.
+        // Rounded up to what the device aligns frames to, 256 at most.
         let frame_index = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
             assert_eq!(what, "bytes per frame in flight (maxStorageBufferRange)");
             assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");

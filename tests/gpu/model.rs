@@ -1,5 +1,5 @@
 //! Thousands of random operations against a plain model, with frames in flight that are begun in
-//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its slot
+//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its frame index
 //! is begun again: the visible lists, every record and every palette, bit for bit.
 
 use crate::reference::random;

@@ -66,7 +66,7 @@ fn upside_down(picture: &[u8], extent: vk::Extent2D) -> Vec<u8> {
     rows.concat()
 }
 
-/// A setup with a crowd, slots, and a target to draw into.
+/// A setup with a crowd, frames in flight, and a target to draw into.
 fn scene(
     setup: &mut Setup,
     test: impl FnOnce(&mut Setup, &mut Crowd, &mut FramesInFlight, &Target),

@@ -236,7 +236,7 @@ impl Swapchain {
 impl Drop for Swapchain {
     fn drop(&mut self) {
         if self.built.is_some() {
-            log::warn!("a swapchain was dropped and not destroyed: its surface is leaked");
+            log::warn!("a swapchain was dropped without destroy: its surface is leaked");
             return;
         }
         // SAFETY: it is dropped only here, and no longer has a swapchain.

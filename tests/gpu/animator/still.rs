@@ -53,7 +53,7 @@ fn populate(world: &mut World) -> Cast {
     cast
 }
 
-/// A frame of every slot; how many palettes each of them writes.
+/// A frame of every frame index; how many palettes each of them writes.
 fn round(setup: &mut Setup, world: &mut World) -> [u32; FRAMES_IN_FLIGHT as usize] {
     [0, 1, 2].map(|frame_index| {
         world.now_s += 0.07;

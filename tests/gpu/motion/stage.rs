@@ -90,7 +90,7 @@ pub(crate) struct World {
     pass: PassId,
     pasts: Vec<Option<Past>>,
     keys: u64,
-    /// The slot that begins next, of two.
+    /// The frame index that begins next, of two.
     frame_index: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Thousands of random operations on instances of all modes, with frames in flight that are begun
 //! in any order, skipped, abandoned and grown in between. What a frame deformed is compared when
-//! its slot is begun again.
+//! its frame index is begun again.
 
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
@@ -80,7 +80,7 @@ impl Model {
         let own = self.beings[being].words(skin);
         if skin == SkinningStage::Cpu && !self.beings[being].cpu_skin {
             let why = ArgumentFault::Invalid(
-                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character that was added with CharacterDesc::cpu_skinning",
             );
             return Some(Error::Argument { what: "skin", why });
         }
