@@ -406,7 +406,7 @@ impl Pipeline {
 
     /// Draws these instances of a primitive.
     ///
-    /// Characters with mirrored joints need draws with a `flip` as well, which this program leaves
+    /// Characters with mirrored joints need draws with a `flip_code` as well, which this program leaves
     /// to `Crowd`.
     ///
     /// # Safety

@@ -31,7 +31,7 @@ impl Frame<'_> {
             crowd.animate(self.frame_index, character)?;
         }
         written.morphs = u64::from(crowd.instances.morphs_end()) * 4;
-        crowd.counters.cpu.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }
@@ -191,7 +191,7 @@ impl Crowd {
                 self.apply_root_motion(character)?;
             }
         }
-        self.counters.cpu.update_ms = started.elapsed().as_secs_f64() * 1e3;
+        self.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }

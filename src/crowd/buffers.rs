@@ -321,8 +321,8 @@ impl FrameBuffers {
     /// Fills the part of `frame_index` in both rings with `byte`.
     pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         let entries = self.palettes.entries();
-        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the GPU
-        // to read any bytes; the CPU reads nothing through this.
+        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the
+        // GPU to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
         if let Some(place) = self.records.place(frame_index, 0, self.sections.end) {

@@ -94,7 +94,7 @@ impl Entry {
                 draw.blending,
                 draw.rigid,
                 draw.double_sided,
-                draw.flip.map(|flip| flip.reversed),
+                (draw.flip_code.is_some(), draw.reversed),
                 draw.material,
                 draw.index_type.as_raw(),
             );

@@ -104,7 +104,7 @@ pub struct CrowdDesc {
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps and a CPU clock.
     ///
-    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) and [`Stats::cpu`](super::Stats::cpu)
+    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) and [`Stats`](super::Stats)
     /// have the results. Leave it off if the queue family has no timestamps (`timestampValidBits`
     /// of 0).
     pub profile: bool,

@@ -59,5 +59,5 @@ pub use shadow_map::ShadowMap;
 pub use skinned_vertices::SkinnedVertices;
 pub use spawn::Spawn;
 pub use state::Crowd;
-pub use stats::{CpuTimes, Stats};
+pub use stats::Stats;
 pub use view::{Lighting, Shadow, View, Viewport};

@@ -62,7 +62,7 @@ impl Frame<'_> {
         let crowd = &mut *self.crowd;
         crowd.instances.settle();
         crowd.counters.upload_bytes += written.total();
-        crowd.counters.cpu.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
         Ok(Views::new(self.crowd.retire_queue.frame(), views.len()))
     }

@@ -57,7 +57,7 @@ pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
         SkinningStage::Vertex => Ok(0),
         SkinningStage::Cpu if entry.cpu_skin.is_none() => {
             let why = ArgumentFault::Invalid(
-                "SkinningStage::Cpu needs a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             );
             Err(Error::Argument { what: "skin", why })
         }
@@ -116,7 +116,7 @@ impl Frame<'_> {
         };
         let out = out.ok_or_else(|| full(sections.deformed))?;
         crowd.deforms.run(&crowd.characters, out)?;
-        crowd.counters.cpu.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
         crowd.counters.skinned = at + crowd.deforms.len() as u32;
         written.listed = u64::from(at) * 4;
         written.deformed = words as u64 * 4;

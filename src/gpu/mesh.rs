@@ -38,21 +38,13 @@ pub struct PrimitiveDraw {
     pub rigid: bool,
     /// The way in which its fragments are combined with the attachments.
     pub blending: Blending,
-    /// Set for triangles that a clip may flip.
+    /// The argument for `throng_faces`, for triangles that a clip may flip.
     ///
-    /// A clip flips triangles if a scale changes its sign.
-    ///
-    /// They are drawn twice, once with either front face. This value goes to `throng_faces`, which
-    /// discards the instances that belong to the other draw.
-    pub flip: Option<Flip>,
-}
-
-/// The instances that a draw of triangles that may flip is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flip {
-    /// The argument for `throng_faces`.
-    pub code: u32,
-    /// True if the front faces wind the other way.
+    /// A clip flips triangles if a scale changes its sign. Such triangles are drawn twice, once
+    /// with either front face. `throng_faces` discards the instances that belong to the other
+    /// draw.
+    pub flip_code: Option<u32>,
+    /// True in the one of those two draws whose front faces wind the other way.
     pub reversed: bool,
 }
 
@@ -354,14 +346,15 @@ fn draws_of(
             || material.is_some_and(|m| m.double_sided),
         rigid: range.group.rigid,
         blending: encode::blending_of(material),
-        flip: None,
+        flip_code: None,
+        reversed: false,
     };
     let flip = |entry: u32, reversed: bool| {
         let mirrored = character.palette().get(entry as usize);
         let mirrors = mirrored.is_some_and(|entry| entry.mirrored) != reversed;
-        let code = entry << 1 | u32::from(mirrors);
         PrimitiveDraw {
-            flip: Some(Flip { code, reversed }),
+            flip_code: Some(entry << 1 | u32::from(mirrors)),
+            reversed,
             ..draw
         }
     };

@@ -38,7 +38,7 @@ pub(crate) use encode::CHUNK;
 pub use features::{Enabled, Features, Support};
 pub(crate) use handles::Gpu;
 pub(crate) use memory::{Buffer, BufferDesc, Object};
-pub use mesh::{Flip, PrimitiveDraw, SkinnedMesh};
+pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub use profile::{Profiler, Scope, ScopeTime};
 pub use ranges::Blending;

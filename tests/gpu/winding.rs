@@ -124,7 +124,7 @@ fn what_turns_over_is_drawn_from_its_front() {
             crowd.add_character(allocator, &character).unwrap()
         });
         let flips = crowd.mesh(ids[0]).unwrap().draws();
-        let joints = flips.iter().filter(|draw| draw.flip.is_some()).count();
+        let joints = flips.iter().filter(|draw| draw.flip_code.is_some()).count();
         // Body, arm and hand turn over at different times: two draws for each.
         assert_eq!((flips.len(), joints), (6, 6));
         assert!(flips.iter().all(|draw| draw.rigid));
@@ -210,8 +210,8 @@ fn the_heavier_part_decides() {
                 .unwrap()
         });
         let draws = crowd.mesh(ids[0]).unwrap().draws();
-        let steady = |draw: &&PrimitiveDraw| draw.flip.is_none() && !draw.double_sided;
-        let both = |draw: &&PrimitiveDraw| draw.flip.is_none() && draw.double_sided;
+        let steady = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && !draw.double_sided;
+        let both = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && draw.double_sided;
         assert_eq!(draws.len(), 4);
         assert_eq!(draws.iter().filter(steady).count(), 1);
         assert_eq!(draws.iter().filter(both).count(), 1);

@@ -80,7 +80,7 @@ impl Model {
         let own = self.beings[being].words(skin);
         if skin == SkinningStage::Cpu && !self.beings[being].cpu_skin {
             let why = ArgumentFault::Invalid(
-                "SkinningStage::Cpu needs a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             );
             return Some(Error::Argument { what: "skin", why });
         }
