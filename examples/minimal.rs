@@ -45,10 +45,12 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         // The part that an engine already has: instance, device, queue, allocator, command buffer,
         // attachments.
         let entry = ash::Entry::load()?;
-        let application = vk::ApplicationInfo::default().api_version(gpu::required().api_version);
+        let application =
+            vk::ApplicationInfo::default().api_version(gpu::Features::REQUIRED.api_version);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         let instance = entry.create_instance(&info, None)?;
-        let fits = |device: &vk::PhysicalDevice| gpu::check(&instance, *device).missing.is_empty();
+        let fits =
+            |device: &vk::PhysicalDevice| gpu::Support::of(&instance, *device).missing.is_empty();
         let physical_device = instance
             .enumerate_physical_devices()?
             .into_iter()
@@ -62,7 +64,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
                     .contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
             })
             .ok_or("no graphics queue")? as u32;
-        let mut features = gpu::required().vulkan_1_3();
+        let mut features = gpu::Features::REQUIRED.vulkan_1_3();
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&[1.0])];

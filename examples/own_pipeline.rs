@@ -13,6 +13,7 @@ mod say;
 
 use std::error::Error;
 use std::ops::Range;
+use throng::gpu::layout::GpuInstance;
 
 use say::say;
 use throng::animator::{Animator, AnimatorDesc, Play};
@@ -20,7 +21,6 @@ use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
-use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers, SetLayout,
     SkinnedMesh, Upload,
@@ -190,12 +190,12 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
             tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
             // In rows of 16 bytes. An entry of the linear method has 3 rows.
             palette_base: at * entries * 3,
-            source: SOURCE_RING,
+            source: GpuInstance::SOURCE_RING,
             character: 0,
             user: at,
             stamp: 0,
-            morphs: NONE,
-            skinned: NONE,
+            morphs: GpuInstance::NONE,
+            skinned: GpuInstance::NONE,
             reserved: 0,
         }
     };
@@ -204,7 +204,7 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
         world_from_model: Mat3x4::from_affine(&Affine3A::IDENTITY),
         tint: [1.0; 4],
         palette_base: 0,
-        source: SOURCE_RESIDENT,
+        source: GpuInstance::SOURCE_RESIDENT,
         ..instance(0)
     };
     let instances: Vec<GpuInstance> = dancers.chain([ground]).collect();
@@ -406,7 +406,7 @@ impl Pipeline {
 
     /// Draws these instances of a primitive.
     ///
-    /// Characters with mirrored joints need draws with a `flip` as well, which this program leaves
+    /// Characters with mirrored joints need draws with a `flip_code` as well, which this program leaves
     /// to `Crowd`.
     ///
     /// # Safety

@@ -108,7 +108,7 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 #[cfg(feature = "vulkan")]
-pub use crate::gpu::Gpu;
+pub use crate::gpu::handles::Gpu;
 pub use animator::{
     AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
     JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
@@ -117,17 +117,16 @@ pub use animator::{
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CpuTimes,
-    CrowdDesc, DrawBindings, DrawInstances, Frame, InstanceEvent, InstanceId, Lighting, ListId,
-    MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage,
-    Spawn, Stats, View, ViewId, Viewport, Views,
+    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CrowdDesc,
+    DrawBindings, DrawInstances, Frame, InstanceEvent, InstanceId, Lighting, ListId, PassId,
+    Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
-pub use pass::draw::{DepthBias, MATERIAL_PUSH_OFFSET, MaterialDesc, PassDesc, PassKind};
+pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinStage;
 pub use threads::Threads;

@@ -10,7 +10,7 @@ use throng::glam::{Mat4, Vec3};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::Context;
-use throng::{CpuTimes, View};
+use throng::{Stats, View};
 
 const FRAME_S: f64 = 1.0 / 60.0;
 
@@ -21,8 +21,8 @@ pub(crate) struct Times {
     pub(crate) begin: f64,
     /// `Frame::record_prepare`.
     pub(crate) prepare: f64,
-    /// The time of `record_prepare` by stage, as the crowd reports it.
-    pub(crate) stages: CpuTimes,
+    /// The statistics of the frame, with the time of `record_prepare` by stage.
+    pub(crate) stats: Stats,
     /// The batch kernel alone.
     pub(crate) batch: f64,
 }
@@ -106,14 +106,14 @@ impl Bench {
             prepare = ms(start);
             views
         })??;
-        let stages = frame.stats().cpu;
+        let stats = frame.stats();
         if !batch_first {
             batch = self.batch()?;
         }
         Ok(Times {
             begin,
             prepare,
-            stages,
+            stats,
             batch,
         })
     }

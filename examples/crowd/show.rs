@@ -276,9 +276,9 @@ impl Show {
             Ok(FrameLog {
                 cpu: Stages {
                     direct: ms(started, directed),
-                    animate: stats.cpu.animate_ms,
-                    update: stats.cpu.update_ms,
-                    prepare: stats.cpu.prepare_ms,
+                    animate: stats.animate_ms,
+                    update: stats.update_ms,
+                    prepare: stats.prepare_ms,
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()
                 },

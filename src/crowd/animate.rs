@@ -2,159 +2,17 @@
 //!
 //! The animators of all characters evaluate their instances straight into the ring.
 
+use super::animated::{Animated, Destination};
 use super::buffers::Written;
 use super::characters::Entry;
-use super::instances::{Instances, SkinningStage};
+use super::instances::Instances;
 use super::state::Crowd;
-use super::{Frame, InstanceId};
+use super::{Frame, InstanceId, SkinningStage};
 use crate::animate::Starts;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
 use core::ptr::NonNull;
 use std::time::Instant;
-
-/// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
-#[derive(Debug, Default)]
-pub(super) struct Animated {
-    /// The actors of one character whose palettes are written, and the destination of each.
-    actors: Vec<u32>,
-    places: Vec<Place>,
-    /// The same in the order of writing.
-    ordered: (Vec<u32>, Vec<Place>),
-    starts: Addresses,
-    /// The instances of one character that are skinned on the CPU.
-    ///
-    /// Each has its table index and the first of its rows among those of all such instances, or
-    /// `None` for the rest pose.
-    deformed: Vec<(u32, Option<usize>)>,
-    /// By frame index and table index, the pose in the ring. 0: none that can be kept.
-    written: Vec<Vec<u64>>,
-    /// Counts the events that invalidate everything in the ring.
-    epoch: u32,
-    /// True if an instance of this frame has its palette in the ring.
-    any_in_ring: bool,
-}
-
-/// The destination of a palette.
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    /// The ring, from this row on.
-    Ring(u32),
-    /// The rows of instances skinned on the CPU, from which it is copied to the ring.
-    Deform(usize, u32),
-}
-
-/// Addresses that palettes are written to.
-#[derive(Debug, Default)]
-struct Addresses(Vec<*mut u8>);
-
-// SAFETY: the addresses are used only during the call that computes them.
-unsafe impl Send for Addresses {}
-// SAFETY: the addresses are used only during the call that computes them.
-unsafe impl Sync for Addresses {}
-
-impl Animated {
-    pub(super) fn new(frames_in_flight: u32) -> Self {
-        Self {
-            written: vec![Vec::new(); frames_in_flight as usize],
-            ..Self::default()
-        }
-    }
-
-    /// Reserves memory for this many instances.
-    pub(super) fn make_room(&mut self, instances: usize) {
-        fn reserve<T>(list: &mut Vec<T>, all: usize) {
-            list.reserve(all.saturating_sub(list.len()));
-        }
-        reserve(&mut self.actors, instances);
-        reserve(&mut self.places, instances);
-        reserve(&mut self.ordered.0, instances);
-        reserve(&mut self.ordered.1, instances);
-        reserve(&mut self.starts.0, instances);
-        for written in &mut self.written {
-            reserve(written, instances);
-        }
-    }
-
-    /// Reserves memory for this many instances that are skinned on the CPU.
-    pub(super) fn make_room_deformed(&mut self, instances: usize) {
-        let more = instances.saturating_sub(self.deformed.len());
-        self.deformed.reserve(more);
-    }
-
-    /// Invalidates everything in the ring.
-    pub(super) fn forget(&mut self) {
-        self.epoch = self.epoch.wrapping_add(1);
-    }
-
-    /// Invalidates the palette in the ring at this table index, because a new instance has it.
-    pub(super) fn spawned(&mut self, index: u32) {
-        for written in &mut self.written {
-            if written.len() <= index as usize {
-                written.resize(index as usize + 1, 0);
-            }
-            written[index as usize] = 0;
-        }
-    }
-
-    pub(super) fn any_in_ring(&self) -> bool {
-        self.any_in_ring
-    }
-
-    /// Returns false if the pose is still and the ring has it already; otherwise it must be
-    /// written.
-    fn takes(&mut self, frame_index: u32, index: u32, still: Option<u32>) -> bool {
-        let stamp = still.map_or(0, |pose| {
-            u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
-        });
-        let written = self.written.get_mut(frame_index as usize);
-        let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
-            return true;
-        };
-        let known = stamp != 0 && *written == stamp;
-        *written = stamp;
-        !known
-    }
-}
-
-impl Place {
-    /// The palette's first row.
-    fn row(self) -> usize {
-        match self {
-            Self::Ring(row) => row as usize,
-            Self::Deform(row, _) => row,
-        }
-    }
-}
-
-/// Rows in a cache line of 64 bytes.
-const LINE_ROWS: usize = 4;
-
-impl Animated {
-    /// Groups palettes by their start within a cache line.
-    ///
-    /// The kernel evaluates neighbours together, and can store whole lines if they start equally
-    /// far into one.
-    fn order(&mut self) {
-        let mut next = [0; LINE_ROWS + 1];
-        for place in &self.places {
-            next[place.row() % LINE_ROWS + 1] += 1;
-        }
-        for phase in 0..LINE_ROWS {
-            next[phase + 1] += next[phase];
-        }
-        let (actors, places) = &mut self.ordered;
-        // The loop below overwrites every element.
-        actors.resize(self.actors.len(), 0);
-        places.resize(self.places.len(), Place::Ring(0));
-        for (actor, place) in self.actors.iter().zip(&self.places) {
-            let next = &mut next[place.row() % LINE_ROWS];
-            actors[*next] = *actor;
-            places[*next] = *place;
-            *next += 1;
-        }
-    }
-}
 
 impl Frame<'_> {
     /// Evaluates every instance that is shown and not at rest.
@@ -173,7 +31,7 @@ impl Frame<'_> {
             crowd.animate(self.frame_index, character)?;
         }
         written.morphs = u64::from(crowd.instances.morphs_end()) * 4;
-        crowd.counters.cpu.animate_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.animate_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }
@@ -203,19 +61,19 @@ impl Crowd {
             animated.any_in_ring |= !rests;
             let place = match (rests, deform) {
                 (true, _) => None,
-                (false, false) => Some(Place::Ring(row)),
-                (false, true) => Some(Place::Deform(self.deforms.take_rows(rows), row)),
+                (false, false) => Some(Destination::Ring(row)),
+                (false, true) => Some(Destination::Deform(self.deforms.take_rows(rows), row)),
             };
             if deform {
                 let start = place.and_then(|place| match place {
-                    Place::Deform(start, _) => Some(start),
-                    Place::Ring(_) => None,
+                    Destination::Deform(start, _) => Some(start),
+                    Destination::Ring(_) => None,
                 });
                 animated.deformed.push((*index, start));
             }
             let still = entry.animator.still_pose(actor.index).filter(|_| !deform);
             if let Some(place) = place
-                && animated.takes(frame_index, *index, still)
+                && animated.must_write(frame_index, *index, still)
             {
                 animated.actors.push(actor.index);
                 animated.places.push(place);
@@ -248,8 +106,8 @@ impl Crowd {
         let deform = self.deforms.rows_start();
         starts.0.clear();
         starts.0.extend(places.iter().map(|place| match place {
-            Place::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
-            Place::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
+            Destination::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
+            Destination::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
         }));
         // SAFETY: each instance has rows of its own, in the ring or among those that are skinned on
         // the CPU; the frame index's earlier work has ended, by the contract of `begin_frame`.
@@ -258,7 +116,7 @@ impl Crowd {
             entry.animator.write_palettes(actors, format, starts);
         }
         for place in places.iter() {
-            if let Place::Deform(start, row) = place {
+            if let Destination::Deform(start, row) = place {
                 let rows = bytemuck::cast_slice::<_, u8>(self.deforms.rows(*start, rows));
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
                 // SAFETY: the rows of this instance in the ring are its own, and the source is not
@@ -333,7 +191,7 @@ impl Crowd {
                 self.apply_root_motion(character)?;
             }
         }
-        self.counters.cpu.update_ms = started.elapsed().as_secs_f64() * 1e3;
+        self.counters.update_ms = started.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }

@@ -1,98 +1,18 @@
-//! Adds and removes passes and characters, and grows capacity, between frames.
+//! Adds and removes characters, and grows capacity, between frames.
 
 use super::buffers::FrameBuffers;
 use super::characters::Entry;
 use super::desc::check_desc;
-use super::history::HistoryBuffer;
+use super::history_buffer::HistoryBuffer;
 use super::retire::Retired;
 use super::state::Crowd;
-use super::{Capacity, CharacterId, CrowdDesc, PassId, characters};
+use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
 use crate::character::Character;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
-use crate::palette::SkinningMethod;
-use crate::pass::draw::{DrawPass, PassDesc};
-use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 
-/// Options for adding a character to a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct CharacterDesc {
-    /// The skinning method, which also decides the palette format.
-    pub method: SkinningMethod,
-    /// Keeps the vertex streams that CPU skinning needs.
-    ///
-    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and have the layout
-    /// of a [`Skinner`](crate::skin::Skinner).
-    pub cpu_skinning: bool,
-}
-
 impl Crowd {
-    /// Creates a pass: the pipelines that draw the crowd's characters into the engine's
-    /// attachments.
-    ///
-    /// Call this before the first frame, because it compiles shaders.
-    ///
-    /// # Errors
-    /// - [`Error::Argument`] if the description is inconsistent.
-    /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
-    ///
-    /// # Safety
-    /// The device supports the formats as attachments with that sample count. The SPIR-V of a
-    /// [`MaterialDesc`](crate::MaterialDesc) is valid, fits its set layouts and throng's set 0, and
-    /// needs no feature that is not enabled.
-    pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
-        let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
-        let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
-        for entry in self.characters.iter().flatten() {
-            if let Err(error) = pass.prepare(&self.device, entry.variants()) {
-                // SAFETY: no command buffer has used the pass, because it was created above.
-                unsafe { pass.destroy(&self.device) };
-                return Err(error);
-            }
-        }
-        self.passes.push(Some(pass));
-        Ok(PassId(self.passes.len() as u32 - 1))
-    }
-
-    /// The layout of a pass's pipelines.
-    ///
-    /// The engine needs it to bind the sets and push constants of its own shading.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if the pass does not exist.
-    pub fn pass_layout(&self, pass: PassId) -> Result<vk::PipelineLayout> {
-        Ok(self.pass(pass)?.layout.handle)
-    }
-
-    pub(super) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
-        let count = self.passes.len() as u64;
-        let found = self.passes.get(pass.0 as usize).and_then(Option::as_ref);
-        found.ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })
-    }
-
-    /// Retires a pass.
-    ///
-    /// Its pipelines are destroyed when no frame in flight uses them any more.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if the pass was removed before.
-    pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
-        let count = self.passes.len() as u64;
-        let slot = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
-        let pass = slot.ok_or(Error::NotFound {
-            what: "pass",
-            index: pass.0.into(),
-            count,
-        })?;
-        self.retire_queue.retire(Retired::Pass(Box::new(pass)));
-        Ok(())
-    }
-
     /// Adds a character, skinned by linear blending.
     ///
     /// This stages its streams and textures. The next
@@ -168,7 +88,7 @@ impl Crowd {
                 self.uploads.push((index, upload));
                 self.characters.push(Some(entry));
                 // Allocate now, so that recording a frame allocates nothing.
-                self.make_room(character);
+                self.reserve_frame_memory(character);
                 Ok(CharacterId(index))
             }
             Err(error) => {
@@ -180,12 +100,12 @@ impl Crowd {
     }
 
     /// Reserves the CPU memory that frames need for a character.
-    fn make_room(&mut self, character: &Character) {
+    fn reserve_frame_memory(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
         self.weights
             .reserve(weights.saturating_sub(self.weights.len()));
         self.visibility
-            .make_room(&self.desc.capacity, self.characters.len());
+            .reserve(&self.desc.capacity, self.characters.len());
         let listed = self.characters.len().saturating_sub(self.listed.len());
         self.listed.reserve(listed);
     }
@@ -200,7 +120,7 @@ impl Crowd {
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
-            let why = ArgumentFault::Invalid("instances of it are alive");
+            let why = ArgumentFault::Invalid("still has living instances");
             return Err(Error::Argument {
                 what: "character",
                 why,
@@ -302,9 +222,9 @@ impl Crowd {
             .reserve((wanted.views as usize).saturating_sub(self.views.len()));
         // The new table is empty, so every record must be written again.
         self.instances.grow(&wanted);
-        self.animated.make_room(wanted.instances as usize);
-        self.sorted.make_room(wanted.blended as usize);
-        self.visibility.make_room(&wanted, self.characters.len());
+        self.animated.reserve(wanted.instances as usize);
+        self.sorted.reserve(wanted.blended as usize);
+        self.visibility.reserve(&wanted, self.characters.len());
         Ok(())
     }
 }

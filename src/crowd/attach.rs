@@ -1,35 +1,11 @@
-//! Attachments: instances that follow a joint of another instance.
+//! Attaches instances to joints of others, and moves them.
 
 use super::state::Crowd;
-use super::{CharacterId, Frame, InstanceId};
+use super::{AttachEnd, Attachment, CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::palette::Mat3x4;
-use crate::skeleton::{Affine, Socket};
-
-/// The fate of an attached instance when its parent is despawned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum AttachEnd {
-    /// It is despawned with its parent.
-    #[default]
-    Despawn,
-    /// It is detached and stays where the last prepared frame had it.
-    Detach,
-}
-
-/// The parent, the socket and the offset of an attached instance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[doc(alias = "attach")]
-pub struct Attachment {
-    /// The instance that it follows.
-    pub parent: InstanceId,
-    /// The joint of the parent, and the offset from that joint.
-    pub socket: Socket,
-    /// Transform from the child's character space to the socket's space.
-    pub socket_from_child: Affine,
-    /// The fate of the child when the parent is despawned.
-    pub end: AttachEnd,
-}
+use crate::skeleton::Affine;
 
 impl Crowd {
     /// Attaches an instance to a joint or a socket of another instance.
@@ -91,7 +67,7 @@ impl Crowd {
         let mut above = Some(parent.index);
         while let Some(index) = above {
             if index == child.index {
-                let why = ArgumentFault::Invalid("is the child itself, or attached to it");
+                let why = ArgumentFault::Invalid("must not be the child itself or attached to it");
                 return Err(Error::Argument {
                     what: "parent",
                     why,
@@ -145,7 +121,7 @@ impl Crowd {
     pub fn detach(&mut self, child: InstanceId) -> Result<bool> {
         self.instances.get(child)?;
         let attached = self.attachments.of(child.index).is_some();
-        self.let_go(child.index);
+        self.release_child(child.index);
         Ok(attached)
     }
 
@@ -177,7 +153,7 @@ impl Crowd {
             return Ok(());
         }
         let why = ArgumentFault::Invalid(
-            "is given by what the instance is attached to: see set_attach_offset and detach",
+            "of an attached instance follows from its parent: see set_attach_offset and detach",
         );
         Err(Error::Argument {
             what: "world_from_model",
@@ -185,7 +161,7 @@ impl Crowd {
         })
     }
 
-    fn let_go(&mut self, child: u32) {
+    fn release_child(&mut self, child: u32) {
         if self.attachments.of(child).is_some() {
             // If root motion moves the child, it continues from here.
             let rooted =
@@ -215,25 +191,25 @@ impl Crowd {
 
     /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
     /// with it, parents first.
-    pub(super) fn part_from(&mut self, id: InstanceId) -> Vec<InstanceId> {
-        let mut doomed = Vec::new();
-        self.let_go(id.index);
+    pub(super) fn release_family(&mut self, id: InstanceId) -> Vec<InstanceId> {
+        let mut despawned = Vec::new();
+        self.release_child(id.index);
         if self.attachments.children(id.index).next().is_none() {
-            return doomed;
+            return despawned;
         }
         let mut open = vec![id.index];
         while let Some(parent) = open.pop() {
             let children: Vec<u32> = self.attachments.children(parent).collect();
             for child in children {
                 let end = self.attachments.of(child).map(|attachment| attachment.end);
-                self.let_go(child);
+                self.release_child(child);
                 if end == Some(AttachEnd::Despawn) {
-                    doomed.extend(self.instances.id(child));
+                    despawned.extend(self.instances.id(child));
                     open.push(child);
                 }
             }
         }
-        doomed
+        despawned
     }
 }
 

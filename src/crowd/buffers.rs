@@ -1,7 +1,7 @@
 //! The buffers of a crowd: rings that are written every frame, and the persistent instance table.
 
 use super::CrowdDesc;
-use super::history::HistoryBuffer;
+use super::history_buffer::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::layout::GpuInstance;
@@ -10,8 +10,16 @@ use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::palette::WriteOnly;
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
+use ash::vk::PipelineStageFlags2 as Stage;
 use bytemuck::Pod;
 use gpu_allocator::vulkan::Allocator;
+
+/// The stages whose shaders read prepared data.
+pub(super) const SHADERS: Stage = Stage::from_raw(
+    Stage::VERTEX_SHADER.as_raw()
+        | Stage::FRAGMENT_SHADER.as_raw()
+        | Stage::COMPUTE_SHADER.as_raw(),
+);
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -177,7 +185,7 @@ impl FrameBuffers {
         let records = RingDesc {
             name: "throng records (ring)",
             frames_in_flight: desc.frames_in_flight,
-            slot_bytes: self.sections.end,
+            frame_bytes: self.sections.end,
             alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::UNIFORM_BUFFER
@@ -313,8 +321,8 @@ impl FrameBuffers {
     /// Fills the part of `frame_index` in both rings with `byte`.
     pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         let entries = self.palettes.entries();
-        // SAFETY: only tests call this, through `Crowd::poison_slot`, whose contract allows the GPU
-        // to read any bytes; the CPU reads nothing through this.
+        // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the
+        // GPU to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
         if let Some(place) = self.records.place(frame_index, 0, self.sections.end) {

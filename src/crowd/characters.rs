@@ -1,22 +1,18 @@
 //! The characters of a crowd: GPU data, descriptor sets, instances.
 
 use super::buffers::FrameBuffers;
-use super::deform::CpuSkin;
+use super::cpu_skin::CpuSkin;
 use super::view::VIEW_BYTES;
 use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::gpu::layout::method_code;
+use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::mesh::{Aabb, AlphaMode, part_bits};
-use crate::pass::draw::Variant;
+use crate::pass::pipelines::Variant;
 use ash::vk;
 use std::ffi::CString;
-
-/// A character of a crowd.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CharacterId(pub(super) u32);
 
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +94,7 @@ impl Entry {
                 draw.blending,
                 draw.rigid,
                 draw.double_sided,
-                draw.flip.map(|flip| flip.reversed),
+                (draw.flip_code.is_some(), draw.reversed),
                 draw.material,
                 draw.index_type.as_raw(),
             );
@@ -168,7 +164,7 @@ impl Entry {
 /// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
-        method: method_code(mesh.format()),
+        method: GpuPrimitive::format_code(mesh.format()),
         rigid: draw.rigid,
         blending: draw.blending,
     }

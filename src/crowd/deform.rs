@@ -1,39 +1,28 @@
-//! CPU skinning of instances of [`SkinningStage::Cpu`](super::SkinningStage), on all cores.
+//! The instances whose vertices are deformed before they are drawn.
 //!
-//! The result goes into the frame ring.
+//! Those of [`SkinningStage::Compute`](super::SkinningStage) are listed for the GPU. Those of
+//! [`SkinningStage::Cpu`](super::SkinningStage) are skinned here, on all cores, into the frame
+//! ring.
 
 use super::characters::Entry;
-use super::instances::CpuSkinned;
-use crate::character::Character;
+use super::instance_state::CpuSkinned;
 use crate::error::Result;
 use crate::gpu::palettes;
 use crate::gpu::palettes::Row;
-use crate::palette::{PaletteFormat, PaletteRef, WriteOnly};
-use crate::skin::Skinner;
+use crate::palette::{PaletteRef, WriteOnly};
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
 
-/// The CPU data for skinning a character's instances there.
-#[derive(Debug)]
-pub(super) struct CpuSkin {
-    skinner: Skinner,
-    /// The rest pose's palette.
-    rest: Vec<Row>,
+/// The instances of a character that the GPU deforms.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub(super) character: usize,
+    /// Their part of the list.
+    pub(super) range: Range<u32>,
 }
 
-impl CpuSkin {
-    pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
-        // Start the threads now instead of while a frame is recorded.
-        let _ = rayon::current_num_threads();
-        Ok(Self {
-            skinner: Skinner::new(character)?,
-            rest: palettes::rest(character, format)?,
-        })
-    }
-}
-
-/// An instance to be skinned.
+/// An instance to be skinned on the CPU.
 #[derive(Debug, Clone)]
 struct Job {
     character: u32,
@@ -56,7 +45,7 @@ pub(super) struct Deforms {
 
 impl Deforms {
     /// Reserves memory, so that nothing is allocated while a frame is recorded.
-    pub(super) fn make_room(&mut self, cpu_skinned: &CpuSkinned) {
+    pub(super) fn reserve(&mut self, cpu_skinned: &CpuSkinned) {
         fn reserve<T>(list: &mut Vec<T>, all: u32) {
             list.reserve((all as usize).saturating_sub(list.len()));
         }

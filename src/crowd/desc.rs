@@ -1,20 +1,22 @@
-//! The description of a crowd, and its capacities.
+//! The descriptions of a crowd and of its characters, and the capacities.
 
-use super::frame::MAX_VIEWS;
 use crate::Threads;
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{RingMemory, limit};
+use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use ash::vk;
 
-/// The largest number of frames in flight.
-pub const MAX_FRAMES_IN_FLIGHT: u32 = 16;
+/// See [`Crowd::MAX_FRAMES_IN_FLIGHT`](super::Crowd::MAX_FRAMES_IN_FLIGHT).
+pub(super) const MAX_FRAMES_IN_FLIGHT: u32 = 16;
+/// See [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
+pub(super) const MAX_VIEWS: u32 = 32;
 /// The largest offset alignment that can be requested. Devices demand 256 at most.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
 /// The capacities of a crowd.
 ///
-/// [`Crowd::reserve`](super::state::Crowd::reserve) grows them between frames.
+/// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Instances alive at the same time.
@@ -24,7 +26,7 @@ pub struct Capacity {
     /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
     /// of all instances. Each entry takes 48 bytes in every frame in flight.
     pub palette_entries: u32,
-    /// Views of one frame, at most [`MAX_VIEWS`].
+    /// Views of one frame, at most [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
     pub views: u32,
     /// Morph weights of all instances together.
     ///
@@ -78,10 +80,10 @@ impl Default for Capacity {
     }
 }
 
-/// Options for creating a [`Crowd`](super::state::Crowd).
+/// Options for creating a [`Crowd`](super::Crowd).
 #[derive(Debug, Clone)]
 pub struct CrowdDesc {
-    /// Frames in flight, 1 to [`MAX_FRAMES_IN_FLIGHT`].
+    /// Frames in flight, 1 to [`Crowd::MAX_FRAMES_IN_FLIGHT`](super::Crowd::MAX_FRAMES_IN_FLIGHT).
     pub frames_in_flight: u32,
     /// The initial capacities.
     pub capacity: Capacity,
@@ -102,7 +104,7 @@ pub struct CrowdDesc {
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps and a CPU clock.
     ///
-    /// [`Crowd::gpu_times`](super::state::Crowd::gpu_times) and [`Stats::cpu`](super::Stats::cpu)
+    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) and [`Stats`](super::Stats)
     /// have the results. Leave it off if the queue family has no timestamps (`timestampValidBits`
     /// of 0).
     pub profile: bool,
@@ -120,6 +122,18 @@ impl Default for CrowdDesc {
             profile: false,
         }
     }
+}
+
+/// Options for adding a character to a crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CharacterDesc {
+    /// The skinning method, which also decides the palette format.
+    pub method: SkinningMethod,
+    /// Keeps the vertex streams that CPU skinning needs.
+    ///
+    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and have the layout
+    /// of a [`Skinner`](crate::skin::Skinner).
+    pub cpu_skinning: bool,
 }
 
 pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {

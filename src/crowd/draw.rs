@@ -7,8 +7,9 @@ use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::PrimitiveDraw;
-use crate::gpu::layout::NONE;
-use crate::pass::draw::{DrawPass, PUSH_STAGES, PassKind};
+use crate::gpu::layout::GpuInstance;
+use crate::pass::desc::PassKind;
+use crate::pass::draw::{DrawPass, PUSH_STAGES};
 use ash::vk;
 
 impl Frame<'_> {
@@ -45,7 +46,7 @@ impl Frame<'_> {
         let shadow = crowd.shadow.set().filter(|_| pass.shadow_map);
         if pass.shadow_map && shadow.is_none() {
             let why =
-                ArgumentFault::Invalid("takes a shadow map, and set_shadow_map was not called");
+                ArgumentFault::Invalid("needs a shadow map, but set_shadow_map was not called");
             return Err(Error::Argument { what: "pass", why });
         }
         let recorder = Recorder {
@@ -231,10 +232,10 @@ impl Recorder<'_> {
             return;
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
-        let turned = draw.flip.is_some_and(|flip| flip.reversed) != run.mirrored;
+        let flipped = draw.reversed != run.mirrored;
         let front = self
             .prepared
-            .front_face(self.pass.target.reversed_z, turned);
+            .front_face(self.pass.target.reversed_z, flipped);
         // SAFETY: `cmd` is recording inside a rendering, by this function's contract; pipelines,
         // sets, buffers and ranges are the crowd's own.
         unsafe {
@@ -259,7 +260,7 @@ impl Recorder<'_> {
             if bound.front.replace(front) != Some(front) {
                 raw.cmd_set_front_face(cmd, front);
             }
-            let push = [draw.primitive, draw.flip.map_or(NONE, |flip| flip.code)];
+            let push = [draw.primitive, draw.flip_code.unwrap_or(GpuInstance::NONE)];
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
             let (first, count) = (draw.first_index, draw.index_count);
             raw.cmd_draw_indexed(cmd, count, run.count, first, 0, run.first);
@@ -267,9 +268,10 @@ impl Recorder<'_> {
         let instances = u64::from(run.count);
         // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
         // so they count once.
-        let triangles = match draw.flip {
-            Some(flip) if flip.reversed => 0,
-            _ => u64::from(draw.index_count / 3) * instances,
+        let triangles = if draw.reversed {
+            0
+        } else {
+            u64::from(draw.index_count / 3) * instances
         };
         crowd.counters.drew(1, triangles);
     }

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 /// Bindings of a character in a frame, for the engine's own pipelines.
 ///
-/// Set 0 of such a pipeline is [`Crowd::set_layout`](super::state::Crowd::set_layout), and its
+/// Set 0 of such a pipeline is [`Crowd::set_layout`](super::Crowd::set_layout), and its
 /// shaders include `shaders/include/throng.glsl`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawBindings {

@@ -9,118 +9,14 @@
 //! view.
 
 use super::Capacity;
+use super::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use super::retire::{RetireQueue, Retired};
 use super::view::{Past, View};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::GpuInstance;
-use crate::gpu::{Buffer, Device, limit};
+use crate::gpu::Device;
 use ash::vk;
 use glam::Mat4;
 use gpu_allocator::vulkan::Allocator;
-
-/// Words of a record of the instance table.
-const RECORD_WORDS: u64 = size_of::<GpuInstance>() as u64 / 4;
-/// Words of a palette entry of the ring.
-const ENTRY_WORDS: u64 = 12;
-
-/// Words of each section of a half: records of the instance table, palettes, morph weights,
-/// deformed vertices.
-pub(super) type Words = [u64; 4];
-
-/// The words of each section that a frame uses.
-pub(super) fn words_in_use(records: usize, rows: u32, morphs: u32, skinned: u32) -> Words {
-    [
-        records as u64 * RECORD_WORDS,
-        u64::from(rows) * 4,
-        morphs.into(),
-        skinned.into(),
-    ]
-}
-
-/// The halves of all histories, in device memory.
-#[derive(Debug)]
-pub(super) struct HistoryBuffer {
-    buffer: Buffer,
-    /// The start of each section in a half.
-    starts: Words,
-    half_words: u64,
-}
-
-impl HistoryBuffer {
-    pub(super) fn null() -> Self {
-        Self {
-            buffer: Buffer::null(),
-            starts: [0; 4],
-            half_words: 0,
-        }
-    }
-
-    /// Creates the buffer.
-    ///
-    /// # Errors
-    /// - [`Error::Capacity`] if the device cannot bind that much.
-    /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
-    pub(super) fn new(
-        device: &Device,
-        allocator: &mut Allocator,
-        capacity: &Capacity,
-    ) -> Result<Self> {
-        let sections = [
-            u64::from(capacity.instances) * RECORD_WORDS,
-            u64::from(capacity.palette_entries) * ENTRY_WORDS,
-            u64::from(capacity.morph_words()),
-            u64::from(capacity.skinned_words),
-        ];
-        let mut half_words = 0;
-        // Shaders read whole rows of 16 bytes.
-        let starts = sections.map(|words| {
-            let start = half_words;
-            half_words += words.next_multiple_of(4);
-            start
-        });
-        let halves = u64::from(capacity.histories) * 2;
-        // The device cannot bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32
-        // bits.
-        let bytes = limit(
-            "bytes of histories (maxStorageBufferRange)",
-            halves.saturating_mul(half_words).saturating_mul(4),
-            device.limits.max_storage_range,
-        )?;
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::TRANSFER_SRC;
-        let buffer = Buffer::device_local(device, allocator, "throng histories", bytes, usage)?;
-        Ok(Self {
-            buffer,
-            starts,
-            half_words,
-        })
-    }
-
-    /// The whole buffer.
-    pub(super) fn descriptor(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo {
-            buffer: self.buffer.handle,
-            offset: 0,
-            range: vk::WHOLE_SIZE,
-        }
-    }
-
-    /// The first word of a section of a half of a history.
-    fn start(&self, history: u32, half: u32, section: usize) -> u64 {
-        let half = u64::from(history) * 2 + u64::from(half);
-        half * self.half_words + self.starts.get(section).copied().unwrap_or(0)
-    }
-
-    /// Destroys the buffer.
-    ///
-    /// # Safety
-    /// Not in use by the GPU.
-    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        // SAFETY: the GPU does not use the buffer, by this function's contract.
-        unsafe { self.buffer.destroy(device, allocator) };
-    }
-}
 
 /// The frame that a history was written in last.
 #[derive(Debug, Clone, Copy)]
@@ -156,7 +52,7 @@ impl Histories {
     }
 
     /// Allocates the state of all histories, so that frames allocate nothing.
-    pub(super) fn make_room(&mut self, capacity: &Capacity) {
+    pub(super) fn reserve(&mut self, capacity: &Capacity) {
         self.last.resize(capacity.histories as usize, None);
         self.replaced.reserve(capacity.views as usize);
     }
@@ -186,7 +82,7 @@ impl Histories {
         }
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {
-            let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
+            let why = ArgumentFault::Invalid("is already used by an earlier view of the frame");
             return Err(Error::Argument {
                 what: "View::history",
                 why,
@@ -291,7 +187,7 @@ impl Histories {
         capacity: &Capacity,
     ) -> Option<HistoryBuffer> {
         let written = self.last.iter().any(Option::is_some);
-        self.make_room(capacity);
+        self.reserve(capacity);
         if self.old.is_some() || !written {
             return Some(replaced);
         }
@@ -302,12 +198,12 @@ impl Histories {
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
     pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
-            if let Some(slot) = self.last.get_mut(history as usize) {
-                *slot = last;
+            if let Some(place) = self.last.get_mut(history as usize) {
+                *place = last;
             }
         }
         if core::mem::take(&mut self.moved)
-            && let Some(old) = retire_queue.exhume_history()
+            && let Some(old) = retire_queue.restore_history()
             && let Some(never_filled) = self.old.replace(old)
         {
             retire_queue.retire(Retired::History(never_filled));

@@ -1,9 +1,8 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
-use super::root::Rooted;
 use crate::animator::ActorId;
-use crate::gpu::layout;
-use crate::gpu::layout::{NONE, SOURCE_RESIDENT, SOURCE_RING};
+use crate::gpu::layout::GpuInstance;
+use crate::skeleton::Affine;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -28,9 +27,17 @@ pub(super) struct Allocation {
     pub(super) size: u32,
 }
 
+/// An instance that root motion moves: `world_from_model = place × rest`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rooted {
+    /// The part of the transform that is neither position nor heading: scale and tilt.
+    pub(super) rest: Affine,
+}
+
+/// The state of an instance.
 #[derive(Debug, Clone)]
 pub(super) struct InstanceState {
-    pub(super) record: layout::GpuInstance,
+    pub(super) record: GpuInstance,
     /// Its actor in the animator of its character.
     pub(super) actor: ActorId,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
@@ -87,17 +94,17 @@ impl InstanceState {
     /// Writes the offsets of palette, morph weights and deformed vertices to the record.
     ///
     /// The palette is that in the ring or the character's rest palette.
-    pub(super) fn place_shares(&mut self) {
+    pub(super) fn write_offsets(&mut self) {
         (self.record.source, self.record.palette_base) = if self.in_ring {
-            (SOURCE_RING, self.rows.start)
+            (GpuInstance::SOURCE_RING, self.rows.start)
         } else {
-            (SOURCE_RESIDENT, 0)
+            (GpuInstance::SOURCE_RESIDENT, 0)
         };
         let start = |allocation: Allocation| {
             if allocation.size > 0 {
                 allocation.start
             } else {
-                NONE
+                GpuInstance::NONE
             }
         };
         self.record.morphs = start(self.morphs);

@@ -1,31 +1,19 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
-use super::Capacity;
-use super::instance_state::weights_in;
-pub(super) use super::instance_state::{
-    Allocation, CpuSkinned, InstanceState, SkinningStage, morph_words,
-};
-use super::load::Need;
+use super::instance_state::{Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in};
+use super::need::Need;
 use super::range_allocator::RangeAllocator;
+use super::{Capacity, InstanceId};
 use crate::error::{Error, Result};
-use crate::gpu::layout;
+use crate::gpu::layout::GpuInstance;
 use crate::gpu::limit;
 use bytemuck::Zeroable;
-
-/// An instance.
-///
-/// The id of a despawned instance is never reused for a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct InstanceId {
-    pub(super) index: u32,
-    generation: u32,
-}
 
 /// The CPU copy of the instance table.
 #[derive(Debug)]
 pub(super) struct Instances {
     pub(super) states: Vec<InstanceState>,
-    free: Vec<u32>,
+    free_indices: Vec<u32>,
     changed: Vec<u32>,
     /// The changes that the last [`Self::settle`] took.
     settled: Vec<u32>,
@@ -52,7 +40,7 @@ impl Instances {
     pub(super) fn new(capacity: &Capacity) -> Self {
         Self {
             states: Vec::new(),
-            free: Vec::new(),
+            free_indices: Vec::new(),
             changed: Vec::with_capacity(capacity.instances as usize),
             settled: Vec::with_capacity(capacity.instances as usize),
             capacity: *capacity,
@@ -67,7 +55,7 @@ impl Instances {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.states.len() - self.free.len()
+        self.states.len() - self.free_indices.len()
     }
 
     /// Grows to `capacity`, with a GPU table that is still empty.
@@ -124,7 +112,7 @@ impl Instances {
             && instance.in_ring != in_ring
         {
             instance.in_ring = in_ring;
-            instance.place_shares();
+            instance.write_offsets();
             self.touch(index);
         }
     }
@@ -142,10 +130,10 @@ impl Instances {
         self.settled.reserve(self.capacity.instances as usize);
     }
 
-    pub(super) fn record(&self, index: u32) -> layout::GpuInstance {
+    pub(super) fn record(&self, index: u32) -> GpuInstance {
         self.states
             .get(index as usize)
-            .map_or_else(layout::GpuInstance::zeroed, |instance| instance.record)
+            .map_or_else(GpuInstance::zeroed, |instance| instance.record)
     }
 
     pub(super) fn is_mirrored(&self, index: u32) -> bool {
@@ -273,15 +261,17 @@ impl Instances {
                 continue;
             };
             let before = instance.record;
-            for (room, allocation) in [
+            for (allocator, allocation) in [
                 (&mut self.rows, &mut instance.rows),
                 (&mut self.morphs, &mut instance.morphs),
                 (&mut self.skinned, &mut instance.skinned),
             ] {
                 // All ranges fitted before, so they fit without gaps.
-                allocation.start = room.take(allocation.size).unwrap_or(allocation.start);
+                allocation.start = allocator
+                    .allocate(allocation.size)
+                    .unwrap_or(allocation.start);
             }
-            instance.place_shares();
+            instance.write_offsets();
             if instance.record != before {
                 self.touch(index);
             }
@@ -294,7 +284,7 @@ impl Instances {
     ///
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
-    pub(super) fn check_room(
+    pub(super) fn check_capacity(
         &self,
         rows: u32,
         morphs: u32,
@@ -344,7 +334,7 @@ impl Instances {
     /// Adds an instance. The caller has checked that it fits.
     pub(super) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
         instance.record.stamp = self.new_stamp();
-        let index = self.free.pop().unwrap_or(self.states.len() as u32);
+        let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
         match self.states.get_mut(index as usize) {
             Some(old) => {
                 (instance.generation, instance.dirty) = (old.generation, old.dirty);
@@ -354,7 +344,7 @@ impl Instances {
         }
         self.cpu_skinned.count(&instance, true);
         self.weights += weights_in(instance.morphs.size);
-        self.take_shares(index, [true; 3]);
+        self.allocate_ranges(index, [true; 3]);
         self.touch(index);
         InstanceId {
             index,
@@ -365,25 +355,30 @@ impl Instances {
     /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
     ///
     /// The caller has checked that they fit.
-    fn take_shares(&mut self, index: u32, wanted: [bool; 3]) {
+    fn allocate_ranges(&mut self, index: u32, wanted: [bool; 3]) {
         let Some(instance) = self.states.get_mut(index as usize) else {
             return;
         };
-        let rooms = [&mut self.rows, &mut self.morphs, &mut self.skinned];
-        let shares = [
+        let allocators = [&mut self.rows, &mut self.morphs, &mut self.skinned];
+        let ranges = [
             &mut instance.rows,
             &mut instance.morphs,
             &mut instance.skinned,
         ];
         let mut fits = true;
-        for ((room, allocation), _) in rooms.into_iter().zip(shares).zip(wanted).filter(|of| of.1) {
-            match room.take(allocation.size) {
+        for ((allocator, allocation), _) in allocators
+            .into_iter()
+            .zip(ranges)
+            .zip(wanted)
+            .filter(|of| of.1)
+        {
+            match allocator.allocate(allocation.size) {
                 Some(start) => allocation.start = start,
                 None => fits = false,
             }
         }
         if fits {
-            instance.place_shares();
+            instance.write_offsets();
         } else {
             self.compact();
         }
@@ -405,7 +400,7 @@ impl Instances {
         let before = instance.skinned;
         instance.skin = skin;
         if before.size != words {
-            self.skinned.give_back(before.start, before.size);
+            self.skinned.free(before.start, before.size);
             instance.skinned = Allocation {
                 start: 0,
                 size: words,
@@ -413,7 +408,7 @@ impl Instances {
         }
         self.cpu_skinned.count(instance, true);
         if before.size != words {
-            self.take_shares(id.index, [false, false, true]);
+            self.allocate_ranges(id.index, [false, false, true]);
             self.touch(id.index);
         }
         Ok(())
@@ -433,14 +428,14 @@ impl Instances {
         instance.alive = false;
         instance.generation = instance.generation.wrapping_add(1);
         self.weights -= weights_in(instance.morphs.size);
-        for (room, allocation) in [
+        for (allocator, allocation) in [
             (&mut self.rows, instance.rows),
             (&mut self.morphs, instance.morphs),
             (&mut self.skinned, instance.skinned),
         ] {
-            room.give_back(allocation.start, allocation.size);
+            allocator.free(allocation.start, allocation.size);
         }
-        self.free.push(id.index);
+        self.free_indices.push(id.index);
         Ok((instance.record.character, instance.place))
     }
 }

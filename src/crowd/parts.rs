@@ -75,7 +75,7 @@ impl Crowd {
         let count = |all: usize| all + usize::from(after) - usize::from(before);
         self.visibility.hiding = count(self.visibility.hiding);
         let characters = self.characters.len();
-        self.visibility.make_room(&self.desc.capacity, characters);
+        self.visibility.reserve(&self.desc.capacity, characters);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.hiding = count(entry.hiding);
         }

@@ -47,7 +47,7 @@ impl RangeAllocator {
     /// Allocates `size` units and returns their start. The caller has checked the total.
     ///
     /// `None` if they are not contiguous. Compact then.
-    pub(super) fn take(&mut self, size: u32) -> Option<u32> {
+    pub(super) fn allocate(&mut self, size: u32) -> Option<u32> {
         if size == 0 {
             return Some(0);
         }
@@ -65,7 +65,7 @@ impl RangeAllocator {
         Some(start)
     }
 
-    pub(super) fn give_back(&mut self, start: u32, size: u32) {
+    pub(super) fn free(&mut self, start: u32, size: u32) {
         if size > 0 {
             self.used -= size;
             self.holes.entry(size).or_default().push(start);

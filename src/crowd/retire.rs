@@ -1,8 +1,8 @@
 //! The retire queue: keeps replaced objects until no frame in flight can use them.
 
 use super::buffers::FrameBuffers;
-use super::history::HistoryBuffer;
-use super::shadow::BoundShadow;
+use super::history_buffer::HistoryBuffer;
+use super::shadow_map::BoundShadow;
 use crate::gpu::{Device, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use ash::vk;
@@ -51,7 +51,7 @@ pub(super) struct RetireQueue {
     /// By frame index, the frame that was begun last with it, counted from 1. 0: never.
     begun: Vec<u64>,
     frame: u64,
-    graves: Vec<(u64, Retired)>,
+    retired: Vec<(u64, Retired)>,
 }
 
 impl RetireQueue {
@@ -59,7 +59,7 @@ impl RetireQueue {
         Self {
             begun: vec![0; frames_in_flight as usize],
             frame: 0,
-            graves: Vec::new(),
+            retired: Vec::new(),
         }
     }
 
@@ -69,22 +69,22 @@ impl RetireQueue {
     }
 
     /// Reserves memory for `more` objects, so that retiring them does not allocate.
-    pub(super) fn make_room(&mut self, more: usize) {
-        self.graves.reserve(more);
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.retired.reserve(more);
     }
 
     pub(super) fn retire(&mut self, retired: Retired) {
-        self.graves.push((self.frame, retired));
+        self.retired.push((self.frame, retired));
     }
 
     /// Takes back the uploads retired in this frame for whose character's index `wanted` returns
     /// true.
-    pub(super) fn exhume_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
+    pub(super) fn restore_uploads(&mut self, wanted: impl Fn(u32) -> bool) -> Vec<(u32, Upload)> {
         let frame = self.frame;
-        let ours = |grave: &mut (u64, Retired)| {
-            grave.0 == frame && matches!(grave.1, Retired::Upload(index, _) if wanted(index))
+        let ours = |item: &mut (u64, Retired)| {
+            item.0 == frame && matches!(item.1, Retired::Upload(index, _) if wanted(index))
         };
-        let found = self.graves.extract_if(.., ours);
+        let found = self.retired.extract_if(.., ours);
         found
             .filter_map(|(_, retired)| match retired {
                 Retired::Upload(index, upload) => Some((index, upload)),
@@ -94,12 +94,11 @@ impl RetireQueue {
     }
 
     /// Takes back the buffer of histories retired in this frame, if any.
-    pub(super) fn exhume_history(&mut self) -> Option<HistoryBuffer> {
+    pub(super) fn restore_history(&mut self) -> Option<HistoryBuffer> {
         let frame = self.frame;
-        let ours =
-            |grave: &(u64, Retired)| grave.0 == frame && matches!(grave.1, Retired::History(_));
-        let at = self.graves.iter().position(ours)?;
-        match self.graves.remove(at).1 {
+        let ours = |item: &(u64, Retired)| item.0 == frame && matches!(item.1, Retired::History(_));
+        let at = self.retired.iter().position(ours)?;
+        match self.retired.remove(at).1 {
             Retired::History(buffer) => Some(buffer),
             _ => None,
         }
@@ -126,14 +125,14 @@ impl RetireQueue {
             .min()
             .copied()
             .unwrap_or(0);
-        for (frame, retired) in &mut self.graves {
+        for (frame, retired) in &mut self.retired {
             if *frame < ended {
                 // SAFETY: every frame index begun up to that frame has been begun again, so its
                 // work has ended.
                 unsafe { retired.destroy(device, allocator) };
             }
         }
-        self.graves.retain(|(frame, _)| *frame >= ended);
+        self.retired.retain(|(frame, _)| *frame >= ended);
     }
 
     /// Destroys everything.
@@ -141,7 +140,7 @@ impl RetireQueue {
     /// # Safety
     /// Nothing is in use by the GPU.
     pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
-        for (_, mut retired) in self.graves.drain(..) {
+        for (_, mut retired) in self.retired.drain(..) {
             // SAFETY: the GPU uses nothing any more, by this function's contract.
             unsafe { retired.destroy(device, allocator) };
         }

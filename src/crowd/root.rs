@@ -1,19 +1,13 @@
 //! Root motion of instances, whose transforms follow their clips.
 
 use super::InstanceId;
+use super::instance_state::Rooted;
 use super::state::Crowd;
 use crate::animator::RootMotionMode;
 use crate::error::Result;
 use crate::motion::{RootDelta, RootPlace};
 use crate::skeleton::Affine;
 use glam::{DVec3, Vec3};
-
-/// An instance that root motion moves: `world_from_model = place × rest`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rooted {
-    /// The part of the transform that is neither position nor heading: scale and tilt.
-    rest: Affine,
-}
 
 /// Splits a transform into its position, the rest, and its heading.
 ///

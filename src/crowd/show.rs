@@ -1,18 +1,12 @@
 //! Visibility set by the engine: hidden instances, view masks and lists.
 
+use super::desc::MAX_VIEWS;
 use super::state::Crowd;
 use super::view::View;
 use super::visibility::Visibility;
-use super::{Frame, InstanceId, MAX_VIEWS};
+use super::{Frame, InstanceId, ListId};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::limit;
-
-/// A list of the instances that views of one frame show. See [`Frame::list`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ListId {
-    pub(super) frame: u64,
-    pub(super) index: u32,
-}
 
 /// The most lists of one frame: one for each view.
 const MAX_LISTS: u32 = MAX_VIEWS;
@@ -78,7 +72,7 @@ impl Frame<'_> {
     #[doc(alias = "cull")]
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("record_prepare was already called for it");
+            let why = ArgumentFault::Invalid("was already prepared");
             return Err(Error::Argument { what: "frame", why });
         }
         let crowd = &mut *self.crowd;

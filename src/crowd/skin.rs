@@ -1,23 +1,14 @@
 //! The skin stage of a frame, which deforms vertices before they are drawn.
 
-use super::buffers::Written;
+use super::buffers::{SHADERS, Section, Written};
 use super::characters::Entry;
-use super::instances::SkinningStage;
+use super::deform::Listed;
 use super::state::Crowd;
-use super::{CharacterId, Frame, InstanceId};
+use super::{CharacterId, Frame, InstanceId, SkinningStage};
 use crate::error::{ArgumentFault, Error, Result};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-use core::ops::Range;
 use std::time::Instant;
-
-/// The instances of a character that the GPU deforms.
-#[derive(Debug, Clone)]
-pub(super) struct Listed {
-    character: usize,
-    /// Their part of the list.
-    range: Range<u32>,
-}
 
 impl Crowd {
     /// Sets the stage that deforms an instance's vertices.
@@ -42,9 +33,9 @@ impl Crowd {
         let before = (instance.skin, instance.skinned.size);
         self.instances.check_skinned((skin, words), before)?;
         self.instances.set_skin(id, skin, words)?;
-        self.deforms.make_room(self.instances.cpu_skinned());
+        self.deforms.reserve(self.instances.cpu_skinned());
         self.animated
-            .make_room_deformed(self.instances.cpu_skinned().count as usize);
+            .reserve_deformed(self.instances.cpu_skinned().count as usize);
         Ok(())
     }
 
@@ -66,7 +57,7 @@ pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
         SkinningStage::Vertex => Ok(0),
         SkinningStage::Cpu if entry.cpu_skin.is_none() => {
             let why = ArgumentFault::Invalid(
-                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             );
             Err(Error::Argument { what: "skin", why })
         }
@@ -84,7 +75,7 @@ impl Frame<'_> {
             return Ok(());
         }
         let sections = crowd.buffers.sections;
-        let full = |section: super::buffers::Section| Error::Capacity {
+        let full = |section: Section| Error::Capacity {
             what: "words of deformed vertices",
             asked: u64::MAX,
             cap: section.bytes / 4,
@@ -125,7 +116,7 @@ impl Frame<'_> {
         };
         let out = out.ok_or_else(|| full(sections.deformed))?;
         crowd.deforms.run(&crowd.characters, out)?;
-        crowd.counters.cpu.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
         crowd.counters.skinned = at + crowd.deforms.len() as u32;
         written.listed = u64::from(at) * 4;
         written.deformed = words as u64 * 4;
@@ -235,7 +226,7 @@ impl Frame<'_> {
     /// The stages and accesses that may read deformed vertices without another barrier.
     fn readers(&self) -> (Stage, Access) {
         let (stages, reads) = (
-            super::frame::SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
+            SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
             Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
         );
         let builds = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;

@@ -1,7 +1,6 @@
 //! The deformed vertices of an instance, for the engine's own use.
 
-use super::instances::SkinningStage;
-use super::{CharacterId, Frame, InstanceId};
+use super::{CharacterId, Frame, InstanceId, SkinningStage};
 use crate::error::{ArgumentFault, Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
@@ -30,7 +29,7 @@ use ash::vk;
 /// it in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct SkinnedVertices<'a> {
-    /// The buffer, which changes after [`Crowd::reserve`](super::state::Crowd::reserve).
+    /// The buffer, which changes after [`Crowd::reserve`](super::Crowd::reserve).
     ///
     /// Its usage is `STORAGE_BUFFER | VERTEX_BUFFER | TRANSFER_SRC` and
     /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage).
@@ -75,13 +74,16 @@ impl Frame<'_> {
             })
         };
         if !self.prepared {
-            return fault("frame", "record_prepare was not called for it");
+            return fault("frame", "was not prepared with record_prepare");
         }
         if instance.skin == SkinningStage::Vertex {
-            return fault("instance", "is skinned where it is drawn: see set_skin");
+            return fault(
+                "instance",
+                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skin)",
+            );
         }
         if !self.crowd.visibility.is_shown(id.index) {
-            return fault("instance", "is shown by no view of the frame");
+            return fault("instance", "is not shown by any view of the frame");
         }
         Ok(SkinnedVertices {
             buffer: self.crowd.buffers.skinned().buffer,

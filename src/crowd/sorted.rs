@@ -22,7 +22,7 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Reserves memory for this many instances in total.
-    pub(super) fn make_room(&mut self, instances: usize) {
+    pub(super) fn reserve(&mut self, instances: usize) {
         self.list.reserve(instances.saturating_sub(self.list.len()));
         self.runs.reserve(instances.saturating_sub(self.runs.len()));
         self.depths

@@ -1,12 +1,12 @@
 //! Spawning, moving and despawning instances.
 
-use super::instances::{Allocation, InstanceState, SkinningStage, morph_words};
+use super::instance_state::{Allocation, InstanceState, morph_words};
 use super::skin::skinned_words;
 use super::state::Crowd;
-use super::{CharacterId, InstanceId};
+use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout;
+use crate::gpu::layout::GpuInstance;
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
 use bytemuck::Zeroable;
@@ -86,12 +86,12 @@ impl Crowd {
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         self.instances
-            .check_room(rows, morphs, (spawn.skin, skinned))?;
+            .check_capacity(rows, morphs, (spawn.skin, skinned))?;
         let actor = self.add_actor(character, spawn)?;
         let mirrored = is_mirrored(&spawn.world_from_model);
         let allocation = |size| Allocation { start: 0, size };
         let id = self.instances.add(InstanceState {
-            record: layout::GpuInstance {
+            record: GpuInstance {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
                 tint: spawn.tint,
                 character: character.0,
@@ -125,9 +125,9 @@ impl Crowd {
         if spawn.root_motion != RootMotionMode::Ignore {
             self.set_root_motion(id, spawn.root_motion)?;
         }
-        self.deforms.make_room(self.instances.cpu_skinned());
+        self.deforms.reserve(self.instances.cpu_skinned());
         self.animated
-            .make_room_deformed(self.instances.cpu_skinned().count as usize);
+            .reserve_deformed(self.instances.cpu_skinned().count as usize);
         Ok(id)
     }
 
@@ -162,7 +162,7 @@ impl Crowd {
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     pub fn despawn(&mut self, id: InstanceId) -> Result<()> {
         self.instances.get(id)?;
-        for attached in self.part_from(id) {
+        for attached in self.release_family(id) {
             self.remove(attached)?;
         }
         self.remove(id)
@@ -208,12 +208,12 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance(&self, id: InstanceId) -> Result<layout::GpuInstance> {
+    pub fn instance(&self, id: InstanceId) -> Result<GpuInstance> {
         let instance = self.instances.get(id)?;
         let (animator, actor) = self.actor(id)?;
         let mut next = instance.clone();
         next.in_ring = !animator.is_resting(actor.index);
-        next.place_shares();
+        next.write_offsets();
         Ok(next.record)
     }
 

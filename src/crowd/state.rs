@@ -1,20 +1,21 @@
-//! The crowd: its construction, its frames and its end.
+//! The crowd: its parts, its construction and its end.
 
-use super::animate::Animated;
+use super::animated::Animated;
+use super::attachments::Attachments;
 use super::buffers::FrameBuffers;
 use super::characters::Entry;
-use super::deform::Deforms;
-use super::desc::check_desc;
+use super::deform::{Deforms, Listed};
+use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use super::history::Histories;
 use super::instances::Instances;
-use super::links::Attachments;
 use super::retire::RetireQueue;
-use super::shadow::ShadowInput;
+use super::shadow_map::ShadowInput;
 use super::sorted::Sorted;
 use super::stats::Counters;
+use super::view::Prepared;
 use super::visibility::Visibility;
-use super::{Capacity, CharacterId, CrowdDesc, Frame, Stats};
-use crate::error::{ArgumentFault, Error, Result};
+use super::{Capacity, CharacterId, CrowdDesc, Stats};
+use crate::error::{Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
@@ -76,11 +77,11 @@ pub struct Crowd {
     pub(super) retire_queue: RetireQueue,
     pub(crate) profiler: Option<Profiler>,
     pub(super) counters: Counters,
-    pub(super) views: Vec<super::view::Prepared>,
+    pub(super) views: Vec<Prepared>,
     pub(super) visibility: Visibility,
     pub(super) attachments: Attachments,
     pub(super) sorted: Sorted,
-    pub(super) listed: Vec<super::skin::Listed>,
+    pub(super) listed: Vec<Listed>,
     pub(super) deforms: Deforms,
     pub(super) histories: Histories,
     pub(super) animated: Animated,
@@ -92,6 +93,11 @@ pub struct Crowd {
 }
 
 impl Crowd {
+    /// The largest number of frames in flight.
+    pub const MAX_FRAMES_IN_FLIGHT: u32 = MAX_FRAMES_IN_FLIGHT;
+    /// The largest number of views in one frame.
+    pub const MAX_VIEWS: u32 = MAX_VIEWS;
+
     /// Creates an empty crowd on the engine's device.
     ///
     /// # Errors
@@ -106,7 +112,8 @@ impl Crowd {
     ///
     /// # Safety
     /// - The handles of `gpu` belong together and outlive the crowd.
-    /// - The features of [`crate::gpu::required`] are enabled, and those that `gpu.enabled` names.
+    /// - The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are enabled, and
+    ///   those that `gpu.enabled` names.
     /// - `allocator` was made for the same device, and is the one passed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;
@@ -158,11 +165,10 @@ impl Crowd {
         self.skin.build(&self.device, self.set_layout.handle())?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
-        self.histories.make_room(&self.desc.capacity);
-        self.sorted.make_room(self.desc.capacity.blended as usize);
-        self.visibility.make_room(&self.desc.capacity, 0);
-        self.animated
-            .make_room(self.desc.capacity.instances as usize);
+        self.histories.reserve(&self.desc.capacity);
+        self.sorted.reserve(self.desc.capacity.blended as usize);
+        self.visibility.reserve(&self.desc.capacity, 0);
+        self.animated.reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
             self.profiler = Some(Profiler::new(
                 &self.device,
@@ -245,84 +251,6 @@ impl Crowd {
         })
     }
 
-    /// Begins a frame and frees what no frame in flight uses.
-    ///
-    /// `frame_index` is the index of the frame in flight. `time_s` is the engine's time in seconds,
-    /// from an origin of its choice.
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`] if the frame index is not below [`CrowdDesc::frames_in_flight`].
-    /// - [`Error::Argument`] if the time is not finite.
-    ///
-    /// # Safety
-    /// - All work that was submitted with this frame index has ended (its fence is signalled).
-    /// - What [`Frame::record_prepare`] recorded with it was submitted, or its frame was abandoned
-    ///   with [`Self::abandon_frame`].
-    /// - Draws that were not submitted will never be.
-    pub unsafe fn begin_frame(
-        &mut self,
-        allocator: &mut Allocator,
-        frame_index: u32,
-        time_s: f64,
-    ) -> Result<Frame<'_>> {
-        if frame_index >= self.desc.frames_in_flight {
-            return Err(Error::NotFound {
-                what: "frame index",
-                index: frame_index.into(),
-                count: self.desc.frames_in_flight.into(),
-            });
-        }
-        if !time_s.is_finite() {
-            return Err(Error::Argument {
-                what: "time_s",
-                why: ArgumentFault::NotFinite(time_s),
-            });
-        }
-        self.time_s = time_s;
-        // SAFETY: the work of this frame index has ended, by this function's contract.
-        unsafe {
-            self.retire_queue
-                .begin(&self.device, allocator, frame_index)
-        };
-        // One more for the buffer of histories that growth left behind.
-        self.retire_queue.make_room(self.uploads.len() + 1);
-        if let Some(profiler) = &mut self.profiler {
-            // SAFETY: the profiler is this device's; the work of this frame index has ended, by
-            // this function's contract.
-            unsafe { profiler.begin_frame(&self.device, frame_index) };
-        }
-        self.counters = Counters::default();
-        self.views.clear();
-        self.histories.begin_frame();
-        self.update_animators(time_s)?;
-        self.visibility.begin_frame();
-        Ok(Frame::new(self, frame_index))
-    }
-
-    /// Abandons the frame begun last, whose commands will never be submitted.
-    ///
-    /// Use it if, for example, the swapchain was out of date. The frame may be prepared or not. The
-    /// next frame uploads what this one would have uploaded.
-    ///
-    /// # Safety
-    /// Nothing that was recorded in that frame is ever submitted.
-    pub unsafe fn abandon_frame(&mut self) {
-        self.instances.unsettle();
-        self.visibility.abandon_frame();
-        self.histories.abandon_frame(&mut self.retire_queue);
-        let characters = &self.characters;
-        let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
-        let uploads = self.retire_queue.exhume_uploads(alive);
-        for (index, mut upload) in uploads {
-            upload.unrecord();
-            self.uploads.push((index, upload));
-        }
-        if let Some(profiler) = &mut self.profiler {
-            profiler.abandon_frame();
-        }
-        self.views.clear();
-    }
-
     /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`.
     ///
     /// This is for tests which prove that frames in flight are kept apart.
@@ -333,7 +261,7 @@ impl Crowd {
     /// # Safety
     /// The GPU may read any bytes from this frame index's part of the rings.
     #[doc(hidden)]
-    pub unsafe fn poison_slot(&mut self, frame_index: u32, byte: u8) -> Result<()> {
+    pub unsafe fn poison_frame(&mut self, frame_index: u32, byte: u8) -> Result<()> {
         self.animated.forget();
         self.buffers.poison(frame_index, byte)
     }
@@ -375,7 +303,7 @@ impl Crowd {
 impl Drop for Crowd {
     fn drop(&mut self) {
         if !self.destroyed {
-            log::error!("throng: a Crowd was dropped without destroy: what it owns is leaked");
+            log::error!("throng: a Crowd was dropped without destroy: its resources are leaked");
         }
     }
 }

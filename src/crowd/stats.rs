@@ -2,22 +2,6 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// CPU time of the stages of one frame, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CpuTimes {
-    /// Moving animators to the frame's time, in
-    /// [`Crowd::begin_frame`](super::state::Crowd::begin_frame).
-    ///
-    /// This includes events, state machines and root motion.
-    pub update_ms: f64,
-    /// Evaluating clips to palettes in the ring, and morph weights.
-    pub animate_ms: f64,
-    /// Skinning the instances of [`SkinningStage::Cpu`](super::SkinningStage::Cpu).
-    pub skin_ms: f64,
-    /// All of [`Frame::record_prepare`](super::Frame::record_prepare).
-    pub prepare_ms: f64,
-}
-
 /// Statistics of a frame so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stats {
@@ -41,8 +25,18 @@ pub struct Stats {
     pub vertices: u64,
     /// Triangles of all drawn instances.
     pub triangles: u64,
-    /// CPU times.
-    pub cpu: CpuTimes,
+    /// CPU milliseconds for moving animators to the frame's time, in
+    /// [`Crowd::begin_frame`](super::Crowd::begin_frame).
+    ///
+    /// This includes events, state machines and root motion.
+    pub update_ms: f64,
+    /// CPU milliseconds for evaluating clips to palettes in the ring, and morph weights.
+    pub animate_ms: f64,
+    /// CPU milliseconds for skinning the instances of
+    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu).
+    pub skin_ms: f64,
+    /// CPU milliseconds of [`Frame::record_prepare`](super::Frame::record_prepare) as a whole.
+    pub prepare_ms: f64,
 }
 
 /// Statistics while they are counted. Draws count from several threads.
@@ -53,7 +47,10 @@ pub(super) struct Counters {
     pub(super) skinned: u32,
     pub(super) changes: u32,
     pub(super) upload_bytes: u64,
-    pub(super) cpu: CpuTimes,
+    pub(super) update_ms: f64,
+    pub(super) animate_ms: f64,
+    pub(super) skin_ms: f64,
+    pub(super) prepare_ms: f64,
     draws: AtomicU32,
     vertices: AtomicU64,
     triangles: AtomicU64,
@@ -80,7 +77,10 @@ impl Counters {
             draws: self.draws.load(Ordering::Relaxed),
             vertices: self.vertices.load(Ordering::Relaxed),
             triangles: self.triangles.load(Ordering::Relaxed),
-            cpu: self.cpu,
+            update_ms: self.update_ms,
+            animate_ms: self.animate_ms,
+            skin_ms: self.skin_ms,
+            prepare_ms: self.prepare_ms,
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::ListId;
 use crate::error::{ArgumentFault, Error, Result};
-use crate::gpu::layout::SHADOW_LAYERS;
-use crate::gpu::{Limits, layout};
+use crate::gpu::Limits;
+use crate::gpu::layout::GpuView;
 use ash::vk;
 use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
 
 /// Bytes of a view's record.
-pub(super) const VIEW_BYTES: u64 = size_of::<layout::GpuView>() as u64;
+pub(super) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
 
 /// One directional light and a sky.
 ///
@@ -106,7 +106,7 @@ pub struct View {
     pub shadow: Option<Shadow>,
     /// The view's mask: it shows instances whose mask has a bit in common.
     ///
-    /// See [`Crowd::set_view_mask`](super::state::Crowd::set_view_mask).
+    /// See [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
     pub mask: u32,
     /// The list of the only instances that it shows, from [`Frame::list`](super::Frame::list).
     ///
@@ -124,7 +124,7 @@ pub struct Shadow {
     /// Vulkan clip space of each layer from world space.
     ///
     /// These are the matrices of the [`View`]s that the layers were drawn with.
-    pub clip_from_world: [Mat4; SHADOW_LAYERS],
+    pub clip_from_world: [Mat4; GpuView::SHADOW_LAYERS],
     /// The number of layers.
     pub layers: u32,
     /// True if the layers were drawn with a viewport of negative height.
@@ -138,7 +138,7 @@ pub struct Shadow {
 impl Default for Shadow {
     fn default() -> Self {
         Self {
-            clip_from_world: [Mat4::IDENTITY; SHADOW_LAYERS],
+            clip_from_world: [Mat4::IDENTITY; GpuView::SHADOW_LAYERS],
             layers: 0,
             flipped: false,
             bias_texels: 1.0,
@@ -187,7 +187,7 @@ impl View {
         if !Vec4::new(x, y, width, height).is_finite() || width <= 0.0 || height == 0.0 {
             return fault(
                 "View::viewport",
-                "must be finite, wider than 0 and not of height 0",
+                "must be finite, with a width above 0 and a height other than 0",
             );
         }
         let [least, most] = limits.viewport_bounds;
@@ -201,7 +201,7 @@ impl View {
         {
             return fault(
                 "View::viewport",
-                "exceeds maxViewportDimensions or viewportBoundsRange",
+                "must lie within maxViewportDimensions and viewportBoundsRange of the device",
             );
         }
         let Lighting {
@@ -216,15 +216,15 @@ impl View {
         if !finite || sun_direction.try_normalize().is_none() {
             return fault(
                 "View::lighting",
-                "must be finite, the sun's direction not zero",
+                "must be finite, and the sun's direction must not be zero",
             );
         }
         if !self.jitter.is_finite() {
             return fault("View::jitter", "must be finite");
         }
         match &self.shadow {
-            Some(shadow) if shadow.layers as usize > SHADOW_LAYERS => {
-                fault("View::shadow", "has more than 4 layers")
+            Some(shadow) if shadow.layers as usize > GpuView::SHADOW_LAYERS => {
+                fault("View::shadow", "must have at most 4 layers")
             }
             Some(shadow)
                 if !(shadow.clip_from_world.iter().all(Mat4::is_finite)
@@ -238,13 +238,13 @@ impl View {
 
     /// The GPU record of the view. `shadow_edge` is the width of the crowd's shadow map in texels,
     /// or 0 if there is none.
-    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> layout::GpuView {
+    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> GpuView {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
         let steady = self.clip_from_world.to_cols_array_2d();
         let jitter = Mat4::from_translation(self.jitter.extend(0.0));
         let shadow = self.shadow.filter(|_| shadow_edge > 0).unwrap_or_default();
-        layout::GpuView {
+        GpuView {
             clip_from_world: (jitter * self.clip_from_world).to_cols_array_2d(),
             steady_clip_from_world: steady,
             previous_clip_from_world: past
@@ -281,7 +281,7 @@ pub(super) struct Past {
     pub(super) clip_from_world: Option<Mat4>,
     /// The number of records that the instance table had.
     pub(super) instances: u32,
-    /// See [`layout::GpuView::history`].
+    /// See [`GpuView::history`].
     pub(super) words: [u32; 4],
 }
 

@@ -70,7 +70,7 @@ pub(super) struct Visibility {
 
 impl Visibility {
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
-    pub(super) fn make_room(&mut self, capacity: &Capacity, characters: usize) {
+    pub(super) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
         fn reserve<T>(list: &mut Vec<T>, all: usize) {
             list.reserve(all.saturating_sub(list.len()));
         }

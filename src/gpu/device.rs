@@ -1,7 +1,7 @@
 //! The engine's device, and the properties of it that the parts need.
 
 use super::handles::Gpu;
-use super::{Enabled, check};
+use super::{Enabled, Support};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ffi::CStr;
@@ -57,10 +57,11 @@ impl Device {
     /// # Safety
     /// - The handles of `gpu` belong together, are alive, and outlive everything that is made with
     ///   the result.
-    /// - The features of [`super::required`] are enabled, and those that `gpu.enabled` names.
+    /// - The features of [`Features::REQUIRED`](super::Features::REQUIRED) are enabled, and those
+    ///   that `gpu.enabled` names.
     pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
         // SAFETY: the handles belong together and are alive, by this function's contract.
-        let support = unsafe { check(gpu.instance, gpu.physical_device) };
+        let support = unsafe { Support::of(gpu.instance, gpu.physical_device) };
         if let Some(what) = support.missing.first() {
             return Err(Error::Unsupported {
                 what,

@@ -1,8 +1,8 @@
 //! Encodes a character's streams as words of one geometry buffer.
 
-use super::layout::NONE;
+use super::layout::{GpuInstance, GpuPrimitive};
 use super::ranges::{Blending, DrawRange};
-use super::{layout, limit, ranges};
+use super::{limit, ranges};
 use crate::character::Character;
 use crate::error::Result;
 use crate::mesh::{AlphaMode, JointIndices, MorphTarget, Primitive};
@@ -17,7 +17,7 @@ pub(crate) const CHUNK: u32 = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) words: Vec<u32>,
-    pub(crate) primitives: Vec<layout::GpuPrimitive>,
+    pub(crate) primitives: Vec<GpuPrimitive>,
     pub(crate) draws: Vec<(u32, DrawRange)>,
     /// The first word of the skin stage's work list for one instance: pairs of primitive and first
     /// vertex.
@@ -66,12 +66,12 @@ impl Geometry {
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
         let narrow_weights = narrow(&primitive.influences.weights);
-        let record = layout::GpuPrimitive {
+        let record = GpuPrimitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
-                | layout::method_code(format) << layout::METHOD_SHIFT,
+                | GpuPrimitive::format_code(format) << GpuPrimitive::METHOD_SHIFT,
             positions: self.vectors(&primitive.positions)?,
             joints: match &primitive.influences.joints {
                 JointIndices::U8(list) => self.bytes(list)?,
@@ -91,8 +91,8 @@ impl Geometry {
             target_count: primitive.targets.len() as u32,
             first_weight: primitive.first_weight,
             skinned_positions: part.positions,
-            skinned_normals: part.normals.unwrap_or(NONE),
-            skinned_tangents: part.tangents.unwrap_or(NONE),
+            skinned_normals: part.normals.unwrap_or(GpuInstance::NONE),
+            skinned_tangents: part.tangents.unwrap_or(GpuInstance::NONE),
             reserved: 0,
             base_color: material.map_or([1.0; 4], |material| material.base_color),
         };
@@ -106,7 +106,7 @@ impl Geometry {
         for target in &primitive.targets {
             let mask = self.push(mask(target, primitive.vertex_count()).into_iter())?;
             let mut deltas = |list: &[Vec3]| match list {
-                [] => Ok(NONE),
+                [] => Ok(GpuInstance::NONE),
                 list => self.vectors(list),
             };
             table.extend([
@@ -193,16 +193,16 @@ impl Geometry {
 fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow: bool) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
-    flag(wide, layout::JOINTS_U16)
-        | flag(narrow, layout::WEIGHTS_U8)
-        | flag(!primitive.normals.is_empty(), layout::HAS_NORMALS)
-        | flag(!primitive.tangents.is_empty(), layout::HAS_TANGENTS)
-        | flag(!primitive.uvs.is_empty(), layout::HAS_UVS)
-        | flag(!primitive.uvs1.is_empty(), layout::HAS_UVS1)
-        | flag(!primitive.colors.is_empty(), layout::HAS_COLORS)
+    flag(wide, GpuPrimitive::JOINTS_U16)
+        | flag(narrow, GpuPrimitive::WEIGHTS_U8)
+        | flag(!primitive.normals.is_empty(), GpuPrimitive::HAS_NORMALS)
+        | flag(!primitive.tangents.is_empty(), GpuPrimitive::HAS_TANGENTS)
+        | flag(!primitive.uvs.is_empty(), GpuPrimitive::HAS_UVS)
+        | flag(!primitive.uvs1.is_empty(), GpuPrimitive::HAS_UVS1)
+        | flag(!primitive.colors.is_empty(), GpuPrimitive::HAS_COLORS)
         | flag(
             material.is_some_and(|m| m.tint_by_alpha),
-            layout::TINT_BY_ALPHA,
+            GpuPrimitive::TINT_BY_ALPHA,
         )
 }
 

@@ -19,25 +19,22 @@ pub struct Features {
 }
 
 impl Features {
+    /// The requirements on every device.
+    ///
+    /// They are Vulkan 1.3 and three features that every such device has.
+    pub const REQUIRED: Self = Self {
+        api_version: vk::API_VERSION_1_3,
+        dynamic_rendering: true,
+        synchronization2: true,
+        maintenance4: true,
+    };
+
     /// The features as a structure for device creation.
     pub fn vulkan_1_3(&self) -> vk::PhysicalDeviceVulkan13Features<'static> {
         vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(self.dynamic_rendering)
             .synchronization2(self.synchronization2)
             .maintenance4(self.maintenance4)
-    }
-}
-
-/// The requirements on every device.
-///
-/// They are Vulkan 1.3 and three features that every such device has.
-#[must_use]
-pub const fn required() -> Features {
-    Features {
-        api_version: vk::API_VERSION_1_3,
-        dynamic_rendering: true,
-        synchronization2: true,
-        maintenance4: true,
     }
 }
 
@@ -119,55 +116,58 @@ pub struct Support {
 /// Vulkan guarantees only 4, but every known 1.3 device has 24 or more.
 const STORAGE_BUFFERS: u32 = 10;
 
-/// Checks `physical_device` for everything in [`required`] and for the optional features.
-///
-/// # Safety
-/// `physical_device` comes from `instance`, and both are alive.
-#[must_use]
-pub unsafe fn check(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Support {
-    // SAFETY: the handles are alive and belong together, by this function's contract.
-    let properties = unsafe { instance.get_physical_device_properties(physical_device) };
-    let mut support = Support {
-        device: device_name(&properties),
-        missing: Vec::new(),
-        optional: Enabled::NONE,
-    };
-    if properties.api_version < required().api_version {
-        support.missing.push("Vulkan 1.3");
-        return support;
-    }
-    if properties.limits.max_per_stage_descriptor_storage_buffers < STORAGE_BUFFERS {
-        support
-            .missing
-            .push("maxPerStageDescriptorStorageBuffers of 10 or more");
-    }
-    let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
-    let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
-    let mut features = vk::PhysicalDeviceFeatures2::default()
-        .push_next(&mut features12)
-        .push_next(&mut features13);
-    // SAFETY: the handles are alive, by this function's contract; the device supports at least
-    // Vulkan 1.3, so it knows the chained structure.
-    unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
-    support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
-    support.optional.independent_blend = features.features.independent_blend == vk::TRUE;
-    support.optional.descriptor_indexing = [
-        features12.runtime_descriptor_array,
-        features12.shader_sampled_image_array_non_uniform_indexing,
-        features12.descriptor_binding_variable_descriptor_count,
-    ]
-    .iter()
-    .all(|has| *has == vk::TRUE);
-    for (has, name) in [
-        (features13.dynamic_rendering, "dynamicRendering"),
-        (features13.synchronization2, "synchronization2"),
-        (features13.maintenance4, "maintenance4"),
-    ] {
-        if has == vk::FALSE {
-            support.missing.push(name);
+impl Support {
+    /// Checks `physical_device` for everything in [`Features::REQUIRED`] and for the optional
+    /// features.
+    ///
+    /// # Safety
+    /// `physical_device` comes from `instance`, and both are alive.
+    #[must_use]
+    pub unsafe fn of(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Self {
+        // SAFETY: the handles are alive and belong together, by this function's contract.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        let mut support = Self {
+            device: device_name(&properties),
+            missing: Vec::new(),
+            optional: Enabled::NONE,
+        };
+        if properties.api_version < Features::REQUIRED.api_version {
+            support.missing.push("Vulkan 1.3");
+            return support;
         }
+        if properties.limits.max_per_stage_descriptor_storage_buffers < STORAGE_BUFFERS {
+            support
+                .missing
+                .push("maxPerStageDescriptorStorageBuffers of 10 or more");
+        }
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut features12)
+            .push_next(&mut features13);
+        // SAFETY: the handles are alive, by this function's contract; the device supports at least
+        // Vulkan 1.3, so it knows the chained structure.
+        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
+        support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
+        support.optional.independent_blend = features.features.independent_blend == vk::TRUE;
+        support.optional.descriptor_indexing = [
+            features12.runtime_descriptor_array,
+            features12.shader_sampled_image_array_non_uniform_indexing,
+            features12.descriptor_binding_variable_descriptor_count,
+        ]
+        .iter()
+        .all(|has| *has == vk::TRUE);
+        for (has, name) in [
+            (features13.dynamic_rendering, "dynamicRendering"),
+            (features13.synchronization2, "synchronization2"),
+            (features13.maintenance4, "maintenance4"),
+        ] {
+            if has == vk::FALSE {
+                support.missing.push(name);
+            }
+        }
+        support
     }
-    support
 }
 
 pub(super) fn device_name(properties: &vk::PhysicalDeviceProperties) -> Box<str> {

@@ -8,69 +8,6 @@ use crate::palette::{Mat3x4, PaletteFormat};
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
-/// [`GpuInstance::source`]: the palette lies in the frame ring.
-pub const SOURCE_RING: u32 = 0;
-/// [`GpuInstance::source`]: the palette lies in the character's resident palettes.
-pub const SOURCE_RESIDENT: u32 = 1;
-
-/// [`GpuPrimitive::flags`]: joint indices have 16 bits; otherwise 8.
-pub const JOINTS_U16: u32 = 1;
-/// [`GpuPrimitive::flags`]: there are normals; otherwise triangles are shaded flat.
-pub const HAS_NORMALS: u32 = 2;
-/// [`GpuPrimitive::flags`]: there are texture coordinates.
-pub const HAS_UVS: u32 = 4;
-/// [`GpuPrimitive::flags`]: there are vertex colours.
-pub const HAS_COLORS: u32 = 8;
-/// [`GpuPrimitive::flags`]: weights have 8 bits; otherwise 16.
-pub const WEIGHTS_U8: u32 = 16;
-/// [`GpuPrimitive::flags`]: the vertex colour's alpha is the weight of the instance's tint.
-pub const TINT_BY_ALPHA: u32 = 32;
-/// [`GpuPrimitive::flags`]: there are tangents.
-pub const HAS_TANGENTS: u32 = 64;
-/// [`GpuPrimitive::flags`]: there is a second set of texture coordinates.
-pub const HAS_UVS1: u32 = 128;
-/// [`GpuPrimitive::flags`]: first of two bits that hold the character's skinning method.
-///
-/// The methods are [`METHOD_LINEAR`] and the constants after it.
-pub const METHOD_SHIFT: u32 = 8;
-
-/// Palette entries are matrices of 3 rows.
-pub const METHOD_LINEAR: u32 = 0;
-/// Palette entries are dual quaternions of 2 rows.
-pub const METHOD_DUAL_QUAT: u32 = 1;
-/// Palette entries are dual quaternions and a stretch, of 3 rows.
-pub const METHOD_DUAL_QUAT_STRETCH: u32 = 2;
-/// Palette entries are rotations, offsets and scales, of 2 rows.
-pub const METHOD_QUAT_OFFSET: u32 = 3;
-
-/// The number of a palette format in shaders, such as [`METHOD_LINEAR`].
-#[must_use]
-pub const fn method_code(format: PaletteFormat) -> u32 {
-    match format {
-        PaletteFormat::Mat3x4 => METHOD_LINEAR,
-        PaletteFormat::DualQuat => METHOD_DUAL_QUAT,
-        PaletteFormat::DualQuatStretch => METHOD_DUAL_QUAT_STRETCH,
-        PaletteFormat::QuatOffset => METHOD_QUAT_OFFSET,
-    }
-}
-
-/// An offset that refers to nothing.
-pub const NONE: u32 = u32::MAX;
-
-/// [`GpuMaterial::flags`]: fragments with alpha below the cutoff are discarded.
-pub const ALPHA_MASK: u32 = 1;
-/// [`GpuMaterial::flags`]: alpha is the opacity of the surface over what lies behind.
-pub const ALPHA_BLEND: u32 = 2;
-/// [`GpuMaterial::flags`]: the material is not lit.
-pub const UNLIT: u32 = 4;
-/// [`GpuMaterial::flags`]: first of five bits that say which textures exist.
-pub const TEXTURE_SHIFT: u32 = 8;
-
-/// Textures of a material: base colour, metallic-roughness, normal, occlusion, emissive.
-pub const TEXTURES: usize = 5;
-/// The most layers of a shadow map.
-pub const SHADOW_LAYERS: usize = 4;
-
 /// One instance of a character (`ThrongInstance`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -81,7 +18,7 @@ pub struct GpuInstance {
     pub tint: [f32; 4],
     /// First row (16 bytes) of the palette in the source.
     pub palette_base: u32,
-    /// [`SOURCE_RING`] or [`SOURCE_RESIDENT`].
+    /// [`Self::SOURCE_RING`] or [`Self::SOURCE_RESIDENT`].
     pub source: u32,
     /// Index of the character.
     pub character: u32,
@@ -91,14 +28,23 @@ pub struct GpuInstance {
     ///
     /// That is so for another instance and after a teleport.
     pub stamp: u32,
-    /// First word of its active morph weights, or [`NONE`].
+    /// First word of its active morph weights, or [`Self::NONE`].
     ///
     /// It is an offset into the frame's list.
     pub morphs: u32,
-    /// First word of the deformed vertices, or [`NONE`].
+    /// First word of the deformed vertices, or [`Self::NONE`].
     pub skinned: u32,
     /// Zero.
     pub reserved: u32,
+}
+
+impl GpuInstance {
+    /// [`Self::source`]: the palette lies in the frame ring.
+    pub const SOURCE_RING: u32 = 0;
+    /// [`Self::source`]: the palette lies in the character's resident palettes.
+    pub const SOURCE_RESIDENT: u32 = 1;
+    /// An offset that refers to nothing.
+    pub const NONE: u32 = u32::MAX;
 }
 
 /// Record of a primitive (`ThrongPrimitive`).
@@ -113,7 +59,7 @@ pub struct GpuPrimitive {
     pub palette_offset: u32,
     /// Influences per vertex.
     pub influences: u32,
-    /// Flags, such as [`JOINTS_U16`].
+    /// Flags, such as [`Self::JOINTS_U16`].
     pub flags: u32,
     /// Word offset; 3 words per vertex.
     pub positions: u32,
@@ -157,8 +103,39 @@ pub struct GpuPrimitive {
     pub base_color: [f32; 4],
 }
 
-/// [`GpuTexture::uv_set`]: the texture coordinates are transformed.
-pub const UV_TRANSFORMED: u32 = 2;
+impl GpuPrimitive {
+    /// [`Self::flags`]: joint indices have 16 bits; otherwise 8.
+    pub const JOINTS_U16: u32 = 1;
+    /// [`Self::flags`]: there are normals; otherwise triangles are shaded flat.
+    pub const HAS_NORMALS: u32 = 2;
+    /// [`Self::flags`]: there are texture coordinates.
+    pub const HAS_UVS: u32 = 4;
+    /// [`Self::flags`]: there are vertex colours.
+    pub const HAS_COLORS: u32 = 8;
+    /// [`Self::flags`]: weights have 8 bits; otherwise 16.
+    pub const WEIGHTS_U8: u32 = 16;
+    /// [`Self::flags`]: the vertex colour's alpha is the weight of the instance's tint.
+    pub const TINT_BY_ALPHA: u32 = 32;
+    /// [`Self::flags`]: there are tangents.
+    pub const HAS_TANGENTS: u32 = 64;
+    /// [`Self::flags`]: there is a second set of texture coordinates.
+    pub const HAS_UVS1: u32 = 128;
+    /// [`Self::flags`]: first of two bits that hold the character's palette format.
+    ///
+    /// Its value there is [`Self::format_code`].
+    pub const METHOD_SHIFT: u32 = 8;
+
+    /// The number of a palette format in shaders (`THRONG_LINEAR` and so on).
+    #[must_use]
+    pub const fn format_code(format: PaletteFormat) -> u32 {
+        match format {
+            PaletteFormat::Mat3x4 => 0,
+            PaletteFormat::DualQuat => 1,
+            PaletteFormat::DualQuatStretch => 2,
+            PaletteFormat::QuatOffset => 3,
+        }
+    }
+}
 
 /// A texture of a material (`ThrongTexture`).
 #[repr(C, align(16))]
@@ -170,10 +147,15 @@ pub struct GpuTexture {
     pub uv_offset: [f32; 2],
     /// The set of texture coordinates: 0 or 1.
     ///
-    /// It is combined with [`UV_TRANSFORMED`] if matrix or offset is not the identity.
+    /// It is combined with [`Self::UV_TRANSFORMED`] if matrix or offset is not the identity.
     pub uv_set: u32,
     /// Its index in the array of the set's textures.
     pub slot: u32,
+}
+
+impl GpuTexture {
+    /// [`Self::uv_set`]: the texture coordinates are transformed.
+    pub const UV_TRANSFORMED: u32 = 2;
 }
 
 /// Appearance of a surface (`ThrongMaterial`).
@@ -184,7 +166,7 @@ pub struct GpuMaterial {
     pub base_color: [f32; 4],
     /// Linear RGB.
     pub emissive: [f32; 3],
-    /// Cutoff for [`ALPHA_MASK`].
+    /// Cutoff for [`Self::ALPHA_MASK`].
     pub alpha_cutoff: f32,
     /// Metalness, 0 to 1.
     pub metallic: f32,
@@ -194,13 +176,26 @@ pub struct GpuMaterial {
     pub normal_scale: f32,
     /// Occlusion strength, 0 to 1.
     pub occlusion_strength: f32,
-    /// Flags, such as [`ALPHA_MASK`].
+    /// Flags, such as [`Self::ALPHA_MASK`].
     pub flags: u32,
     /// Zero.
     pub reserved: [u32; 3],
     /// The textures, in the order of
     /// [`character::Material::textures`](crate::mesh::Material::textures).
-    pub textures: [GpuTexture; TEXTURES],
+    pub textures: [GpuTexture; GpuMaterial::TEXTURES],
+}
+
+impl GpuMaterial {
+    /// [`Self::flags`]: fragments with alpha below the cutoff are discarded.
+    pub const ALPHA_MASK: u32 = 1;
+    /// [`Self::flags`]: alpha is the opacity of the surface over what lies behind.
+    pub const ALPHA_BLEND: u32 = 2;
+    /// [`Self::flags`]: the material is not lit.
+    pub const UNLIT: u32 = 4;
+    /// [`Self::flags`]: first of five bits that say which textures exist.
+    pub const TEXTURE_SHIFT: u32 = 8;
+    /// The number of textures: base colour, metallic-roughness, normal, occlusion, emissive.
+    pub const TEXTURES: usize = 5;
 }
 
 /// The data of a view for shaders (`ThrongView`), std140.
@@ -240,7 +235,12 @@ pub struct GpuView {
     /// Texels by which a point is moved off its surface.
     pub shadow_bias: f32,
     /// Columns; x and y go from 0 to 1, z is depth.
-    pub shadow_from_world: [[[f32; 4]; 4]; SHADOW_LAYERS],
+    pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
+}
+
+impl GpuView {
+    /// The largest number of layers of a shadow map.
+    pub const SHADOW_LAYERS: usize = 4;
 }
 
 const _: () = {

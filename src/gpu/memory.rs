@@ -366,6 +366,6 @@ fn allocate(
 
 fn free(allocator: &mut Allocator, allocation: Option<Allocation>, name: &str) {
     if let Some(Err(error)) = allocation.map(|allocation| allocator.free(allocation)) {
-        log::error!("throng: freeing the memory of \"{name}\": {error}");
+        log::error!("throng: cannot free the memory of \"{name}\": {error}");
     }
 }

@@ -1,10 +1,10 @@
 //! A character's immutable data in device-local memory.
 
 use super::encode::Geometry;
-use super::layout::TEXTURES;
+use super::layout::GpuMaterial;
 use super::ranges::{Blending, DrawRange};
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, encode, layout, palettes};
+use super::{Buffer, Device, Upload, encode, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::palette::{PaletteFormat, SkinningMethod};
@@ -38,21 +38,13 @@ pub struct PrimitiveDraw {
     pub rigid: bool,
     /// The way in which its fragments are combined with the attachments.
     pub blending: Blending,
-    /// Set for triangles that a clip may flip.
+    /// The argument for `throng_faces`, for triangles that a clip may flip.
     ///
-    /// A clip flips triangles if a scale changes its sign.
-    ///
-    /// They are drawn twice, once with either front face. This value goes to `throng_faces`, which
-    /// discards the instances that belong to the other draw.
-    pub flip: Option<Flip>,
-}
-
-/// The instances that a draw of triangles that may flip is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flip {
-    /// The argument for `throng_faces`.
-    pub code: u32,
-    /// True if the front faces wind the other way.
+    /// A clip flips triangles if a scale changes its sign. Such triangles are drawn twice, once
+    /// with either front face. `throng_faces` discards the instances that belong to the other
+    /// draw.
+    pub flip_code: Option<u32>,
+    /// True in the one of those two draws whose front faces wind the other way.
     pub reversed: bool,
 }
 
@@ -169,10 +161,10 @@ impl SkinnedMesh {
         geometry: &Geometry,
     ) -> Result<()> {
         let rest = palettes::rest(character, self.format)?;
-        let materials: Vec<layout::GpuMaterial> = (0..)
+        let materials: Vec<GpuMaterial> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
-                super::material::material(material, self.textures.slots(number))
+                super::material::material(material, self.textures.indices(number))
             })
             .collect();
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
@@ -238,7 +230,8 @@ impl SkinnedMesh {
 
     /// The format of its palettes.
     ///
-    /// In shaders it has the number [`method_code`](super::layout::method_code).
+    /// In shaders it has the number
+    /// [`GpuPrimitive::format_code`](super::layout::GpuPrimitive::format_code).
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
@@ -287,7 +280,7 @@ impl SkinnedMesh {
     /// They are in the order of [`Material::textures`](crate::mesh::Material::textures). If the
     /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
     /// they are those of material 0.
-    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
+    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
         self.textures.of_material(material)
     }
 
@@ -353,14 +346,15 @@ fn draws_of(
             || material.is_some_and(|m| m.double_sided),
         rigid: range.group.rigid,
         blending: encode::blending_of(material),
-        flip: None,
+        flip_code: None,
+        reversed: false,
     };
     let flip = |entry: u32, reversed: bool| {
         let mirrored = character.palette().get(entry as usize);
         let mirrors = mirrored.is_some_and(|entry| entry.mirrored) != reversed;
-        let code = entry << 1 | u32::from(mirrors);
         PrimitiveDraw {
-            flip: Some(Flip { code, reversed }),
+            flip_code: Some(entry << 1 | u32::from(mirrors)),
+            reversed,
             ..draw
         }
     };

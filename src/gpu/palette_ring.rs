@@ -108,7 +108,7 @@ impl PaletteRing {
         let ring = RingDesc {
             name: "throng palettes (ring)",
             frames_in_flight: desc.frames_in_flight,
-            slot_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
+            frame_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
             alignment: desc.min_offset_alignment,
             usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC,
             memory: desc.memory,
@@ -151,7 +151,7 @@ impl PaletteRing {
         vk::DescriptorBufferInfo {
             buffer: self.ring.buffer(),
             offset: 0,
-            range: self.ring.slot_bytes(),
+            range: self.ring.frame_bytes(),
         }
     }
 
@@ -199,7 +199,7 @@ impl PaletteRing {
         row: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, E>> {
-        self.check_slot(frame_index)?;
+        self.check_frame_index(frame_index)?;
         let bytes = u64::from(count) * size_of::<E>() as u64;
         let start = u64::from(row) * ROW_BYTES;
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
@@ -219,7 +219,7 @@ impl PaletteRing {
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 
-    fn check_slot(&self, frame_index: u32) -> Result<()> {
+    fn check_frame_index(&self, frame_index: u32) -> Result<()> {
         if frame_index < self.ring.frames_in_flight() {
             return Ok(());
         }

@@ -28,7 +28,7 @@ pub struct ScopeTime {
 #[derive(Debug)]
 pub struct Profiler {
     pool: Object<vk::QueryPool>,
-    scopes_per_slot: u32,
+    scopes_per_frame: u32,
     period_ns: f32,
     frame_index: u32,
     used: AtomicU32,
@@ -67,7 +67,7 @@ impl Profiler {
             unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
         Ok(Self {
             pool: Object::new(device, pool, "throng timestamps"),
-            scopes_per_slot: scopes,
+            scopes_per_frame: scopes,
             period_ns,
             frame_index: 0,
             used: AtomicU32::new(scopes),
@@ -90,14 +90,14 @@ impl Profiler {
         self.times.clear();
         self.raw.clear();
         // Nothing can be measured until the frame's queries are reset.
-        *self.used.get_mut() = self.scopes_per_slot;
+        *self.used.get_mut() = self.scopes_per_frame;
         let Some(names) = self.names.get_mut(frame_index as usize) else {
             return;
         };
         self.frame_index = frame_index;
         let opened = names.iter().take_while(|name| name.get().is_some()).count();
         self.raw.resize(opened * 2, [0; 2]);
-        let first = frame_index * self.scopes_per_slot * 2;
+        let first = frame_index * self.scopes_per_frame * 2;
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
         if opened > 0 {
             let (pool, raw) = (self.pool.handle, &mut self.raw);
@@ -127,7 +127,7 @@ impl Profiler {
     ///
     /// Its commands must never be submitted.
     pub fn abandon_frame(&mut self) {
-        *self.used.get_mut() = self.scopes_per_slot;
+        *self.used.get_mut() = self.scopes_per_frame;
         for name in self
             .names
             .get_mut(self.frame_index as usize)
@@ -145,8 +145,8 @@ impl Profiler {
     /// scopes.
     pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let (first, count) = (
-            self.frame_index * self.scopes_per_slot * 2,
-            self.scopes_per_slot * 2,
+            self.frame_index * self.scopes_per_frame * 2,
+            self.scopes_per_frame * 2,
         );
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the range
         // lies in the pool.
@@ -176,7 +176,7 @@ impl Profiler {
         let number = self
             .used
             .fetch_add(1, Ordering::Relaxed)
-            .min(self.scopes_per_slot);
+            .min(self.scopes_per_frame);
         let Some(frame_index) = self
             .names
             .get(self.frame_index as usize)
@@ -187,7 +187,7 @@ impl Profiler {
         if frame_index.set(name).is_err() {
             return none;
         }
-        let query = (self.frame_index * self.scopes_per_slot + number) * 2;
+        let query = (self.frame_index * self.scopes_per_frame + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
         // written once.

@@ -23,15 +23,15 @@ pub(crate) struct RingDesc<'a> {
     pub(crate) name: &'a str,
     pub(crate) frames_in_flight: u32,
     /// Bytes of one frame, before rounding up to the alignment.
-    pub(crate) slot_bytes: u64,
+    pub(crate) frame_bytes: u64,
     /// Dynamic offsets are multiples of this and of what the device demands.
     pub(crate) alignment: u64,
     pub(crate) usage: vk::BufferUsageFlags,
     pub(crate) memory: RingMemory,
 }
 
-/// The ring uses at most one in this many parts of a heap directly. The rest is the engine's.
-const LARGEST_SHARE_OF_HEAP: u64 = 4;
+/// The ring uses a heap directly only if it takes at most 1 / `HEAP_DIVISOR` of it.
+const HEAP_DIVISOR: u64 = 4;
 
 /// The mapped ring, and its copy in device memory if it is staged.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Ring {
     host: Buffer,
     staged: Option<Buffer>,
     mapped: NonNull<u8>,
-    slot_bytes: u64,
+    frame_bytes: u64,
     frames_in_flight: u32,
 }
 
@@ -54,7 +54,7 @@ impl Ring {
             host: Buffer::null(),
             staged: None,
             mapped: NonNull::dangling(),
-            slot_bytes: 0,
+            frame_bytes: 0,
             frames_in_flight: 0,
         }
     }
@@ -65,13 +65,13 @@ impl Ring {
         desc: &RingDesc<'_>,
     ) -> Result<Self> {
         let alignment = desc.alignment.max(device.limits.offset_alignment);
-        let slot_bytes = desc.slot_bytes.max(1).next_multiple_of(alignment);
-        let bytes = slot_bytes.saturating_mul(desc.frames_in_flight.into());
+        let frame_bytes = desc.frame_bytes.max(1).next_multiple_of(alignment);
+        let bytes = frame_bytes.saturating_mul(desc.frames_in_flight.into());
         // A dynamic offset has 32 bits.
         limit("bytes of a frame ring", bytes, u32::MAX.into())?;
         limit(
             "bytes per frame in flight (maxStorageBufferRange)",
-            slot_bytes,
+            frame_bytes,
             device.limits.max_storage_range,
         )?;
         if desc.memory == RingMemory::Auto
@@ -93,7 +93,7 @@ impl Ring {
                         allocator,
                         host,
                         None,
-                        slot_bytes,
+                        frame_bytes,
                         desc.frames_in_flight,
                     );
                 }
@@ -117,7 +117,7 @@ impl Ring {
                 allocator,
                 host,
                 Some(staged),
-                slot_bytes,
+                frame_bytes,
                 desc.frames_in_flight,
             ),
             Err(error) => {
@@ -133,7 +133,7 @@ impl Ring {
         allocator: &mut Allocator,
         host: Buffer,
         staged: Option<Buffer>,
-        slot_bytes: u64,
+        frame_bytes: u64,
         frames_in_flight: u32,
     ) -> Result<Self> {
         let mapped = host.mapped();
@@ -141,7 +141,7 @@ impl Ring {
             host,
             staged,
             mapped: mapped.unwrap_or(NonNull::dangling()),
-            slot_bytes,
+            frame_bytes,
             frames_in_flight,
         };
         if mapped.is_none() {
@@ -169,8 +169,8 @@ impl Ring {
         self.frames_in_flight
     }
 
-    pub(crate) fn slot_bytes(&self) -> u64 {
-        self.slot_bytes
+    pub(crate) fn frame_bytes(&self) -> u64 {
+        self.frame_bytes
     }
 
     /// The dynamic offset of a frame index.
@@ -179,14 +179,14 @@ impl Ring {
     /// within 32 bits.
     pub(crate) fn offset(&self, frame_index: u32) -> u32 {
         let frame_index = frame_index.min(self.frames_in_flight.saturating_sub(1));
-        (u64::from(frame_index) * self.slot_bytes) as u32
+        (u64::from(frame_index) * self.frame_bytes) as u32
     }
 
     /// Start of `bytes` bytes of a frame index, from `at`, or `None` outside of its part.
     pub(crate) fn place(&mut self, frame_index: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
         let inside =
-            frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.slot_bytes;
-        let offset = usize::try_from(u64::from(frame_index) * self.slot_bytes + at).ok()?;
+            frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.frame_bytes;
+        let offset = usize::try_from(u64::from(frame_index) * self.frame_bytes + at).ok()?;
         // SAFETY: the offset lies in the mapped buffer, as was just checked.
         inside.then(|| unsafe { self.mapped.add(offset) })
     }
@@ -243,7 +243,7 @@ impl Ring {
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
         // From here on, `place` finds no range.
-        (self.frames_in_flight, self.slot_bytes) = (0, 0);
+        (self.frames_in_flight, self.frame_bytes) = (0, 0);
         // SAFETY: the GPU does not use the buffers, and device and allocator are theirs, by this
         // function's contract.
         unsafe {
@@ -267,8 +267,8 @@ fn direct_types(device: &Device, bytes: u64) -> Option<u32> {
         .enumerate()
         .fold(0, |mask, (index, kind)| {
             let heap = memory.memory_heaps_as_slice().get(kind.heap_index as usize);
-            let room = heap.is_some_and(|heap| bytes <= heap.size / LARGEST_SHARE_OF_HEAP);
-            if kind.property_flags.contains(wanted) && room {
+            let fits = heap.is_some_and(|heap| bytes <= heap.size / HEAP_DIVISOR);
+            if kind.property_flags.contains(wanted) && fits {
                 mask | 1 << index
             } else {
                 mask

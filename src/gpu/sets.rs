@@ -1,6 +1,6 @@
 //! The layout of descriptor set 0, and how it is written.
 
-use super::layout::TEXTURES;
+use super::layout::GpuMaterial;
 use super::{Device, Object, VkCall};
 use crate::error::Result;
 use ash::vk;
@@ -62,11 +62,11 @@ pub struct SetBuffers<'a> {
     /// Binding 8: the active morph weights. Its range is one frame.
     ///
     /// For each instance with active weights it has a count, then the index and the `f32` of each.
-    /// It is not read for instances whose `morphs` is [`super::layout::NONE`].
+    /// It is not read for instances whose `morphs` is [`super::layout::GpuInstance::NONE`].
     pub morphs: Option<vk::DescriptorBufferInfo>,
     /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
     ///
-    /// It is not read for instances whose `skinned` is [`super::layout::NONE`].
+    /// It is not read for instances whose `skinned` is [`super::layout::GpuInstance::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
     /// Binding 10: histories.
     ///
@@ -98,6 +98,12 @@ const BUFFERS: [vk::DescriptorType; 11] = {
 const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 
 impl SetLayout {
+    /// The text of `shaders/include/throng.glsl`.
+    ///
+    /// It declares set 0 and the functions that deform a vertex, for engines that compile their own
+    /// shaders.
+    pub const GLSL: &str = include_str!("../../shaders/include/throng.glsl");
+
     /// Creates the layout.
     ///
     /// # Errors
@@ -124,7 +130,7 @@ impl SetLayout {
                 .descriptor_count(if bindless {
                     device.limits.max_textures
                 } else {
-                    TEXTURES as u32
+                    GpuMaterial::TEXTURES as u32
                 })
                 .stage_flags(vk::ShaderStageFlags::FRAGMENT),
         );
@@ -209,7 +215,7 @@ impl SetLayout {
         let each = if self.bindless {
             textures.max(1)
         } else {
-            TEXTURES as u32
+            GpuMaterial::TEXTURES as u32
         };
         let sizes = Self::pool_sizes(sets, each * sets);
         let counts = self.bindless.then_some(each);

@@ -1,6 +1,6 @@
 //! A character's images and samplers on the GPU.
 
-use super::layout::TEXTURES;
+use super::layout::GpuMaterial;
 use super::memory::Image;
 use super::texture::MipChain;
 use super::{Device, Object, Upload, VkCall, limit};
@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
-const IS_COLOR: [bool; TEXTURES] = [true, false, false, false, true];
+const IS_COLOR: [bool; GpuMaterial::TEXTURES] = [true, false, false, false, true];
 
 /// Sampler of the white texel.
 ///
@@ -35,12 +35,12 @@ pub(crate) struct Textures {
     /// Every pair of image and sampler that a material uses, once. The first is a white texel.
     all: Vec<vk::DescriptorImageInfo>,
     /// For each material, indices into `all`.
-    materials: Vec<[u32; TEXTURES]>,
+    materials: Vec<[u32; GpuMaterial::TEXTURES]>,
 }
 
-/// Images, samplers and pairs seen so far while a character's textures are created.
+/// Images and pairs that exist already, while a character's textures are created.
 #[derive(Default)]
-struct Met {
+struct Known {
     images: HashMap<(u32, bool), usize>,
     pairs: HashMap<(usize, usize), u32>,
 }
@@ -55,34 +55,34 @@ impl Textures {
         upload: &mut Upload,
         character: &Character,
     ) -> Result<()> {
-        let mut met = Met::default();
+        let mut known = Known::default();
         let name = character.name();
         self.add_image(device, allocator, upload, name, (&white_texel(), true))?;
         let sampler = self.sampler(device, WHITE_SAMPLER)?;
-        self.pair(&mut met, 0, sampler);
+        self.pair(&mut known, 0, sampler);
         for material in character.materials() {
-            let mut slots = [0; TEXTURES];
+            let mut indices = [0; GpuMaterial::TEXTURES];
             let textures = material.textures().into_iter().zip(IS_COLOR);
-            for (slot, (texture, is_color)) in slots.iter_mut().zip(textures) {
+            for (index, (texture, is_color)) in indices.iter_mut().zip(textures) {
                 let Some(TextureRef { image, sampler, .. }) = texture else {
                     continue;
                 };
                 let Some(raw) = character.images().get(image as usize) else {
                     continue;
                 };
-                let image = match met.images.get(&(image, is_color)) {
+                let image = match known.images.get(&(image, is_color)) {
                     Some(made) => *made,
                     None => {
                         let source = (raw, is_color);
                         let made = self.add_image(device, allocator, upload, name, source)?;
-                        met.images.insert((image, is_color), made);
+                        known.images.insert((image, is_color), made);
                         made
                     }
                 };
                 let sampler = self.sampler(device, sampler)?;
-                *slot = self.pair(&mut met, image, sampler);
+                *index = self.pair(&mut known, image, sampler);
             }
-            self.materials.push(slots);
+            self.materials.push(indices);
         }
         if device.enabled.descriptor_indexing {
             let cap = device.limits.max_textures.into();
@@ -92,9 +92,9 @@ impl Textures {
     }
 
     /// The index of a texture, added if it is new.
-    fn pair(&mut self, met: &mut Met, image: usize, sampler: usize) -> u32 {
+    fn pair(&mut self, known: &mut Known, image: usize, sampler: usize) -> u32 {
         let next = self.all.len() as u32;
-        let number = *met.pairs.entry((image, sampler)).or_insert(next);
+        let number = *known.pairs.entry((image, sampler)).or_insert(next);
         if number == next {
             let view = self.images.get(image).map(|image| image.view.handle);
             let sampler = self.samplers.get(sampler).map(|(_, made)| made.handle);
@@ -162,14 +162,17 @@ impl Textures {
     }
 
     /// The indices of a material's textures in [`Self::all`].
-    pub(crate) fn slots(&self, material: u32) -> [u32; TEXTURES] {
+    pub(crate) fn indices(&self, material: u32) -> [u32; GpuMaterial::TEXTURES] {
         let of_material = self.materials.get(material as usize);
         of_material.copied().unwrap_or_default()
     }
 
-    pub(crate) fn of_material(&self, material: u32) -> [vk::DescriptorImageInfo; TEXTURES] {
-        self.slots(material)
-            .map(|slot| self.all.get(slot as usize).copied().unwrap_or_default())
+    pub(crate) fn of_material(
+        &self,
+        material: u32,
+    ) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
+        self.indices(material)
+            .map(|index| self.all.get(index as usize).copied().unwrap_or_default())
     }
 
     pub(crate) fn all(&self) -> &[vk::DescriptorImageInfo] {

@@ -1,10 +1,32 @@
 //! The graphics pipelines of the draw stage: their shaders and state.
 
-use super::draw::{PassKind, Target, Variant};
+use super::desc::{DepthBias, PassKind};
 use crate::error::Result;
 use crate::gpu::pipeline::{first_pipeline, shader_module, spirv};
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
+
+/// The key of a pipeline in a pass: everything that its shaders have as a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Variant {
+    /// See [`GpuPrimitive::format_code`](crate::gpu::layout::GpuPrimitive::format_code).
+    pub(crate) method: u32,
+    pub(crate) rigid: bool,
+    pub(crate) blending: Blending,
+}
+
+/// The part of a [`PassDesc`] that the pass keeps.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) kind: PassKind,
+    pub(crate) color_formats: Vec<vk::Format>,
+    pub(crate) depth_format: vk::Format,
+    pub(crate) stencil_format: vk::Format,
+    pub(crate) samples: vk::SampleCountFlags,
+    pub(crate) reversed_z: bool,
+    pub(crate) after_prepass: bool,
+    pub(crate) depth_bias: DepthBias,
+}
 
 /// The fragment shading of a pass.
 #[derive(Debug, Clone, Copy)]

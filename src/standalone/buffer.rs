@@ -1,7 +1,8 @@
 //! A buffer with its memory.
 
 use super::context::ContextId;
-use super::{Check, Context, Result, StandaloneError, read_buffer};
+use super::error::Check;
+use super::{Context, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -22,10 +23,10 @@ pub struct BufferDesc<'a> {
 /// A buffer with its memory.
 #[derive(Debug)]
 pub struct Buffer {
-    owner: ContextId,
+    pub(super) owner: ContextId,
     name: String,
     handle: vk::Buffer,
-    size: u64,
+    pub(super) size: u64,
     allocation: Option<Allocation>,
 }
 
@@ -111,8 +112,8 @@ impl Buffer {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let end = start.saturating_add(bytes.len());
         match mapped.get_mut(start..end) {
-            Some(frame_index) if end as u64 <= self.size => {
-                frame_index.copy_from_slice(bytes);
+            Some(range) if end as u64 <= self.size => {
+                range.copy_from_slice(bytes);
                 Ok(())
             }
             _ => Err(error),
@@ -136,24 +137,6 @@ impl Buffer {
             })
     }
 
-    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
-    ///
-    /// The read happens after all work submitted so far.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the range is empty or out of bounds, or if the buffer was created with
-    /// another context. Errors of the Vulkan calls are returned too.
-    pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
-        context.check_own(self.owner, &self.object())?;
-        let end = offset.checked_add(size);
-        if size == 0 || end.is_none_or(|end| end > self.size) {
-            return Err(self.range(offset, size));
-        }
-        // SAFETY: the buffer is alive, allows copying from it, and contains the range.
-        unsafe { read_buffer(context, self.handle, offset, size) }
-    }
-
     /// Waits for the device, then destroys the buffer.
     ///
     /// `context` must be the one that the buffer was created with. If it is another, the buffer is
@@ -164,11 +147,11 @@ impl Buffer {
         }
     }
 
-    fn object(&self) -> String {
+    pub(super) fn object(&self) -> String {
         format!("buffer `{}`", self.name)
     }
 
-    fn range(&self, offset: u64, size: u64) -> StandaloneError {
+    pub(super) fn range(&self, offset: u64, size: u64) -> StandaloneError {
         StandaloneError::Range {
             name: self.name.clone(),
             offset,
@@ -189,7 +172,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.handle != vk::Buffer::null() {
-            log::warn!("buffer `{}` was dropped and not destroyed", self.name);
+            log::warn!("buffer `{}` was dropped without destroy", self.name);
         }
     }
 }
@@ -222,6 +205,6 @@ pub(super) fn free(context: &mut Context, name: &str, allocation: &mut Option<Al
     if let Some(allocation) = allocation.take()
         && let Err(error) = context.allocator.free(allocation)
     {
-        log::error!("freeing the memory of `{name}`: {error}");
+        log::error!("cannot free the memory of `{name}`: {error}");
     }
 }

@@ -1,62 +1,21 @@
 //! The Vulkan objects that a program needs before it can draw.
 
 use super::device::{Candidate, DeviceOwner};
+use super::error::Check;
 use super::instance::InstanceOwner;
 use super::one_off::OneOff;
-use super::surface::Window;
 use super::{
-    Check, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Validation,
+    ContextDesc, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Window,
     device, surface,
 };
 use crate::gpu::{Enabled, Gpu};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Settings for a new [`Context`].
-#[derive(Clone, Copy, Debug)]
-pub struct ContextDesc<'a> {
-    /// The application's name, for drivers and tools.
-    pub app_name: &'a str,
-    /// Switches the validation layer on or off.
-    pub validation: Validation,
-    /// Index of the device, or a part of its name. `None` takes the best device.
-    ///
-    /// The environment variable `THRONG_DEVICE` takes precedence over this field.
-    pub device: Option<&'a str>,
-    /// Features that a device must support.
-    ///
-    /// The features of [`crate::gpu::required`] are always included.
-    pub required: FeatureSet,
-    /// Features to enable if the device supports them.
-    ///
-    /// The default is the set of features that throng makes use of.
-    pub optional: FeatureSet,
-    /// Device extensions that a device must offer.
-    ///
-    /// The swapchain extension is included if there is a window.
-    pub required_extensions: &'a [&'a CStr],
-    /// Device extensions to enable if the device offers them.
-    pub optional_extensions: &'a [&'a CStr],
-}
-
-impl Default for ContextDesc<'_> {
-    fn default() -> Self {
-        Self {
-            app_name: "throng",
-            validation: Validation::Off,
-            device: None,
-            required: FeatureSet::default(),
-            optional: FeatureSet::useful(),
-            required_extensions: &[],
-            optional_extensions: &[],
-        }
-    }
-}
 
 /// An instance, a device, its one queue and an allocator.
 ///

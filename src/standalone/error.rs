@@ -23,7 +23,7 @@ pub enum StandaloneError {
         source: ash::LoadingError,
     },
     /// The Vulkan loader is older than version 1.3.
-    #[error("the Vulkan loader speaks {major}.{minor}, and 1.3 is needed")]
+    #[error("the Vulkan loader supports Vulkan {major}.{minor}, but 1.3 is required")]
     OldLoader {
         /// Major version of the loader.
         major: u32,
@@ -31,27 +31,27 @@ pub enum StandaloneError {
         minor: u32,
     },
     /// Validation was asked for, and its layer is not installed.
-    #[error("layer {layer} is not installed (validation was asked for)")]
+    #[error("layer {layer} is not installed, but validation was requested")]
     MissingLayer {
         /// The layer's name.
         layer: String,
     },
     /// A required instance extension is not offered.
-    #[error("instance extension {extension} is not offered")]
+    #[error("instance extension {extension} is not available")]
     MissingInstanceExtension {
         /// The extension's name.
         extension: String,
     },
     /// No device is suitable, or none matches the one that was asked for.
-    #[error("no fit Vulkan device{}{}", asked_for(.asked.as_deref()), listed(.devices))]
+    #[error("no suitable Vulkan device{}{}", asked_for(.asked.as_deref()), listed(.devices))]
     NoDevice {
         /// The index or part of a name that was asked for.
         asked: Option<String>,
-        /// Every device that was found, with everything that it lacks.
+        /// Every device that was found, with everything that is missing.
         devices: Vec<DeviceReport>,
     },
     /// Device memory could not be allocated or freed.
-    #[error("memory of `{name}`")]
+    #[error("cannot allocate memory for `{name}`")]
     Allocator {
         /// The debug name of the buffer or image, or `allocator` itself.
         name: String,
@@ -60,7 +60,7 @@ pub enum StandaloneError {
         source: gpu_allocator::AllocationError,
     },
     /// The window has no usable handle.
-    #[error("the window gave no handle: {reason}")]
+    #[error("the window returned no handle: {reason}")]
     Window {
         /// The error that the window returned.
         reason: raw_window_handle::HandleError,
@@ -72,7 +72,7 @@ pub enum StandaloneError {
         queue_family: u32,
     },
     /// The device does not support this use of a format.
-    #[error("format {format:?} lacks {missing:?} (optimal tiling)")]
+    #[error("format {format:?} does not support {missing:?} with optimal tiling")]
     Format {
         /// The format.
         format: vk::Format,
@@ -80,13 +80,13 @@ pub enum StandaloneError {
         missing: vk::FormatFeatureFlags,
     },
     /// The format cannot be converted to RGBA bytes.
-    #[error("format {format:?} is not four 8-bit channels")]
+    #[error("format {format:?} does not have four 8-bit channels")]
     NotRgba8 {
         /// The format.
         format: vk::Format,
     },
     /// The device cannot draw with this number of samples.
-    #[error("{asked:?} samples were asked for, and the device can do {supported:?}")]
+    #[error("sample count {asked:?} is not supported: the device supports {supported:?}")]
     Samples {
         /// The sample count that was asked for.
         asked: vk::SampleCountFlags,
@@ -94,7 +94,7 @@ pub enum StandaloneError {
         supported: vk::SampleCountFlags,
     },
     /// An image would be empty or too large.
-    #[error("an image of {width} × {height} (1 to {max} can be done)")]
+    #[error("image size {width} × {height} is not supported: each side must be 1 to {max}")]
     Extent {
         /// Width in texels.
         width: u32,
@@ -104,7 +104,9 @@ pub enum StandaloneError {
         max: u32,
     },
     /// A range of bytes lies outside of its buffer.
-    #[error("bytes {offset} to {offset} + {size} of `{name}`, which has {len}")]
+    #[error(
+        "buffer `{name}` has {len} bytes: a range of {size} at offset {offset} is empty or exceeds them"
+    )]
     Range {
         /// The buffer's debug name.
         name: String,
@@ -116,18 +118,21 @@ pub enum StandaloneError {
         len: u64,
     },
     /// An object was used with a context that it was not created with.
-    #[error("{object} was made with another context")]
+    #[error("{object} was created with another context")]
     ForeignContext {
         /// The kind of object, with its debug name if it has one.
         object: String,
     },
     /// The buffer's memory is not accessible from the CPU.
-    #[error("`{name}` is not mapped")]
+    #[error("buffer `{name}` is not mapped")]
     NotMapped {
         /// The buffer's debug name.
         name: String,
     },
 }
+
+/// The result type of this module.
+pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;
 
 /// Converts a Vulkan result to an error that names the call.
 pub(super) trait Check<T> {
@@ -141,12 +146,12 @@ impl<T> Check<T> for Result<T, vk::Result> {
 }
 
 fn asked_for(asked: Option<&str>) -> String {
-    asked.map_or_else(String::new, |asked| format!(" `{asked}`"))
+    asked.map_or_else(String::new, |asked| format!(" matches `{asked}`"))
 }
 
 fn listed(devices: &[DeviceReport]) -> String {
     if devices.is_empty() {
-        return ": there is none at all".to_owned();
+        return ": there are no devices".to_owned();
     }
     devices.iter().map(|device| format!("; {device}")).collect()
 }

@@ -47,10 +47,10 @@ macro_rules! features {
 }
 
 impl FeatureSet {
-    /// The features that throng requires: [`crate::gpu::required`].
+    /// The features that throng requires: [`Features::REQUIRED`](crate::gpu::Features::REQUIRED).
     #[must_use]
     pub fn base() -> Self {
-        let v13 = crate::gpu::required().vulkan_1_3();
+        let v13 = crate::gpu::Features::REQUIRED.vulkan_1_3();
         Self {
             v13,
             ..Self::default()

@@ -1,7 +1,8 @@
 //! Frames in flight, each with a command buffer, a fence and an acquire semaphore.
 
 use super::context::ContextId;
-use super::{Check, Context, Result, SwapchainImage};
+use super::error::Check;
+use super::{Context, Result, SwapchainImage};
 use ash::vk;
 
 /// One frame being recorded.
@@ -20,18 +21,19 @@ pub struct FrameCommands {
 }
 
 /// The name of this object in errors.
-const OBJECT: &str = "the frames in flight";
+const OBJECT: &str = "the set of frames in flight";
 
 /// Frames in flight, begun in turn.
 #[derive(Debug)]
 pub struct Frames {
     owner: ContextId,
-    frames_in_flight: Vec<Slot>,
+    frames: Vec<InFlight>,
     next: usize,
 }
 
+/// The objects of one frame in flight.
 #[derive(Debug, Default)]
-struct Slot {
+struct InFlight {
     pool: vk::CommandPool,
     cmd: vk::CommandBuffer,
     /// Signalled when the frame's submission has finished.
@@ -49,13 +51,13 @@ impl Frames {
     pub fn new(context: &Context, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
             owner: context.id(),
-            frames_in_flight: Vec::new(),
+            frames: Vec::new(),
             next: 0,
         };
         for _ in 0..frames_in_flight.max(1) {
-            let mut frame_index = Slot::default();
-            let result = frame_index.build(context);
-            frames.frames_in_flight.push(frame_index);
+            let mut frame = InFlight::default();
+            let result = frame.build(context);
+            frames.frames.push(frame);
             if let Err(error) = result {
                 frames.release(context);
                 return Err(error);
@@ -67,7 +69,7 @@ impl Frames {
     /// The number of frames in flight.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.frames_in_flight.len()
+        self.frames.len()
     }
 
     /// Waits until the next frame in flight is free, and begins its command buffer.
@@ -81,26 +83,26 @@ impl Frames {
     /// Vulkan calls.
     pub fn begin(&mut self, context: &mut Context) -> Result<FrameCommands> {
         context.check_own(self.owner, OBJECT)?;
-        let number = self.next;
-        let frame_index = &mut self.frames_in_flight[number];
-        frame_index.wait(context)?;
+        let frame_index = self.next;
+        let frame = &mut self.frames[frame_index];
+        frame.wait(context)?;
         let info = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: the frame's last submission has finished.
         unsafe {
             context
                 .device
-                .reset_command_pool(frame_index.pool, vk::CommandPoolResetFlags::empty())
+                .reset_command_pool(frame.pool, vk::CommandPoolResetFlags::empty())
                 .check("vkResetCommandPool")?;
             context
                 .device
-                .begin_command_buffer(frame_index.cmd, &info)
+                .begin_command_buffer(frame.cmd, &info)
                 .check("vkBeginCommandBuffer")?;
         }
         Ok(FrameCommands {
-            frame_index: number,
-            cmd: frame_index.cmd,
-            acquired: frame_index.acquired,
+            frame_index,
+            cmd: frame.cmd,
+            acquired: frame.acquired,
         })
     }
 
@@ -125,7 +127,7 @@ impl Frames {
         image: Option<&SwapchainImage>,
     ) -> Result<()> {
         context.check_own(self.owner, OBJECT)?;
-        let frame_index = &mut self.frames_in_flight[frame.frame_index];
+        let in_flight = &mut self.frames[frame.frame_index];
         let wait = image.map(|_| {
             vk::SemaphoreSubmitInfo::default()
                 .semaphore(frame.acquired)
@@ -149,14 +151,14 @@ impl Frames {
                 .end_command_buffer(frame.cmd)
                 .check("vkEndCommandBuffer")?;
             device
-                .reset_fences(&[frame_index.fence])
+                .reset_fences(&[in_flight.fence])
                 .check("vkResetFences")?;
             device
-                .queue_submit2(context.queue, &submit, frame_index.fence)
+                .queue_submit2(context.queue, &submit, in_flight.fence)
                 .check("vkQueueSubmit2")?;
         }
-        frame_index.submitted = true;
-        self.next = (frame.frame_index + 1) % self.frames_in_flight.len();
+        in_flight.submitted = true;
+        self.next = (frame.frame_index + 1) % self.frames.len();
         Ok(())
     }
 
@@ -171,12 +173,12 @@ impl Frames {
     }
 
     fn release(&mut self, context: &Context) {
-        for frame_index in self.frames_in_flight.drain(..) {
+        for frame in self.frames.drain(..) {
             // SAFETY: the objects belong to this device and are no longer used. Null is ignored.
             unsafe {
-                context.device.destroy_command_pool(frame_index.pool, None);
-                context.device.destroy_fence(frame_index.fence, None);
-                context.device.destroy_semaphore(frame_index.acquired, None);
+                context.device.destroy_command_pool(frame.pool, None);
+                context.device.destroy_fence(frame.fence, None);
+                context.device.destroy_semaphore(frame.acquired, None);
             }
         }
     }
@@ -184,16 +186,16 @@ impl Frames {
 
 impl Drop for Frames {
     fn drop(&mut self) {
-        if !self.frames_in_flight.is_empty() {
+        if !self.frames.is_empty() {
             log::warn!(
-                "{} frames in flight were dropped and not destroyed",
-                self.frames_in_flight.len()
+                "{} frames in flight were dropped without destroy",
+                self.frames.len()
             );
         }
     }
 }
 
-impl Slot {
+impl InFlight {
     fn build(&mut self, context: &Context) -> Result<()> {
         let device = &context.device;
         let info = vk::CommandPoolCreateInfo::default()

@@ -1,6 +1,7 @@
 //! A two-dimensional image with its memory and one view, used for attachments.
 
-use super::{Check, Context, Result, StandaloneError, buffer};
+use super::error::Check;
+use super::{Context, Result, StandaloneError, buffer};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
@@ -100,7 +101,7 @@ impl Image {
 impl Drop for Image {
     fn drop(&mut self) {
         if self.handle != vk::Image::null() {
-            log::warn!("image `{}` was dropped and not destroyed", self.name);
+            log::warn!("image `{}` was dropped without destroy", self.name);
         }
     }
 }

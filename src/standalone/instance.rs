@@ -1,7 +1,7 @@
 //! The instance, the validation layer and the debug messenger.
 
-use super::validation::{Messages, Validation};
-use super::{Check, Result, StandaloneError, validation};
+use super::error::Check;
+use super::{Messages, Result, StandaloneError, Validation, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 
@@ -136,7 +136,7 @@ impl Plan {
         self.across_submits = validation::sees_across_submits(version);
         if !self.across_submits {
             log::warn!(
-                "hazards across submissions are not looked for: set {}={} before the process starts",
+                "hazards across submissions are not checked: set {}={} before the process starts",
                 validation::ENABLES_VARIABLE,
                 validation::ACROSS_SUBMITS
             );

@@ -48,7 +48,9 @@
 mod attachments;
 mod buffer;
 mod context;
+mod context_desc;
 mod device;
+mod device_info;
 mod error;
 mod features;
 mod formats;
@@ -61,13 +63,14 @@ mod readback;
 mod surface;
 mod swapchain;
 mod target;
-pub mod validation;
+mod validation;
 
 pub use attachments::Begin;
 pub use buffer::{Buffer, BufferDesc};
-pub use context::{Context, ContextDesc};
-pub use device::{DEVICE_VARIABLE, DeviceInfo, DeviceReport, Missing};
-pub use error::StandaloneError;
+pub use context::Context;
+pub use context_desc::{ContextDesc, DEVICE_VARIABLE};
+pub use device_info::{DeviceInfo, DeviceReport, Missing};
+pub use error::{Result, StandaloneError};
 pub use features::FeatureSet;
 pub use formats::Formats;
 pub use frames::{FrameCommands, Frames};
@@ -77,8 +80,3 @@ pub use surface::{Surface, Window};
 pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};
-
-use error::Check;
-
-/// The result type of this module.
-pub type Result<T, E = StandaloneError> = std::result::Result<T, E>;

@@ -1,6 +1,7 @@
 //! Commands that are recorded, submitted and waited for.
 
-use super::{Check, Result};
+use super::Result;
+use super::error::Check;
 use ash::vk;
 
 /// One command buffer and its fence, freed on drop.

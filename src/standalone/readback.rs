@@ -87,6 +87,26 @@ pub unsafe fn read_buffer(
     finish(context, to, result)
 }
 
+impl Buffer {
+    /// Reads `size` bytes, starting at byte `offset`, from any kind of memory.
+    ///
+    /// The read happens after all work submitted so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the range is empty or out of bounds, or if the buffer was created with
+    /// another context. Errors of the Vulkan calls are returned too.
+    pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
+        context.check_own(self.owner, &self.object())?;
+        let end = offset.checked_add(size);
+        if size == 0 || end.is_none_or(|end| end > self.size) {
+            return Err(self.range(offset, size));
+        }
+        // SAFETY: the buffer is alive, allows copying from it, and contains the range.
+        unsafe { read_buffer(context, self.handle(), offset, size) }
+    }
+}
+
 type Reader = (vk::PipelineStageFlags2, vk::AccessFlags2);
 const READ_BY_HOST: Reader = (vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ);
 const READ_BY_COPY: Reader = (

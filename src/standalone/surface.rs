@@ -1,7 +1,8 @@
 //! The surface of a window.
 
+use super::error::Check;
 use super::instance::InstanceOwner;
-use super::{Check, Result, StandaloneError};
+use super::{Result, StandaloneError};
 use ash::{khr, vk};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use std::ffi::CStr;

@@ -1,33 +1,4 @@
 //! The validation layer and its messages.
-//!
-//! [`Validation::On`] enables `VK_LAYER_KHRONOS_validation` with synchronization validation, and
-//! collects every message of severity warning and above.
-//!
-//! # Hazards across submissions
-//!
-//! Layers before 1.3.275 check for hazards within one command buffer only. To check across
-//! submissions, they need this variable in the environment of the process before the instance is
-//! created:
-//!
-//! ```text
-//! VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
-//! ```
-//!
-//! An application has no official way to pass this setting to such a layer, so this repository's
-//! `.cargo/config.toml` sets it for every program that Cargo runs. Later layers check across
-//! submissions by default. [`Context::across_submits`](super::Context) tells if the check is
-//! active. A context that validates without it logs a warning.
-//!
-//! # Collected messages
-//!
-//! Messages of all types are collected, including performance warnings: best practices are not
-//! enabled, so the few performance warnings of core validation are defects of the program.
-//!
-//! Two kinds of message are only logged, because they are about the machine and not about the
-//! program:
-//!
-//! - messages of the loader, for example about a driver that fails to load,
-//! - the layer's remarks on its own settings.
 
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -35,17 +6,47 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of the validation layer.
-pub const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+pub(super) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// The environment variable that configures old layers.
-pub const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";
+pub(super) const ENABLES_VARIABLE: &str = "VK_LAYER_ENABLES";
 /// The value of [`ENABLES_VARIABLE`] that makes old layers check across submissions.
-pub const ACROSS_SUBMITS: &str = "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT";
+pub(super) const ACROSS_SUBMITS: &str =
+    "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT";
 /// The first version of the layer that checks across submissions by default.
 const ACROSS_SUBMITS_SINCE: u32 = vk::make_api_version(0, 1, 3, 275);
 /// Ids of messages about the machine, not about the program.
 const NOT_THE_PROGRAM: [&str; 2] = ["Loader Message", "VALIDATION-SETTINGS"];
 
 /// Switches the validation layer on or off.
+///
+/// [`Self::On`] enables `VK_LAYER_KHRONOS_validation` with synchronization validation, and
+/// collects every message of severity warning and above.
+///
+/// # Hazards across submissions
+///
+/// Layers before 1.3.275 check for hazards within one command buffer only. To check across
+/// submissions, they need this variable in the environment of the process before the instance is
+/// created:
+///
+/// ```text
+/// VK_LAYER_ENABLES=VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT
+/// ```
+///
+/// An application has no official way to pass this setting to such a layer, so this repository's
+/// `.cargo/config.toml` sets it for every program that Cargo runs. Later layers check across
+/// submissions by default. [`Handles::across_submits`](super::Handles::across_submits) tells
+/// if the check is active. A context that validates without it logs a warning.
+///
+/// # Collected messages
+///
+/// Messages of all types are collected, including performance warnings: best practices are not
+/// enabled, so the few performance warnings of core validation are defects of the program.
+///
+/// Two kinds of message are only logged, because they are about the machine and not about the
+/// program:
+///
+/// - messages of the loader, for example about a driver that fails to load,
+/// - the layer's remarks on its own settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
     /// No validation layer.

@@ -1,7 +1,7 @@
 //! A crowd that draws instances of every mode of skinning, to be asked whether it still does.
 
 use crate::counting::Counted;
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, target};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::glam::Vec3;
@@ -49,7 +49,7 @@ pub(crate) struct Drawing {
     pub(crate) crowd: Crowd,
     pass: PassId,
     target: Target,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     next: u32,
     pub(crate) picture: Vec<u8>,
 }
@@ -60,7 +60,7 @@ impl Drawing {
         populate(&mut crowd, &mut counted.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let frames_in_flight = Slots::new(&setup.context, 2);
+        let frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let mut drawing = Self {
             crowd,
             pass,

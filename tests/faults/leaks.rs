@@ -1,7 +1,7 @@
 //! Dropping without `destroy` leaks, says so by name for each object, and does not panic.
 
 use crate::counting::{Counted, objects};
-use crate::support::frames::Slots;
+use crate::support::frames::FramesInFlight;
 use crate::support::made::{built, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup};
 use std::sync::{Mutex, Once, PoisonError};
@@ -163,7 +163,7 @@ fn frames_own_nothing() {
     let messages = setup.context.messages();
     let mut counted = Counted::new(&setup);
     let mut crowd = full(&setup, &mut counted);
-    let mut frames_in_flight = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let said = logged(|| {
         for prepare in [false, true, false] {
             let cmd = frames_in_flight.begin(&setup.context, 0);

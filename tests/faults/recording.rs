@@ -1,7 +1,7 @@
 //! Nothing is allocated, on the CPU or the GPU, while a frame is recorded: not even the first.
 
 use crate::counting::{Counted, failing};
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -56,7 +56,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
         let mut crowd = counted.crowd(setup, 2, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let kinds: Vec<CharacterId> = [3, 30, 9]
             .map(|joints| {
                 let character = built(ribbon(joints)).character;
@@ -139,7 +139,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
         each(|setup| {
             let mut counted = Counted::new(setup);
             let mut crowd = counted.crowd(setup, 2, capacity);
-            let mut frames_in_flight = Slots::new(&setup.context, 2);
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
             let kinds: Vec<CharacterId> = [
                 SkinningMethod::Linear,
                 SkinningMethod::DualQuat,
@@ -196,7 +196,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
         let mut crowd = counted.crowd(setup, 2, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let kinds = [AlphaMode::Opaque, AlphaMode::Blend].map(|alpha| {
             let mut raw = ribbon(5);
             for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {

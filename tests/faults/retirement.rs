@@ -1,9 +1,9 @@
-//! What is replaced or removed is destroyed when every slot that was ever begun has been begun
-//! again, and in that very call: for one to three slots, begun in any order.
+//! What is replaced or removed is destroyed when every frame index that was ever begun has been
+//! begun again, and in that very call: for one to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn sub(a: Counts, b: Counts) -> Counts {
     std::array::from_fn(|kind| a[kind] - b[kind])
 }
 
-/// What has been retired: its objects, and the slots that it waits for.
+/// What has been retired: its objects, and the frame indices that it waits for.
 struct Grave {
     counts: Counts,
     waits_for: BTreeSet<u32>,
@@ -166,7 +166,7 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     each(|setup| {
         let mut counted = Counted::new(setup);
         let mut crowd = counted.crowd(setup, 2, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let character = built(ribbon(3)).character;
         crowd
             .add_character(&mut counted.allocator, &character)
@@ -205,7 +205,7 @@ fn grown_histories_live_until_they_have_moved() {
             ..SMALL
         };
         let mut crowd = counted.crowd(setup, 2, capacity);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let empty = objects();
         let mut grow = capacity;
         let mut reserve = |crowd: &mut Crowd, counted: &mut Counted| {
@@ -246,7 +246,7 @@ fn grown_histories_live_until_they_have_moved() {
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
-        // The slot of the frame that moved it begins again.
+        // The frame index of the frame that moved it begins again.
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
         // Not moved at all: freed with the crowd.
         reserve(&mut crowd, &mut counted);

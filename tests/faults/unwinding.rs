@@ -3,7 +3,7 @@
 
 use crate::counting::{Counted, KINDS, PIPELINES, failing, objects};
 use crate::drawing::{Drawing, ROOM, populate};
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, different, pass, record, target};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, different, pass, record, target};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
@@ -317,7 +317,7 @@ fn drawing_through_the_counting_device_is_drawing() {
         populate(&mut plain, &mut setup.context.allocator);
         let target = target(&mut setup.context);
         let pass = pass(&mut plain, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let views = [view(
             Vec3::new(0.4, 2.0, 6.0),

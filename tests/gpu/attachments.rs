@@ -2,7 +2,7 @@
 //! frame.
 
 use crate::reference::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::animator::RootMotionMode;
@@ -23,7 +23,7 @@ fn camera() -> View {
 
 struct Stage {
     crowd: Crowd,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     frame_index: u32,
     kind: CharacterId,
 }
@@ -36,7 +36,7 @@ impl Stage {
         Self {
             kind: kind.unwrap(),
             crowd,
-            frames_in_flight: Slots::new(&setup.context, 2),
+            frames_in_flight: FramesInFlight::new(&setup.context, 2),
             frame_index: 0,
         }
     }

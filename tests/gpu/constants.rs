@@ -1,40 +1,45 @@
 //! The constants that shaders and Rust share, compared by value.
 
 use std::collections::BTreeMap;
-use throng::gpu::{THRONG_GLSL, THRONG_SURFACE_GLSL, layout};
+use throng::MaterialDesc;
+use throng::gpu::SetLayout;
+use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
 const SHARED: [(&str, u32); 23] = [
-    ("SOURCE_RING", layout::SOURCE_RING),
-    ("SOURCE_RESIDENT", layout::SOURCE_RESIDENT),
-    ("LINEAR", layout::method_code(PaletteFormat::Mat3x4)),
-    ("DUAL_QUAT", layout::method_code(PaletteFormat::DualQuat)),
+    ("SOURCE_RING", GpuInstance::SOURCE_RING),
+    ("SOURCE_RESIDENT", GpuInstance::SOURCE_RESIDENT),
+    ("LINEAR", GpuPrimitive::format_code(PaletteFormat::Mat3x4)),
+    (
+        "DUAL_QUAT",
+        GpuPrimitive::format_code(PaletteFormat::DualQuat),
+    ),
     (
         "DUAL_QUAT_STRETCH",
-        layout::method_code(PaletteFormat::DualQuatStretch),
+        GpuPrimitive::format_code(PaletteFormat::DualQuatStretch),
     ),
     (
         "QUAT_OFFSET",
-        layout::method_code(PaletteFormat::QuatOffset),
+        GpuPrimitive::format_code(PaletteFormat::QuatOffset),
     ),
-    ("JOINTS_U16", layout::JOINTS_U16),
-    ("HAS_NORMALS", layout::HAS_NORMALS),
-    ("HAS_UVS", layout::HAS_UVS),
-    ("HAS_COLORS", layout::HAS_COLORS),
-    ("WEIGHTS_U8", layout::WEIGHTS_U8),
-    ("TINT_BY_ALPHA", layout::TINT_BY_ALPHA),
-    ("HAS_TANGENTS", layout::HAS_TANGENTS),
-    ("HAS_UVS1", layout::HAS_UVS1),
-    ("METHOD_SHIFT", layout::METHOD_SHIFT),
-    ("NONE", layout::NONE),
-    ("SHADOW_LAYERS", layout::SHADOW_LAYERS as u32),
-    ("ALPHA_MASK", layout::ALPHA_MASK),
-    ("ALPHA_BLEND", layout::ALPHA_BLEND),
-    ("UNLIT", layout::UNLIT),
-    ("TEXTURE_SHIFT", layout::TEXTURE_SHIFT),
-    ("UV_TRANSFORMED", layout::UV_TRANSFORMED),
-    ("EMISSIVE", layout::TEXTURES as u32 - 1),
+    ("JOINTS_U16", GpuPrimitive::JOINTS_U16),
+    ("HAS_NORMALS", GpuPrimitive::HAS_NORMALS),
+    ("HAS_UVS", GpuPrimitive::HAS_UVS),
+    ("HAS_COLORS", GpuPrimitive::HAS_COLORS),
+    ("WEIGHTS_U8", GpuPrimitive::WEIGHTS_U8),
+    ("TINT_BY_ALPHA", GpuPrimitive::TINT_BY_ALPHA),
+    ("HAS_TANGENTS", GpuPrimitive::HAS_TANGENTS),
+    ("HAS_UVS1", GpuPrimitive::HAS_UVS1),
+    ("METHOD_SHIFT", GpuPrimitive::METHOD_SHIFT),
+    ("NONE", GpuInstance::NONE),
+    ("SHADOW_LAYERS", GpuView::SHADOW_LAYERS as u32),
+    ("ALPHA_MASK", GpuMaterial::ALPHA_MASK),
+    ("ALPHA_BLEND", GpuMaterial::ALPHA_BLEND),
+    ("UNLIT", GpuMaterial::UNLIT),
+    ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
+    ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
+    ("EMISSIVE", GpuMaterial::TEXTURES as u32 - 1),
 ];
 /// The constants that only shaders use: the source of a view's last frame, the second set of
 /// texture coordinates, and the textures before the last in the order of `Material::textures`.
@@ -60,7 +65,7 @@ fn constants(glsl: &str) -> impl Iterator<Item = (&str, u32)> {
 
 #[test]
 fn shaders_and_rust_agree() {
-    let found: BTreeMap<&str, u32> = [THRONG_GLSL, THRONG_SURFACE_GLSL]
+    let found: BTreeMap<&str, u32> = [SetLayout::GLSL, MaterialDesc::SURFACE_GLSL]
         .into_iter()
         .flat_map(constants)
         .collect();
@@ -71,7 +76,7 @@ fn shaders_and_rust_agree() {
 /// The reader of the test above is not blind: it reads each line that declares a constant.
 #[test]
 fn every_constant_is_read() {
-    for glsl in [THRONG_GLSL, THRONG_SURFACE_GLSL] {
+    for glsl in [SetLayout::GLSL, MaterialDesc::SURFACE_GLSL] {
         let declared = glsl.lines().filter(|line| line.starts_with("const uint "));
         assert_eq!(constants(glsl).count(), declared.count());
         assert!(constants(glsl).count() > 5);

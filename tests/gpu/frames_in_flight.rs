@@ -1,6 +1,8 @@
-//! Slots are apart: what the CPU writes into one is not seen by the frame of another.
+//! Frames in flight are apart: data that the CPU writes for one is not seen by another.
 
-use crate::support::frames::{NORMAL_Z, Slots, covered, different, pass, picture, record, target};
+use crate::support::frames::{
+    FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
+};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
@@ -49,7 +51,7 @@ fn held_back(
     let context = &mut setup.context;
     let target = target(context);
     let pass = pass(crowd, &target, false);
-    let mut frames_in_flight = Slots::new(context, FRAMES_IN_FLIGHT);
+    let mut frames_in_flight = FramesInFlight::new(context, FRAMES_IN_FLIGHT);
     let gate = timeline(&context.device);
     let cmd = frames_in_flight.begin(context, frame_index);
     let on = (&target, pass, &NORMAL_Z);
@@ -69,8 +71,8 @@ fn held_back(
 
 fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
     for frame_index in frames_in_flight {
-        // SAFETY: only the words of slots are poisoned, whose pictures the tests compare.
-        unsafe { crowd.poison_slot(frame_index, byte) }.unwrap();
+        // SAFETY: only the data of frames in flight is poisoned whose pictures the tests compare.
+        unsafe { crowd.poison_frame(frame_index, byte) }.unwrap();
     }
 }
 
@@ -93,7 +95,7 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
                     "frame {frame_index}, {byte:#x} elsewhere"
                 );
             }
-            // The control: the frame was held back indeed, and reads this slot.
+            // The control: the frame was held back indeed, and reads the data of this frame index.
             let own = held_back(setup, &mut crowd, frame_index, |_, crowd| {
                 poison(crowd, std::iter::once(frame_index), 0);
             });
@@ -113,9 +115,9 @@ fn later_frames_do_not_disturb_one_in_flight() {
         populate(setup, &mut crowd);
         let clean = held_back(setup, &mut crowd, 0, |_, _| ());
         let mut queued = None;
-        // Other slots are recorded for another time, and queued behind it.
+        // Other frames in flight are recorded for another time, and queued behind it.
         let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
-            let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
             for frame_index in 1..FRAMES_IN_FLIGHT {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut setup.context.allocator;
@@ -131,7 +133,7 @@ fn later_frames_do_not_disturb_one_in_flight() {
     });
 }
 
-/// Frames one after the other give the same picture whichever slot they take.
+/// Frames one after the other give the same picture with any frame index.
 #[test]
 fn every_slot_gives_the_same_picture() {
     each(|setup| {
@@ -139,7 +141,7 @@ fn every_slot_gives_the_same_picture() {
         populate(setup, &mut crowd);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let mut pictures = Vec::new();
         for frame_index in [2, 0, 1, 1, 0, 2] {
             let on = (&target, pass, &NORMAL_Z);

@@ -1,7 +1,7 @@
 //! What was set can be asked for, who is there can be listed, and room can be made for what is
 //! known.
 
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
@@ -147,7 +147,7 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
             })
         ));
     }
-    let mut frames_in_flight = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let cmd = frames_in_flight.begin(&setup.context, 0);
     let views = vec![view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT); crowd.capacity().views as usize];
     let allocator = &mut setup.context.allocator;
@@ -233,7 +233,7 @@ fn uploads_are_counted_as_they_are_written() {
                 };
                 crowd.spawn(kind, &spawn).unwrap();
             }
-            let mut frames_in_flight = Slots::new(&setup.context, 2);
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
             let bytes = [0, 1].map(|frame_index| {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
                 let allocator = &mut setup.context.allocator;

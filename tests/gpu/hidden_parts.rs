@@ -2,7 +2,7 @@
 
 use crate::reference::assets;
 use crate::support::frames::{
-    EXTENT, NORMAL_Z, Slots, covered, depth, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, covered, depth, different, pass, picture, target,
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
@@ -47,7 +47,7 @@ const FRAMES_IN_FLIGHT: u32 = 2;
 fn look(
     setup: &mut Setup,
     crowd: &mut Crowd,
-    frames_in_flight: &mut Slots,
+    frames_in_flight: &mut FramesInFlight,
     on: (&throng::standalone::Target, PassId),
 ) -> Vec<u8> {
     let on = (on.0, on.1, &NORMAL_Z);
@@ -78,7 +78,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
     let target = target(&mut setup.context);
     let color = pass(&mut crowd, &target, false);
-    let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
     let kind = crowd.add_character(&mut setup.context.allocator, &whole);
     let kind = kind.unwrap();
     // At rest: clips are packed for the parts that there are, and so not to the same bits without
@@ -218,7 +218,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
 fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {
         let character = sheet(false);
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let desc = CharacterDesc {
             cpu_skinning: true,
             ..CharacterDesc::default()
@@ -274,7 +274,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
 fn blended_parts_are_hidden_and_stay_sorted() {
     each(|setup| {
         let character = sheet(true);
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let mut pictures = Vec::new();
         // One that hides its front, far away, and one that hides its back, near: and the same of
         // two characters without these parts, which are sorted by themselves.

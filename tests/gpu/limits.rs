@@ -1,9 +1,11 @@
 //! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB
 //! on lavapipe) the last entry of what just fits is used, and one more is refused with both
-//! numbers. One slot and one configuration: it takes memory.
+//! numbers. One frame in flight and one configuration: it takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
+use crate::support::frames::{
+    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
+};
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::character::Character;
@@ -18,7 +20,7 @@ use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
 };
 
-/// One slot on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
+/// One frame in flight on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
 /// layer fails the test.
 fn alone(test: impl FnOnce(&mut Setup, u64)) {
     let mut setup = Setup::new(CONFIGS[0]);
@@ -152,7 +154,7 @@ fn shoot(
     }
     let target = target(&mut setup.context);
     let pass = pass(&mut crowd, &target, false);
-    let mut frames_in_flight = Slots::new(&setup.context, 1);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let camera = view(Vec3::new(3.0, 8.0, 26.0), Vec3::Y * 7.0, EXTENT);
     let context = &mut setup.context;
     let on = (&target, pass, &NORMAL_Z);
@@ -177,7 +179,7 @@ fn shoot(
 fn check_skinned(
     setup: &mut Setup,
     crowd: &mut Crowd,
-    frames_in_flight: &mut Slots,
+    frames_in_flight: &mut FramesInFlight,
     instance: InstanceId,
 ) {
     let character = built(ribbon(16)).character;
@@ -284,7 +286,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
 #[test]
 fn one_more_than_fits_is_refused_with_numbers() {
     alone(|setup, range| {
-        // Rounded up to what the device aligns slots to, 256 at most.
+        // Rounded up to what the device aligns frames to, 256 at most.
         let frame_index = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
             assert_eq!(what, "bytes per frame in flight (maxStorageBufferRange)");
             assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");

@@ -1,6 +1,6 @@
 //! What a caller can get wrong gives a typed error, and neither records nor changes anything.
 
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, target};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
@@ -11,8 +11,8 @@ use throng::ids::ClipId;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, MAX_FRAMES_IN_FLIGHT, MAX_VIEWS,
-    PassDesc, PassKind, Play, Result, Spawn, View, Viewport,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
+    Spawn, View, Viewport,
 };
 
 fn camera() -> View {
@@ -85,7 +85,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             }),
             "CrowdDesc::frames_in_flight",
         );
-        for frames_in_flight in [MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
+        for frames_in_flight in [Crowd::MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
             is_full(
                 make(CrowdDesc {
                     frames_in_flight,
@@ -95,7 +95,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             );
         }
         make(CrowdDesc {
-            frames_in_flight: MAX_FRAMES_IN_FLIGHT,
+            frames_in_flight: Crowd::MAX_FRAMES_IN_FLIGHT,
             ..fine.clone()
         })
         .unwrap();
@@ -117,7 +117,7 @@ fn descriptions_that_make_no_sense_are_refused() {
         is_argument(make(with(none)), "Capacity::palette_entries");
         is_full(
             make(with(Capacity {
-                views: MAX_VIEWS + 1,
+                views: Crowd::MAX_VIEWS + 1,
                 ..SMALL
             })),
             "views",
@@ -379,7 +379,7 @@ fn frames_are_used_in_their_order() {
         let pass_id = pass(&mut crowd, &target, false);
         let removed = pass(&mut crowd, &target, false);
         crowd.remove_pass(removed).unwrap();
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let context = &mut setup.context;
         unsafe {
             let allocator = &mut context.allocator;
@@ -477,7 +477,7 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
 fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let wrong = wrong_views(setup);
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator;

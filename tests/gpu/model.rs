@@ -1,10 +1,10 @@
 //! Thousands of random operations against a plain model, with frames in flight that are begun in
-//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its slot
+//! any order, skipped and grown in between. What the GPU saw of a frame is compared when its frame index
 //! is begun again: the visible lists, every record and every palette, bit for bit.
 
 use crate::reference::random;
 use crate::reference::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, each, view};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use throng::animator::{ActorId, Animator, AnimatorDesc, ShowPose};
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::layout::{SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::GpuInstance;
 use throng::ids::{ClipId, JointId};
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
@@ -462,7 +462,7 @@ impl Model {
         &mut self,
         setup: &mut Setup,
         crowd: &mut Crowd,
-        frames_in_flight: &mut Slots,
+        frames_in_flight: &mut FramesInFlight,
         (probe, outputs): (&Probe, &[Output]),
         frame_index: u32,
     ) -> Flight {
@@ -582,11 +582,11 @@ fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u
             record.push(words[20]);
             assert_eq!(words[19], crowd_kinds[kind], "the record's character");
             let source = words[18];
-            assert!(source == SOURCE_RING || source == SOURCE_RESIDENT);
+            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_RESIDENT);
             let one = Expected {
                 record,
                 palette: words[25..].to_vec(),
-                animated: source == SOURCE_RING,
+                animated: source == GpuInstance::SOURCE_RING,
                 mirrored: at >= plain,
             };
             assert!(
@@ -628,7 +628,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
             frames: 0,
         };
         let numbers: Vec<u32> = (0..model.ids.len() as u32).collect();
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let probe = Probe::new(
             &setup.context,
             "test/crowd_probe.comp",

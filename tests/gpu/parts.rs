@@ -13,7 +13,7 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::GpuInstance;
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -45,8 +45,8 @@ struct Seen {
     vertices: Vec<Vec<(Vec3, Vec3)>>,
 }
 
-/// The slot that is written and read; the other stays as it was allocated.
-const SLOT: u32 = 1;
+/// The frame index that is written and read; the other stays as it was allocated.
+const FRAME_INDEX: u32 = 1;
 
 fn bits(palette: &[Mat3x4]) -> Vec<u32> {
     let rows = palette.iter().flat_map(|entry| entry.rows.as_flattened());
@@ -120,22 +120,22 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         // Not from 0, so that a base which is ignored shows.
         let palette_base = 3 + at * entries;
         let cpu = of_curves(&mut poser, character, stand.clip);
-        unsafe { ring.write(SLOT, palette_base, &cpu) }.unwrap();
+        unsafe { ring.write(FRAME_INDEX, palette_base, &cpu) }.unwrap();
         let resident = stand.clip.is_none();
         records.push(GpuInstance {
             world_from_model: Mat3x4::from_affine(&stand.world_from_model),
             tint: [1.0; 4],
             palette_base: if resident { 0 } else { palette_base * 3 },
             source: if resident {
-                SOURCE_RESIDENT
+                GpuInstance::SOURCE_RESIDENT
             } else {
-                SOURCE_RING
+                GpuInstance::SOURCE_RING
             },
             character: 0,
             user: at,
             stamp: 0,
-            morphs: NONE,
-            skinned: NONE,
+            morphs: GpuInstance::NONE,
+            skinned: GpuInstance::NONE,
             reserved: 0,
         });
     }
@@ -161,11 +161,11 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
     let stride = 25 + 12 * entries;
     let looked = look.output(context, u64::from(count * stride));
-    let offsets = [0, ring.dynamic_offset(SLOT), 0, 0];
+    let offsets = [0, ring.dynamic_offset(FRAME_INDEX), 0, 0];
     let record = |raw: &ash::Device, cmd| {
         unsafe {
             upload.record(&device, cmd);
-            if ring.record_upload(&device, cmd, SLOT, entries * count + 3) {
+            if ring.record_upload(&device, cmd, FRAME_INDEX, entries * count + 3) {
                 copied(raw, cmd);
             }
         }

@@ -1,7 +1,7 @@
 //! What the draw stage makes of views, viewports, passes and command buffers, told from pictures.
 
 use crate::support::frames::{
-    EXTENT, NORMAL_Z, REVERSED_Z, Slots, covered, depth, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, covered, depth, different, pass, picture, target,
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, reversed, view};
@@ -66,10 +66,13 @@ fn upside_down(picture: &[u8], extent: vk::Extent2D) -> Vec<u8> {
     rows.concat()
 }
 
-/// A setup with a crowd, slots, and a target to draw into.
-fn scene(setup: &mut Setup, test: impl FnOnce(&mut Setup, &mut Crowd, &mut Slots, &Target)) {
+/// A setup with a crowd, frames in flight, and a target to draw into.
+fn scene(
+    setup: &mut Setup,
+    test: impl FnOnce(&mut Setup, &mut Crowd, &mut FramesInFlight, &Target),
+) {
     let mut crowd = populated(setup);
-    let mut frames_in_flight = Slots::new(&setup.context, 2);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
     let target = target(&mut setup.context);
     test(setup, &mut crowd, &mut frames_in_flight, &target);
     frames_in_flight.destroy(&setup.context);
@@ -268,7 +271,7 @@ fn several_samples_are_resolved() {
 fn a_depth_pass_writes_the_depth_of_a_colour_pass_and_no_colour() {
     each(|setup| {
         let mut crowd = populated(setup);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = TargetDesc {
             extent: EXTENT,
             depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
@@ -460,7 +463,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 on,
                 &[camera()],
             );
-            let mut draws = Slots::new(&setup.context, 1);
+            let mut draws = FramesInFlight::new(&setup.context, 1);
             for _ in 0..3 {
                 let prepare = frames_in_flight.begin(&setup.context, 1);
                 let draw = draws.begin(&setup.context, 0);

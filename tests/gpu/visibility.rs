@@ -1,7 +1,7 @@
 //! Instances that no view shows, that only some show, and lists of the caller's.
 
 use crate::support::frames::{
-    EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, record, target,
+    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
@@ -51,7 +51,7 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
         let (mut crowd, _, ids) = populated(setup, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let mut frame_index = 0;
         let mut look = |setup: &mut Setup, crowd: &mut Crowd, view: View| {
             frame_index = 1 - frame_index;
@@ -108,7 +108,7 @@ fn each_view_draws_what_it_shows() {
         let (mut crowd, kind, ids) = populated(setup, SMALL);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let half = |right: bool, mask: u32| View {
             mask,
             viewport: Viewport {
@@ -198,7 +198,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         crowd.despawn(dead).unwrap();
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         // The picture of the same by hand.
         crowd.set_visible(ids[1], false).unwrap();
         let on = (&target, pass, &NORMAL_Z);
@@ -316,7 +316,7 @@ fn what_no_view_shows_is_not_skinned() {
         let (mut crowd, _, ids) = populated(setup, capacity);
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
         let all = picture(

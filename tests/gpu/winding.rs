@@ -1,6 +1,8 @@
 //! Front faces where scales change their sign: by the instance, by a clip, by both.
 
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, covered, different, pass, picture, target};
+use crate::support::frames::{
+    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
+};
 use crate::support::made::built;
 use crate::support::{SMALL, each, view};
 use throng::clip::Interpolation;
@@ -112,7 +114,7 @@ fn body(double_sided: bool) -> RawCharacter {
 fn what_turns_over_is_drawn_from_its_front() {
     each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let target = target(&mut setup.context);
         let near_0 = pass(&mut crowd, &target, false);
         let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
@@ -122,7 +124,7 @@ fn what_turns_over_is_drawn_from_its_front() {
             crowd.add_character(allocator, &character).unwrap()
         });
         let flips = crowd.mesh(ids[0]).unwrap().draws();
-        let joints = flips.iter().filter(|draw| draw.flip.is_some()).count();
+        let joints = flips.iter().filter(|draw| draw.flip_code.is_some()).count();
         // Body, arm and hand turn over at different times: two draws for each.
         assert_eq!((flips.len(), joints), (6, 6));
         assert!(flips.iter().all(|draw| draw.rigid));
@@ -194,7 +196,7 @@ fn blended(double_sided: bool) -> RawCharacter {
 fn the_heavier_part_decides() {
     each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let target = target(&mut setup.context);
         let near_0 = pass(&mut crowd, &target, false);
         let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
@@ -208,8 +210,8 @@ fn the_heavier_part_decides() {
                 .unwrap()
         });
         let draws = crowd.mesh(ids[0]).unwrap().draws();
-        let steady = |draw: &&PrimitiveDraw| draw.flip.is_none() && !draw.double_sided;
-        let both = |draw: &&PrimitiveDraw| draw.flip.is_none() && draw.double_sided;
+        let steady = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && !draw.double_sided;
+        let both = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && draw.double_sided;
         assert_eq!(draws.len(), 4);
         assert_eq!(draws.iter().filter(steady).count(), 1);
         assert_eq!(draws.iter().filter(both).count(), 1);

@@ -4,26 +4,26 @@ use throng::ash::vk;
 use throng::standalone::{Begin, Context, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, PassDesc, PassId, View};
 
-struct Slot {
+struct InFlight {
     pool: vk::CommandPool,
     cmd: vk::CommandBuffer,
     fence: vk::Fence,
     pending: bool,
 }
 
-pub struct Slots(Vec<Slot>);
+pub struct FramesInFlight(Vec<InFlight>);
 
-impl Slots {
+impl FramesInFlight {
     pub fn new(context: &Context, count: u32) -> Self {
         let device = &context.device;
-        let frame_index = |_| unsafe {
+        let in_flight = |_| unsafe {
             let info =
                 vk::CommandPoolCreateInfo::default().queue_family_index(context.queue_family);
             let pool = device.create_command_pool(&info, None).unwrap();
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
                 .command_buffer_count(1);
-            Slot {
+            InFlight {
                 pool,
                 cmd: device.allocate_command_buffers(&info).unwrap()[0],
                 fence: device
@@ -32,38 +32,38 @@ impl Slots {
                 pending: false,
             }
         };
-        Self((0..count).map(frame_index).collect())
+        Self((0..count).map(in_flight).collect())
     }
 
     /// Waits for the last work of this frame in flight, if there is any.
     pub fn wait(&mut self, context: &Context, frame_index: u32) {
-        let frame_index = &mut self.0[frame_index as usize];
-        if frame_index.pending {
+        let frame = &mut self.0[frame_index as usize];
+        if frame.pending {
             let wait = unsafe {
                 context
                     .device
-                    .wait_for_fences(&[frame_index.fence], true, 20_000_000_000)
+                    .wait_for_fences(&[frame.fence], true, 20_000_000_000)
             };
             wait.expect("the work ends");
-            unsafe { context.device.reset_fences(&[frame_index.fence]) }.unwrap();
-            frame_index.pending = false;
+            unsafe { context.device.reset_fences(&[frame.fence]) }.unwrap();
+            frame.pending = false;
         }
     }
 
     /// Waits for the frame in flight, then returns its command buffer, recording.
     pub fn begin(&mut self, context: &Context, frame_index: u32) -> vk::CommandBuffer {
         self.wait(context, frame_index);
-        let frame_index = &self.0[frame_index as usize];
+        let frame = &self.0[frame_index as usize];
         let flags = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         let info = vk::CommandBufferBeginInfo::default().flags(flags);
         unsafe {
             let device = &context.device;
             device
-                .reset_command_pool(frame_index.pool, vk::CommandPoolResetFlags::empty())
+                .reset_command_pool(frame.pool, vk::CommandPoolResetFlags::empty())
                 .unwrap();
-            device.begin_command_buffer(frame_index.cmd, &info).unwrap();
+            device.begin_command_buffer(frame.cmd, &info).unwrap();
         }
-        frame_index.cmd
+        frame.cmd
     }
 
     pub fn submit(&mut self, context: &Context, frame_index: u32) {
@@ -77,7 +77,7 @@ impl Slots {
         frame_index: u32,
         after: Option<vk::Semaphore>,
     ) {
-        let frame_index = &mut self.0[frame_index as usize];
+        let frame = &mut self.0[frame_index as usize];
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         let waits: Vec<_> = after
             .into_iter()
@@ -88,28 +88,28 @@ impl Slots {
                     .stage_mask(stage)
             })
             .collect();
-        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(frame_index.cmd)];
+        let cmds = [vk::CommandBufferSubmitInfo::default().command_buffer(frame.cmd)];
         let info = [vk::SubmitInfo2::default()
             .command_buffer_infos(&cmds)
             .wait_semaphore_infos(&waits)];
         unsafe {
-            context.device.end_command_buffer(frame_index.cmd).unwrap();
+            context.device.end_command_buffer(frame.cmd).unwrap();
             context
                 .device
-                .queue_submit2(context.queue, &info, frame_index.fence)
+                .queue_submit2(context.queue, &info, frame.fence)
                 .unwrap();
         }
-        frame_index.pending = true;
+        frame.pending = true;
     }
 
     pub fn destroy(mut self, context: &Context) {
         for frame_index in 0..self.0.len() as u32 {
             self.wait(context, frame_index);
         }
-        for frame_index in self.0.drain(..) {
+        for frame in self.0.drain(..) {
             unsafe {
-                context.device.destroy_fence(frame_index.fence, None);
-                context.device.destroy_command_pool(frame_index.pool, None);
+                context.device.destroy_fence(frame.fence, None);
+                context.device.destroy_command_pool(frame.pool, None);
             }
         }
     }
@@ -178,7 +178,7 @@ pub fn record(
 pub fn picture(
     context: &mut Context,
     crowd: &mut Crowd,
-    frames_in_flight: &mut Slots,
+    frames_in_flight: &mut FramesInFlight,
     (frame_index, time_s): (u32, f64),
     (target, pass, begin): (&Target, PassId, &Begin),
     views: &[View],

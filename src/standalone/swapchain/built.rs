@@ -1,8 +1,9 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use super::super::attachments::{Attachments, AttachmentsDesc};
+use super::super::error::Check;
 use super::super::image::whole;
-use super::super::{Check, Context, Formats, Result, Surface};
+use super::super::{Context, Formats, Result, Surface};
 use ash::{khr, vk};
 
 /// Settings for a new [`Built`].

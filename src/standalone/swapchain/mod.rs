@@ -5,8 +5,10 @@
 //! while an earlier present still waits for it.
 
 mod built;
+mod image;
 mod shown;
-pub use shown::{Acquire, PATIENCE, SwapchainImage};
 mod state;
-pub use state::Swapchain;
-pub use state::SwapchainDesc;
+
+pub use image::SwapchainImage;
+pub use shown::{Acquire, PATIENCE};
+pub use state::{Swapchain, SwapchainDesc};

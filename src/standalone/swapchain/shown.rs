@@ -1,21 +1,14 @@
 //! Acquires, draws to and presents the images of a swapchain.
 
-use super::super::attachments::{Attachments, Begin, Final, barrier};
+use super::super::attachments::{Attachments, Begin, barrier};
+use super::super::error::Check;
 use super::super::image::whole;
-use super::super::{Check, Context, FrameCommands, Result};
+use super::super::{Context, FrameCommands, Result};
 use super::built::{fit, is_empty};
+use super::image::SwapchainImage;
 use super::state::{OBJECT, Swapchain};
 use ash::vk;
 use std::time::Duration;
-
-/// An acquired image. Draw to it, submit it, then present it.
-#[derive(Debug)]
-#[must_use = "an acquired image is to be submitted and presented"]
-pub struct SwapchainImage {
-    index: u32,
-    target: (vk::Image, vk::ImageView),
-    pub(in crate::standalone) rendered: vk::Semaphore,
-}
 
 /// The longest time that [`Swapchain::acquire`] waits for an image.
 ///
@@ -227,18 +220,5 @@ impl Swapchain {
         let fitted = fit(&self.capabilities(context)?, self.asked);
         self.stale |= fitted != self.extent();
         Ok(())
-    }
-}
-
-impl SwapchainImage {
-    /// The image's index in the swapchain.
-    #[must_use]
-    pub fn index(&self) -> u32 {
-        self.index
-    }
-
-    fn target(&self) -> Final {
-        let (image, view) = self.target;
-        Final { image, view }
     }
 }

@@ -1,7 +1,8 @@
 //! The state of a swapchain: its settings, its images, and their recreation.
 
 use super::super::context::ContextId;
-use super::super::{Check, Context, Formats, Result, Surface};
+use super::super::error::Check;
+use super::super::{Context, Formats, Result, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use ash::{khr, vk};
 use std::mem::ManuallyDrop;
@@ -235,7 +236,7 @@ impl Swapchain {
 impl Drop for Swapchain {
     fn drop(&mut self) {
         if self.built.is_some() {
-            log::warn!("a swapchain was dropped and not destroyed: its surface is leaked");
+            log::warn!("a swapchain was dropped without destroy: its surface is leaked");
             return;
         }
         // SAFETY: it is dropped only here, and no longer has a swapchain.

@@ -5,7 +5,7 @@ mod random;
 mod still;
 mod told;
 
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
@@ -14,7 +14,7 @@ use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::gpu::layout::SOURCE_RING;
+use throng::gpu::layout::GpuInstance;
 use throng::ids::JointId;
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
@@ -154,7 +154,7 @@ pub(crate) struct World {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) members: Vec<Member>,
     pub(crate) now_s: f64,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     probe: Probe,
     output: Output,
 }
@@ -178,7 +178,7 @@ impl World {
             kinds: Vec::new(),
             members: Vec::new(),
             now_s: 0.0,
-            frames_in_flight: Slots::new(&setup.context, FRAMES_IN_FLIGHT),
+            frames_in_flight: FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT),
             output: probe.output(&mut setup.context, 1 << 16),
             probe,
         }
@@ -315,7 +315,7 @@ impl World {
             assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
             for member in shown {
                 let words = seen[&self.crowd.table_index(member.id).unwrap()];
-                let in_ring = words[18] == SOURCE_RING;
+                let in_ring = words[18] == GpuInstance::SOURCE_RING;
                 let rests = kind.animator.records(member.actor).unwrap().is_empty();
                 assert!(in_ring || rests, "what plays is in the ring");
                 let want = if in_ring {

@@ -53,7 +53,7 @@ fn populate(world: &mut World) -> Cast {
     cast
 }
 
-/// A frame of every slot; how many palettes each of them writes.
+/// A frame of every frame index; how many palettes each of them writes.
 fn round(setup: &mut Setup, world: &mut World) -> [u32; FRAMES_IN_FLIGHT as usize] {
     [0, 1, 2].map(|frame_index| {
         world.now_s += 0.07;
@@ -89,7 +89,7 @@ fn what_stands_is_written_once_for_each_frame_in_flight() {
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);
         // Overwritten on purpose.
-        unsafe { world.crowd.poison_slot(1, 0x5A) }.unwrap();
+        unsafe { world.crowd.poison_frame(1, 0x5A) }.unwrap();
         assert_eq!(round(setup, &mut world), ALL);
         assert_eq!(round(setup, &mut world), MOVING);
         // Back in time: those that play once move again, and stand at the end again.

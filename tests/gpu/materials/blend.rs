@@ -160,7 +160,7 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
         let prepare =
             |setup: &mut crate::support::Setup, crowd: &mut throng::Crowd, views: &[View]| {
                 let context = &mut setup.context;
-                let mut frames_in_flight = crate::support::frames::Slots::new(context, 1);
+                let mut frames_in_flight = crate::support::frames::FramesInFlight::new(context, 1);
                 let cmd = frames_in_flight.begin(context, 0);
                 let result = unsafe {
                     let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0).unwrap();

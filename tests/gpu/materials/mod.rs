@@ -8,7 +8,7 @@ mod shade;
 mod sunlight;
 mod trace;
 
-use crate::support::frames::{EXTENT, NORMAL_Z, Slots, pass, picture};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture};
 use crate::support::{SMALL, Setup, each, view};
 use made::{ball, bumps, character, colors, image, sharp, square, surfaces, turned};
 use std::io::Write as _;
@@ -35,7 +35,7 @@ const BACKGROUND: Begin = Begin {
 /// A crowd, and a linear target that shows it.
 struct Stage {
     crowd: Crowd,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     target: Target,
     pass: PassId,
 }
@@ -51,7 +51,7 @@ impl Stage {
         let target = Target::new(&mut setup.context, &desc).unwrap();
         let pass = pass(&mut crowd, &target, false);
         Self {
-            frames_in_flight: Slots::new(&setup.context, 2),
+            frames_in_flight: FramesInFlight::new(&setup.context, 2),
             crowd,
             target,
             pass,

@@ -3,7 +3,7 @@
 
 use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{BACKGROUND, HERE, Stage, camera, stands};
-use crate::support::frames::{EXTENT, Slots, pass, picture};
+use crate::support::frames::{EXTENT, FramesInFlight, pass, picture};
 use crate::support::{CONFIGS, SMALL, Setup, each};
 use std::io::Write as _;
 use throng::ash::vk;
@@ -171,7 +171,7 @@ fn one_set_for_all_materials_shows_the_same() {
         };
         let target = Target::new(&mut setup.context, &desc).unwrap();
         let pass = pass(&mut crowd, &target, false);
-        let frames_in_flight = Slots::new(&setup.context, 1);
+        let frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let mut stage = Stage {
             crowd,
             frames_in_flight,

@@ -61,9 +61,9 @@ pub(super) fn pixel(
     let mut hits = Vec::new();
     for triangle in all.iter().filter(|triangle| triangle.is_near(center)) {
         match triangle.hit(view, center) {
-            Met::Nothing => {}
-            Met::Edge => return None,
-            Met::Hit(hit) => hits.push(hit),
+            Intersection::Nothing => {}
+            Intersection::Edge => return None,
+            Intersection::Hit(hit) => hits.push(hit),
         }
     }
     hits.sort_by(|a, b| b.distance.total_cmp(&a.distance));
@@ -84,7 +84,7 @@ pub(super) fn pixel(
     )
 }
 
-enum Met {
+enum Intersection {
     Nothing,
     Edge,
     Hit(Hit),
@@ -116,11 +116,11 @@ impl Triangle<'_> {
         center.cmpge(low).all() && center.cmple(high).all()
     }
 
-    fn hit(&self, view: &View, center: DVec2) -> Met {
+    fn hit(&self, view: &View, center: DVec2) -> Intersection {
         let (world, [a, b, c]) = (self.world, self.screen);
         let area = (b - a).perp_dot(c - a);
         if area.abs() < 1e-6 {
-            return Met::Nothing;
+            return Intersection::Nothing;
         }
         let part = |p: DVec2, q: DVec2| (q - p).perp_dot(center - p) / area;
         let flat = [part(b, c), part(c, a), part(a, b)];
@@ -131,17 +131,17 @@ impl Triangle<'_> {
             .map(|(part, edge)| part * area.abs() / edge);
         let inside = inside.fold(f64::INFINITY, f64::min);
         if inside < -EDGE {
-            return Met::Nothing;
+            return Intersection::Nothing;
         }
         let eye = view.eye.as_dvec3();
         let across = (world[1] - world[0]).cross(world[2] - world[0]);
         let turned = self.traced.world_from_model.matrix3.determinant().signum();
         let from_front = (eye - world[0]).dot(across) * turned > 0.0;
         if !from_front && !self.material.double_sided {
-            return Met::Nothing;
+            return Intersection::Nothing;
         }
         if inside < EDGE {
-            return Met::Edge;
+            return Intersection::Edge;
         }
         // Perspective-correct: screen parts over depth.
         let weights = [0, 1, 2].map(|at| flat[at] / self.depths[at]);
@@ -151,7 +151,13 @@ impl Triangle<'_> {
     }
 
     /// The shaded colour of a point, given by the weights of the corners.
-    fn color(&self, view: &View, world: [DVec3; 3], weights: [f64; 3], from_front: bool) -> Met {
+    fn color(
+        &self,
+        view: &View,
+        world: [DVec3; 3],
+        weights: [f64; 3],
+        from_front: bool,
+    ) -> Intersection {
         let (primitive, material) = (self.primitive, self.material);
         let position = mix(world, weights);
         let eye = view.eye.as_dvec3();
@@ -179,16 +185,18 @@ impl Triangle<'_> {
             .map(|(texture, color)| look(*texture, color))
             .collect();
         let Some(looked) = looked else {
-            return Met::Edge;
+            return Intersection::Edge;
         };
         let base_color = self.base(weights) * looked[0];
         let mut blended = false;
         match material.alpha {
             AlphaMode::Opaque => {}
             AlphaMode::Mask { cutoff } if (base_color.w - f64::from(cutoff)).abs() < 0.01 => {
-                return Met::Edge;
+                return Intersection::Edge;
             }
-            AlphaMode::Mask { cutoff } if base_color.w < f64::from(cutoff) => return Met::Nothing,
+            AlphaMode::Mask { cutoff } if base_color.w < f64::from(cutoff) => {
+                return Intersection::Nothing;
+            }
             AlphaMode::Mask { .. } => {}
             AlphaMode::Blend => blended = true,
         }
@@ -210,7 +218,7 @@ impl Triangle<'_> {
             occlusion: 1.0 + f64::from(material.occlusion_strength) * (looked[3].x - 1.0),
             unlit: material.unlit,
         };
-        Met::Hit(Hit {
+        Intersection::Hit(Hit {
             distance: eye.distance(position),
             blended,
             color: shade(&surface, &view.lighting, 1.0).extend(base_color.w),

@@ -227,7 +227,7 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);
             moves(&seen[0], 0);
-            // Gone for a frame, and another comes into its slot.
+            // Gone for a frame, and another takes its table index.
             world.despawn(new);
             world.frame(setup, 0.3, &[camera()]);
             let newer = world.spawn(2, at(0.2), SWAY);

@@ -2,7 +2,7 @@
 //! history was written last.
 
 use crate::expected::{Drawn, Pixel, Shape, look, shape};
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
@@ -85,12 +85,12 @@ pub(crate) struct World {
     pub(crate) crowd: Crowd,
     pub(crate) characters: Vec<(CharacterId, Character, SkinningMethod)>,
     pub(crate) actors: Vec<Actor>,
-    frames_in_flight: Slots,
+    frames_in_flight: FramesInFlight,
     targets: Vec<Target>,
     pass: PassId,
     pasts: Vec<Option<Past>>,
     keys: u64,
-    /// The slot that begins next, of two.
+    /// The frame index that begins next, of two.
     frame_index: u32,
 }
 
@@ -101,7 +101,7 @@ impl World {
         characters: &[(RawCharacter, SkinningMethod)],
     ) -> Self {
         let mut crowd = setup.crowd(2, capacity);
-        let frames_in_flight = Slots::new(&setup.context, 2);
+        let frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = TargetDesc {
             name: "motion",
             extent: EXTENT,

@@ -2,7 +2,7 @@
 //! each other.
 
 use crate::reference::rng::Rng;
-use crate::support::frames::{EXTENT, Slots};
+use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
@@ -111,7 +111,7 @@ pub(crate) struct Member {
 pub(crate) struct Troupe {
     pub(crate) crowd: Crowd,
     pub(crate) members: Vec<Member>,
-    pub(crate) frames_in_flight: Slots,
+    pub(crate) frames_in_flight: FramesInFlight,
     pub(crate) target: Target,
 }
 
@@ -195,7 +195,7 @@ impl Troupe {
         Self {
             crowd,
             members,
-            frames_in_flight: Slots::new(&setup.context, 2),
+            frames_in_flight: FramesInFlight::new(&setup.context, 2),
             target: Target::new(&mut setup.context, &desc).unwrap(),
         }
     }

@@ -10,7 +10,7 @@ mod random;
 
 use crate::reference::maths::{angle, distance};
 use crate::reference::rng::Rng;
-use crate::support::frames::Slots;
+use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
@@ -244,7 +244,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
         let mut crowd = setup.crowd(2, CAPACITY);
         let members = members(setup, &mut crowd);
         let mut cases = cases(&mut crowd, &members);
-        let mut frames_in_flight = Slots::new(&setup.context, 2);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let to = readback(setup, CAPACITY.skinned_words as usize);
         // Twice, so that what is overwritten was read before.
         for frame_index in 0..2 {

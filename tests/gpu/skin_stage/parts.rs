@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinStage;
 use throng::ash::{self, vk};
-use throng::gpu::layout::{GpuInstance, NONE, SOURCE_RESIDENT, SOURCE_RING};
+use throng::gpu::layout::GpuInstance;
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
@@ -47,12 +47,12 @@ fn record(row: Option<u32>, word: u32) -> [u32; 24] {
         *word = value.to_bits();
     }
     let source = if row.is_some() {
-        SOURCE_RING
+        GpuInstance::SOURCE_RING
     } else {
-        SOURCE_RESIDENT
+        GpuInstance::SOURCE_RESIDENT
     };
     words[16..18].copy_from_slice(&[row.unwrap_or(0), source]);
-    words[21..23].copy_from_slice(&[NONE, word]);
+    words[21..23].copy_from_slice(&[GpuInstance::NONE, word]);
     words
 }
 
@@ -107,7 +107,7 @@ fn it_needs_no_crowd() {
         let words = mesh.skinned_layout().words;
         let records = [
             record(Some(6), 8),
-            record(None, NONE),
+            record(None, GpuInstance::NONE),
             record(None, 8 + words),
         ];
         let instances = buffer(setup, records.as_flattened());

@@ -6,7 +6,7 @@ use super::plain::Plain;
 use crate::reference::assets;
 use crate::reference::rng::Rng;
 use crate::support::frames::{
-    EXTENT, NORMAL_Z, Slots, covered, depth, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, covered, depth, different, pass, picture, target,
 };
 use crate::support::made::{built, ribbon};
 use crate::support::{Setup, each, view};
@@ -131,7 +131,7 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
             let mut crowd = setup.crowd(2, CAPACITY);
             let instances = populate(setup, &mut crowd, of);
             let target = target(&mut setup.context);
-            let mut frames_in_flight = Slots::new(&setup.context, 2);
+            let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
             let color = pass(&mut crowd, &target, false);
             let passes = [
                 depth_pass(&mut crowd, &target, PassKind::Depth),
@@ -211,7 +211,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
             crowd.set_skin(*instance, mode).unwrap();
         }
         let target = target(&mut setup.context);
-        let mut frames_in_flight = Slots::new(&setup.context, 1);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let only_depth = depth_pass(&mut crowd, &target, PassKind::Depth);
         let context = &mut setup.context;
         let on = (&target, only_depth, &NORMAL_Z);

@@ -1,13 +1,13 @@
 //! Thousands of random operations on instances of all modes, with frames in flight that are begun
 //! in any order, skipped, abandoned and grown in between. What a frame deformed is compared when
-//! its slot is begun again.
+//! its frame index is begun again.
 
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
 use super::{POSITION_BOUND, Worst, copy, floats, readback, to_host};
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
-use crate::support::frames::Slots;
+use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each};
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
@@ -80,7 +80,7 @@ impl Model {
         let own = self.beings[being].words(skin);
         if skin == SkinningStage::Cpu && !self.beings[being].cpu_skin {
             let why = ArgumentFault::Invalid(
-                "Cpu takes a character that was added with CharacterDesc::cpu_skinning",
+                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
             );
             return Some(Error::Argument { what: "skin", why });
         }
@@ -230,7 +230,7 @@ impl Model {
         &mut self,
         setup: &mut Setup,
         crowd: &mut Crowd,
-        frames_in_flight: &mut Slots,
+        frames_in_flight: &mut FramesInFlight,
         (frame_index, to): (u32, &Buffer),
     ) -> Vec<Expected> {
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
@@ -326,7 +326,7 @@ fn modes_survive_thousands_of_operations() {
             moved: 0,
             frames: 0,
         };
-        let mut frames_in_flight = Slots::new(&setup.context, FRAMES_IN_FLIGHT);
+        let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let outputs: Vec<Buffer> = (0..FRAMES_IN_FLIGHT)
             .map(|_| readback(setup, READBACK_WORDS))
             .collect();

@@ -1,8 +1,6 @@
 //! The shadow map that the built-in shading samples: set 1 of its passes.
 
-use super::retire::Retired;
-use super::state::Crowd;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::Result;
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;
 
@@ -30,7 +28,7 @@ pub struct ShadowMap {
 #[derive(Debug)]
 pub(super) struct ShadowInput {
     layout: Object<vk::DescriptorSetLayout>,
-    bound: Option<BoundShadow>,
+    pub(super) bound: Option<BoundShadow>,
     pub(super) edge: u32,
 }
 
@@ -127,7 +125,12 @@ fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
     Ok(Object::new(device, made, "throng shadow map"))
 }
 
-fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Result<BoundShadow> {
+/// Makes a set that refers to the map.
+pub(super) fn bind(
+    device: &Device,
+    layout: vk::DescriptorSetLayout,
+    map: &ShadowMap,
+) -> Result<BoundShadow> {
     let mut sampler = sampler(device, map)?;
     let sizes = [vk::DescriptorPoolSize {
         ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
@@ -152,36 +155,4 @@ fn bind(device: &Device, layout: vk::DescriptorSetLayout, map: &ShadowMap) -> Re
     // view is alive.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     Ok(BoundShadow { pool, sampler, set })
-}
-
-impl Crowd {
-    /// Sets the shadow map that passes with [`PassDesc::shadow_map`](crate::PassDesc::shadow_map)
-    /// sample.
-    ///
-    /// It applies from the next frame on. [`View::shadow`](crate::View::shadow) describes its
-    /// contents for each view.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for an edge of 0, and [`Error::Vulkan`]. The previous map is then kept.
-    ///
-    /// # Safety
-    /// - The image view lives until the crowd is destroyed, or until another map was set and no
-    ///   frame begun before that is in flight.
-    /// - If a frame's draws sample it, it is in that layout, and what was drawn into it is visible
-    ///   to fragment shaders.
-    pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
-        if map.edge == 0 {
-            let why = ArgumentFault::Invalid("must be at least 1");
-            return Err(Error::Argument {
-                what: "ShadowMap::edge",
-                why,
-            });
-        }
-        let bound = bind(&self.device, self.shadow.layout(), map)?;
-        if let Some(before) = self.shadow.bound.replace(bound) {
-            self.retire_queue.retire(Retired::Shadow(before));
-        }
-        self.shadow.edge = map.edge;
-        Ok(())
-    }
 }

@@ -1,9 +1,34 @@
-//! The tree of attachments between instances.
+//! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
-use super::attach::Attachment;
+use super::InstanceId;
+use crate::skeleton::{Affine, Socket};
+
+/// The fate of an attached instance when its parent is despawned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AttachEnd {
+    /// It is despawned with its parent.
+    #[default]
+    Despawn,
+    /// It is detached and stays where the last prepared frame had it.
+    Detach,
+}
+
+/// The parent, the socket and the offset of an attached instance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "attach")]
+pub struct Attachment {
+    /// The instance that it follows.
+    pub parent: InstanceId,
+    /// The joint of the parent, and the offset from that joint.
+    pub socket: Socket,
+    /// Transform from the child's character space to the socket's space.
+    pub socket_from_child: Affine,
+    /// The fate of the child when the parent is despawned.
+    pub end: AttachEnd,
+}
 
 /// No instance.
-const NOBODY: u32 = u32::MAX;
+const NO_INSTANCE: u32 = u32::MAX;
 
 /// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +49,8 @@ pub(super) struct Node {
 impl Node {
     const NEW: Self = Self {
         attachment: None,
-        first_child: NOBODY,
-        next: NOBODY,
+        first_child: NO_INSTANCE,
+        next: NO_INSTANCE,
         depth: 0,
         jumps: false,
         ordered: false,
@@ -58,7 +83,7 @@ impl Attachments {
 
     /// The instances that are attached to an instance.
     pub(super) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
-        let known = |index: &u32| *index != NOBODY;
+        let known = |index: &u32| *index != NO_INSTANCE;
         let first = self.node(index).map(|node| node.first_child).filter(known);
         core::iter::successors(first, move |child| {
             self.node(*child).map(|node| node.next).filter(known)
@@ -84,7 +109,9 @@ impl Attachments {
         if self.nodes.len() <= last {
             self.nodes.resize(last + 1, Node::NEW);
         }
-        let next = self.node(parent).map_or(NOBODY, |node| node.first_child);
+        let next = self
+            .node(parent)
+            .map_or(NO_INSTANCE, |node| node.first_child);
         if let Some(node) = self.nodes.get_mut(parent as usize) {
             node.first_child = child;
         }
@@ -102,7 +129,7 @@ impl Attachments {
         let Some(parent) = self.parent(child) else {
             return;
         };
-        let next = self.node(child).map_or(NOBODY, |node| node.next);
+        let next = self.node(child).map_or(NO_INSTANCE, |node| node.next);
         let before = self.children(parent).take_while(|other| *other != child);
         let place = match before.last() {
             Some(before) => self.nodes.get_mut(before as usize).map(|n| &mut n.next),
@@ -115,7 +142,7 @@ impl Attachments {
             *place = next;
         }
         if let Some(node) = self.nodes.get_mut(child as usize) {
-            (node.attachment, node.next, node.jumps) = (None, NOBODY, false);
+            (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
         }
         self.stale = true;
     }
@@ -160,7 +187,7 @@ impl Attachments {
                 if let Some(node) = nodes.get_mut(at as usize) {
                     node.depth = known + steps - step;
                 }
-                at = next.unwrap_or(NOBODY);
+                at = next.unwrap_or(NO_INSTANCE);
             }
         }
         order.sort_unstable();

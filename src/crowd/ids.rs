@@ -1,0 +1,32 @@
+//! The ids of characters, instances, passes, views and lists.
+
+/// A character of a crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CharacterId(pub(super) u32);
+
+/// An instance.
+///
+/// The id of a despawned instance is never reused for a later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct InstanceId {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+/// A pass of a crowd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassId(pub(super) u32);
+
+/// A view, valid in the frame that it was prepared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ViewId {
+    pub(super) frame: u64,
+    pub(super) index: u32,
+}
+
+/// A list of the instances that views of one frame show. See [`Frame::list`](super::Frame::list).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ListId {
+    pub(super) frame: u64,
+    pub(super) index: u32,
+}

@@ -1,0 +1,308 @@
+//! Prepares a frame: decides what views show, writes its data and records its uploads.
+
+use super::Frame;
+use super::buffers::{SHADERS, Written};
+use super::frame::Views;
+use super::history_buffer::words_in_use;
+use super::retire::Retired;
+use super::view::{Prepared, VIEW_BYTES, View};
+use crate::error::{ArgumentFault, Error, Result};
+use crate::gpu::layout::GpuInstance;
+use crate::gpu::limit;
+use ash::vk;
+use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use std::time::Instant;
+
+impl Frame<'_> {
+    /// Animates the crowd and records this frame's uploads.
+    ///
+    /// It evaluates what instances play, writes this frame's data, and records uploads of new
+    /// characters, changed records and barriers. All draws that are recorded later in this frame
+    /// see the result, in this command buffer or others of the same queue.
+    ///
+    /// Only instances that a view shows are evaluated. Without views, all visible instances are.
+    ///
+    /// Nothing waits and nothing is allocated, with one exception: instances of
+    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu) are skinned meanwhile on the threads of
+    /// rayon's pool.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] if there are more views than the capacity, or more instances with
+    ///   blended materials, counted once for each view, than
+    ///   [`Capacity::blended`](super::Capacity::blended).
+    /// - [`Error::At`], with the view's index and the reason: [`Error::Argument`] if the view is
+    ///   inconsistent, keeps the same history as an earlier one, or has a list that is not of this
+    ///   frame; [`Error::NotFound`] if its history does not exist.
+    ///
+    /// Nothing is recorded then.
+    ///
+    /// # Safety
+    /// - `cmd` is recording, outside a render pass, for the queue of all frames, which supports
+    ///   compute and graphics.
+    /// - It is submitted after the commands of earlier frames, and before the draws of this frame
+    ///   and everything recorded for later frames: from here on, the changes count as uploaded.
+    /// - If it is never submitted, [`Crowd::abandon_frame`](super::Crowd::abandon_frame) is called
+    ///   before the next frame begins.
+    pub unsafe fn record_prepare(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        views: &[View],
+    ) -> Result<Views> {
+        let start = Instant::now();
+        self.check(views)?;
+        self.follow()?;
+        self.decide_visibility(views);
+        let mut written = Written::default();
+        self.write_poses(&mut written)?;
+        self.write_records(views, &mut written)?;
+        self.write_skinned(&mut written)?;
+        // SAFETY: this function has the same contract.
+        unsafe { self.record_commands(cmd, &written, views) };
+        let crowd = &mut *self.crowd;
+        crowd.instances.settle();
+        crowd.counters.upload_bytes += written.total();
+        crowd.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        self.prepared = true;
+        Ok(Views::new(self.crowd.retire_queue.frame(), views.len()))
+    }
+
+    fn check(&self, views: &[View]) -> Result<()> {
+        if self.prepared {
+            let why = ArgumentFault::Invalid("was already prepared");
+            return Err(Error::Argument { what: "frame", why });
+        }
+        limit(
+            "views",
+            views.len() as u64,
+            self.crowd.desc.capacity.views.into(),
+        )?;
+        let (limits, histories) = (&self.crowd.device.limits, &self.crowd.histories);
+        views.iter().enumerate().try_for_each(|(index, view)| {
+            let checked = view.check(limits);
+            let checked = checked.and_then(|()| histories.check(views, index));
+            let frame = self.crowd.retire_queue.frame();
+            let checked = checked.and_then(|()| self.crowd.visibility.check(view, frame));
+            checked.map_err(|why| Error::At {
+                what: "view",
+                index: index as u64,
+                why: Box::new(why),
+            })
+        })
+    }
+
+    /// Decides what each view shows, and makes the visible lists.
+    fn decide_visibility(&mut self, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
+        visibility.decide(views);
+        visibility.mark_shown(crowd.retire_queue.frame(), |index| instances.restamp(index));
+        visibility.make_lists(&crowd.characters, |index| instances.is_mirrored(index));
+    }
+
+    /// Writes views, visible lists and changed records in order, each into its section of this
+    /// frame index.
+    fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let sections = crowd.buffers.sections;
+        let full = || Error::Capacity {
+            what: "records",
+            asked: u64::MAX,
+            cap: sections.indices.bytes / 4,
+        };
+        crowd.views.clear();
+        for (number, view) in (0..).zip(views) {
+            crowd.views.push(Prepared::new(view));
+            let past = crowd.histories.past(view.history, &crowd.buffers.history);
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                crowd.buffers.write(
+                    frame_index,
+                    sections.views,
+                    number * sections.view_stride,
+                    1,
+                )
+            };
+            let record = view.record(&past, crowd.shadow.edge);
+            out.ok_or_else(full)?.fill_with([record].into_iter())?;
+        }
+        let blended = &mut crowd.sorted;
+        let cap = crowd.desc.capacity.blended;
+        let (characters, instances) = (&crowd.characters, &crowd.instances);
+        blended.sort(views, characters, instances, &crowd.visibility, cap)?;
+        let mut at = 0;
+        for list in [crowd.visibility.list(), blended.list()] {
+            // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+            let out = unsafe {
+                let start = at * 4;
+                crowd
+                    .buffers
+                    .write::<u32>(frame_index, sections.visible, start, list.len())
+            };
+            out.ok_or_else(full)?.copy_from(list)?;
+            at += list.len() as u64;
+        }
+        let changed = crowd.instances.changed();
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        let out = unsafe {
+            crowd
+                .buffers
+                .write::<GpuInstance>(frame_index, sections.changes, 0, changed.len())
+        };
+        out.ok_or_else(full)?
+            .fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
+        // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
+        let out = unsafe {
+            crowd
+                .buffers
+                .write::<u32>(frame_index, sections.indices, 0, changed.len())
+        };
+        out.ok_or_else(full)?.copy_from(changed)?;
+        crowd.counters.changes = changed.len() as u32;
+        *written = Written {
+            views: if views.is_empty() {
+                0
+            } else {
+                (views.len() as u64 - 1) * sections.view_stride + VIEW_BYTES
+            },
+            visible: at * 4,
+            changes: changed.len() as u64 * size_of::<GpuInstance>() as u64,
+            indices: changed.len() as u64 * 4,
+            ..*written
+        };
+        Ok(())
+    }
+
+    /// Records all commands of [`Self::record_prepare`].
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_commands(
+        &mut self,
+        cmd: vk::CommandBuffer,
+        written: &Written,
+        views: &[View],
+    ) {
+        // SAFETY: this function has the contract of the calls inside.
+        unsafe {
+            self.crowd.device.begin_label(cmd, c"throng prepare");
+            if let Some(profiler) = &mut self.crowd.profiler {
+                profiler.record_reset(&self.crowd.device, cmd);
+            }
+            let scope = self.begin_scope(cmd, "upload");
+            self.record_uploads(cmd, written);
+            self.end_scope(cmd, scope);
+            if written.changes > 0 {
+                let scope = self.begin_scope(cmd, "scatter");
+                self.record_scatter(cmd);
+                self.end_scope(cmd, scope);
+            }
+            self.record_skin(cmd);
+            if self.crowd.histories.wants(views) {
+                let scope = self.begin_scope(cmd, "history");
+                self.record_histories(cmd, views);
+                self.end_scope(cmd, scope);
+            }
+            self.crowd.device.end_label(cmd);
+        }
+    }
+
+    /// Records the uploads of new characters, and of this frame's bytes if the rings are staged.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
+        let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
+        let device = &crowd.device;
+        let parts = crowd.buffers.sections.written(written);
+        let entries = crowd.rows_in_use().div_ceil(3);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            for (index, mut upload) in crowd.uploads.drain(..) {
+                crowd.counters.upload_bytes += upload.bytes();
+                upload.record(device, cmd);
+                crowd.retire_queue.retire(Retired::Upload(index, upload));
+            }
+            if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
+                // Each frame in flight has its own part of the copy. But a layer that ignores
+                // dynamic offsets assumes that every frame reads the part of the first frame index,
+                // and would report a hazard.
+                let (none, copy) = (Access::NONE, Stage::COPY);
+                device.barrier(cmd, (SHADERS, none), (copy, none));
+            }
+            let records = crowd.buffers.record_upload(device, cmd, frame_index, parts);
+            let palettes = crowd
+                .buffers
+                .palettes
+                .record_upload(device, cmd, frame_index, entries);
+            if records || palettes {
+                let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
+                device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
+            }
+        }
+    }
+
+    /// Records the dispatch that scatters changed records into the table, between barriers.
+    ///
+    /// The barriers are needed because earlier frames have written the table and may still read it.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
+        let (crowd, frame_index) = (&*self.crowd, self.frame_index);
+        let (device, sections) = (&crowd.device, &crowd.buffers.sections);
+        let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
+        let offsets = [sections.changes, sections.indices]
+            .map(|part| crowd.buffers.offset(frame_index, part));
+        let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
+        // buffers are this crowd's and alive.
+        unsafe {
+            device.barrier(
+                cmd,
+                (SHADERS, write),
+                (stage, Access::SHADER_STORAGE_READ | write),
+            );
+            device.begin_label(cmd, c"throng scatter");
+            crowd.scatter.record(device, cmd, set, offsets, count);
+            device.end_label(cmd);
+            device.barrier(cmd, (stage, write), (SHADERS, Access::SHADER_STORAGE_READ));
+        }
+    }
+
+    /// Copies this frame's state into the history of each view that has one, between barriers.
+    ///
+    /// Earlier stages of this frame have written the sources. Earlier frames read what is replaced,
+    /// and have written what growth moves. The barrier after the copies also makes the next frame's
+    /// scatter wait.
+    ///
+    /// # Safety
+    /// As [`Self::record_prepare`].
+    unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
+        let crowd = &mut *self.crowd;
+        let (instances, rows) = (&crowd.instances, crowd.rows_in_use());
+        let words = words_in_use(
+            instances.states.len(),
+            rows,
+            instances.morphs_end(),
+            instances.skinned_end(),
+        );
+        let sources = (crowd.buffers.present(self.frame_index), words);
+        let (device, buffer) = (&crowd.device, &crowd.buffers.history);
+        let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
+        // buffers are this crowd's and alive.
+        unsafe {
+            let written = Access::SHADER_STORAGE_WRITE | write;
+            device.barrier(cmd, (SHADERS | copy, written), (copy, read | write));
+            device.begin_label(cmd, c"throng history");
+            let (to, retire_queue) = ((device, cmd), &mut crowd.retire_queue);
+            crowd
+                .histories
+                .record(to, buffer, retire_queue, sources, views);
+            device.end_label(cmd);
+            device.barrier(cmd, (copy, write), (SHADERS, Access::SHADER_STORAGE_READ));
+        }
+    }
+}
