@@ -6,7 +6,7 @@ use super::instances::Animator;
 use super::step::Layer;
 use super::{ActorId, NO_MASK, Play};
 use crate::character::BlendAt;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::BlendSpaceId;
 use crate::motion::{Ease, Ramp};
 use glam::Vec2;
@@ -164,7 +164,6 @@ impl Animator {
         let actor = self.actors.get(id)?;
         let on_layer = |play: &&BlendPlay| play.layer == layer && play.weight.to > 0.0;
         let found = self.blends.iter(actor.blends).filter(on_layer).last();
-        let why = ArgumentFault::Invalid("plays no blend space");
-        found.ok_or(Error::Argument { what: "layer", why })
+        found.ok_or(Error::invalid("layer", "plays no blend space"))
     }
 }

@@ -8,7 +8,7 @@ use super::record::{
 };
 use super::step::Layer;
 use super::{ActorId, ClipRef, Play, Playing};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::ids::{BlendSpaceId, ClipId};
 use crate::motion::Ease;
 use glam::Vec2;
@@ -30,30 +30,8 @@ pub(super) enum What {
 /// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
 const MAX_FADE_S: f32 = 3600.0;
 
-fn finite(what: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    let why = ArgumentFault::NotFinite(value);
-    Err(Error::Argument { what, why })
-}
-
-pub(super) fn in_range(what: &'static str, value: f32, max: f32) -> Result<()> {
-    finite(what, value.into())?;
-    if (0.0..=max).contains(&value) {
-        return Ok(());
-    }
-    let (value, max) = (value.into(), max.into());
-    let why = ArgumentFault::OutOfRange {
-        value,
-        min: 0.0,
-        max,
-    };
-    Err(Error::Argument { what, why })
-}
-
 pub(super) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
-    in_range(what, fade_s, MAX_FADE_S)
+    expect_in(what, fade_s, 0.0, MAX_FADE_S)
 }
 
 impl Animator {
@@ -116,32 +94,28 @@ impl Animator {
         let actor = self.actors.get(id)?;
         let taken = actor.driver.is_some() && usize::from(layer) < self.library.machine_layers();
         if taken {
-            return Err(Error::Argument {
-                what: "layer",
-                why: ArgumentFault::Invalid("belongs to the actor's state machine"),
-            });
+            return Err(Error::invalid(
+                "layer",
+                "belongs to the actor's state machine",
+            ));
         }
         Ok(())
     }
 
     /// Checks a play request and looks up its names. `None` stands for the rest pose.
     pub(super) fn resolve(&self, play: &Play<'_>) -> Result<Option<Resolved>> {
-        finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
-        finite("Play::offset_s", play.offset_s)?;
-        finite("Play::speed", play.speed)?;
+        expect_finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
+        expect_finite("Play::offset_s", play.offset_s)?;
+        expect_finite("Play::speed", play.speed)?;
         check_fade("Play::fade_s", play.fade_s)?;
         check_fade("Play::inertial_s", play.inertial_s)?;
-        in_range("Play::weight", play.weight, f32::MAX)?;
+        expect_in("Play::weight", play.weight, 0.0, f32::MAX)?;
         let mask = self.library.mask(play.mask)?;
         let what = if let ClipRef::BlendSpace(space) = play.clip {
             let (space, at) = self.library.blend_space(space, play.at)?;
             Some(What::BlendSpace(space, at))
         } else if play.at.is_some() {
-            let why = ArgumentFault::Invalid("is for blend spaces only");
-            return Err(Error::Argument {
-                what: "Play::at",
-                why,
-            });
+            return Err(Error::invalid("Play::at", "is for blend spaces only"));
         } else {
             self.library.clip(play.clip)?.map(What::Clip)
         };
@@ -220,7 +194,7 @@ impl Animator {
     /// # Errors
     /// The same as [`Self::play`], for the actor and the layer, and for a speed that is not finite.
     pub fn set_speed(&mut self, id: ActorId, layer: u8, speed: f64) -> Result<()> {
-        finite("speed", speed)?;
+        expect_finite("speed", speed)?;
         let step_s = self.step_duration_s(id, layer)?;
         let in_step = |speed: f64, is_in_step: bool, duration_s: f64| match step_s {
             Some(step_s) if is_in_step => speed * (duration_s / step_s),
@@ -247,7 +221,7 @@ impl Animator {
     /// # Errors
     /// The same as [`Self::play`], for the actor and the layer, and for a time that is not finite.
     pub fn seek(&mut self, id: ActorId, layer: u8, time_s: f64) -> Result<()> {
-        finite("time_s", time_s)?;
+        expect_finite("time_s", time_s)?;
         let step_s = self.step_duration_s(id, layer)?;
         let phase = step_s.map(|step_s| time_s / step_s);
         let phase = phase.filter(|phase| phase.is_finite());

@@ -3,7 +3,7 @@
 use super::play::{BlendSpaceRef, ClipRef, MaskRef};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::{ClipId, find};
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::Skeleton;
@@ -69,12 +69,11 @@ impl Library {
             .to_array()
             .into_iter()
             .find(|value| !value.is_finite());
-        let why = match not_finite {
-            _ if got != need => ArgumentFault::Length { got, need },
-            Some(value) => ArgumentFault::NotFinite(value.into()),
-            None => return Ok(place),
-        };
-        Err(Error::Argument { what, why })
+        match not_finite {
+            _ if got != need => Err(Error::length(what, got, need)),
+            Some(value) => Err(Error::not_finite(what, value)),
+            None => Ok(place),
+        }
     }
 
     pub(crate) fn blend_spaces(&self) -> &[BlendSpace] {

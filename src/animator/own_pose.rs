@@ -1,11 +1,11 @@
 //! Poses set by the caller, such as a ragdoll or a pose from the network.
 
-use super::control::{check_fade, fade_layer, in_range};
+use super::control::{check_fade, fade_layer};
 use super::instances::Animator;
 use super::record::{FLAG_POSE, NO_MASK, PlayRecord};
 use super::{ActorId, MaskRef};
 use crate::clip::Clip;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_in};
 use crate::motion::Ease;
 use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 
@@ -141,7 +141,7 @@ impl Animator {
     fn check_show(&self, id: ActorId, show: &ShowPose<'_>) -> Result<()> {
         self.check_layer(id, show.layer)?;
         check_fade("ShowPose::fade_s", show.fade_s)?;
-        in_range("ShowPose::weight", show.weight, f32::MAX)?;
+        expect_in("ShowPose::weight", show.weight, 0.0, f32::MAX)?;
         self.library.mask(show.mask).map(|_| ())
     }
 
@@ -150,8 +150,7 @@ impl Animator {
         if records.iter().any(|record| record.has(FLAG_POSE)) {
             return Ok(());
         }
-        let why = ArgumentFault::Invalid("shows no pose of the caller's");
-        Err(Error::Argument { what: "actor", why })
+        Err(Error::invalid("actor", "shows no pose of the caller's"))
     }
 
     fn check_local(&self, local: &[Transform]) -> Result<()> {
@@ -177,19 +176,11 @@ impl Animator {
     ) -> Result<()> {
         let need = self.library.skeleton.len();
         if got != need {
-            let why = ArgumentFault::Length { got, need };
-            return Err(Error::Argument { what, why });
+            return Err(Error::length(what, got, need));
         }
         match (0..got).find(|joint| !is_finite(*joint)) {
             None => Ok(()),
-            Some(joint) => Err(Error::At {
-                what: "joint",
-                index: joint as u64,
-                why: Box::new(Error::Argument {
-                    what,
-                    why: ArgumentFault::Invalid("must be finite"),
-                }),
-            }),
+            Some(joint) => Err(Error::invalid(what, "must be finite").at("joint", joint)),
         }
     }
 

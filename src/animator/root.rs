@@ -4,7 +4,7 @@ use super::ActorId;
 use super::deliver::Passing;
 use super::instances::Animator;
 use super::library::Library;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::motion::{RootDelta, RootPlace};
 use glam::DVec3;
 
@@ -179,13 +179,8 @@ impl Animator {
                 (root.place, root.scale) = (place, scale);
                 Ok(())
             }
-            Some(_) => Err(invalid("place", "must be finite")),
-            None => Err(invalid("actor", "ignores root motion")),
+            Some(_) => Err(Error::invalid("place", "must be finite")),
+            None => Err(Error::invalid("actor", "ignores root motion")),
         }
     }
-}
-
-fn invalid(what: &'static str, why: &'static str) -> Error {
-    let why = ArgumentFault::Invalid(why);
-    Error::Argument { what, why }
 }

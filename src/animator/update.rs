@@ -7,7 +7,7 @@ use super::instances::Animator;
 use super::library::Library;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Result, expect_in};
 use crate::state_machine::MAX_TIME_S;
 
 impl Animator {
@@ -201,18 +201,7 @@ impl Animator {
 }
 
 fn check_time(now_s: f64) -> Result<()> {
-    let why = if !now_s.is_finite() {
-        ArgumentFault::NotFinite(now_s)
-    } else if now_s.abs() > MAX_TIME_S {
-        ArgumentFault::OutOfRange {
-            value: now_s,
-            min: -MAX_TIME_S,
-            max: MAX_TIME_S,
-        }
-    } else {
-        return Ok(());
-    };
-    Err(Error::Argument { what: "now_s", why })
+    expect_in("now_s", now_s, -MAX_TIME_S, MAX_TIME_S)
 }
 
 /// The time until which root motion moves an actor.

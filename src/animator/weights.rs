@@ -6,7 +6,7 @@ use super::instances::{Animator, THRESHOLD};
 use super::library::Library;
 use super::own_pose::OwnPose;
 use super::record::PlayRecord;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::motion::{WeightSample, blend_weights};
 
 impl Animator {
@@ -144,8 +144,5 @@ fn check_weight(weight: f32) -> Result<()> {
     if weight.is_finite() {
         return Ok(());
     }
-    Err(Error::Argument {
-        what: "morph weight",
-        why: ArgumentFault::NotFinite(weight.into()),
-    })
+    Err(Error::not_finite("morph weight", weight))
 }

@@ -8,7 +8,7 @@ use super::retire::Retired;
 use super::state::Crowd;
 use super::{Capacity, CharacterId, CrowdDesc, PassId, characters};
 use crate::character::Character;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
 use crate::palette::SkinningMethod;
 use crate::pass::draw::{DrawPass, PassDesc};
@@ -200,11 +200,7 @@ impl Crowd {
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
-            let why = ArgumentFault::Invalid("instances of it are alive");
-            return Err(Error::Argument {
-                what: "character",
-                why,
-            });
+            return Err(Error::invalid("character", "instances of it are alive"));
         }
         if let Some(entry) = self
             .characters

@@ -6,7 +6,7 @@ use super::history::words_in_use;
 use super::retire::Retired;
 use super::state::Crowd;
 use super::view::{Prepared, VIEW_BYTES, View};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::layout::GpuInstance;
 use crate::gpu::{Scope, limit};
 use ash::vk;
@@ -168,8 +168,10 @@ impl<'a> Frame<'a> {
 
     fn check(&self, views: &[View]) -> Result<()> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("record_prepare was already called for it");
-            return Err(Error::Argument { what: "frame", why });
+            return Err(Error::invalid(
+                "frame",
+                "record_prepare was already called for it",
+            ));
         }
         limit(
             "views",

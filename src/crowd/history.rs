@@ -11,7 +11,7 @@
 use super::Capacity;
 use super::retire::{RetireQueue, Retired};
 use super::view::{Past, View};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::layout::GpuInstance;
 use crate::gpu::{Buffer, Device, limit};
 use ash::vk;
@@ -186,11 +186,10 @@ impl Histories {
         }
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {
-            let why = ArgumentFault::Invalid("is that of an earlier view of the frame");
-            return Err(Error::Argument {
-                what: "View::history",
-                why,
-            });
+            return Err(Error::invalid(
+                "View::history",
+                "is that of an earlier view of the frame",
+            ));
         }
         Ok(())
     }

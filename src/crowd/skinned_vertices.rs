@@ -2,7 +2,7 @@
 
 use super::instances::SkinningStage;
 use super::{CharacterId, Frame, InstanceId};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
 
@@ -68,12 +68,7 @@ impl Frame<'_> {
     ///   [`SkinningStage::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<SkinnedVertices<'_>> {
         let instance = self.crowd.instances.get(id)?;
-        let fault = |what, why| {
-            Err(Error::Argument {
-                what,
-                why: ArgumentFault::Invalid(why),
-            })
-        };
+        let fault = |what, why| Err(Error::invalid(what, why));
         if !self.prepared {
             return fault("frame", "record_prepare was not called for it");
         }

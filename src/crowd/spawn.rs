@@ -5,7 +5,7 @@ use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
 use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
@@ -50,20 +50,13 @@ fn check_transform(world_from_model: &Affine) -> Result<()> {
     if world_from_model.is_finite() {
         return Ok(());
     }
-    let why = ArgumentFault::Invalid("must be finite");
-    Err(Error::Argument {
-        what: "world_from_model",
-        why,
-    })
+    Err(Error::invalid("world_from_model", "must be finite"))
 }
 
 fn check_tint(tint: [f32; 4]) -> Result<()> {
     match tint.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(value) => Err(Error::Argument {
-            what: "tint",
-            why: ArgumentFault::NotFinite(f64::from(*value)),
-        }),
+        Some(value) => Err(Error::not_finite("tint", *value)),
     }
 }
 

@@ -14,7 +14,7 @@ use super::sorted::Sorted;
 use super::stats::Counters;
 use super::visibility::Visibility;
 use super::{Capacity, CharacterId, CrowdDesc, Frame, Stats};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
@@ -273,10 +273,7 @@ impl Crowd {
             });
         }
         if !time_s.is_finite() {
-            return Err(Error::Argument {
-                what: "time_s",
-                why: ArgumentFault::NotFinite(time_s),
-            });
+            return Err(Error::not_finite("time_s", time_s));
         }
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.

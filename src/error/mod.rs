@@ -429,7 +429,7 @@ pub enum AssetFault {
 }
 
 pub use animation::{AnimationError, AnimationList, AnimationPart};
-pub(crate) use argument::expect_len;
+pub(crate) use argument::{expect_finite, expect_in, expect_len};
 pub(crate) use desc::cut;
 pub use desc::{DescError, DescFault};
 pub(crate) use names::listed;

@@ -1,9 +1,9 @@
 //! The aim job: several joints that look at a target together.
 
 use super::aim_solve::Rotations;
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
 use super::rig::IkRig;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_in};
 use crate::ids::JointId;
 use glam::Vec3;
 
@@ -187,10 +187,7 @@ impl IkJob for Aim {
     /// shares. The axes must have directions, and the limit must be in 0..=π.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         let Some(first) = self.joints.first() else {
-            return Err(Error::Argument {
-                what: "Aim::joints",
-                why: ArgumentFault::Length { got: 0, need: 1 },
-            });
+            return Err(Error::length("Aim::joints", 0, 1));
         };
         if self.joints.len() > MAX_AIM_JOINTS {
             return Err(Error::Capacity {
@@ -205,13 +202,8 @@ impl IkJob for Aim {
         }
         for AimJoint { joint, share } in &self.joints {
             // At most 1e6, so that the sum neither overflows nor loses the small shares.
-            expect_in("AimJoint::share", *share, f32::MIN_POSITIVE, 1e6).map_err(|why| {
-                Error::At {
-                    what: "joint",
-                    index: (*joint).into(),
-                    why: Box::new(why),
-                }
-            })?;
+            expect_in("AimJoint::share", *share, f32::MIN_POSITIVE, 1e6)
+                .map_err(|why| why.at("joint", usize::from(*joint)))?;
         }
         expect_axis("Aim::forward", self.forward)?;
         expect_axis("Aim::up", self.up)?;

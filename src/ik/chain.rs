@@ -1,11 +1,11 @@
 //! The chain job: any number of joints, with limits.
 
 use super::chain_solve::Chain;
-use super::job::{Checked, IkJob, IkPose, expect_finite, expect_in};
+use super::job::{Checked, IkJob, IkPose, expect_finite};
 use super::limit::JointLimit;
 use super::maths::{blend, length};
 use super::rig::IkRig;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_in};
 use crate::ids::JointId;
 use glam::Vec3;
 
@@ -180,13 +180,7 @@ impl IkJob for IkChain {
     /// tolerance and iterations must be in their ranges.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         if self.joints.len() < 2 {
-            return Err(Error::Argument {
-                what: "IkChain::joints",
-                why: ArgumentFault::Length {
-                    got: self.joints.len(),
-                    need: 2,
-                },
-            });
+            return Err(Error::length("IkChain::joints", self.joints.len(), 2));
         }
         if self.joints.len() > MAX_CHAIN_JOINTS {
             return Err(Error::Capacity {
@@ -199,11 +193,10 @@ impl IkJob for IkChain {
             rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
         }
         for joint in &self.joints {
-            joint.limit.validate().map_err(|why| Error::At {
-                what: "joint",
-                index: joint.joint.into(),
-                why: Box::new(why),
-            })?;
+            joint
+                .limit
+                .validate()
+                .map_err(|why| why.at("joint", usize::from(joint.joint)))?;
         }
         expect_in(
             "IkChain::tolerance_m",
@@ -211,7 +204,7 @@ impl IkJob for IkChain {
             f32::MIN_POSITIVE,
             f32::MAX,
         )?;
-        expect_in("IkChain::iterations", self.iterations.into(), 1.0, 1000.0)
+        expect_in("IkChain::iterations", self.iterations, 1.0, 1000.0)
     }
 
     fn check(&self, target: &ChainTarget) -> Result<()> {

@@ -1,10 +1,10 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result, expect_in, expect_len};
 use crate::ids::JointId;
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
@@ -244,11 +244,7 @@ impl IkJob for FootPlacement {
                 leg.bones.validate(rig)?;
                 expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
             };
-            check().map_err(|why| Error::At {
-                what: "leg",
-                index: index as u64,
-                why: Box::new(why),
-            })?;
+            check().map_err(|why| why.at("leg", index))?;
         }
         expect_axis("FootPlacement::up", self.up)?;
         expect_in(

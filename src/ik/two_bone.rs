@@ -1,10 +1,10 @@
 //! The two-bone job: a leg or an arm in closed form.
 
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in, expect_rotation};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_rotation};
 use super::limb::{Limb, Wanted};
 use super::maths::{blend, inverse, length, rotation_of, sense};
 use super::rig::IkRig;
-use crate::error::Result;
+use crate::error::{Result, expect_in};
 use crate::ids::JointId;
 use glam::{Quat, Vec3};
 

@@ -1,7 +1,7 @@
 //! The draw stage: the targets and pipelines of a pass.
 
 use super::pipelines::{Fragment, Modules};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
@@ -326,12 +326,7 @@ fn bias(desc: &PassDesc<'_>) -> DepthBias {
 }
 
 fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
-    let invalid = |what, why| {
-        Err(Error::Argument {
-            what,
-            why: ArgumentFault::Invalid(why),
-        })
-    };
+    let invalid = |what, why| Err(Error::invalid(what, why));
     let colorful = matches!(desc.kind, PassKind::Color | PassKind::Motion);
     let has_depth = desc.depth_format != vk::Format::UNDEFINED;
     if colorful && desc.color_formats.is_empty() {

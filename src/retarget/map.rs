@@ -3,7 +3,7 @@
 use super::humanoid::Humanoid;
 use super::role::Role;
 use super::words::loose;
-use crate::error::{ArgumentFault, Error, Result, listed};
+use crate::error::{Error, Result, listed};
 use crate::ids::{JointId, unknown};
 use crate::skeleton::{Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
@@ -107,10 +107,10 @@ impl JointMap {
             let from = find(source, "source joint", from)?;
             let to = find(target, "target joint", to)?;
             if of_target.insert(to, from).is_some() {
-                return Err(Error::Argument {
-                    what: "pairs",
-                    why: ArgumentFault::Invalid("a joint of the target stands twice"),
-                });
+                return Err(Error::invalid(
+                    "pairs",
+                    "a joint of the target stands twice",
+                ));
             }
         }
         let links = of_target.into_iter().map(|(target, source)| JointLink {

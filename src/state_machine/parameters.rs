@@ -3,7 +3,7 @@
 use super::desc::ParameterKind;
 use super::machine::StateMachine;
 use super::state::{StateMachineInstance, Value};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::{ParameterId, find};
 
 impl StateMachine {
@@ -31,10 +31,7 @@ impl StateMachine {
         value: f32,
     ) -> Result<()> {
         if !value.is_finite() {
-            return Err(Error::Argument {
-                what: "float parameter",
-                why: ArgumentFault::NotFinite(value.into()),
-            });
+            return Err(Error::not_finite("float parameter", value));
         }
         self.set(state, id, |kind| match kind {
             ParameterKind::Float { min, max, .. } => Some(Value::Float(
@@ -140,10 +137,10 @@ impl StateMachine {
         else {
             return Err(self.no_parameter(id));
         };
-        let value = value(parameter.kind).ok_or(Error::Argument {
-            what: parameter.kind.name(),
-            why: ArgumentFault::Invalid("the parameter is of this kind, and was set as another"),
-        })?;
+        let value = value(parameter.kind).ok_or(Error::invalid(
+            parameter.kind.name(),
+            "the parameter is of this kind, and was set as another",
+        ))?;
         state.changed |= *place != value;
         *place = value;
         Ok(())

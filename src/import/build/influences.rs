@@ -3,7 +3,7 @@
 use super::character::dangling;
 use super::palette::Entries;
 use super::primitive::fault_at;
-use crate::error::{ArgumentFault, AssetFault, Error, Result};
+use crate::error::{AssetFault, Error, Result};
 use crate::import::RawPrimitive;
 use crate::mesh::MAX_INFLUENCES;
 
@@ -70,14 +70,12 @@ pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
     match asked {
         None => Ok(usize::MAX),
         Some(limit) if (1..=MAX_INFLUENCES).contains(&(limit as usize)) => Ok(limit as usize),
-        Some(limit) => Err(Error::Argument {
-            what: "max_influences",
-            why: ArgumentFault::OutOfRange {
-                value: limit.into(),
-                min: 1.0,
-                max: MAX_INFLUENCES as f64,
-            },
-        }),
+        Some(limit) => Err(Error::out_of_range(
+            "max_influences",
+            limit,
+            1.0,
+            MAX_INFLUENCES as f64,
+        )),
     }
 }
 
