@@ -2,9 +2,10 @@
 
 use super::ActorId;
 use super::carry::Cut;
-use super::deliver::{Passing, Sink, finish_s, next_s};
+use super::deliver::{Sink, finish_s, next_s};
 use super::instances::Animator;
 use super::library::Library;
+use super::passing::Passing;
 use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
 use super::root::Step;
 use crate::error::{Result, expect_in};

@@ -36,8 +36,10 @@
 //! the input.
 
 mod aim;
+mod aim_job;
 mod aim_solve;
 mod chain;
+mod chain_job;
 mod chain_solve;
 mod feet;
 mod job;
@@ -46,6 +48,7 @@ mod limit;
 mod maths;
 mod rig;
 mod two_bone;
+mod two_bone_job;
 
 pub use aim::{Aim, AimJoint, AimReport, AimTarget, MAX_AIM_JOINTS};
 pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain, MAX_CHAIN_JOINTS};

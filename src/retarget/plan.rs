@@ -1,9 +1,9 @@
 //! The data of a retarget that is the same for all poses.
 
-use super::apply::{RetargetOptions, Scales, Translations, is_finite};
-use super::frame::{Placed, body, leg_length, place, turn, turn_between};
+use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
+use super::options::{RetargetOptions, Scales, Translations};
 use super::role::Role;
 use crate::error::{Error, Result, expect_len};
 use crate::ids::JointId;
