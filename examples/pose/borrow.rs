@@ -43,7 +43,7 @@ fn tell(added: &AddedClips, notes: &mut impl Write) {
         let tracks = plural(joint.tracks as usize, "track");
         note(
             notes,
-            &format!("no joint is called \"{}\": {tracks} left out", joint.name),
+            &format!("joint \"{}\" does not exist: {tracks} left out", joint.name),
         );
     }
     for rest in &report.rest {

@@ -313,7 +313,7 @@ fn find(model: &Character, name: &str) -> Result<usize, Failure> {
     match name.parse::<usize>() {
         Ok(index) if index < clips.len() => Ok(index),
         Ok(index) if !clips.is_empty() => Err(Failure::Told(format!(
-            "no clip is called \"{name}\", and the clips are numbered 0 to {}: there is no {index}",
+            "clip \"{name}\" does not exist, and the clips are numbered 0 to {}: there is no {index}",
             clips.len() - 1
         ))),
         _ if clips.is_empty() => Err(Failure::Told(format!("{} has no clips", model.name()))),

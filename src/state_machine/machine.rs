@@ -140,7 +140,7 @@ impl StateMachine {
         spaces: &[BlendSpace],
     ) -> Result<Self> {
         let built = super::build::build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_error())
+        built.map_err(|fault| fault.named(desc).into_state_machine_error())
     }
 
     /// The masks that samples refer to.
