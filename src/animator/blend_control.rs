@@ -4,7 +4,7 @@ use super::blend::BlendPlay;
 use super::control::check_fade;
 use super::instances::Animator;
 use super::step::Layer;
-use super::{ActorId, NO_MASK, Play};
+use super::{ActorId, Play, PlayRecord};
 use crate::character::BlendAt;
 use crate::error::{Error, Result};
 use crate::ids::BlendSpaceId;
@@ -29,7 +29,7 @@ impl Animator {
         let from = if play.fade_s > 0.0 { 0.0 } else { play.weight };
         let mut new = BlendPlay {
             layer: play.layer,
-            mask: mask.unwrap_or(NO_MASK),
+            mask: mask.unwrap_or(PlayRecord::NO_MASK),
             loop_mode: play.loop_mode,
             weight: Ramp::new(from, play.weight, local_s, play.fade_s.into(), play.ease),
             ..BlendPlay::new(&self.library, (space, at), times)

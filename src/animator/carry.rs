@@ -4,7 +4,7 @@ use super::blended_weights::blend_records;
 use super::driven_record::driven_record;
 use super::library::Library;
 use super::own_pose::{OwnPose, clip_of};
-use super::record::{FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 use crate::Threads;
 use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
 use crate::ids::JointId;
@@ -249,7 +249,7 @@ impl Cut<'_> {
         let mut records = core::mem::take(&mut self.work.records);
         records.clear();
         let others = others.iter();
-        records.extend(others.filter(|record| !record.has(FLAG_STATE_MACHINE)));
+        records.extend(others.filter(|record| !record.has(PlayRecord::FLAG_STATE_MACHINE)));
         machine.driven(state, |clip| {
             let record = driven_record(self.library, clip);
             let at = records.partition_point(|other| other.layer <= record.layer);

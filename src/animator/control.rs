@@ -3,11 +3,9 @@
 use super::blend::BlendPlay;
 use super::carry::Moment;
 use super::instances::Animator;
-use super::record::{
-    FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
-};
+use super::record::PlayRecord;
 use super::step::Layer;
-use super::{ActorId, ClipRef, Play, Playing};
+use super::{ActorId, Play, Playing};
 use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::ids::{BlendSpaceId, ClipId};
 use crate::motion::Ease;
@@ -111,13 +109,22 @@ impl Animator {
         check_fade("Play::inertial_s", play.inertial_s)?;
         expect_in("Play::weight", play.weight, 0.0, f32::MAX)?;
         let mask = self.library.mask(play.mask)?;
-        let what = if let ClipRef::BlendSpace(space) = play.clip {
-            let (space, at) = self.library.blend_space(space, play.at)?;
-            Some(What::BlendSpace(space, at))
-        } else if play.at.is_some() {
-            return Err(Error::invalid("Play::at", "is for blend spaces only"));
-        } else {
-            self.library.clip(play.clip)?.map(What::Clip)
+        let what = match (play.clip, play.blend_space) {
+            (None, Some(space)) => {
+                let (space, at) = self.library.blend_space(space, play.at)?;
+                Some(What::BlendSpace(space, at))
+            }
+            (Some(_), Some(_)) => {
+                return Err(Error::invalid(
+                    "Play::clip",
+                    "must be None for a blend space",
+                ));
+            }
+            _ if play.at.is_some() => {
+                return Err(Error::invalid("Play::at", "is for blend spaces only"));
+            }
+            (Some(clip), None) => Some(What::Clip(self.library.clip(clip)?)),
+            (None, None) => None,
         };
         Ok(what.map(|what| Resolved { what, mask }))
     }
@@ -202,7 +209,7 @@ impl Animator {
         };
         self.change_layer(id, layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let speed = in_step(speed, record.has(FLAG_IN_STEP), duration_s);
+                let speed = in_step(speed, record.has(PlayRecord::FLAG_IN_STEP), duration_s);
                 record.turn(now_s, speed, duration_s);
             }
             Part::BlendSpace(play) => {
@@ -231,11 +238,11 @@ impl Animator {
         };
         self.change_layer(id, layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let time_s = in_step(record.has(FLAG_IN_STEP), duration_s);
+                let time_s = in_step(record.has(PlayRecord::FLAG_IN_STEP), duration_s);
                 let speeds = [record.speed_at(now_s), record.to_speed];
                 let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
                 record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
-                record.flags &= !(FLAG_STARTED | FLAG_FINISHED);
+                record.flags &= !(PlayRecord::FLAG_STARTED | PlayRecord::FLAG_FINISHED);
             }
             Part::BlendSpace(play) => {
                 play.seek(now_s, in_step(play.in_step, duration_s) / duration_s);
@@ -250,7 +257,8 @@ impl Animator {
         self.check_layer(id, layer)?;
         let actor = self.actors.get(id)?;
         let records = self.pool.get(actor.block).iter();
-        let in_step = |record: &&PlayRecord| is_played(record, layer) && record.has(FLAG_IN_STEP);
+        let in_step =
+            |record: &&PlayRecord| is_played(record, layer) && record.has(PlayRecord::FLAG_IN_STEP);
         let last = records.rev().find(in_step);
         let duration_s = last.map(|record| {
             let mut blends = self.blends.iter(actor.blends);
@@ -312,7 +320,7 @@ impl Animator {
             play.map(|play| BlendSpaceId(play.space))
         };
         Ok(records.map(move |record| Playing {
-            clip: (!record.has(FLAG_POSE)).then_some(ClipId(record.clip)),
+            clip: (!record.has(PlayRecord::FLAG_POSE)).then_some(ClipId(record.clip)),
             blend_space: space(record.blend()),
             layer: record.layer,
             time_s: record.clip_time_s(local_s, self.library.duration_s(record.clip)),
@@ -320,7 +328,7 @@ impl Animator {
             weight: record.weight_at(local_s),
             to_weight: record.to_weight,
             loop_mode: record.loop_mode(),
-            by_state_machine: record.has(FLAG_STATE_MACHINE),
+            by_state_machine: record.has(PlayRecord::FLAG_STATE_MACHINE),
         }))
     }
 
@@ -354,7 +362,7 @@ enum Part<'a> {
 
 /// Returns true if the record belongs to this layer and the caller plays a clip with it.
 fn is_played(record: &PlayRecord, layer: u8) -> bool {
-    record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
+    record.layer == layer && !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_POSE)
 }
 
 /// Fades out what the caller plays on a layer.
@@ -364,7 +372,9 @@ pub(super) fn fade_layer(
     (fade_s, ease): (f32, Ease),
     local_s: f64,
 ) {
-    let own = |record: &&mut PlayRecord| record.layer == layer && !record.has(FLAG_STATE_MACHINE);
+    let own = |record: &&mut PlayRecord| {
+        record.layer == layer && !record.has(PlayRecord::FLAG_STATE_MACHINE)
+    };
     for record in records.iter_mut().filter(own) {
         record.fade_to(0.0, local_s, fade_s, ease);
     }
@@ -378,7 +388,7 @@ fn record(play: &Play<'_>, (clip, mask): (u16, Option<u16>), local_s: f64) -> Pl
     record.set_loop_mode(play.loop_mode);
     record.set_ease(play.ease);
     record.layer = play.layer;
-    record.mask = mask.unwrap_or(NO_MASK);
+    record.mask = mask.unwrap_or(PlayRecord::NO_MASK);
     (record.fade_start_s, record.fade_s) = (local_s, play.fade_s);
     record.from_weight = if play.fade_s > 0.0 { 0.0 } else { play.weight };
     record.to_weight = play.weight;

@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECORD};
 use super::library::Library;
 use super::passing::Passing;
-use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 use super::root::Step;
 use crate::ids::{ClipId, EventId, StateId};
 use crate::motion::LoopMode;
@@ -58,7 +58,7 @@ impl Sink<'_> {
         let mut flags = record.flags;
         // If no time passes, nothing happens: a clip that is paused at its end finishes later.
         let nothing = passing.to_s <= passing.from_s || passing.to_s.is_nan();
-        if record.has(FLAG_POSE) || nothing {
+        if record.has(PlayRecord::FLAG_POSE) || nothing {
             return flags;
         }
         let spans = [passing.from_s, passing.to_s].map(|time_s| record.unwrapped_s(time_s));
@@ -67,9 +67,9 @@ impl Sink<'_> {
         }
         if spans[0] != spans[1] {
             self.deliver(library, passing, spans);
-            flags |= FLAG_STARTED;
+            flags |= PlayRecord::FLAG_STARTED;
         }
-        if !record.has(FLAG_STATE_MACHINE | FLAG_FINISHED)
+        if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
             && let Some(end_s) = finish_s(library, record, passing.from_s)
             && end_s <= passing.to_s
         {
@@ -81,7 +81,7 @@ impl Sink<'_> {
                 weight,
                 end_s,
             );
-            flags |= FLAG_FINISHED;
+            flags |= PlayRecord::FLAG_FINISHED;
         }
         flags
     }
@@ -91,7 +91,7 @@ impl Sink<'_> {
         let Some(events) = library.events(record.clip) else {
             return;
         };
-        let passed = if record.has(FLAG_STARTED) {
+        let passed = if record.has(PlayRecord::FLAG_STARTED) {
             events.passed(from, to, record.loop_mode())
         } else {
             events.passed_from_start(from, to, record.loop_mode())
@@ -134,16 +134,16 @@ pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> 
 
 /// The time after `local_s` at which a record must next be visited, in the actor's time.
 pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f64 {
-    if record.has(FLAG_POSE) {
+    if record.has(PlayRecord::FLAG_POSE) {
         return removal_s(record);
     }
     let events = library.events(record.clip);
-    let may_finish = record.loop_mode() == LoopMode::Once && !record.has(FLAG_FINISHED);
+    let may_finish = record.loop_mode() == LoopMode::Once && !record.has(PlayRecord::FLAG_FINISHED);
     if record.is_changing_speed(local_s) && (events.is_some() || may_finish) {
         return local_s;
     }
     let mut next_s = removal_s(record);
-    if !record.has(FLAG_STATE_MACHINE | FLAG_FINISHED)
+    if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
         && let Some(end_s) = finish_s(library, record, local_s)
     {
         next_s = next_s.min(end_s);
@@ -153,7 +153,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     {
         let (from, mode) = (record.unwrapped_s(local_s), record.loop_mode());
         let to = f64::INFINITY.copysign(record.to_speed);
-        let mut passed = if record.has(FLAG_STARTED) {
+        let mut passed = if record.has(PlayRecord::FLAG_STARTED) {
             events.passed(from, to, mode)
         } else {
             events.passed_from_start(from, to, mode)
@@ -167,7 +167,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
 
 /// The time at which the record has faded out and can be removed.
 fn removal_s(record: &PlayRecord) -> f64 {
-    if record.to_weight == 0.0 && !record.has(FLAG_STATE_MACHINE) {
+    if record.to_weight == 0.0 && !record.has(PlayRecord::FLAG_STATE_MACHINE) {
         record.fade_end_s()
     } else {
         f64::INFINITY

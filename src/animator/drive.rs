@@ -7,7 +7,7 @@ use super::driven_record::driven_record;
 use super::library::Library;
 use super::passing::Passing;
 use super::pool::{Block, RecordPool};
-use super::record::{FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 use crate::ids::{ParameterId, StateId};
 use crate::motion::Ramp;
 use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken, Watch};
@@ -70,7 +70,7 @@ impl Driver {
         block: &mut Block,
     ) {
         let local_s = self.state.now_s();
-        pool.retain(block, |record| !record.has(FLAG_STATE_MACHINE));
+        pool.retain(block, |record| !record.has(PlayRecord::FLAG_STATE_MACHINE));
         machine.driven(&self.state, |clip| {
             pool.push(block, driven_record(library, clip), local_s);
         });

@@ -1,7 +1,7 @@
 //! Play records of the clips that a state machine plays.
 
 use super::library::Library;
-use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
+use super::record::PlayRecord;
 use crate::state_machine::DrivenClip;
 
 /// The record of a clip that a state machine plays.
@@ -17,11 +17,11 @@ pub(super) fn driven_record(library: &Library, clip: &DrivenClip) -> PlayRecord 
     let mask = clip
         .mask
         .and_then(|mask| library.set.state_machine_masks().get(usize::from(mask)));
-    record.mask = mask.map_or(NO_MASK, |mask| mask.0);
+    record.mask = mask.map_or(PlayRecord::NO_MASK, |mask| mask.0);
     record.layer = clip.layer;
-    record.flags = FLAG_STATE_MACHINE;
+    record.flags = PlayRecord::FLAG_STATE_MACHINE;
     if clip.begun {
-        record.flags |= FLAG_STARTED;
+        record.flags |= PlayRecord::FLAG_STARTED;
     }
     record
 }

@@ -86,10 +86,10 @@ impl Animator {
             let local_s = actor.clock.local_s(self.now_s);
             actor.driver = None;
             for record in self.pool.get_mut(actor.block) {
-                if record.has(super::FLAG_STATE_MACHINE) {
-                    record.flags &= !super::FLAG_STATE_MACHINE;
+                if record.has(super::PlayRecord::FLAG_STATE_MACHINE) {
+                    record.flags &= !super::PlayRecord::FLAG_STATE_MACHINE;
                     // Clips of states report no event at their end.
-                    record.flags |= super::FLAG_FINISHED;
+                    record.flags |= super::PlayRecord::FLAG_FINISHED;
                     record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
                 }
             }

@@ -6,7 +6,7 @@ use super::instances::Animator;
 use super::library::Library;
 use super::own_pose::clip_of;
 use super::pool::RecordPool;
-use super::record::{FLAG_POSE, PlayRecord};
+use super::record::PlayRecord;
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
@@ -250,7 +250,9 @@ pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
     own.is_some_and(|own| !own.model.is_empty())
         && actor.carry_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
-            record.has(FLAG_POSE) && record.mask().is_none() && record.weight_at(local_s) >= 1.0
+            record.has(PlayRecord::FLAG_POSE)
+                && record.mask().is_none()
+                && record.weight_at(local_s) >= 1.0
         })
         && seen.next().is_none()
 }

@@ -66,6 +66,7 @@ mod goals;
 mod instances;
 mod joint_ref;
 mod library;
+mod name_or_id;
 mod own_pose;
 mod pace;
 mod passing;
@@ -90,10 +91,8 @@ pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
 pub use instances::Animator;
 pub use joint_ref::JointRef;
-pub use play::{BlendSpaceRef, ClipRef, MaskRef, Play, Playing};
-pub use record::{
-    BLEND_BITS, FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK,
-    PlayRecord,
-};
+pub use name_or_id::NameOrId;
+pub use play::{Play, Playing};
+pub use record::PlayRecord;
 pub use root::RootMotionMode;
 pub use show_pose::ShowPose;

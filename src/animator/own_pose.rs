@@ -1,7 +1,7 @@
 //! The pose that a caller gave an actor, which plays like a clip.
 
 use super::library::Library;
-use super::record::{FLAG_POSE, PlayRecord};
+use super::record::PlayRecord;
 use crate::clip::Clip;
 use crate::skeleton::{Affine, Transform};
 
@@ -26,7 +26,7 @@ pub(super) fn clip_of<'a>(
     own: Option<&'a OwnPose>,
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
-    if record.has(FLAG_POSE) {
+    if record.has(PlayRecord::FLAG_POSE) {
         return own.map(|own| &own.clip);
     }
     library.clips.get(usize::from(record.clip))

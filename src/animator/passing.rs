@@ -1,6 +1,6 @@
 //! A play record over an interval of its actor's time.
 
-use super::record::{FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 
 /// A record, and an interval of the actor's time during which it plays.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ impl Passing {
     pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
         // A record stops playing when it has faded out. A state machine itself says until when a
         // clip plays, and does not round its fades to `f32`.
-        let bound = !record.has(FLAG_STATE_MACHINE) || record.from_weight == 0.0;
+        let bound = !record.has(PlayRecord::FLAG_STATE_MACHINE) || record.from_weight == 0.0;
         let end_s = if record.to_weight == 0.0 && bound {
             record.fade_end_s().max(from_s)
         } else {

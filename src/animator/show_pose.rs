@@ -1,11 +1,13 @@
 //! The controls for poses set by the caller, such as a ragdoll or a pose from the network.
 
+use super::ActorId;
 use super::control::{check_fade, fade_layer};
 use super::instances::Animator;
+use super::name_or_id::NameOrId;
 use super::own_pose::OwnPose;
-use super::record::{FLAG_POSE, NO_MASK, PlayRecord};
-use super::{ActorId, MaskRef};
+use super::record::PlayRecord;
 use crate::error::{Error, Result, expect_in};
+use crate::ids::MaskId;
 use crate::motion::Ease;
 use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 
@@ -18,8 +20,8 @@ pub struct ShowPose<'a> {
     pub ease: Ease,
     /// The layer that it is shown on.
     pub layer: u8,
-    /// The joints that it affects.
-    pub mask: MaskRef<'a>,
+    /// The joints that it affects. `None` affects all joints.
+    pub mask: Option<NameOrId<'a, MaskId>>,
     /// Its weight after the fade.
     pub weight: f32,
 }
@@ -30,7 +32,7 @@ impl Default for ShowPose<'_> {
             fade_s: 0.0,
             ease: Ease::Smooth,
             layer: 0,
-            mask: MaskRef::All,
+            mask: None,
             weight: 1.0,
         }
     }
@@ -121,7 +123,7 @@ impl Animator {
         let records = self.pool.get(actor.block);
         Ok(records
             .iter()
-            .any(|record| record.has(FLAG_POSE) && record.to_weight > 0.0))
+            .any(|record| record.has(PlayRecord::FLAG_POSE) && record.to_weight > 0.0))
     }
 
     fn check_show(&self, id: ActorId, show: &ShowPose<'_>) -> Result<()> {
@@ -133,7 +135,10 @@ impl Animator {
 
     fn check_shows(&self, id: ActorId) -> Result<()> {
         let records = self.pool.get(self.actors.get(id)?.block);
-        if records.iter().any(|record| record.has(FLAG_POSE)) {
+        if records
+            .iter()
+            .any(|record| record.has(PlayRecord::FLAG_POSE))
+        {
             return Ok(());
         }
         Err(Error::invalid("actor", "shows no pose of the caller's"))
@@ -185,18 +190,23 @@ impl Animator {
             // The actor has only one pose, so a record that already shows it is replaced and keeps
             // its weight.
             let pool = &mut self.pool;
-            let shown = pool.get(actor.block).iter().find(|r| r.has(FLAG_POSE));
+            let shown = pool
+                .get(actor.block)
+                .iter()
+                .find(|r| r.has(PlayRecord::FLAG_POSE));
             let shown = shown.filter(|record| record.layer == show.layer);
             let from = shown.map_or(0.0, |record| record.weight_at(local_s));
-            pool.retain(&mut actor.block, |record| !record.has(FLAG_POSE));
+            pool.retain(&mut actor.block, |record| {
+                !record.has(PlayRecord::FLAG_POSE)
+            });
             let records = pool.get_mut(actor.block);
             let fade = (show.fade_s, show.ease);
             fade_layer(records, show.layer, fade, local_s);
             self.blends
                 .fade_layer(actor.blends, show.layer, fade, local_s);
             let mut record = PlayRecord::new(0, local_s);
-            (record.layer, record.flags) = (show.layer, FLAG_POSE);
-            record.mask = mask.unwrap_or(NO_MASK);
+            (record.layer, record.flags) = (show.layer, PlayRecord::FLAG_POSE);
+            record.mask = mask.unwrap_or(PlayRecord::NO_MASK);
             record.set_ease(show.ease);
             record.fade_s = show.fade_s;
             record.from_weight = if show.fade_s > 0.0 { from } else { show.weight };

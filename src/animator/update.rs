@@ -6,7 +6,7 @@ use super::deliver::{Sink, finish_s, next_s};
 use super::instances::Animator;
 use super::library::Library;
 use super::passing::Passing;
-use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 use super::root::Step;
 use crate::error::{Result, expect_in};
 use crate::state_machine::MAX_TIME_S;
@@ -107,9 +107,9 @@ impl Animator {
             let ends_later =
                 || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
             if back && number == 0 && ends_later() {
-                record.flags &= !FLAG_FINISHED;
+                record.flags &= !PlayRecord::FLAG_FINISHED;
             }
-            if !record.has(FLAG_STATE_MACHINE) {
+            if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 record.flags = sink.pass(library, &passing);
             }

@@ -4,7 +4,7 @@ use super::instances::{Allocation, InstanceState, SkinningStage, morph_words};
 use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
-use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
+use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::error::{Error, Result};
 use crate::gpu::layout;
 use crate::palette::Mat3x4;
@@ -138,9 +138,8 @@ impl Crowd {
             return animator.add(spawn.play);
         }
         let actor = animator.add_driven()?;
-        if spawn.play.clip != ClipRef::Rest
-            && let Err(why) = animator.play(actor, spawn.play)
-        {
+        let plays = spawn.play.clip.is_some() || spawn.play.blend_space.is_some();
+        if plays && let Err(why) = animator.play(actor, spawn.play) {
             animator.remove(actor)?;
             return Err(why);
         }

@@ -108,32 +108,32 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/accessors/0/byteOffset",
             json!(4),
-            "f: accessor 0: needs bytes 4..76 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 4..76 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/byteOffset",
             json!(huge),
-            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/byteOffset",
             json!(huge - 71),
-            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(7),
-            "f: accessor 0: needs bytes 0..84 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..84 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(huge),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(huge / 12 + 2),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
@@ -158,7 +158,7 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/bufferViews/0/byteStride",
             json!(16),
-            "f: accessor 0: needs bytes 0..92 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..92 of the bufferView, which has 72 bytes",
         ),
     ] {
         assert_eq!(with(&arm(), path, value), words);
@@ -379,11 +379,11 @@ fn sparse_parts_are_checked() {
         ),
         (
             sparse([0, 1], 3, U8),
-            "f: accessor 0, sparse.indices: needs bytes 0..3 of the bufferView, which has 2",
+            "f: accessor 0, sparse.indices: needs bytes 0..3 of the bufferView, which has 2 bytes",
         ),
         (
             sparse([0, 1], 2, U32),
-            "f: accessor 0, sparse.indices: needs bytes 0..8 of the bufferView, which has 2",
+            "f: accessor 0, sparse.indices: needs bytes 0..8 of the bufferView, which has 2 bytes",
         ),
         (
             sparse([0, 1], 2, F32),
