@@ -93,7 +93,7 @@ impl BlendPlay {
             space,
             number: 0,
             layer: 0,
-            mask: super::PlayRecord::NO_MASK,
+            mask: PlayRecord::NO_MASK,
             loop_mode: LoopMode::Loop,
             in_step: false,
             follows: false,

@@ -3,9 +3,6 @@
 use crate::ids::JointId;
 use glam::Vec3;
 
-/// The most joints that one [`Aim`] can have.
-pub const MAX_AIM_JOINTS: usize = 16;
-
 /// A joint of an [`Aim`], with its share of the turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimJoint {
@@ -28,10 +25,10 @@ pub struct AimJoint {
 /// less or not at all: see [`AimReport::weight`].
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
-/// use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{Aim, AimJoint, AimTarget};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -42,18 +39,20 @@ pub struct AimJoint {
 ///     ..Aim::new(vec![joint("Chest", 0.2), joint("Neck", 0.3), joint("Head", 0.5)], Vec3::Z)
 /// };
 ///
-/// let rig = IkRig::new(skeleton);
-/// let mut local = skeleton.rest_pose();
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
-/// let report = aim.solve(&rig, &AimTarget::at(Vec3::new(1.0, 1.2, 2.0)), pose)?;
-/// assert!(report.reached);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let look = animator.add_solver(IkSolver::Aim(aim))?;
+/// let actor = animator.add("Idle")?;
+/// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
+/// animator.set_target(actor, look, IkTarget::Aim(target), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, look)?;
+/// assert!(matches!(report, Some(IkReport::Aim(report)) if report.reached));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The joints, from the first on, 1 to [`MAX_AIM_JOINTS`]. Each lies below the one before it.
+    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
     pub joints: Vec<AimJoint>,
     /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,
@@ -135,6 +134,9 @@ impl AimReport {
 }
 
 impl Aim {
+    /// The most joints that an aim can have.
+    pub const MAX_JOINTS: usize = 16;
+
     /// Creates an aim along `forward`, with +Y up and no limit.
     ///
     /// The axis starts at the last joint's origin.

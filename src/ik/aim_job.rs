@@ -1,6 +1,6 @@
 //! The aim job: checks an aim, solves it and reports the result.
 
-use super::aim::{Aim, AimJoint, AimReport, AimTarget, MAX_AIM_JOINTS};
+use super::aim::{Aim, AimJoint, AimReport, AimTarget};
 use super::aim_solve::Rotations;
 use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
 use super::rig::IkRig;
@@ -38,17 +38,17 @@ impl IkJob for Aim {
 
     /// Checks the joints, shares, axes and limit.
     ///
-    /// There must be 1 to [`MAX_AIM_JOINTS`] joints, each below the one before it, with positive
+    /// There must be 1 to [`Aim::MAX_JOINTS`] joints, each below the one before it, with positive
     /// shares. The axes must have directions, and the limit must be in 0..=π.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         let Some(first) = self.joints.first() else {
             return Err(Error::length("Aim::joints", 0, 1));
         };
-        if self.joints.len() > MAX_AIM_JOINTS {
+        if self.joints.len() > Aim::MAX_JOINTS {
             return Err(Error::Capacity {
                 what: "joints that aim",
                 asked: self.joints.len() as u64,
-                cap: MAX_AIM_JOINTS as u64,
+                cap: Aim::MAX_JOINTS as u64,
             });
         }
         rig.expect_joint(first.joint)?;

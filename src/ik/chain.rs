@@ -5,10 +5,8 @@ use super::limit::JointLimit;
 use super::rig::IkRig;
 use crate::error::{Error, Result};
 use crate::ids::JointId;
+use crate::skeleton::Skeleton;
 use glam::Vec3;
-
-/// The most joints that a chain can have.
-pub const MAX_CHAIN_JOINTS: usize = 64;
 
 /// A joint of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,28 +39,29 @@ pub struct ChainJoint {
 /// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
-/// use throng::ik::{ChainTarget, IkChain, IkJob, IkPose, IkRig};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{ChainTarget, IkChain};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let rig = IkRig::new(skeleton);
-/// let joint = |name| skeleton.joint(name).unwrap_or_default();
-/// let chain = IkChain::between(&rig, joint("Spine"), joint("LeftHand"))?;
+/// let chain = IkChain::between(skeleton, skeleton.joint("Spine")?, skeleton.joint("LeftHand")?)?;
 ///
-/// let mut local = skeleton.rest_pose();
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
-/// let report = chain.solve(&rig, &ChainTarget::at(Vec3::new(0.2, 1.2, 0.4)), pose)?;
-/// assert!(report.reached);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let reach = animator.add_solver(IkSolver::Chain(chain))?;
+/// let actor = animator.add("Idle")?;
+/// let target = ChainTarget::at(Vec3::new(0.2, 1.2, 0.4));
+/// animator.set_target(actor, reach, IkTarget::Chain(target), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, reach)?;
+/// assert!(matches!(report, Some(IkReport::Chain(report)) if report.reached));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`MAX_CHAIN_JOINTS`]. Each lies below the one before it.
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
     ///
     /// Skeleton joints between them that are not listed do not turn.
     pub joints: Vec<ChainJoint>,
@@ -119,6 +118,9 @@ impl ChainReport {
 }
 
 impl IkChain {
+    /// The most joints that a chain can have.
+    pub const MAX_JOINTS: usize = 64;
+
     /// Creates a chain of all joints from `root` down to `tip`, without limits.
     ///
     /// The tolerance is 1 mm, with at most 32 iterations.
@@ -126,8 +128,14 @@ impl IkChain {
     /// # Errors
     /// - [`Error::NotFound`] if a joint does not exist.
     /// - [`Error::At`] if `tip` is not below `root`.
-    /// - [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`] joints.
-    pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
+    /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
+    pub fn between(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self> {
+        Self::of_rig(&IkRig::new(skeleton), root, tip)
+    }
+
+    /// [`Self::between`] for a skeleton that is prepared already.
+    #[doc(hidden)]
+    pub fn of_rig(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
             joint,

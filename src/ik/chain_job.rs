@@ -1,6 +1,6 @@
 //! The chain job: checks a chain, solves it and reports the result.
 
-use super::chain::{ChainReport, ChainTarget, IkChain, MAX_CHAIN_JOINTS};
+use super::chain::{ChainReport, ChainTarget, IkChain};
 use super::chain_solve::Chain;
 use super::job::{Checked, IkJob, IkPose, expect_finite};
 use super::maths::{blend, length};
@@ -14,17 +14,17 @@ impl IkJob for IkChain {
 
     /// Checks the joints, limits, tolerance and iterations.
     ///
-    /// There must be 2 to [`MAX_CHAIN_JOINTS`] joints, each below the one before it. Limits,
+    /// There must be 2 to [`IkChain::MAX_JOINTS`] joints, each below the one before it. Limits,
     /// tolerance and iterations must be in their ranges.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         if self.joints.len() < 2 {
             return Err(Error::length("IkChain::joints", self.joints.len(), 2));
         }
-        if self.joints.len() > MAX_CHAIN_JOINTS {
+        if self.joints.len() > IkChain::MAX_JOINTS {
             return Err(Error::Capacity {
                 what: "joints of a chain",
                 asked: self.joints.len() as u64,
-                cap: MAX_CHAIN_JOINTS as u64,
+                cap: IkChain::MAX_JOINTS as u64,
             });
         }
         for pair in self.joints.windows(2) {

@@ -14,24 +14,25 @@ use glam::{Quat, Vec3};
 /// the pose is already folded and has no such direction, the direction of the upper bone is used.
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
-/// use throng::ik::{IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{TwoBone, TwoBoneTarget};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let joint = |name| skeleton.joint(name).unwrap_or_default();
-/// let rig = IkRig::new(skeleton);
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///
-/// let mut local = skeleton.rest_pose();
-/// character.clips()[0].sample(0.5, &mut local)?;
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
-/// let report = arm.solve(&rig, &TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3)), pose)?;
-/// assert!(report.reached && report.distance_m < 1e-4);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let reach = animator.add_solver(IkSolver::TwoBone(arm))?;
+/// let actor = animator.add("Walk")?;
+/// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
+/// animator.set_target(actor, reach, IkTarget::TwoBone(target), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, reach)?;
+/// assert!(matches!(report, Some(IkReport::TwoBone(report)) if report.reached));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
