@@ -49,6 +49,6 @@ mod words;
 pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use humanoid::Humanoid;
-pub use map::{JointLink, JointMap, UnmatchedRole};
-pub use options::{RetargetOptions, Scales, Translations};
+pub use map::{JointLink, JointMap};
+pub use options::RetargetOptions;
 pub use role::{Finger, Role, Side};

@@ -2,29 +2,6 @@
 
 use crate::skeleton::Transform;
 
-/// The source translations that the target follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Translations {
-    /// Translations of the hips, or of the highest joints that follow one. Limbs keep the target's
-    /// lengths.
-    #[default]
-    Root,
-    /// All translations, times the ratio of sizes.
-    ///
-    /// A joint's translation is its movement relative to the nearest joint above that follows one.
-    All,
-}
-
-/// The source scales that the target follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scales {
-    /// None: the target keeps its own scales.
-    Keep,
-    /// The ratio of the source joint's scale to its rest scale.
-    #[default]
-    Ratio,
-}
-
 /// The options of a [`Retarget`](crate::retarget::Retarget).
 ///
 /// Minor versions may add fields. Name the fields that you set and take the others from the
@@ -43,10 +20,17 @@ pub struct RetargetOptions {
     pub turn: Option<glam::Quat>,
     /// The factor for translations, finite and not negative. `None` computes it.
     pub ratio: Option<f32>,
-    /// The translations to follow.
-    pub translations: Translations,
-    /// The scales to follow.
-    pub scales: Scales,
+    /// If true, all joints follow the source's translations, times the ratio of sizes.
+    ///
+    /// A joint's translation is its movement relative to the nearest joint above that follows one.
+    ///
+    /// If false, only the hips do, or the highest joints that follow one. Limbs keep the target's
+    /// lengths.
+    pub all_translations: bool,
+    /// If true, joints take on the ratio of the source joint's scale to its rest scale.
+    ///
+    /// If false, the target keeps its own scales.
+    pub scales: bool,
     /// The source's rest pose, one transform per joint.
     ///
     /// If empty, the skeleton's rest pose is used. Set it if a file's nodes rest in mid-step, for
@@ -69,8 +53,8 @@ impl Default for RetargetOptions {
             align: true,
             turn: None,
             ratio: None,
-            translations: Translations::Root,
-            scales: Scales::Ratio,
+            all_translations: false,
+            scales: true,
             source_rest: Vec::new(),
             target_rest: Vec::new(),
             max_error: 1e-3,

@@ -3,7 +3,7 @@
 use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
-use super::options::{RetargetOptions, Scales, Translations};
+use super::options::RetargetOptions;
 use super::role::Role;
 use crate::error::{Error, Result, expect_len};
 use crate::ids::JointId;
@@ -117,7 +117,7 @@ impl Plan {
             links: links.collect(),
             turn,
             ratio,
-            scales: options.scales == Scales::Ratio,
+            scales: options.scales,
             source_scales: source_rest
                 .iter()
                 .map(|local| local.scale.as_dvec3())
@@ -329,7 +329,7 @@ impl Rests<'_> {
         };
         let (behind, axes) = follow(link.source);
         let over = self.above[at].map(|above| usize::from(self.map.links()[above].source));
-        let over = over.filter(|_| options.translations == Translations::All);
+        let over = over.filter(|_| options.all_translations);
         let source_at = self.source_at(at);
         Link {
             target: link.target,

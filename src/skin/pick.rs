@@ -1,6 +1,6 @@
 //! Picking: the nearest hit of a ray on deformed meshes.
 
-use super::bounds::morphed_bounds;
+use super::bounds::posed_bounds;
 use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
@@ -77,7 +77,7 @@ pub struct Posed<'a> {
 /// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald ("Watertight
 ///   Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1), 2013), in `f64`. No
 ///   ray slips between triangles that share an edge. Degenerate triangles are never hit.
-/// - A ray that misses [`morphed_bounds`] is rejected before the vertices are deformed. This
+/// - A ray that misses [`posed_bounds`] is rejected before the vertices are deformed. This
 ///   applies to all methods but dual quaternions, for which those bounds are not valid.
 ///
 /// # Errors
@@ -204,7 +204,7 @@ impl Posed<'_> {
     /// The box is valid for blended matrices, whose images are convex combinations. It is not valid
     /// for dual quaternions.
     fn missed_by(&self, line: &Line) -> Result<bool> {
-        let bounds = |list: &[Mat3x4]| morphed_bounds(self.character, list, self.weights);
+        let bounds = |list: &[Mat3x4]| posed_bounds(self.character, list, Some(self.weights));
         let bounds = match self.palette {
             PaletteRef::Mat3x4(list) => bounds(list)?,
             PaletteRef::QuatOffset(list) => {
