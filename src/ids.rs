@@ -40,8 +40,9 @@ pub(crate) fn unknown<'a>(
 }
 
 macro_rules! ids {
-    ($($name:ident, $what:literal, $of:literal, $lookup:literal;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, $what:literal, $of:literal, $lookup:literal;)*) => {$(
         #[doc = concat!("The index of a ", $what, " of a ", $of, ": ", $lookup, " finds it by name.")]
+        $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub u16);
 
@@ -88,6 +89,7 @@ macro_rules! ids {
 }
 
 ids! {
+    #[doc(alias = "bone")]
     JointId, "joint", "skeleton", "[`Skeleton::joint`](crate::skeleton::Skeleton::joint)";
     ClipId, "clip", "character", "[`Character::clip`](crate::character::Character::clip)";
     MorphWeightId, "morph weight", "character",

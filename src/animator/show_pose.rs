@@ -141,7 +141,7 @@ impl Animator {
         {
             return Ok(());
         }
-        Err(Error::invalid("actor", "shows no pose of the caller's"))
+        Err(Error::invalid("actor", "shows no pose set by the caller"))
     }
 
     fn check_local(&self, local: &[Transform]) -> Result<()> {

@@ -21,7 +21,7 @@ pub enum ArgumentFault {
         max: f64,
     },
     /// A slice of the wrong length.
-    #[error("has {got} elements, must have {need}")]
+    #[error("has {got} elements, needs {need}")]
     Length {
         /// The length that the caller gave.
         got: usize,

@@ -124,7 +124,7 @@ pub enum AssetFault {
         len: u64,
     },
     /// A count that differs from the count it must match.
-    #[error("{what} has {got}, must have {need}")]
+    #[error("{what} has {got}, needs {need}")]
     Count {
         /// The thing that was counted.
         what: &'static str,

@@ -16,7 +16,7 @@ pub enum SavedFault {
         known: u32,
     },
     /// The data is shorter or longer than it was when it was written.
-    #[error("has {got} bytes, must have {need}")]
+    #[error("has {got} bytes, needs {need}")]
     Length {
         /// The number of bytes that are there.
         got: u64,

@@ -46,7 +46,7 @@ impl IkJob for Aim {
         };
         if self.joints.len() > Aim::MAX_JOINTS {
             return Err(Error::Capacity {
-                what: "joints that aim",
+                what: "joints of an aim",
                 asked: self.joints.len() as u64,
                 cap: Aim::MAX_JOINTS as u64,
             });

@@ -188,10 +188,8 @@ impl IkRig {
         if self.is_below(joint, above) {
             return Ok(());
         }
-        Err(
-            Error::invalid(what, "does not hang below the joint before it")
-                .at("joint", usize::from(joint)),
-        )
+        Err(Error::invalid(what, "is not below the joint before it")
+            .at("joint", usize::from(joint)))
     }
 
     /// Checks that both poses have as many elements as `instances` need.

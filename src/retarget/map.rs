@@ -98,10 +98,7 @@ impl JointMap {
             let from = find(source, "source joint", from)?;
             let to = find(target, "target joint", to)?;
             if of_target.insert(to, from).is_some() {
-                return Err(Error::invalid(
-                    "pairs",
-                    "a joint of the target stands twice",
-                ));
+                return Err(Error::invalid("pairs", "a target joint appears twice"));
             }
         }
         let links = of_target.into_iter().map(|(target, source)| JointLink {

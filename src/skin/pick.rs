@@ -177,7 +177,7 @@ impl PosedInstance<'_> {
         };
         let model_from_world = world_from_model.inverse();
         if !model_from_world.is_finite() {
-            return Err(Error::invalid("world_from_model", "can't be inverted"));
+            return Err(Error::invalid("world_from_model", "has no inverse"));
         }
         let ray = DRay {
             origin: model_from_world.transform_point3(world.origin),

@@ -280,12 +280,12 @@ fn counts_that_must_match() {
         (
             "/accessors/1/count",
             json!(5),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: the accessor has 5, must have 6",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: the accessor has 5, needs 6",
         ),
         (
             "/accessors/2/count",
             json!(5),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the accessor has 5, must have 6",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the accessor has 5, needs 6",
         ),
         (
             "/accessors/3/count",
@@ -295,17 +295,17 @@ fn counts_that_must_match() {
         (
             "/accessors/4/count",
             json!(1),
-            "f: skin 0, inverseBindMatrices: the accessor has 1, must have 2",
+            "f: skin 0, inverseBindMatrices: the accessor has 1, needs 2",
         ),
         (
             "/accessors/6/count",
             json!(2),
-            "f: animation 0, samplers[0].output: the accessor has 2, must have 3",
+            "f: animation 0, samplers[0].output: the accessor has 2, needs 3",
         ),
         (
             "/animations/0/samplers/0/interpolation",
             json!("CUBICSPLINE"),
-            "f: animation 0, samplers[0].output: the accessor has 3, must have 9",
+            "f: animation 0, samplers[0].output: the accessor has 3, needs 9",
         ),
         ("/skins/0/joints", json!([]), "f: skin 0: missing joints"),
         (
@@ -371,11 +371,11 @@ fn sparse_parts_are_checked() {
         ),
         (
             sparse([0, 1], 0, U8),
-            "f: accessor 0, sparse.count: the sparse part has 0, must have 3",
+            "f: accessor 0, sparse.count: the sparse part has 0, needs 3",
         ),
         (
             sparse([0, 1], 4, U8),
-            "f: accessor 0, sparse.count: the sparse part has 4, must have 3",
+            "f: accessor 0, sparse.count: the sparse part has 4, needs 3",
         ),
         (
             sparse([0, 1], 3, U8),

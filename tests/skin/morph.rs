@@ -303,7 +303,7 @@ fn weight_tracks_are_checked() {
             "morph weight 8589934589 does not exist: there are 4",
         ),
         (vec![track(0, 2, &[], 0)], "has no keys"),
-        (vec![track(0, 2, &[0.0], 1)], "has 1 elements, must have 2"),
+        (vec![track(0, 2, &[0.0], 1)], "has 1 elements, needs 2"),
         (vec![track(0, 1, &[1.0, 1.0], 2)], "strictly increasing"),
         (vec![track(0, 1, &[-1.0], 1)], "not negative"),
         (

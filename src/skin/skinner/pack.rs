@@ -104,7 +104,10 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
         if unweighted { 0 } else { vertices * k },
     )?;
     if k == 0 {
-        return Err(Error::invalid("influences per vertex", "there are none"));
+        return Err(Error::invalid(
+            "influences per vertex",
+            "must be at least 1",
+        ));
     }
     let (mut all, mut runs): (Vec<Influence>, Vec<Run>) = (Vec::new(), Vec::new());
     for block in 0..vertices.div_ceil(WIDTH) {

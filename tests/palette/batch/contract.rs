@@ -288,7 +288,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
     let refused = poser.palettes(&clips_here, &list(&[[good]; 2]), to);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "palettes: has 3 elements, must have 4"
+        "palettes: has 3 elements, needs 4"
     );
 }
 
@@ -323,7 +323,7 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let refused = poser().with_masks(&masks).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "mask 1: weights: has 2 elements, must have 3"
+        "mask 1: weights: has 2 elements, needs 3"
     );
     for threshold in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(poser().with_threshold(threshold).is_err());
@@ -336,12 +336,12 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let refused = poser().finish(&models, WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "model poses: has 5 elements, must have 3"
+        "model poses: has 5 elements, needs 3"
     );
     let refused = poser().finish(&models[..3], WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "palettes: has 6 elements, must have 3"
+        "palettes: has 6 elements, needs 3"
     );
     assert!(clips(&character).is_empty());
 }
