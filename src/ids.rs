@@ -41,7 +41,8 @@ pub(crate) fn unknown<'a>(
 
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident, $what:literal, $of:literal, $lookup:literal;)*) => {$(
-        #[doc = concat!("The index of a ", $what, " of a ", $of, ": ", $lookup, " finds it by name.")]
+        #[doc = concat!("The index of a ", $what, " of a ", $of, ".\n\n")]
+        #[doc = concat!($lookup, " finds it by name.")]
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub u16);
@@ -95,7 +96,8 @@ ids! {
     MorphWeightId, "morph weight", "character",
         "[`Character::morph_weight`](crate::character::Character::morph_weight)";
     MaskId, "mask", "character", "[`AnimationSet::mask`](crate::character::AnimationSet::mask)";
-    SocketId, "socket", "character", "[`AnimationSet::socket`](crate::character::AnimationSet::socket)";
+    SocketId, "socket", "character",
+        "[`AnimationSet::socket`](crate::character::AnimationSet::socket)";
     BlendSpaceId, "blend space", "character",
         "[`AnimationSet::blend_space`](crate::character::AnimationSet::blend_space)";
     EventId, "event", "character", "[`AnimationSet::event`](crate::character::AnimationSet::event)";

@@ -224,7 +224,8 @@ impl IkJob for FootPlacement {
     /// Checks the pelvis, the legs, the heights and `up`.
     ///
     /// The pelvis must exist and every leg must be a valid [`TwoBone`] below it. There must be 1 to
-    /// [`FootPlacement::MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a direction.
+    /// [`FootPlacement::MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a
+    /// direction.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
         if self.legs.len() > FootPlacement::MAX_LEGS {

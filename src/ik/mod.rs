@@ -15,9 +15,9 @@
 //! from elsewhere can be shown on an actor first, see
 //! [`Animator::show_pose`](crate::animator::Animator::show_pose).
 //!
-//! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis. It
-//! then recomputes the model pose of those joints and of all joints below them, and of no others.
-//! Nothing is allocated. All data, including targets, is in character (model) space.
+//! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis.
+//! It then recomputes the model pose of those joints and of all joints below them, and of no
+//! others. Nothing is allocated. All data, including targets, is in character (model) space.
 //!
 //! # Weights
 //! A weight blends each corrected local rotation with the animated one, by components on the

@@ -36,7 +36,7 @@ pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// assert_eq!(
 ///     error.to_string(),
 ///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
-///      no state is called \"stnad\": there are stand, go"
+///      state \"stnad\" does not exist: there are stand, go"
 /// );
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -65,7 +65,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"jump\", kind",
         "name = \"speed\", kind",
         "parameter 1 \"speed\", name",
-        "number 0",
+        "element 0",
     ),
     (
         "kind = \"bool\", default = true",
@@ -192,7 +192,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"leap\"",
         "name = \"stand\"",
         "layer \"body\", state 2 \"stand\", name",
-        "number 0",
+        "element 0",
     ),
     (
         "name = \"leap\"",

@@ -35,7 +35,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['speed', 'speed']",
-        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, where 1 parameter",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, must be 1 parameter",
         "",
     ),
     (
@@ -77,7 +77,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n{ name = 'b', time_s = 1.1 }]",
-        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, where a time of the clip",
+        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, must be a time of the clip",
         "",
     ),
     (
@@ -92,7 +92,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\ngait = { speed_m_s = -1 }",
-        "doll.toml:3: clip 0 \"Walk\", gait.speed_m_s: is -1, where",
+        "doll.toml:3: clip 0 \"Walk\", gait.speed_m_s: is -1, must be",
         "",
     ),
     (
