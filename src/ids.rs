@@ -40,8 +40,10 @@ pub(crate) fn unknown<'a>(
 }
 
 macro_rules! ids {
-    ($($name:ident, $what:literal, $of:literal, $lookup:literal;)*) => {$(
-        #[doc = concat!("The index of a ", $what, " of a ", $of, ": ", $lookup, " finds it by name.")]
+    ($($(#[$meta:meta])* $name:ident, $what:literal, $of:literal, $lookup:literal;)*) => {$(
+        #[doc = concat!("The index of a ", $what, " of a ", $of, ".\n\n")]
+        #[doc = concat!($lookup, " finds it by name.")]
+        $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub u16);
 
@@ -88,12 +90,14 @@ macro_rules! ids {
 }
 
 ids! {
+    #[doc(alias = "bone")]
     JointId, "joint", "skeleton", "[`Skeleton::joint`](crate::skeleton::Skeleton::joint)";
     ClipId, "clip", "character", "[`Character::clip`](crate::character::Character::clip)";
     MorphWeightId, "morph weight", "character",
         "[`Character::morph_weight`](crate::character::Character::morph_weight)";
     MaskId, "mask", "character", "[`AnimationSet::mask`](crate::character::AnimationSet::mask)";
-    SocketId, "socket", "character", "[`AnimationSet::socket`](crate::character::AnimationSet::socket)";
+    SocketId, "socket", "character",
+        "[`AnimationSet::socket`](crate::character::AnimationSet::socket)";
     BlendSpaceId, "blend space", "character",
         "[`AnimationSet::blend_space`](crate::character::AnimationSet::blend_space)";
     EventId, "event", "character", "[`AnimationSet::event`](crate::character::AnimationSet::event)";

@@ -110,8 +110,8 @@ pub use crate::crowd::Crowd;
 #[cfg(feature = "vulkan")]
 pub use crate::gpu::handles::Gpu;
 pub use animator::{
-    AnimationEvent, AnimationEventKind, BlendSpaceRef, ClipRef, IkReport, IkSolver, IkTarget,
-    JointRef, MaskRef, Play, Playing, RootMotionMode, ShowPose, SolverId,
+    AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play,
+    Playing, RootMotionMode, ShowPose, SolverId,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;

@@ -2,7 +2,7 @@
 
 use std::f32::consts::FRAC_PI_2;
 
-use throng::animator::{Animator, AnimatorDesc, ClipRef, Play};
+use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3};
 use throng::ids::ClipId;
@@ -83,7 +83,7 @@ impl<'a> Measure<'a> {
         let mut actors = Vec::new();
         for sample in 0..count {
             actors.push(self.animator.add(Play {
-                clip: clip.map_or(ClipRef::Rest, ClipRef::Id),
+                clip: clip.map(Into::into),
                 offset_s: duration_s * sample as f64 / (SAMPLES - 1) as f64,
                 loop_mode: LoopMode::Once,
                 ..Play::REST

@@ -8,7 +8,7 @@ use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, ClipRef, Crowd, InstanceEvent, Play, SkinningStage, Spawn,
+    Capacity, CharacterDesc, CharacterId, Crowd, InstanceEvent, Play, SkinningStage, Spawn,
 };
 
 use super::director::{self, Director};
@@ -222,7 +222,7 @@ impl Scene {
             tint: person.tint,
             user: index as u32,
             play: Play {
-                clip: clip.map_or(ClipRef::Rest, ClipRef::Id),
+                clip: clip.map(Into::into),
                 start_s: Some(0.0),
                 offset_s: person.phase_s,
                 speed: person.speed,

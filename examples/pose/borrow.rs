@@ -55,16 +55,13 @@ fn retargeted(
         notes,
         &format!("{} retargeted by {joints}", plural(clips.len(), "clip")),
     );
-    for missing in map.unmatched_roles() {
-        let whose = if missing.in_source {
+    for (role, in_source) in map.unmatched_roles() {
+        let whose = if *in_source {
             "the other model"
         } else {
             "this model"
         };
-        note(
-            notes,
-            &format!("only {whose} has a joint for {}", missing.role),
-        );
+        note(notes, &format!("only {whose} has a joint for {role}"));
     }
     Ok(model.clone().with_clips(clips)?)
 }

@@ -312,8 +312,8 @@ fn find(model: &Character, name: &str) -> Result<usize, Failure> {
     let clips = model.curves();
     match name.parse::<usize>() {
         Ok(index) if index < clips.len() => Ok(index),
-        Ok(index) if !clips.is_empty() => Err(Failure::Told(format!(
-            "no clip is called \"{name}\", and the clips are numbered 0 to {}: there is no {index}",
+        Ok(_) if !clips.is_empty() => Err(Failure::Told(format!(
+            "clip \"{name}\" does not exist: the clips are numbered 0 to {}",
             clips.len() - 1
         ))),
         _ if clips.is_empty() => Err(Failure::Told(format!("{} has no clips", model.name()))),

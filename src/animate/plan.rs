@@ -3,7 +3,7 @@
 use super::group::{Instance, Played};
 use super::rig::Rig;
 use crate::clip::Clip;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_in};
 use crate::motion::{ClipSample, SampleList};
 
 /// The rig, clips and masks that samples refer to.
@@ -25,17 +25,7 @@ impl Library<'_> {
         let mut level = 0;
         for sample in samples {
             let weight = sample.weight;
-            if !weight.is_finite() {
-                return Err(argument("weight", ArgumentFault::NotFinite(weight.into())));
-            }
-            if weight < 0.0 {
-                let out_of_range = ArgumentFault::OutOfRange {
-                    value: weight.into(),
-                    min: 0.0,
-                    max: f32::MAX.into(),
-                };
-                return Err(argument("weight", out_of_range));
-            }
+            expect_in("weight", weight, 0.0, f32::MAX)?;
             if weight == 0.0 {
                 continue;
             }
@@ -45,8 +35,7 @@ impl Library<'_> {
                 count: self.clips.len() as u64,
             })?;
             if clip.skeleton != self.rig.skeleton || clip.rest.len() != self.rig.joints.len() {
-                let other = ArgumentFault::Invalid("was made for another skeleton");
-                return Err(argument("clip", other));
+                return Err(Error::invalid("clip", "was made for another skeleton"));
             }
             if let Some(mask) = sample.mask
                 && usize::from(mask) >= self.masks
@@ -58,9 +47,10 @@ impl Library<'_> {
                 });
             }
             if sample.level < level {
-                let descends =
-                    ArgumentFault::Invalid("must not be less than that of the previous sample");
-                return Err(argument("level", descends));
+                return Err(Error::invalid(
+                    "level",
+                    "must not be less than that of the previous sample",
+                ));
             }
             level = sample.level;
         }
@@ -227,8 +217,4 @@ fn bound(played: &mut [Played<'_>]) {
             }
         }
     }
-}
-
-fn argument(what: &'static str, why: ArgumentFault) -> Error {
-    Error::Argument { what, why }
 }

@@ -6,7 +6,7 @@ use super::rig::Rig;
 use super::scratch::Spare;
 use crate::character::Character;
 use crate::clip::Clip;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::motion::SampleList;
 use crate::palette::{PaletteEntry, WriteOnly};
 use crate::simd::{Row, SimdLevel, Unit, WIDTH};
@@ -127,10 +127,7 @@ impl BatchPoser {
     /// [`Error::Argument`] if it is not positive and finite.
     pub fn with_threshold(self, threshold: f32) -> Result<Self> {
         if !(threshold > 0.0 && threshold.is_finite()) {
-            return Err(Error::Argument {
-                what: "threshold",
-                why: ArgumentFault::Invalid("must be positive and finite"),
-            });
+            return Err(Error::invalid("threshold", "must be positive and finite"));
         }
         Ok(Self { threshold, ..self })
     }

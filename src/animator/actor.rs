@@ -1,5 +1,6 @@
 //! Actors: the instances of a character that an animator owns.
 
+use super::actor_id::ActorId;
 use super::blend_pool::Blends;
 use super::carry::Carry;
 use super::clock::Clock;
@@ -9,15 +10,6 @@ use super::own_pose::OwnPose;
 use super::pool::Block;
 use super::root::Root;
 use crate::error::{Error, Result};
-
-/// Identifies an actor of an animator.
-///
-/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ActorId {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
-}
 
 #[derive(Debug)]
 pub(crate) struct Actor {

@@ -1,7 +1,7 @@
 //! Playing blend spaces: one phase and one position for up to three clips.
 
 use super::library::Library;
-use super::record::{BLEND_SHIFT, FLAG_FINISHED, FLAG_IN_STEP, FLAG_STARTED, PlayRecord};
+use super::record::PlayRecord;
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
@@ -93,7 +93,7 @@ impl BlendPlay {
             space,
             number: 0,
             layer: 0,
-            mask: super::NO_MASK,
+            mask: PlayRecord::NO_MASK,
             loop_mode: LoopMode::Loop,
             in_step: false,
             follows: false,
@@ -249,11 +249,11 @@ impl BlendPlay {
         record.to_weight = self.weight.to * part.weight;
         record.fade_start_s = self.weight.start_s;
         record.fade_s = self.weight.duration_s as f32;
-        record.flags = self.number << BLEND_SHIFT;
+        record.flags = self.number << PlayRecord::BLEND_SHIFT;
         for (flag, is_set) in [
-            (FLAG_IN_STEP, self.in_step),
-            (FLAG_STARTED, self.begun),
-            (FLAG_FINISHED, self.finished || !leads),
+            (PlayRecord::FLAG_IN_STEP, self.in_step),
+            (PlayRecord::FLAG_STARTED, self.begun),
+            (PlayRecord::FLAG_FINISHED, self.finished || !leads),
         ] {
             if is_set {
                 record.flags |= flag;

@@ -4,9 +4,9 @@ use super::blend::BlendPlay;
 use super::control::check_fade;
 use super::instances::Animator;
 use super::step::Layer;
-use super::{ActorId, NO_MASK, Play};
+use super::{ActorId, Play, PlayRecord};
 use crate::character::BlendAt;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::BlendSpaceId;
 use crate::motion::{Ease, Ramp};
 use glam::Vec2;
@@ -29,7 +29,7 @@ impl Animator {
         let from = if play.fade_s > 0.0 { 0.0 } else { play.weight };
         let mut new = BlendPlay {
             layer: play.layer,
-            mask: mask.unwrap_or(NO_MASK),
+            mask: mask.unwrap_or(PlayRecord::NO_MASK),
             loop_mode: play.loop_mode,
             weight: Ramp::new(from, play.weight, local_s, play.fade_s.into(), play.ease),
             ..BlendPlay::new(&self.library, (space, at), times)
@@ -164,7 +164,6 @@ impl Animator {
         let actor = self.actors.get(id)?;
         let on_layer = |play: &&BlendPlay| play.layer == layer && play.weight.to > 0.0;
         let found = self.blends.iter(actor.blends).filter(on_layer).last();
-        let why = ArgumentFault::Invalid("plays no blend space");
-        found.ok_or(Error::Argument { what: "layer", why })
+        found.ok_or(Error::invalid("layer", "plays no blend space"))
     }
 }

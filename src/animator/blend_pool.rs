@@ -3,7 +3,7 @@
 use super::blend::{BlendPlay, MOST_BLENDS, NONE};
 use super::library::Library;
 use super::pool::{Block, RecordPool};
-use super::record::{FLAG_FINISHED, FLAG_STARTED};
+use super::record::PlayRecord;
 use crate::motion::Ease;
 
 /// The blend spaces of an actor, in the order in which they were played.
@@ -126,8 +126,8 @@ impl BlendPool {
     pub(crate) fn note(&mut self, blends: Blends, number: u8, [before, after]: [u8; 2]) {
         self.for_each(blends, |play| {
             if play.number == number {
-                play.begun |= after & FLAG_STARTED != 0;
-                play.finished |= (after & !before) & FLAG_FINISHED != 0;
+                play.begun |= after & PlayRecord::FLAG_STARTED != 0;
+                play.finished |= (after & !before) & PlayRecord::FLAG_FINISHED != 0;
             }
         });
     }

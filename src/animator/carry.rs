@@ -1,12 +1,10 @@
 //! Inertialised transitions of actors: offsets after a cut, which decay.
 
-use super::drive::record as driven_record;
-use super::evaluate::clip_of;
-use super::instances::Animator;
+use super::blended_weights::blend_records;
+use super::driven_record::driven_record;
 use super::library::Library;
-use super::own_pose::OwnPose;
-use super::record::{FLAG_STATE_MACHINE, PlayRecord};
-use super::weights::blend_records;
+use super::own_pose::{OwnPose, clip_of};
+use super::record::PlayRecord;
 use crate::Threads;
 use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
 use crate::ids::JointId;
@@ -251,7 +249,7 @@ impl Cut<'_> {
         let mut records = core::mem::take(&mut self.work.records);
         records.clear();
         let others = others.iter();
-        records.extend(others.filter(|record| !record.has(FLAG_STATE_MACHINE)));
+        records.extend(others.filter(|record| !record.has(PlayRecord::FLAG_STATE_MACHINE)));
         machine.driven(state, |clip| {
             let record = driven_record(self.library, clip);
             let at = records.partition_point(|other| other.layer <= record.layer);
@@ -261,39 +259,5 @@ impl Cut<'_> {
         });
         self.note(moment, &records, time_s);
         self.work.records = records;
-    }
-}
-
-impl Animator {
-    /// Everything that is needed to cut an actor, with its records and its time.
-    fn cut(&mut self, index: u32) -> Option<(Cut<'_>, &[PlayRecord], f64)> {
-        let actor = self.actors.list.get_mut(index as usize)?;
-        let cut = Cut {
-            library: &self.library,
-            poser: &self.poser,
-            threads: &self.threads,
-            own: actor.own_pose.as_deref(),
-            carry: &mut actor.carry,
-            work: &mut self.cut_work,
-        };
-        Some((
-            cut,
-            self.pool.get(actor.block),
-            actor.clock.local_s(self.now_s),
-        ))
-    }
-
-    /// Samples an actor's motion at a cut.
-    pub(super) fn note_cut(&mut self, index: u32, moment: Moment) {
-        if let Some((mut cut, records, local_s)) = self.cut(index) {
-            cut.note(moment, records, local_s);
-        }
-    }
-
-    /// Starts the decay of the offsets between the sampled motions of an actor.
-    pub(super) fn begin_cut(&mut self, index: u32, inertial_s: f32) {
-        if let Some((mut cut, _, local_s)) = self.cut(index) {
-            cut.begin(local_s, inertial_s.into());
-        }
     }
 }

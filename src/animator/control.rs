@@ -3,12 +3,10 @@
 use super::blend::BlendPlay;
 use super::carry::Moment;
 use super::instances::Animator;
-use super::record::{
-    FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord,
-};
+use super::record::PlayRecord;
 use super::step::Layer;
-use super::{ActorId, ClipRef, Play, Playing};
-use crate::error::{ArgumentFault, Error, Result};
+use super::{ActorId, Play, Playing};
+use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::ids::{BlendSpaceId, ClipId};
 use crate::motion::Ease;
 use glam::Vec2;
@@ -30,30 +28,8 @@ pub(super) enum What {
 /// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
 const MAX_FADE_S: f32 = 3600.0;
 
-fn finite(what: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    let why = ArgumentFault::NotFinite(value);
-    Err(Error::Argument { what, why })
-}
-
-pub(super) fn in_range(what: &'static str, value: f32, max: f32) -> Result<()> {
-    finite(what, value.into())?;
-    if (0.0..=max).contains(&value) {
-        return Ok(());
-    }
-    let (value, max) = (value.into(), max.into());
-    let why = ArgumentFault::OutOfRange {
-        value,
-        min: 0.0,
-        max,
-    };
-    Err(Error::Argument { what, why })
-}
-
 pub(super) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
-    in_range(what, fade_s, MAX_FADE_S)
+    expect_in(what, fade_s, 0.0, MAX_FADE_S)
 }
 
 impl Animator {
@@ -116,34 +92,39 @@ impl Animator {
         let actor = self.actors.get(id)?;
         let taken = actor.driver.is_some() && usize::from(layer) < self.library.machine_layers();
         if taken {
-            return Err(Error::Argument {
-                what: "layer",
-                why: ArgumentFault::Invalid("belongs to the actor's state machine"),
-            });
+            return Err(Error::invalid(
+                "layer",
+                "belongs to the actor's state machine",
+            ));
         }
         Ok(())
     }
 
     /// Checks a play request and looks up its names. `None` stands for the rest pose.
     pub(super) fn resolve(&self, play: &Play<'_>) -> Result<Option<Resolved>> {
-        finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
-        finite("Play::offset_s", play.offset_s)?;
-        finite("Play::speed", play.speed)?;
+        expect_finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
+        expect_finite("Play::offset_s", play.offset_s)?;
+        expect_finite("Play::speed", play.speed)?;
         check_fade("Play::fade_s", play.fade_s)?;
         check_fade("Play::inertial_s", play.inertial_s)?;
-        in_range("Play::weight", play.weight, f32::MAX)?;
+        expect_in("Play::weight", play.weight, 0.0, f32::MAX)?;
         let mask = self.library.mask(play.mask)?;
-        let what = if let ClipRef::BlendSpace(space) = play.clip {
-            let (space, at) = self.library.blend_space(space, play.at)?;
-            Some(What::BlendSpace(space, at))
-        } else if play.at.is_some() {
-            let why = ArgumentFault::Invalid("is for blend spaces only");
-            return Err(Error::Argument {
-                what: "Play::at",
-                why,
-            });
-        } else {
-            self.library.clip(play.clip)?.map(What::Clip)
+        let what = match (play.clip, play.blend_space) {
+            (None, Some(space)) => {
+                let (space, at) = self.library.blend_space(space, play.at)?;
+                Some(What::BlendSpace(space, at))
+            }
+            (Some(_), Some(_)) => {
+                return Err(Error::invalid(
+                    "Play::clip",
+                    "must be None for a blend space",
+                ));
+            }
+            _ if play.at.is_some() => {
+                return Err(Error::invalid("Play::at", "is for blend spaces only"));
+            }
+            (Some(clip), None) => Some(What::Clip(self.library.clip(clip)?)),
+            (None, None) => None,
         };
         Ok(what.map(|what| Resolved { what, mask }))
     }
@@ -220,7 +201,7 @@ impl Animator {
     /// # Errors
     /// The same as [`Self::play`], for the actor and the layer, and for a speed that is not finite.
     pub fn set_speed(&mut self, id: ActorId, layer: u8, speed: f64) -> Result<()> {
-        finite("speed", speed)?;
+        expect_finite("speed", speed)?;
         let step_s = self.step_duration_s(id, layer)?;
         let in_step = |speed: f64, is_in_step: bool, duration_s: f64| match step_s {
             Some(step_s) if is_in_step => speed * (duration_s / step_s),
@@ -228,7 +209,7 @@ impl Animator {
         };
         self.change_layer(id, layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let speed = in_step(speed, record.has(FLAG_IN_STEP), duration_s);
+                let speed = in_step(speed, record.has(PlayRecord::FLAG_IN_STEP), duration_s);
                 record.turn(now_s, speed, duration_s);
             }
             Part::BlendSpace(play) => {
@@ -247,7 +228,7 @@ impl Animator {
     /// # Errors
     /// The same as [`Self::play`], for the actor and the layer, and for a time that is not finite.
     pub fn seek(&mut self, id: ActorId, layer: u8, time_s: f64) -> Result<()> {
-        finite("time_s", time_s)?;
+        expect_finite("time_s", time_s)?;
         let step_s = self.step_duration_s(id, layer)?;
         let phase = step_s.map(|step_s| time_s / step_s);
         let phase = phase.filter(|phase| phase.is_finite());
@@ -257,11 +238,11 @@ impl Animator {
         };
         self.change_layer(id, layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let time_s = in_step(record.has(FLAG_IN_STEP), duration_s);
+                let time_s = in_step(record.has(PlayRecord::FLAG_IN_STEP), duration_s);
                 let speeds = [record.speed_at(now_s), record.to_speed];
                 let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
                 record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
-                record.flags &= !(FLAG_STARTED | FLAG_FINISHED);
+                record.flags &= !(PlayRecord::FLAG_STARTED | PlayRecord::FLAG_FINISHED);
             }
             Part::BlendSpace(play) => {
                 play.seek(now_s, in_step(play.in_step, duration_s) / duration_s);
@@ -276,7 +257,8 @@ impl Animator {
         self.check_layer(id, layer)?;
         let actor = self.actors.get(id)?;
         let records = self.pool.get(actor.block).iter();
-        let in_step = |record: &&PlayRecord| is_played(record, layer) && record.has(FLAG_IN_STEP);
+        let in_step =
+            |record: &&PlayRecord| is_played(record, layer) && record.has(PlayRecord::FLAG_IN_STEP);
         let last = records.rev().find(in_step);
         let duration_s = last.map(|record| {
             let mut blends = self.blends.iter(actor.blends);
@@ -338,7 +320,7 @@ impl Animator {
             play.map(|play| BlendSpaceId(play.space))
         };
         Ok(records.map(move |record| Playing {
-            clip: (!record.has(FLAG_POSE)).then_some(ClipId(record.clip)),
+            clip: (!record.has(PlayRecord::FLAG_POSE)).then_some(ClipId(record.clip)),
             blend_space: space(record.blend()),
             layer: record.layer,
             time_s: record.clip_time_s(local_s, self.library.duration_s(record.clip)),
@@ -346,7 +328,7 @@ impl Animator {
             weight: record.weight_at(local_s),
             to_weight: record.to_weight,
             loop_mode: record.loop_mode(),
-            by_state_machine: record.has(FLAG_STATE_MACHINE),
+            by_state_machine: record.has(PlayRecord::FLAG_STATE_MACHINE),
         }))
     }
 
@@ -380,7 +362,7 @@ enum Part<'a> {
 
 /// Returns true if the record belongs to this layer and the caller plays a clip with it.
 fn is_played(record: &PlayRecord, layer: u8) -> bool {
-    record.layer == layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
+    record.layer == layer && !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_POSE)
 }
 
 /// Fades out what the caller plays on a layer.
@@ -390,7 +372,9 @@ pub(super) fn fade_layer(
     (fade_s, ease): (f32, Ease),
     local_s: f64,
 ) {
-    let own = |record: &&mut PlayRecord| record.layer == layer && !record.has(FLAG_STATE_MACHINE);
+    let own = |record: &&mut PlayRecord| {
+        record.layer == layer && !record.has(PlayRecord::FLAG_STATE_MACHINE)
+    };
     for record in records.iter_mut().filter(own) {
         record.fade_to(0.0, local_s, fade_s, ease);
     }
@@ -404,7 +388,7 @@ fn record(play: &Play<'_>, (clip, mask): (u16, Option<u16>), local_s: f64) -> Pl
     record.set_loop_mode(play.loop_mode);
     record.set_ease(play.ease);
     record.layer = play.layer;
-    record.mask = mask.unwrap_or(NO_MASK);
+    record.mask = mask.unwrap_or(PlayRecord::NO_MASK);
     (record.fade_start_s, record.fade_s) = (local_s, play.fade_s);
     record.from_weight = if play.fade_s > 0.0 { 0.0 } else { play.weight };
     record.to_weight = play.weight;

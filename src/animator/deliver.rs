@@ -1,84 +1,14 @@
 //! Effects of a record that plays: events, the end of the clip, root motion.
 
-use super::ActorId;
+use super::actor_id::ActorId;
 use super::clock::Clock;
 use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECORD};
 use super::library::Library;
-use super::record::{FLAG_FINISHED, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, PlayRecord};
+use super::passing::Passing;
+use super::record::PlayRecord;
 use super::root::Step;
 use crate::ids::{ClipId, EventId, StateId};
 use crate::motion::LoopMode;
-
-/// A record, and an interval of the actor's time during which it plays.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Passing {
-    pub(crate) record: PlayRecord,
-    pub(crate) from_s: f64,
-    pub(crate) to_s: f64,
-}
-
-impl Passing {
-    pub(crate) fn new(record: PlayRecord, [from_s, to_s]: [f64; 2]) -> Self {
-        // A record stops playing when it has faded out. A state machine itself says until when a
-        // clip plays, and does not round its fades to `f32`.
-        let bound = !record.has(FLAG_STATE_MACHINE) || record.from_weight == 0.0;
-        let end_s = if record.to_weight == 0.0 && bound {
-            record.fade_end_s().max(from_s)
-        } else {
-            f64::INFINITY
-        };
-        Self {
-            record,
-            from_s,
-            to_s: to_s.min(end_s),
-        }
-    }
-
-    /// The time at which the clip reverses within the interval, if its speed crosses 0.
-    fn turn_s(&self) -> Option<f64> {
-        let record = &self.record;
-        let rises = record.to_speed > record.from_speed;
-        let turns = record.from_speed.min(record.to_speed) < 0.0
-            && record.from_speed.max(record.to_speed) > 0.0;
-        let ramp_end_s = record.anchor_s + f64::from(record.speed_ramp_s);
-        let mut low = self.from_s.max(record.anchor_s);
-        let mut high = self.to_s.min(ramp_end_s);
-        let is_after = |time_s: f64| (record.speed_at(time_s) > 0.0) == rises;
-        if !turns || low >= high || is_after(low) || !is_after(high) {
-            return None;
-        }
-        for _ in 0..60 {
-            let middle = low + 0.5 * (high - low);
-            if is_after(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        (self.from_s < high && high < self.to_s).then_some(high)
-    }
-
-    /// The time within the interval at which unwrapped clip time is `unwrapped_s`.
-    fn time_of(&self, unwrapped_s: f64) -> f64 {
-        let record = &self.record;
-        if record.from_speed == record.to_speed {
-            let time_s = record.time_of(unwrapped_s, self.from_s);
-            return time_s.clamp(self.from_s, self.to_s);
-        }
-        // While the speed changes, bisect: 60 steps are exact to the last bit.
-        let (mut low, mut high) = (self.from_s, self.to_s);
-        let rises = record.unwrapped_s(high) >= record.unwrapped_s(low);
-        for _ in 0..60 {
-            let middle = low + 0.5 * (high - low);
-            if (record.unwrapped_s(middle) < unwrapped_s) == rises {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        high
-    }
-}
 
 /// Collects the events and the root motion of one actor.
 pub(crate) struct Sink<'a> {
@@ -128,7 +58,7 @@ impl Sink<'_> {
         let mut flags = record.flags;
         // If no time passes, nothing happens: a clip that is paused at its end finishes later.
         let nothing = passing.to_s <= passing.from_s || passing.to_s.is_nan();
-        if record.has(FLAG_POSE) || nothing {
+        if record.has(PlayRecord::FLAG_POSE) || nothing {
             return flags;
         }
         let spans = [passing.from_s, passing.to_s].map(|time_s| record.unwrapped_s(time_s));
@@ -137,9 +67,9 @@ impl Sink<'_> {
         }
         if spans[0] != spans[1] {
             self.deliver(library, passing, spans);
-            flags |= FLAG_STARTED;
+            flags |= PlayRecord::FLAG_STARTED;
         }
-        if !record.has(FLAG_STATE_MACHINE | FLAG_FINISHED)
+        if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
             && let Some(end_s) = finish_s(library, record, passing.from_s)
             && end_s <= passing.to_s
         {
@@ -151,7 +81,7 @@ impl Sink<'_> {
                 weight,
                 end_s,
             );
-            flags |= FLAG_FINISHED;
+            flags |= PlayRecord::FLAG_FINISHED;
         }
         flags
     }
@@ -161,7 +91,7 @@ impl Sink<'_> {
         let Some(events) = library.events(record.clip) else {
             return;
         };
-        let passed = if record.has(FLAG_STARTED) {
+        let passed = if record.has(PlayRecord::FLAG_STARTED) {
             events.passed(from, to, record.loop_mode())
         } else {
             events.passed_from_start(from, to, record.loop_mode())
@@ -204,16 +134,16 @@ pub(super) fn finish_s(library: &Library, record: &PlayRecord, since_s: f64) -> 
 
 /// The time after `local_s` at which a record must next be visited, in the actor's time.
 pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f64 {
-    if record.has(FLAG_POSE) {
+    if record.has(PlayRecord::FLAG_POSE) {
         return removal_s(record);
     }
     let events = library.events(record.clip);
-    let may_finish = record.loop_mode() == LoopMode::Once && !record.has(FLAG_FINISHED);
+    let may_finish = record.loop_mode() == LoopMode::Once && !record.has(PlayRecord::FLAG_FINISHED);
     if record.is_changing_speed(local_s) && (events.is_some() || may_finish) {
         return local_s;
     }
     let mut next_s = removal_s(record);
-    if !record.has(FLAG_STATE_MACHINE | FLAG_FINISHED)
+    if !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_FINISHED)
         && let Some(end_s) = finish_s(library, record, local_s)
     {
         next_s = next_s.min(end_s);
@@ -223,7 +153,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
     {
         let (from, mode) = (record.unwrapped_s(local_s), record.loop_mode());
         let to = f64::INFINITY.copysign(record.to_speed);
-        let mut passed = if record.has(FLAG_STARTED) {
+        let mut passed = if record.has(PlayRecord::FLAG_STARTED) {
             events.passed(from, to, mode)
         } else {
             events.passed_from_start(from, to, mode)
@@ -237,7 +167,7 @@ pub(crate) fn next_s(library: &Library, record: &PlayRecord, local_s: f64) -> f6
 
 /// The time at which the record has faded out and can be removed.
 fn removal_s(record: &PlayRecord) -> f64 {
-    if record.to_weight == 0.0 && !record.has(FLAG_STATE_MACHINE) {
+    if record.to_weight == 0.0 && !record.has(PlayRecord::FLAG_STATE_MACHINE) {
         record.fade_end_s()
     } else {
         f64::INFINITY

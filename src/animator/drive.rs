@@ -2,10 +2,12 @@
 
 use super::carry::{Cut, Moment};
 use super::clock::Clock;
-use super::deliver::{Passing, Sink};
+use super::deliver::Sink;
+use super::driven_record::driven_record;
 use super::library::Library;
+use super::passing::Passing;
 use super::pool::{Block, RecordPool};
-use super::record::{FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK, PlayRecord};
+use super::record::PlayRecord;
 use crate::ids::{ParameterId, StateId};
 use crate::motion::Ramp;
 use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken, Watch};
@@ -68,9 +70,9 @@ impl Driver {
         block: &mut Block,
     ) {
         let local_s = self.state.now_s();
-        pool.retain(block, |record| !record.has(FLAG_STATE_MACHINE));
+        pool.retain(block, |record| !record.has(PlayRecord::FLAG_STATE_MACHINE));
         machine.driven(&self.state, |clip| {
-            pool.push(block, record(library, clip), local_s);
+            pool.push(block, driven_record(library, clip), local_s);
         });
     }
 
@@ -82,28 +84,6 @@ impl Driver {
             self.state.now_s()
         }
     }
-}
-
-/// The record of a clip that a state machine plays.
-pub(super) fn record(library: &Library, clip: &DrivenClip) -> PlayRecord {
-    let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
-    record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
-    record.set_loop_mode(clip.loop_mode);
-    record.set_ease(clip.weight.ease);
-    record.from_weight = clip.weight.from;
-    record.to_weight = clip.weight.to;
-    record.fade_start_s = clip.weight.start_s;
-    record.fade_s = clip.weight.duration_s as f32;
-    let mask = clip
-        .mask
-        .and_then(|mask| library.set.state_machine_masks().get(usize::from(mask)));
-    record.mask = mask.map_or(NO_MASK, |mask| mask.0);
-    record.layer = clip.layer;
-    record.flags = FLAG_STATE_MACHINE;
-    if clip.begun {
-        record.flags |= FLAG_STARTED;
-    }
-    record
 }
 
 struct Watcher<'a, 's> {
@@ -134,7 +114,7 @@ impl Watch for Watcher<'_, '_> {
     }
 
     fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
-        let record = record(self.library, clip);
+        let record = driven_record(self.library, clip);
         self.sink.pass(self.library, &Passing::new(record, span_s));
     }
 }

@@ -5,7 +5,7 @@ use super::carry::Carry;
 use super::control::check_fade;
 use super::drive::Driver;
 use super::instances::Animator;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::ParameterId;
 use crate::motion::{Ease, Ramp};
 use crate::state_machine::{LayerStatus, StateMachine, Value};
@@ -17,10 +17,7 @@ impl Animator {
     /// [`Error::Argument`] if the character has none.
     pub fn state_machine(&self) -> Result<&StateMachine> {
         let machine = self.library.state_machine();
-        machine.ok_or(Error::Argument {
-            what: "state machine",
-            why: ArgumentFault::Invalid("the character has none"),
-        })
+        machine.ok_or(Error::invalid("state machine", "the character has none"))
     }
 
     /// Adds an actor that the character's state machine drives.
@@ -89,10 +86,10 @@ impl Animator {
             let local_s = actor.clock.local_s(self.now_s);
             actor.driver = None;
             for record in self.pool.get_mut(actor.block) {
-                if record.has(super::FLAG_STATE_MACHINE) {
-                    record.flags &= !super::FLAG_STATE_MACHINE;
+                if record.has(super::PlayRecord::FLAG_STATE_MACHINE) {
+                    record.flags &= !super::PlayRecord::FLAG_STATE_MACHINE;
                     // Clips of states report no event at their end.
-                    record.flags |= super::FLAG_FINISHED;
+                    record.flags |= super::PlayRecord::FLAG_FINISHED;
                     record.fade_to(0.0, local_s, fade_s, Ease::Smooth);
                 }
             }
@@ -235,8 +232,5 @@ impl Animator {
 }
 
 fn undriven() -> Error {
-    Error::Argument {
-        what: "actor",
-        why: ArgumentFault::Invalid("is not driven by a state machine"),
-    }
+    Error::invalid("actor", "is not driven by a state machine")
 }

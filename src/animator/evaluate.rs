@@ -4,37 +4,14 @@ use super::ActorId;
 use super::actor::Actor;
 use super::instances::Animator;
 use super::library::Library;
-use super::own_pose::OwnPose;
+use super::own_pose::clip_of;
 use super::pool::RecordPool;
-use super::record::{FLAG_POSE, PlayRecord};
+use super::record::PlayRecord;
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::{Affine, Transform, model_pose};
-
-/// Buffers kept from call to call, so that evaluation does not allocate.
-#[derive(Debug, Default)]
-pub(super) struct Work {
-    /// Actors, as indices.
-    list: Vec<u32>,
-    plain: Vec<u32>,
-    plain_starts: Places,
-    special: Vec<u32>,
-    special_starts: Places,
-    local: Vec<Transform>,
-    model: Vec<Affine>,
-}
-
-/// Addresses that palettes are written to.
-#[derive(Debug, Default)]
-struct Places(Vec<*mut u8>);
-
-// SAFETY: these are plain addresses. They are dereferenced only inside `write_palettes`, whose
-// caller guarantees that they are valid for writing by any thread during that call.
-unsafe impl Send for Places {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Places {}
 
 /// The clips that some actors play at the present time.
 struct Plan<'a> {
@@ -77,19 +54,6 @@ pub(super) fn clip<'a>(
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
     clip_of(library, actor.own_pose.as_deref(), record)
-}
-
-/// The clip of a record of an actor that has this pose of its own.
-#[inline]
-pub(super) fn clip_of<'a>(
-    library: &'a Library,
-    own: Option<&'a OwnPose>,
-    record: &PlayRecord,
-) -> Option<&'a Clip> {
-    if record.has(FLAG_POSE) {
-        return own.map(|own| &own.clip);
-    }
-    library.clips.get(usize::from(record.clip))
 }
 
 impl Animator {
@@ -278,44 +242,6 @@ impl Animator {
     }
 }
 
-impl Work {
-    /// Reserves memory for lists of actors, so that no frame allocates.
-    ///
-    /// `special` of the `actors` need more than their records, with `joints` joints each.
-    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
-        for list in [&mut self.list, &mut self.plain, &mut self.special] {
-            list.reserve(actors.saturating_sub(list.len()));
-        }
-        for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
-            starts.reserve(actors.saturating_sub(starts.len()));
-        }
-        // Powers of two, so that calls seldom allocate.
-        let poses = match special {
-            0 => 0,
-            special => special.next_power_of_two().saturating_mul(joints),
-        };
-        self.local.reserve(poses.saturating_sub(self.local.len()));
-        self.model.reserve(poses.saturating_sub(self.model.len()));
-    }
-
-    /// Separates the actors whose pose needs more than their records.
-    fn split(&mut self, list: &[u32], starts: &Starts<'_>, special: impl Fn(&u32) -> bool) {
-        let lists = [&mut self.plain, &mut self.special];
-        lists.into_iter().for_each(Vec::clear);
-        let places = [&mut self.plain_starts, &mut self.special_starts];
-        places.into_iter().for_each(|places| places.0.clear());
-        for (number, index) in list.iter().enumerate() {
-            let (list, places) = if special(index) {
-                (&mut self.special, &mut self.special_starts)
-            } else {
-                (&mut self.plain, &mut self.plain_starts)
-            };
-            list.push(*index);
-            places.0.push(starts.at(number));
-        }
-    }
-}
-
 /// Returns true if the caller's model pose is the only visible pose of an actor.
 pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
     let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
@@ -324,7 +250,9 @@ pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
     own.is_some_and(|own| !own.model.is_empty())
         && actor.carry_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
-            record.has(FLAG_POSE) && record.mask().is_none() && record.weight_at(local_s) >= 1.0
+            record.has(PlayRecord::FLAG_POSE)
+                && record.mask().is_none()
+                && record.weight_at(local_s) >= 1.0
         })
         && seen.next().is_none()
 }

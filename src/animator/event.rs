@@ -1,6 +1,6 @@
 //! Animation events: the things that happened to actors during an update.
 
-use super::ActorId;
+use super::actor_id::ActorId;
 use crate::ids::{ClipId, EventId, StateId};
 
 /// Something that happened to an actor, with its exact time.

@@ -1,6 +1,6 @@
 //! Inverse kinematics of actors: solvers of the character, and targets of each actor.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
@@ -82,10 +82,7 @@ impl IkSolver {
             (Self::Aim(job), IkTarget::Aim(target)) => job.check(target),
             (Self::Chain(job), IkTarget::Chain(target)) => job.check(target),
             (Self::Feet(job), IkTarget::Feet(target)) => job.check(target),
-            _ => Err(Error::Argument {
-                what: "IkTarget",
-                why: ArgumentFault::Invalid("is for another kind of solver"),
-            }),
+            _ => Err(Error::invalid("IkTarget", "is for another kind of solver")),
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::actor::Actors;
 use super::blend_pool::BlendPool;
+use super::blended_weights::THRESHOLD;
 use super::carry::CutWork;
-use super::evaluate::Work;
 use super::event::EventQueue;
 use super::library::Library;
 use super::pool::RecordPool;
 use super::wake::WakeHeap;
+use super::work::Work;
 use super::{ActorId, AnimationEvent, AnimationEventKind, AnimatorDesc, IkSolver, Play};
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -17,9 +18,6 @@ use crate::ik::IkRig;
 
 /// The most actors that memory is reserved for in advance.
 pub(crate) const MOST_RESERVED: usize = 1 << 20;
-
-/// The weight of layer 0 from which the rest pose is invisible: 1, with a margin for rounding.
-pub(crate) const THRESHOLD: f32 = 0.999;
 
 /// Animates many instances of one character. See the [module](crate::animator).
 ///

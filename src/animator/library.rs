@@ -1,10 +1,10 @@
 //! Everything that the actors of a character can play.
 
-use super::play::{BlendSpaceRef, ClipRef, MaskRef};
+use super::name_or_id::NameOrId;
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
-use crate::error::{ArgumentFault, Error, Result};
-use crate::ids::{ClipId, find};
+use crate::error::{Error, Result};
+use crate::ids::{BlendSpaceId, ClipId, MaskId, find};
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::Skeleton;
 use crate::state_machine::StateMachine;
@@ -32,24 +32,25 @@ impl Library {
         }
     }
 
-    pub(crate) fn clip(&self, clip: ClipRef<'_>) -> Result<Option<u16>> {
+    pub(crate) fn clip(&self, clip: NameOrId<'_, ClipId>) -> Result<u16> {
         let index = match clip {
-            ClipRef::Rest | ClipRef::BlendSpace(_) => return Ok(None),
-            ClipRef::Id(clip) => clip.index(),
-            ClipRef::Name(name) => find::<ClipId>(self.clips.iter().map(Clip::name), name)?.index(),
+            NameOrId::Id(clip) => clip.index(),
+            NameOrId::Name(name) => {
+                find::<ClipId>(self.clips.iter().map(Clip::name), name)?.index()
+            }
         };
-        in_list("clip", index, self.clips.len()).map(Some)
+        in_list("clip", index, self.clips.len())
     }
 
     /// The index of a blend space, and the position in it. The default is the origin.
     pub(crate) fn blend_space(
         &self,
-        space: BlendSpaceRef<'_>,
+        space: NameOrId<'_, BlendSpaceId>,
         at: Option<BlendAt>,
     ) -> Result<(u16, Vec2)> {
         let index = match space {
-            BlendSpaceRef::Id(space) => space.index(),
-            BlendSpaceRef::Name(name) => self.set.blend_space(name)?.index(),
+            NameOrId::Id(space) => space.index(),
+            NameOrId::Name(name) => self.set.blend_space(name)?.index(),
         };
         let index = in_list("blend space", index, self.blend_spaces().len())?;
         let at = at.map_or(Ok(Vec2::ZERO), |at| self.blend_place(index, at))?;
@@ -69,23 +70,22 @@ impl Library {
             .to_array()
             .into_iter()
             .find(|value| !value.is_finite());
-        let why = match not_finite {
-            _ if got != need => ArgumentFault::Length { got, need },
-            Some(value) => ArgumentFault::NotFinite(value.into()),
-            None => return Ok(place),
-        };
-        Err(Error::Argument { what, why })
+        match not_finite {
+            _ if got != need => Err(Error::length(what, got, need)),
+            Some(value) => Err(Error::not_finite(what, value)),
+            None => Ok(place),
+        }
     }
 
     pub(crate) fn blend_spaces(&self) -> &[BlendSpace] {
         self.set.blend_spaces()
     }
 
-    pub(crate) fn mask(&self, mask: MaskRef<'_>) -> Result<Option<u16>> {
+    pub(crate) fn mask(&self, mask: Option<NameOrId<'_, MaskId>>) -> Result<Option<u16>> {
         let index = match mask {
-            MaskRef::All => return Ok(None),
-            MaskRef::Id(mask) => mask.index(),
-            MaskRef::Name(name) => self.set.mask(name)?.index(),
+            None => return Ok(None),
+            Some(NameOrId::Id(mask)) => mask.index(),
+            Some(NameOrId::Name(name)) => self.set.mask(name)?.index(),
         };
         in_list("mask", index, self.set.masks().len()).map(Some)
     }

@@ -45,28 +45,37 @@
 //! sum to less than 1, the pose below fills the rest.
 
 mod actor;
+mod actor_id;
 mod blend;
 mod blend_control;
 mod blend_pool;
+mod blended_weights;
 mod carry;
 mod clock;
 mod control;
+mod cut;
 mod deliver;
 mod desc;
 mod drive;
+mod driven_record;
 mod driver;
 mod evaluate;
 mod event;
 mod goal;
 mod goals;
+mod instances;
 mod joint_ref;
 mod library;
+mod name_or_id;
 mod own_pose;
 mod pace;
+mod passing;
 mod play;
 mod pool;
 mod record;
 mod root;
+mod root_motion;
+mod show_pose;
 mod socket;
 mod step;
 #[cfg(test)]
@@ -74,17 +83,16 @@ mod tests;
 mod update;
 mod wake;
 mod weights;
-pub use actor::ActorId;
+mod work;
+
+pub use actor_id::ActorId;
 pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
-pub use joint_ref::JointRef;
-pub use own_pose::ShowPose;
-pub use play::{BlendSpaceRef, ClipRef, MaskRef, Play, Playing};
-pub use record::{
-    BLEND_BITS, FLAG_FINISHED, FLAG_IN_STEP, FLAG_POSE, FLAG_STARTED, FLAG_STATE_MACHINE, NO_MASK,
-    PlayRecord,
-};
-pub use root::RootMotionMode;
-mod instances;
 pub use instances::Animator;
+pub use joint_ref::JointRef;
+pub use name_or_id::NameOrId;
+pub use play::{Play, Playing};
+pub use record::PlayRecord;
+pub use root::RootMotionMode;
+pub use show_pose::ShowPose;

@@ -2,9 +2,8 @@
 
 use super::ActorId;
 use super::clock::Clock;
-use super::control::in_range;
 use super::instances::Animator;
-use crate::error::Result;
+use crate::error::{Result, expect_in};
 
 impl Animator {
     /// Stops an actor's time.
@@ -46,7 +45,7 @@ impl Animator {
     ///   is not alive.
     /// - [`Error::Argument`](crate::Error::Argument) for a scale that is negative or not finite.
     pub fn set_time_scale(&mut self, id: ActorId, scale: f32) -> Result<()> {
-        in_range("time scale", scale, f32::MAX)?;
+        expect_in("time scale", scale, 0.0, f32::MAX)?;
         self.change_clock(id, |clock, now_s| clock.set_scale(now_s, scale.into()))
     }
 

@@ -1,79 +1,9 @@
 //! Play requests: the clip or blend space to play, and its settings.
 
+use super::name_or_id::NameOrId;
 use crate::character::BlendAt;
 use crate::ids::{BlendSpaceId, ClipId, MaskId};
 use crate::motion::{Ease, LoopMode};
-
-/// Selects a blend space of a character by id or name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BlendSpaceRef<'a> {
-    /// By its id.
-    Id(BlendSpaceId),
-    /// By its name.
-    Name(&'a str),
-}
-
-impl From<BlendSpaceId> for BlendSpaceRef<'_> {
-    fn from(space: BlendSpaceId) -> Self {
-        Self::Id(space)
-    }
-}
-
-impl<'a> From<&'a str> for BlendSpaceRef<'a> {
-    fn from(name: &'a str) -> Self {
-        Self::Name(name)
-    }
-}
-
-/// Selects a clip or a blend space of a character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ClipRef<'a> {
-    /// No clip: the rest pose.
-    #[default]
-    Rest,
-    /// By its id.
-    Id(ClipId),
-    /// By its name.
-    Name(&'a str),
-    /// A blend space instead of a single clip.
-    BlendSpace(BlendSpaceRef<'a>),
-}
-
-impl From<ClipId> for ClipRef<'_> {
-    fn from(clip: ClipId) -> Self {
-        Self::Id(clip)
-    }
-}
-
-impl<'a> From<&'a str> for ClipRef<'a> {
-    fn from(name: &'a str) -> Self {
-        Self::Name(name)
-    }
-}
-
-/// Selects a mask of a character: the joints that a layer affects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum MaskRef<'a> {
-    /// No mask: all joints.
-    #[default]
-    All,
-    /// By its id.
-    Id(MaskId),
-    /// By its name.
-    Name(&'a str),
-}
-
-impl From<MaskId> for MaskRef<'_> {
-    fn from(mask: MaskId) -> Self {
-        Self::Id(mask)
-    }
-}
-
-impl<'a> From<&'a str> for MaskRef<'a> {
-    fn from(name: &'a str) -> Self {
-        Self::Name(name)
-    }
-}
 
 /// A request to play a clip or a blend space.
 ///
@@ -95,8 +25,10 @@ impl<'a> From<&'a str> for MaskRef<'a> {
 #[doc(alias = "crossfade")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Play<'a> {
-    /// The clip or blend space to play.
-    pub clip: ClipRef<'a>,
+    /// The clip to play. `None` for a blend space or the rest pose.
+    pub clip: Option<NameOrId<'a, ClipId>>,
+    /// The blend space to play. `None` for a single clip or the rest pose.
+    pub blend_space: Option<NameOrId<'a, BlendSpaceId>>,
     /// The position in a blend space. `None` is its origin. Must be `None` for a single clip.
     pub at: Option<BlendAt>,
     /// Duration of the fade from what the layer plays now, in seconds. 0 cuts.
@@ -111,8 +43,8 @@ pub struct Play<'a> {
     ///
     /// Each layer is applied over the one below, layer 0 over the rest pose.
     pub layer: u8,
-    /// The joints that it affects.
-    pub mask: MaskRef<'a>,
+    /// The joints that it affects. `None` affects all joints.
+    pub mask: Option<NameOrId<'a, MaskId>>,
     /// Its weight after the fade. A weight of 1 hides the layers below.
     pub weight: f32,
     /// The actor's time at which the clip is at `offset_s`, in seconds. `None` means now.
@@ -139,13 +71,14 @@ pub struct Play<'a> {
 impl<'a> Play<'a> {
     /// The rest pose.
     pub const REST: Self = Self {
-        clip: ClipRef::Rest,
+        clip: None,
+        blend_space: None,
         at: None,
         fade_s: 0.0,
         ease: Ease::Smooth,
         inertial_s: 0.0,
         layer: 0,
-        mask: MaskRef::All,
+        mask: None,
         weight: 1.0,
         start_s: None,
         offset_s: 0.0,
@@ -156,9 +89,9 @@ impl<'a> Play<'a> {
 
     /// Plays a clip by name or id: looping, at normal speed, without a fade.
     #[must_use]
-    pub fn new(clip: impl Into<ClipRef<'a>>) -> Self {
+    pub fn new(clip: impl Into<NameOrId<'a, ClipId>>) -> Self {
         Self {
-            clip: clip.into(),
+            clip: Some(clip.into()),
             ..Self::REST
         }
     }
@@ -170,9 +103,9 @@ impl<'a> Play<'a> {
     /// later.
     #[doc(alias = "blend tree")]
     #[must_use]
-    pub fn blend_space(space: impl Into<BlendSpaceRef<'a>>) -> Self {
+    pub fn blend_space(space: impl Into<NameOrId<'a, BlendSpaceId>>) -> Self {
         Self {
-            clip: ClipRef::BlendSpace(space.into()),
+            blend_space: Some(space.into()),
             ..Self::REST
         }
     }
@@ -228,9 +161,9 @@ impl<'a> Play<'a> {
 
     /// Restricts it to the joints of a mask, by name or id.
     #[must_use]
-    pub fn mask(self, mask: impl Into<MaskRef<'a>>) -> Self {
+    pub fn mask(self, mask: impl Into<NameOrId<'a, MaskId>>) -> Self {
         Self {
-            mask: mask.into(),
+            mask: Some(mask.into()),
             ..self
         }
     }
@@ -290,7 +223,7 @@ impl Default for Play<'_> {
     }
 }
 
-impl<'a, C: Into<ClipRef<'a>>> From<C> for Play<'a> {
+impl<'a, C: Into<NameOrId<'a, ClipId>>> From<C> for Play<'a> {
     fn from(clip: C) -> Self {
         Self::new(clip)
     }

@@ -4,9 +4,6 @@ use crate::ids::MaskId;
 use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp};
 use bytemuck::{Pod, Zeroable};
 
-/// Value of [`PlayRecord::mask`] if the record affects all joints.
-pub const NO_MASK: u16 = u16::MAX;
-
 /// A clip that plays on an actor, as plain data.
 ///
 /// It takes 64 bytes. The clip's time, speed and weight are closed-form: they depend only on these
@@ -38,7 +35,7 @@ pub struct PlayRecord {
     pub speed_ramp_s: f32,
     /// Index of the clip.
     pub clip: u16,
-    /// Index of the mask, or [`NO_MASK`].
+    /// Index of the mask, or [`Self::NO_MASK`].
     pub mask: u16,
     /// The layer that it plays on.
     pub layer: u8,
@@ -46,32 +43,41 @@ pub struct PlayRecord {
     pub loop_mode: u8,
     /// The curve of weight and speed changes: 0 is linear, 1 is smooth (smoothstep).
     pub ease: u8,
-    /// A combination of the `FLAG_` constants, and the bits of [`BLEND_BITS`].
+    /// A combination of the `FLAG_` constants, and the bits of [`Self::BLEND_BITS`].
     pub flags: u8,
 }
 
 const _: () = assert!(size_of::<PlayRecord>() == 64 && align_of::<PlayRecord>() == 8);
 
-/// The clip shares the phase of its layer's synchronised clips.
-///
-/// All records of one layer with this flag are synchronised.
-pub const FLAG_IN_STEP: u8 = 1;
-/// Time has passed for the record: events at its start were delivered.
-pub const FLAG_STARTED: u8 = 2;
-/// The clip reached its end, and its finish event was delivered.
-pub const FLAG_FINISHED: u8 = 4;
-/// The record shows the actor's own pose instead of a clip.
-pub const FLAG_POSE: u8 = 8;
-/// The record belongs to the actor's state machine.
-pub const FLAG_STATE_MACHINE: u8 = 16;
-/// Bits of the number of the blend space that a record belongs to.
-///
-/// All clips of one playing blend space have the same number. 0 for a single clip.
-pub const BLEND_BITS: u8 = 0b1110_0000;
-/// Bit position of [`BLEND_BITS`].
-pub(crate) const BLEND_SHIFT: u32 = BLEND_BITS.trailing_zeros();
-
 impl PlayRecord {
+    /// Value of [`Self::mask`] if the record affects all joints.
+    pub const NO_MASK: u16 = u16::MAX;
+
+    /// The clip shares the phase of its layer's synchronised clips.
+    ///
+    /// All records of one layer with this flag are synchronised.
+    pub const FLAG_IN_STEP: u8 = 1;
+
+    /// Time has passed for the record: events at its start were delivered.
+    pub const FLAG_STARTED: u8 = 2;
+
+    /// The clip reached its end, and its finish event was delivered.
+    pub const FLAG_FINISHED: u8 = 4;
+
+    /// The record shows the actor's own pose instead of a clip.
+    pub const FLAG_POSE: u8 = 8;
+
+    /// The record belongs to the actor's state machine.
+    pub const FLAG_STATE_MACHINE: u8 = 16;
+
+    /// Bits of the number of the blend space that a record belongs to.
+    ///
+    /// All clips of one playing blend space have the same number. 0 for a single clip.
+    pub const BLEND_BITS: u8 = 0b1110_0000;
+
+    /// Bit position of [`Self::BLEND_BITS`].
+    pub(crate) const BLEND_SHIFT: u32 = Self::BLEND_BITS.trailing_zeros();
+
     /// A clip that starts at `now_s`, looping, at normal speed, with weight 1 on layer 0.
     pub(crate) fn new(clip: u16, now_s: f64) -> Self {
         Self {
@@ -82,7 +88,7 @@ impl PlayRecord {
             from_weight: 1.0,
             to_weight: 1.0,
             clip,
-            mask: NO_MASK,
+            mask: Self::NO_MASK,
             ..Zeroable::zeroed()
         }
     }
@@ -127,13 +133,13 @@ impl PlayRecord {
 
     /// The number of the blend space that it belongs to. 0 for a single clip.
     pub(crate) fn blend(&self) -> u8 {
-        self.flags >> BLEND_SHIFT
+        self.flags >> Self::BLEND_SHIFT
     }
 
     /// The mask, or `None` if the record affects all joints.
     #[must_use]
     pub fn mask(&self) -> Option<MaskId> {
-        (self.mask != NO_MASK).then_some(MaskId(self.mask))
+        (self.mask != Self::NO_MASK).then_some(MaskId(self.mask))
     }
 
     fn weight(&self) -> Ramp {
@@ -276,7 +282,7 @@ impl PlayRecord {
         self.re_anchor(now_s, unwrapped_s, [speed; 2], 0.0);
         let end_s = if speed > 0.0 { duration_s } else { 0.0 };
         if (unwrapped_s - end_s) * speed < 0.0 {
-            self.flags &= !FLAG_FINISHED;
+            self.flags &= !Self::FLAG_FINISHED;
         }
     }
 
@@ -304,7 +310,7 @@ impl PlayRecord {
     /// The time from which its pose and weight no longer change. Infinite if they always do.
     pub(crate) fn still_from_s(&self, duration_s: f64, moves: bool) -> f64 {
         let fade_s = self.fade_end_s();
-        if !moves || self.has(FLAG_POSE) {
+        if !moves || self.has(Self::FLAG_POSE) {
             return fade_s;
         }
         let ramp_s = if self.from_speed == self.to_speed {

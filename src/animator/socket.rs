@@ -2,8 +2,9 @@
 
 use super::ActorId;
 use super::actor::Actor;
+use super::blended_weights::THRESHOLD;
 use super::evaluate::{clip, is_alone};
-use super::instances::{Animator, THRESHOLD};
+use super::instances::Animator;
 use super::joint_ref::JointRef;
 use crate::error::Result;
 use crate::ids::JointId;

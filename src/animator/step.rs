@@ -4,7 +4,7 @@ use super::Play;
 use super::blend::BlendPlay;
 use super::blend_pool::{BlendPool, Blends};
 use super::library::Library;
-use super::record::{FLAG_IN_STEP, FLAG_POSE, FLAG_STATE_MACHINE, PlayRecord};
+use super::record::PlayRecord;
 use crate::motion::LoopMode;
 
 /// A layer of an actor, on which something new fades in.
@@ -53,7 +53,7 @@ impl Layer<'_> {
         let lead = match self.lead() {
             Joined::No => return false,
             Joined::First => {
-                new.flags |= FLAG_IN_STEP;
+                new.flags |= PlayRecord::FLAG_IN_STEP;
                 return false;
             }
             Joined::With(lead) => lead,
@@ -61,7 +61,7 @@ impl Layer<'_> {
         let rates_hz = [lead.rate_hz, new.to_speed / duration_s];
         let (layer, now_s) = (self.layer, self.now_s);
         let is_same = |record: &PlayRecord| {
-            let of_layer = record.layer == layer && record.has(FLAG_IN_STEP);
+            let of_layer = record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP);
             let same = (record.clip, record.mask) == (new.clip, new.mask);
             of_layer && same && record.blend() == 0
         };
@@ -76,7 +76,7 @@ impl Layer<'_> {
             self.records[at..end].rotate_left(1);
             return true;
         }
-        new.flags |= FLAG_IN_STEP;
+        new.flags |= PlayRecord::FLAG_IN_STEP;
         let unwrapped_s = lead.phase * duration_s + new.offset_s;
         let speeds = rates_hz.map(|hz| hz * duration_s);
         new.re_anchor(now_s, unwrapped_s, speeds, new.fade_s);
@@ -113,13 +113,13 @@ impl Layer<'_> {
         if led.loop_mode() != LoopMode::Loop || led_s <= 0.0 {
             return Joined::No;
         }
-        if !led.has(FLAG_IN_STEP) {
+        if !led.has(PlayRecord::FLAG_IN_STEP) {
             let (layer, number) = (self.layer, led.blend());
             // The records that kept step with each other before continue independently.
             for record in self.records.iter_mut().filter(|r| r.layer == layer) {
-                record.flags &= !FLAG_IN_STEP;
+                record.flags &= !PlayRecord::FLAG_IN_STEP;
             }
-            self.records[at].flags |= FLAG_IN_STEP;
+            self.records[at].flags |= PlayRecord::FLAG_IN_STEP;
             self.blends.for_each(self.of_actor, |play| {
                 if play.layer == layer {
                     play.in_step = play.number == number;
@@ -136,7 +136,7 @@ impl Layer<'_> {
     fn follow(&mut self, rates_hz: [f64; 2], over_s: f32) {
         let (layer, now_s) = (self.layer, self.now_s);
         let in_step = |record: &&mut PlayRecord| {
-            record.layer == layer && record.has(FLAG_IN_STEP) && record.blend() == 0
+            record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP) && record.blend() == 0
         };
         for record in self.records.iter_mut().filter(in_step) {
             let own_s = self.library.duration_s(record.clip);
@@ -157,7 +157,8 @@ impl Layer<'_> {
     /// blend space counts with the weight of the whole blend space.
     fn heaviest(&self) -> Option<usize> {
         let plays = |record: &PlayRecord| {
-            record.layer == self.layer && !record.has(FLAG_STATE_MACHINE | FLAG_POSE)
+            record.layer == self.layer
+                && !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_POSE)
         };
         let records = self.records.iter().enumerate();
         let own = records.filter(|(_, record)| plays(record));

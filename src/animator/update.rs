@@ -2,12 +2,13 @@
 
 use super::ActorId;
 use super::carry::Cut;
-use super::deliver::{Passing, Sink, finish_s, next_s};
+use super::deliver::{Sink, finish_s, next_s};
 use super::instances::Animator;
 use super::library::Library;
-use super::record::{FLAG_FINISHED, FLAG_STATE_MACHINE, PlayRecord};
+use super::passing::Passing;
+use super::record::PlayRecord;
 use super::root::Step;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Result, expect_in};
 use crate::state_machine::StateMachine;
 
 impl Animator {
@@ -106,9 +107,9 @@ impl Animator {
             let ends_later =
                 || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
             if back && number == 0 && ends_later() {
-                record.flags &= !FLAG_FINISHED;
+                record.flags &= !PlayRecord::FLAG_FINISHED;
             }
-            if !record.has(FLAG_STATE_MACHINE) {
+            if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
                 let passing = Passing::new(*record, [from_s, local_s]);
                 record.flags = sink.pass(library, &passing);
             }
@@ -201,18 +202,12 @@ impl Animator {
 }
 
 fn check_time(now_s: f64) -> Result<()> {
-    let why = if !now_s.is_finite() {
-        ArgumentFault::NotFinite(now_s)
-    } else if now_s.abs() > StateMachine::MAX_TIME_S {
-        ArgumentFault::OutOfRange {
-            value: now_s,
-            min: -StateMachine::MAX_TIME_S,
-            max: StateMachine::MAX_TIME_S,
-        }
-    } else {
-        return Ok(());
-    };
-    Err(Error::Argument { what: "now_s", why })
+    expect_in(
+        "now_s",
+        now_s,
+        -StateMachine::MAX_TIME_S,
+        StateMachine::MAX_TIME_S,
+    )
 }
 
 /// The time until which root motion moves an actor.

@@ -1,13 +1,9 @@
 //! Morph weights of actors.
 
 use super::ActorId;
-use super::evaluate::clip_of;
-use super::instances::{Animator, THRESHOLD};
-use super::library::Library;
-use super::own_pose::OwnPose;
-use super::record::PlayRecord;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
-use crate::motion::{WeightSample, blend_weights};
+use super::blended_weights::blend_records;
+use super::instances::Animator;
+use crate::error::{Error, Result, expect_finite, expect_len};
 
 impl Animator {
     /// Writes the morph weights of an actor at the present time.
@@ -62,7 +58,7 @@ impl Animator {
         weights
             .iter()
             .flatten()
-            .try_for_each(|w| check_weight(*w))?;
+            .try_for_each(|w| expect_finite("morph weight", *w))?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             actor.weights.clear();
             if weights.iter().any(Option::is_some) {
@@ -96,7 +92,7 @@ impl Animator {
                 count: count as u64,
             });
         }
-        weight.map_or(Ok(()), check_weight)?;
+        weight.map_or(Ok(()), |weight| expect_finite("morph weight", weight))?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             actor.weights.resize(count, f32::NAN);
             actor.weights[index] = weight.unwrap_or(f32::NAN);
@@ -117,35 +113,4 @@ impl Animator {
         let set = |index: usize| weights.get(index).copied().filter(|set| !set.is_nan());
         Ok((0..self.library.morph_weights.len()).map(set))
     }
-}
-
-/// Blends the morph weights of records at a time of their actor.
-pub(super) fn blend_records(
-    library: &Library,
-    own: Option<&OwnPose>,
-    records: &[PlayRecord],
-    local_s: f64,
-    out: &mut [f32],
-) {
-    let samples = records.iter().filter_map(|record| {
-        let clip = clip_of(library, own, record)?;
-        Some(WeightSample {
-            clip,
-            time_s: record.clip_time_s(local_s, clip.duration_s()),
-            weight: record.weight_at(local_s),
-            level: record.layer,
-        })
-    });
-    // The lengths are equal, so there is no error.
-    let _ = blend_weights(&library.morph_weights, THRESHOLD, samples, out);
-}
-
-fn check_weight(weight: f32) -> Result<()> {
-    if weight.is_finite() {
-        return Ok(());
-    }
-    Err(Error::Argument {
-        what: "morph weight",
-        why: ArgumentFault::NotFinite(weight.into()),
-    })
 }

@@ -2,7 +2,7 @@
 
 use super::cut;
 use super::cut::JointSets;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
 
@@ -149,15 +149,13 @@ fn check(primitive: &Primitive) -> Result<()> {
         }
     }
     if let Some((what, got, need)) = lengths.into_iter().find(|(_, got, need)| got != need) {
-        let why = ArgumentFault::Length { got, need };
-        return Err(Error::Argument { what, why });
+        return Err(Error::length(what, got, need));
     }
     if influences.per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
-        let why = ArgumentFault::Invalid("needs influences, and three indices per triangle");
-        return Err(Error::Argument {
-            what: "primitive",
-            why,
-        });
+        return Err(Error::invalid(
+            "primitive",
+            "needs influences, and three indices per triangle",
+        ));
     }
     if primitive.palette.len() > MAX_RANGE {
         let what = "palette entries of one primitive";

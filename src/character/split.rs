@@ -6,7 +6,7 @@ use super::pieces::{Bounds, MAX_RANGE};
 use super::ranges::Ranges;
 use super::reach::reaches;
 use super::repack::{Offer, Packed, Policy, place, repack};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::mesh::{Parts, Primitive};
 
 /// A primitive in parts that each use few palette entries.
@@ -149,15 +149,12 @@ impl Character {
 
 fn unbounded(max_joints: usize) -> Result<Bounds> {
     if max_joints == 0 {
-        let why = ArgumentFault::OutOfRange {
-            value: 0.0,
-            min: 1.0,
-            max: MAX_RANGE as f64,
-        };
-        return Err(Error::Argument {
-            what: "max_joints",
-            why,
-        });
+        return Err(Error::out_of_range(
+            "max_joints",
+            0.0,
+            1.0,
+            MAX_RANGE as f64,
+        ));
     }
     Ok(Bounds {
         max_joints: max_joints.min(MAX_RANGE),

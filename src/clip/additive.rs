@@ -2,7 +2,7 @@
 
 use super::curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use super::curve_weights::weight_range;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::mesh::Model;
 use crate::skeleton::{Skeleton, Transform};
 use glam::{DQuat, DVec3, Quat, Vec3};
@@ -239,12 +239,7 @@ impl Origin {
 }
 
 fn at_joint(joint: usize, what: &'static str, why: &'static str) -> Error {
-    let why = ArgumentFault::Invalid(why);
-    Error::At {
-        what: "joint",
-        index: joint as u64,
-        why: Box::new(Error::Argument { what, why }),
-    }
+    Error::invalid(what, why).at("joint", joint)
 }
 
 /// Returns the keys with `map` applied to values and tangents.

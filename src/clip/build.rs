@@ -12,7 +12,7 @@ use super::timing::Timing;
 use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use super::widths::search;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
@@ -71,10 +71,7 @@ fn clip(model: &Model, raw: &CurveClip, options: &ClipOptions, base: Base<'_>) -
     if let Some(bound) = options.error_m
         && !(bound > 0.0 && bound.is_finite())
     {
-        return Err(Error::Argument {
-            what: "error bound",
-            why: ArgumentFault::Invalid("must be positive and finite"),
-        });
+        return Err(Error::invalid("error bound", "must be positive and finite"));
     }
     let measure = Measure::new(model, raw, options, base);
     let weights = build_weights::weights(model, raw, measure.bound_m())?;

@@ -1,6 +1,6 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
 use crate::skeleton::Skeleton;
 use glam::{Quat, Vec3};
@@ -135,7 +135,7 @@ impl CurveClip {
             pair[0].joint == pair[1].joint && property(&pair[0].values) == property(&pair[1].values)
         };
         if tracks.windows(2).any(twice) {
-            return Err(invalid(
+            return Err(Error::invalid(
                 "tracks",
                 "two tracks drive the same property of one joint",
             ));
@@ -172,7 +172,7 @@ impl CurveClip {
         for track in &tracks {
             let end = u64::from(track.first_weight) + u64::from(track.count);
             if track.count == 0 {
-                return Err(invalid("weight track", "drives no weights"));
+                return Err(Error::invalid("weight track", "drives no weights"));
             }
             if end > weights as u64 {
                 return Err(Error::NotFound {
@@ -188,7 +188,10 @@ impl CurveClip {
         let overlap =
             |pair: &[WeightTrack]| pair[1].first_weight - pair[0].first_weight < pair[0].count;
         if tracks.windows(2).any(overlap) {
-            return Err(invalid("weight tracks", "two tracks drive the same weight"));
+            return Err(Error::invalid(
+                "weight tracks",
+                "two tracks drive the same weight",
+            ));
         }
         self.weight_tracks = tracks;
         self.measure();
@@ -220,7 +223,7 @@ impl CurveClip {
     /// [`Error::Argument`] if the times are negative, not finite or in the wrong order.
     pub fn with_range(mut self, start_s: f32, end_s: f32) -> Result<Self> {
         if !(start_s >= 0.0 && start_s <= end_s && end_s.is_finite()) {
-            return Err(invalid(
+            return Err(Error::invalid(
                 "clip range",
                 "must be finite, not negative and in ascending order",
             ));
@@ -310,13 +313,6 @@ fn property(values: &TrackValues) -> u8 {
     }
 }
 
-fn invalid(what: &'static str, why: &'static str) -> Error {
-    Error::Argument {
-        what,
-        why: ArgumentFault::Invalid(why),
-    }
-}
-
 fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
     check_wide(keys, 1, finite)
 }
@@ -325,7 +321,7 @@ fn check<T>(keys: &Keys<T>, finite: impl Fn(&T) -> bool) -> Result<()> {
 fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> Result<()> {
     let times = &keys.times_s;
     if times.is_empty() {
-        return Err(invalid("track", "has no keys"));
+        return Err(Error::invalid("track", "has no keys"));
     }
     let per_key = if keys.interpolation == Interpolation::CubicSpline {
         3
@@ -334,25 +330,19 @@ fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> R
     };
     let need = times.len().saturating_mul(per_key * width);
     if keys.values.len() != need {
-        return Err(Error::Argument {
-            what: "track values",
-            why: ArgumentFault::Length {
-                got: keys.values.len(),
-                need,
-            },
-        });
+        return Err(Error::length("track values", keys.values.len(), need));
     }
     if !(times[0] >= 0.0
         && times[times.len() - 1].is_finite()
         && times.windows(2).all(|t| t[0] < t[1]))
     {
-        return Err(invalid(
+        return Err(Error::invalid(
             "key times",
             "must be finite, not negative and strictly increasing",
         ));
     }
     if !keys.values.iter().all(finite) {
-        return Err(invalid("track values", "must be finite"));
+        return Err(Error::invalid("track values", "must be finite"));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::retire::Retired;
 use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
 use crate::character::Character;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{SkinnedMesh, Upload};
 use gpu_allocator::vulkan::Allocator;
 
@@ -120,11 +120,7 @@ impl Crowd {
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
         let entry = self.entry(id)?;
         if !entry.members.is_empty() {
-            let why = ArgumentFault::Invalid("still has living instances");
-            return Err(Error::Argument {
-                what: "character",
-                why,
-            });
+            return Err(Error::invalid("character", "still has living instances"));
         }
         if let Some(entry) = self
             .characters

@@ -3,7 +3,7 @@
 use super::state::Crowd;
 use super::{AttachEnd, Attachment, CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
 
@@ -67,11 +67,10 @@ impl Crowd {
         let mut above = Some(parent.index);
         while let Some(index) = above {
             if index == child.index {
-                let why = ArgumentFault::Invalid("must not be the child itself or attached to it");
-                return Err(Error::Argument {
-                    what: "parent",
-                    why,
-                });
+                return Err(Error::invalid(
+                    "parent",
+                    "must not be the child itself or attached to it",
+                ));
             }
             above = self.attachments.parent(index);
         }
@@ -104,9 +103,8 @@ impl Crowd {
         check_offset(socket_from_child)?;
         let node = self.attachments.nodes.get_mut(child.index as usize);
         let Some(attachment) = node.and_then(|node| node.attachment.as_mut()) else {
-            let why = ArgumentFault::Invalid("is not attached");
             let what = "instance";
-            return Err(Error::Argument { what, why });
+            return Err(Error::invalid(what, "is not attached"));
         };
         attachment.socket_from_child = *socket_from_child;
         Ok(())
@@ -152,13 +150,10 @@ impl Crowd {
         if self.attachments.of(id.index).is_none() {
             return Ok(());
         }
-        let why = ArgumentFault::Invalid(
+        Err(Error::invalid(
+            "world_from_model",
             "of an attached instance follows from its parent: see set_attach_offset and detach",
-        );
-        Err(Error::Argument {
-            what: "world_from_model",
-            why,
-        })
+        ))
     }
 
     fn release_child(&mut self, child: u32) {
@@ -258,9 +253,5 @@ fn check_offset(socket_from_child: &Affine) -> Result<()> {
     if socket_from_child.is_finite() {
         return Ok(());
     }
-    let why = ArgumentFault::Invalid("must be finite");
-    Err(Error::Argument {
-        what: "socket_from_child",
-        why,
-    })
+    Err(Error::invalid("socket_from_child", "must be finite"))
 }

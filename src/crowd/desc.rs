@@ -1,7 +1,7 @@
 //! The descriptions of a crowd and of its characters, and the capacities.
 
 use crate::Threads;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{RingMemory, limit};
 use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
@@ -138,13 +138,8 @@ pub struct CharacterDesc {
 
 pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
     let least = |what, value: u32| {
-        let why = ArgumentFault::OutOfRange {
-            value: value.into(),
-            min: 1.0,
-            max: u32::MAX.into(),
-        };
         if value == 0 {
-            Err(Error::Argument { what, why })
+            Err(Error::out_of_range(what, value, 1.0, u32::MAX))
         } else {
             Ok(())
         }
@@ -166,11 +161,10 @@ pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
     )?;
     let alignment = desc.min_offset_alignment;
     if alignment > MAX_ALIGNMENT || alignment != 0 && !alignment.is_power_of_two() {
-        let why = ArgumentFault::Invalid("must be 0 or a power of two up to 65,536");
-        return Err(Error::Argument {
-            what: "CrowdDesc::min_offset_alignment",
-            why,
-        });
+        return Err(Error::invalid(
+            "CrowdDesc::min_offset_alignment",
+            "must be 0 or a power of two up to 65,536",
+        ));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::parts::{DrawInstances, shown};
 use super::runs::Run;
 use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::PrimitiveDraw;
 use crate::gpu::layout::GpuInstance;
 use crate::pass::desc::PassKind;
@@ -45,9 +45,10 @@ impl Frame<'_> {
         let prepared = self.prepared_view(view)?;
         let shadow = crowd.shadow.set().filter(|_| pass.shadow_map);
         if pass.shadow_map && shadow.is_none() {
-            let why =
-                ArgumentFault::Invalid("needs a shadow map, but set_shadow_map was not called");
-            return Err(Error::Argument { what: "pass", why });
+            return Err(Error::invalid(
+                "pass",
+                "needs a shadow map, but set_shadow_map was not called",
+            ));
         }
         let recorder = Recorder {
             frame: self,
@@ -73,11 +74,10 @@ impl Frame<'_> {
     }
 
     pub(super) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
-        let why = ArgumentFault::Invalid("was not prepared in this frame");
         let prepared = self.crowd.views.get(view.index as usize);
         let current = self.prepared && view.frame == self.crowd.retire_queue.frame();
         let prepared = prepared.filter(|_| current);
-        prepared.ok_or(Error::Argument { what: "view", why })
+        prepared.ok_or(Error::invalid("view", "was not prepared in this frame"))
     }
 
     /// The dynamic offsets of set 0: where the frame's view, palettes, visible list and morph

@@ -4,7 +4,7 @@ use super::desc::MAX_VIEWS;
 use super::state::Crowd;
 use super::stats::Counters;
 use super::{Stats, ViewId};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::Scope;
 use ash::vk;
 use core::ops::Deref;
@@ -104,10 +104,7 @@ impl Crowd {
             });
         }
         if !time_s.is_finite() {
-            return Err(Error::Argument {
-                what: "time_s",
-                why: ArgumentFault::NotFinite(time_s),
-            });
+            return Err(Error::not_finite("time_s", time_s));
         }
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.

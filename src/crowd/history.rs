@@ -12,7 +12,7 @@ use super::Capacity;
 use super::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use super::retire::{RetireQueue, Retired};
 use super::view::{Past, View};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::Device;
 use ash::vk;
 use glam::Mat4;
@@ -82,11 +82,10 @@ impl Histories {
         }
         let mut earlier = views.iter().take(index);
         if earlier.any(|other| other.history == Some(history)) {
-            let why = ArgumentFault::Invalid("is already used by an earlier view of the frame");
-            return Err(Error::Argument {
-                what: "View::history",
-                why,
-            });
+            return Err(Error::invalid(
+                "View::history",
+                "is already used by an earlier view of the frame",
+            ));
         }
         Ok(())
     }

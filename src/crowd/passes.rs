@@ -4,7 +4,7 @@ use super::PassId;
 use super::retire::Retired;
 use super::shadow_map::{ShadowMap, bind};
 use super::state::Crowd;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::DrawPass;
 use ash::vk;
@@ -91,11 +91,7 @@ impl Crowd {
     ///   to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
         if map.edge == 0 {
-            let why = ArgumentFault::Invalid("must be at least 1");
-            return Err(Error::Argument {
-                what: "ShadowMap::edge",
-                why,
-            });
+            return Err(Error::invalid("ShadowMap::edge", "must be at least 1"));
         }
         let bound = bind(&self.device, self.shadow.layout(), map)?;
         if let Some(before) = self.shadow.bound.replace(bound) {

@@ -6,7 +6,7 @@ use super::frame::Views;
 use super::history_buffer::words_in_use;
 use super::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::layout::GpuInstance;
 use crate::gpu::limit;
 use ash::vk;
@@ -69,8 +69,7 @@ impl Frame<'_> {
 
     fn check(&self, views: &[View]) -> Result<()> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("was already prepared");
-            return Err(Error::Argument { what: "frame", why });
+            return Err(Error::invalid("frame", "was already prepared"));
         }
         limit(
             "views",

@@ -5,7 +5,7 @@ use super::state::Crowd;
 use super::view::View;
 use super::visibility::Visibility;
 use super::{Frame, InstanceId, ListId};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::limit;
 
 /// The most lists of one frame: one for each view.
@@ -72,8 +72,7 @@ impl Frame<'_> {
     #[doc(alias = "cull")]
     pub fn list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
         if self.prepared {
-            let why = ArgumentFault::Invalid("was already prepared");
-            return Err(Error::Argument { what: "frame", why });
+            return Err(Error::invalid("frame", "was already prepared"));
         }
         let crowd = &mut *self.crowd;
         let visibility = &mut crowd.visibility;
@@ -89,11 +88,8 @@ impl Frame<'_> {
                     Some(listed) => *listed |= 1 << number,
                     None => {
                         let of = instances.iter().position(|other| other == id);
-                        let why = ArgumentFault::Duplicate {
-                            of: of.unwrap_or(place),
-                        };
                         let what = "instance";
-                        return Err(Error::Argument { what, why });
+                        return Err(Error::duplicate(what, of.unwrap_or(place)));
                     }
                 }
                 Ok(())
@@ -128,10 +124,6 @@ impl Visibility {
         if view.list.is_none_or(good) {
             return Ok(());
         }
-        let why = ArgumentFault::Invalid("was not made in this frame");
-        Err(Error::Argument {
-            what: "View::list",
-            why,
-        })
+        Err(Error::invalid("View::list", "was not made in this frame"))
     }
 }

@@ -5,7 +5,7 @@ use super::characters::Entry;
 use super::deform::Listed;
 use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId, SkinningStage};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
@@ -55,12 +55,10 @@ impl Crowd {
 pub(super) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
     match skin {
         SkinningStage::Vertex => Ok(0),
-        SkinningStage::Cpu if entry.cpu_skin.is_none() => {
-            let why = ArgumentFault::Invalid(
-                "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
-            );
-            Err(Error::Argument { what: "skin", why })
-        }
+        SkinningStage::Cpu if entry.cpu_skin.is_none() => Err(Error::invalid(
+            "skin",
+            "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
+        )),
         SkinningStage::Compute | SkinningStage::Cpu => Ok(entry.mesh.skinned_layout().words),
     }
 }

@@ -1,7 +1,7 @@
 //! The deformed vertices of an instance, for the engine's own use.
 
 use super::{CharacterId, Frame, InstanceId, SkinningStage};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
 
@@ -67,12 +67,7 @@ impl Frame<'_> {
     ///   [`SkinningStage::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<SkinnedVertices<'_>> {
         let instance = self.crowd.instances.get(id)?;
-        let fault = |what, why| {
-            Err(Error::Argument {
-                what,
-                why: ArgumentFault::Invalid(why),
-            })
-        };
+        let fault = |what, why| Err(Error::invalid(what, why));
         if !self.prepared {
             return fault("frame", "was not prepared with record_prepare");
         }

@@ -4,8 +4,8 @@ use super::instance_state::{Allocation, InstanceState, morph_words};
 use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
-use crate::animator::{ActorId, ClipRef, Play, RootMotionMode};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::animator::{ActorId, Play, RootMotionMode};
+use crate::error::{Error, Result};
 use crate::gpu::layout::GpuInstance;
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
@@ -50,20 +50,13 @@ fn check_transform(world_from_model: &Affine) -> Result<()> {
     if world_from_model.is_finite() {
         return Ok(());
     }
-    let why = ArgumentFault::Invalid("must be finite");
-    Err(Error::Argument {
-        what: "world_from_model",
-        why,
-    })
+    Err(Error::invalid("world_from_model", "must be finite"))
 }
 
 fn check_tint(tint: [f32; 4]) -> Result<()> {
     match tint.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(value) => Err(Error::Argument {
-            what: "tint",
-            why: ArgumentFault::NotFinite(f64::from(*value)),
-        }),
+        Some(value) => Err(Error::not_finite("tint", *value)),
     }
 }
 
@@ -145,9 +138,8 @@ impl Crowd {
             return animator.add(spawn.play);
         }
         let actor = animator.add_driven()?;
-        if spawn.play.clip != ClipRef::Rest
-            && let Err(why) = animator.play(actor, spawn.play)
-        {
+        let plays = spawn.play.clip.is_some() || spawn.play.blend_space.is_some();
+        if plays && let Err(why) = animator.play(actor, spawn.play) {
             animator.remove(actor)?;
             return Err(why);
         }

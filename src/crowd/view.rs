@@ -1,7 +1,7 @@
 //! Views: camera, light, viewport, and which instances they show.
 
 use super::ListId;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
 use ash::vk;
@@ -175,12 +175,7 @@ impl View {
             width,
             height,
         } = self.viewport;
-        let fault = |what, why| {
-            Err(Error::Argument {
-                what,
-                why: ArgumentFault::Invalid(why),
-            })
-        };
+        let fault = |what, why| Err(Error::invalid(what, why));
         if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
             return fault("View", "matrix and eye must be finite");
         }

@@ -1,14 +1,40 @@
-//! Checks of arguments.
+//! The reasons for which an argument is rejected.
 
-use super::{ArgumentFault, Error, Result};
+use super::range;
 
-pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {
-    if got == need {
-        Ok(())
-    } else {
-        Err(Error::Argument {
-            what,
-            why: ArgumentFault::Length { got, need },
-        })
-    }
+/// The reason for an [`Error::Argument`].
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentFault {
+    /// Not a number, or infinite.
+    #[error("{0} is not finite")]
+    NotFinite(f64),
+    /// Outside a closed range. An infinite limit, or one that is the largest number of its type, is
+    /// no limit: the message leaves it out.
+    #[error("{} {}", range::Number(*value), range::Limits { min: *min, max: *max })]
+    OutOfRange {
+        /// The value given.
+        value: f64,
+        /// The smallest value accepted.
+        min: f64,
+        /// The largest value accepted.
+        max: f64,
+    },
+    /// A slice of the wrong length.
+    #[error("has {got} elements, needs {need}")]
+    Length {
+        /// The length that the caller gave.
+        got: usize,
+        /// The length that is needed.
+        need: usize,
+    },
+    /// Equal to another one, where all must differ.
+    #[error("is equal to that of element {of}")]
+    Duplicate {
+        /// The index of the other one.
+        of: usize,
+    },
+    /// A value or combination that makes no sense. The text says which.
+    #[error("{0}")]
+    Invalid(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Names in error messages.
+//! Names and text in error messages, which are cut if they are long.
 
 /// Names joined by commas, cut after about 300 characters.
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
@@ -17,5 +17,13 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
         "none".into()
     } else {
         text.into()
+    }
+}
+
+/// The text, cut after 200 characters.
+pub(crate) fn cut(text: &str) -> Box<str> {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }

@@ -5,10 +5,10 @@
 #[non_exhaustive]
 pub enum SavedFault {
     /// The bytes do not start with the signature of a saved character.
-    #[error("this is no saved character")]
+    #[error("the bytes do not start with the signature")]
     Magic,
     /// Another version of the crate wrote the bytes, in another format.
-    #[error("the format is of version {found}, this one reads {known}: save the character again")]
+    #[error("format version {found} is not supported, only {known}: save the character again")]
     Version {
         /// The version of the bytes.
         found: u32,
@@ -16,7 +16,7 @@ pub enum SavedFault {
         known: u32,
     },
     /// The data is shorter or longer than it was when it was written.
-    #[error("{got} bytes are there of {need}")]
+    #[error("has {got} bytes, needs {need}")]
     Length {
         /// The number of bytes that are there.
         got: u64,
@@ -24,10 +24,10 @@ pub enum SavedFault {
         need: u64,
     },
     /// The bytes were altered.
-    #[error("the checksum differs: the bytes were altered")]
+    #[error("the checksum does not match: the bytes were altered")]
     Checksum,
     /// The data ends before a part is complete.
-    #[error("byte {at}: the data ends too early")]
+    #[error("the data ends at byte {at}, before it is complete")]
     Ends {
         /// The byte position at which reading stopped.
         at: u64,

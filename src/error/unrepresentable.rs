@@ -8,13 +8,13 @@ pub enum Unrepresentable {
     #[error("is not finite")]
     NotFinite,
     /// The matrix is flipped: its determinant is negative.
-    #[error("mirrors: its determinant is {determinant:e}")]
+    #[error("is flipped (determinant {determinant:e})")]
     Mirror {
         /// The determinant of the upper 3×3 matrix, which is negative.
         determinant: f32,
     },
     /// An axis of mesh space is scaled to zero.
-    #[error("has a scale of {scale:e} along axis {axis} of mesh space")]
+    #[error("has scale {scale:e} along axis {axis} of mesh space")]
     ZeroScale {
         /// 0, 1 or 2 for x, y, z.
         axis: u8,
@@ -22,13 +22,13 @@ pub enum Unrepresentable {
         scale: f32,
     },
     /// The matrix shears: perpendicular axes of mesh space are no longer perpendicular.
-    #[error("shears: the cosine between two axes is {cosine:e}")]
+    #[error("shears (cosine {cosine:e} between two axes)")]
     Shear {
         /// The largest cosine of the angle between two transformed axes. It is 0 without shear.
         cosine: f32,
     },
     /// The axes are scaled by different factors.
-    #[error("scales by {least} to {greatest}, which is not uniform")]
+    #[error("scales non-uniformly, by {least} to {greatest}")]
     NonUniformScale {
         /// The smallest of the factors.
         least: f32,
@@ -67,7 +67,7 @@ impl core::fmt::Display for PoseAt {
         match self {
             Self::Rest => f.write_str("the rest pose"),
             Self::Clip { name, time_s } => write!(f, "clip \"{name}\" at {time_s} s"),
-            Self::Given => f.write_str("the pose given"),
+            Self::Given => f.write_str("the given pose"),
         }
     }
 }

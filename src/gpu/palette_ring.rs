@@ -3,7 +3,7 @@
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
 use super::{Device, RingMemory, limit};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
@@ -93,17 +93,13 @@ impl PaletteRing {
         desc: &PaletteRingDesc,
     ) -> Result<Self> {
         if desc.frames_in_flight == 0 {
-            return Err(Error::Argument {
-                what: "frames in flight",
-                why: ArgumentFault::Invalid("must be at least 1"),
-            });
+            return Err(Error::invalid("frames in flight", "must be at least 1"));
         }
         if desc.min_offset_alignment != 0 && !desc.min_offset_alignment.is_power_of_two() {
-            let why = ArgumentFault::Invalid("must be 0 or a power of two");
-            return Err(Error::Argument {
-                what: "min_offset_alignment",
-                why,
-            });
+            return Err(Error::invalid(
+                "min_offset_alignment",
+                "must be 0 or a power of two",
+            ));
         }
         let ring = RingDesc {
             name: "throng palettes (ring)",

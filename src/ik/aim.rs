@@ -1,14 +1,7 @@
-//! The aim job: several joints that look at a target together.
+//! The data of an aim: several joints that look at a target together.
 
-use super::aim_solve::Rotations;
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
-use super::rig::IkRig;
-use crate::error::{ArgumentFault, Error, Result};
 use crate::ids::JointId;
 use glam::Vec3;
-
-/// The most joints that one [`Aim`] can have.
-pub const MAX_AIM_JOINTS: usize = 16;
 
 /// A joint of an [`Aim`], with its share of the turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,10 +25,10 @@ pub struct AimJoint {
 /// less or not at all: see [`AimReport::weight`].
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
-/// use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{Aim, AimJoint, AimTarget};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -46,18 +39,20 @@ pub struct AimJoint {
 ///     ..Aim::new(vec![joint("Chest", 0.2), joint("Neck", 0.3), joint("Head", 0.5)], Vec3::Z)
 /// };
 ///
-/// let rig = IkRig::new(skeleton);
-/// let mut local = skeleton.rest_pose();
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
-/// let report = aim.solve(&rig, &AimTarget::at(Vec3::new(1.0, 1.2, 2.0)), pose)?;
-/// assert!(report.reached);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let look = animator.add_solver(IkSolver::Aim(aim))?;
+/// let actor = animator.add("Idle")?;
+/// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
+/// animator.set_target(actor, look, IkTarget::Aim(target), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, look)?;
+/// assert!(matches!(report, Some(IkReport::Aim(report)) if report.reached));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The joints, from the first on, 1 to [`MAX_AIM_JOINTS`]. Each lies below the one before it.
+    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
     pub joints: Vec<AimJoint>,
     /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,
@@ -139,6 +134,9 @@ impl AimReport {
 }
 
 impl Aim {
+    /// The most joints that an aim can have.
+    pub const MAX_JOINTS: usize = 16;
+
     /// Creates an aim along `forward`, with +Y up and no limit.
     ///
     /// The axis starts at the last joint's origin.
@@ -151,99 +149,5 @@ impl Aim {
             offset_m: Vec3::ZERO,
             limit_rad: core::f32::consts::PI,
         }
-    }
-
-    fn report(&self, target: Vec3, weight: f32, pose: &IkPose<'_>) -> AimReport {
-        let last = self.joints.last().map(|joint| usize::from(joint.joint));
-        let miss = last.and_then(|last| self.miss(target, &pose.model[last]));
-        miss.map_or(AimReport::NONE, |miss| AimReport {
-            reached: miss.is_none(),
-            angle_rad: miss.angle_rad,
-            weight,
-        })
-    }
-
-    /// The solved rotations and the largest weight at which the miss does not increase.
-    fn solved(
-        &self,
-        rig: &IkRig,
-        target: &AimTarget,
-        pose: &IkPose<'_>,
-    ) -> Option<(Rotations, f32)> {
-        let full = self.rotations(rig, target, pose)?;
-        let wanted = (target.position, target.weight);
-        let weight = self.safe_weight(rig, wanted, &full, pose)?;
-        Some((self.weighted(&full, weight, pose), weight))
-    }
-}
-
-impl IkJob for Aim {
-    type Target = AimTarget;
-    type Report = AimReport;
-
-    /// Checks the joints, shares, axes and limit.
-    ///
-    /// There must be 1 to [`MAX_AIM_JOINTS`] joints, each below the one before it, with positive
-    /// shares. The axes must have directions, and the limit must be in 0..=π.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        let Some(first) = self.joints.first() else {
-            return Err(Error::Argument {
-                what: "Aim::joints",
-                why: ArgumentFault::Length { got: 0, need: 1 },
-            });
-        };
-        if self.joints.len() > MAX_AIM_JOINTS {
-            return Err(Error::Capacity {
-                what: "joints that aim",
-                asked: self.joints.len() as u64,
-                cap: MAX_AIM_JOINTS as u64,
-            });
-        }
-        rig.expect_joint(first.joint)?;
-        for pair in self.joints.windows(2) {
-            rig.expect_below("Aim::joints", pair[1].joint, pair[0].joint)?;
-        }
-        for AimJoint { joint, share } in &self.joints {
-            // At most 1e6, so that the sum neither overflows nor loses the small shares.
-            expect_in("AimJoint::share", *share, f32::MIN_POSITIVE, 1e6).map_err(|why| {
-                Error::At {
-                    what: "joint",
-                    index: (*joint).into(),
-                    why: Box::new(why),
-                }
-            })?;
-        }
-        expect_axis("Aim::forward", self.forward)?;
-        expect_axis("Aim::up", self.up)?;
-        expect_finite("Aim::offset_m", &self.offset_m.to_array())?;
-        expect_in("Aim::limit_rad", self.limit_rad, 0.0, core::f32::consts::PI)
-    }
-
-    fn check(&self, target: &AimTarget) -> Result<()> {
-        expect_in("AimTarget::weight", target.weight, 0.0, 1.0)?;
-        expect_finite("AimTarget::position", &target.position.to_array())?;
-        expect_finite("AimTarget::twist_rad", &[target.twist_rad])?;
-        target
-            .up
-            .map_or(Ok(()), |up| expect_finite("AimTarget::up", &up.to_array()))
-    }
-
-    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>, _: Checked) -> AimReport {
-        let Some(first) = self.joints.first() else {
-            return AimReport::NONE;
-        };
-        if target.weight <= 0.0 {
-            return self.report(target.position, 0.0, &pose);
-        }
-        let Some((solved, weight)) = self.solved(rig, target, &pose) else {
-            return AimReport::NONE;
-        };
-        if weight > 0.0 {
-            for (joint, solved) in self.joints.iter().zip(solved) {
-                pose.local[usize::from(joint.joint)].rotation = solved;
-            }
-            rig.recompute(first.joint, pose.local, pose.model);
-        }
-        self.report(target.position, weight, &pose)
     }
 }

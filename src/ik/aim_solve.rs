@@ -9,7 +9,7 @@
 //!   which the target lies. Otherwise the least possible miss is the angle between the ray and the
 //!   cone from the eye that touches that sphere.
 
-use super::aim::{Aim, AimJoint, AimTarget, MAX_AIM_JOINTS};
+use super::aim::{Aim, AimJoint, AimTarget};
 use super::job::IkPose;
 use super::maths::{
     angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
@@ -31,7 +31,7 @@ const ROUNDING_RAD: f64 = 1e-6;
 const HALVINGS: usize = 12;
 
 /// The rotations of the joints that aim.
-pub(super) type Rotations = [Quat; MAX_AIM_JOINTS];
+pub(super) type Rotations = [Quat; Aim::MAX_JOINTS];
 
 /// The angle by which the forward axis misses the target.
 #[derive(Clone, Copy)]
@@ -140,7 +140,7 @@ impl Aim {
     ) -> Option<Rotations> {
         let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
         let goal = self.held(target.position, &pose.model[usize::from(last)])?;
-        let mut solved = [Quat::IDENTITY; MAX_AIM_JOINTS];
+        let mut solved = [Quat::IDENTITY; Aim::MAX_JOINTS];
         let mut parent = rig.parent_model(first, pose.model);
         let mut left: f32 = self.joints.iter().map(|joint| joint.share).sum();
         let mut twist_left = target.twist_rad;

@@ -1,16 +1,12 @@
-//! The chain job: any number of joints, with limits.
+//! The data of a chain: any number of joints, with limits.
 
-use super::chain_solve::Chain;
-use super::job::{Checked, IkJob, IkPose, expect_finite, expect_in};
+use super::job::IkJob;
 use super::limit::JointLimit;
-use super::maths::{blend, length};
 use super::rig::IkRig;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
+use crate::skeleton::Skeleton;
 use glam::Vec3;
-
-/// The most joints that a chain can have.
-pub const MAX_CHAIN_JOINTS: usize = 64;
 
 /// A joint of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,28 +39,29 @@ pub struct ChainJoint {
 /// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
-/// use throng::ik::{ChainTarget, IkChain, IkJob, IkPose, IkRig};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{ChainTarget, IkChain};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let rig = IkRig::new(skeleton);
-/// let joint = |name| skeleton.joint(name).unwrap_or_default();
-/// let chain = IkChain::between(&rig, joint("Spine"), joint("LeftHand"))?;
+/// let chain = IkChain::between(skeleton, skeleton.joint("Spine")?, skeleton.joint("LeftHand")?)?;
 ///
-/// let mut local = skeleton.rest_pose();
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
-/// let report = chain.solve(&rig, &ChainTarget::at(Vec3::new(0.2, 1.2, 0.4)), pose)?;
-/// assert!(report.reached);
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let reach = animator.add_solver(IkSolver::Chain(chain))?;
+/// let actor = animator.add("Idle")?;
+/// let target = ChainTarget::at(Vec3::new(0.2, 1.2, 0.4));
+/// animator.set_target(actor, reach, IkTarget::Chain(target), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, reach)?;
+/// assert!(matches!(report, Some(IkReport::Chain(report)) if report.reached));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`MAX_CHAIN_JOINTS`]. Each lies below the one before it.
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
     ///
     /// Skeleton joints between them that are not listed do not turn.
     pub joints: Vec<ChainJoint>,
@@ -121,6 +118,9 @@ impl ChainReport {
 }
 
 impl IkChain {
+    /// The most joints that a chain can have.
+    pub const MAX_JOINTS: usize = 64;
+
     /// Creates a chain of all joints from `root` down to `tip`, without limits.
     ///
     /// The tolerance is 1 mm, with at most 32 iterations.
@@ -128,8 +128,14 @@ impl IkChain {
     /// # Errors
     /// - [`Error::NotFound`] if a joint does not exist.
     /// - [`Error::At`] if `tip` is not below `root`.
-    /// - [`Error::Capacity`] if there are more than [`MAX_CHAIN_JOINTS`] joints.
-    pub fn between(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
+    /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
+    pub fn between(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self> {
+        Self::of_rig(&IkRig::new(skeleton), root, tip)
+    }
+
+    /// [`Self::between`] for a skeleton that is prepared already.
+    #[doc(hidden)]
+    pub fn of_rig(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
             joint,
@@ -167,84 +173,5 @@ impl IkChain {
         })?
         .limit = limit;
         Ok(self)
-    }
-}
-
-impl IkJob for IkChain {
-    type Target = ChainTarget;
-    type Report = ChainReport;
-
-    /// Checks the joints, limits, tolerance and iterations.
-    ///
-    /// There must be 2 to [`MAX_CHAIN_JOINTS`] joints, each below the one before it. Limits,
-    /// tolerance and iterations must be in their ranges.
-    fn validate(&self, rig: &IkRig) -> Result<()> {
-        if self.joints.len() < 2 {
-            return Err(Error::Argument {
-                what: "IkChain::joints",
-                why: ArgumentFault::Length {
-                    got: self.joints.len(),
-                    need: 2,
-                },
-            });
-        }
-        if self.joints.len() > MAX_CHAIN_JOINTS {
-            return Err(Error::Capacity {
-                what: "joints of a chain",
-                asked: self.joints.len() as u64,
-                cap: MAX_CHAIN_JOINTS as u64,
-            });
-        }
-        for pair in self.joints.windows(2) {
-            rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
-        }
-        for joint in &self.joints {
-            joint.limit.validate().map_err(|why| Error::At {
-                what: "joint",
-                index: joint.joint.into(),
-                why: Box::new(why),
-            })?;
-        }
-        expect_in(
-            "IkChain::tolerance_m",
-            self.tolerance_m,
-            f32::MIN_POSITIVE,
-            f32::MAX,
-        )?;
-        expect_in("IkChain::iterations", self.iterations.into(), 1.0, 1000.0)
-    }
-
-    fn check(&self, target: &ChainTarget) -> Result<()> {
-        expect_in("ChainTarget::weight", target.weight, 0.0, 1.0)?;
-        expect_finite("ChainTarget::position", &target.position.to_array())
-    }
-
-    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>, _: Checked) -> ChainReport {
-        let [first, .., last] = self.joints.as_slice() else {
-            return ChainReport::NONE;
-        };
-        let mut iterations = 0;
-        if target.weight > 0.0 {
-            let Some(mut chain) = Chain::of(&self.joints, rig, &pose, target.position) else {
-                return ChainReport::NONE;
-            };
-            iterations = chain.solve(self.tolerance_m.into(), self.iterations);
-            let Some(solved) = chain.best() else {
-                return ChainReport::NONE;
-            };
-            for (joint, solved) in self.joints.iter().zip(solved) {
-                let rotation = &mut pose.local[usize::from(joint.joint)].rotation;
-                *rotation = blend(*rotation, *solved, target.weight);
-            }
-            rig.recompute(first.joint, pose.local, pose.model);
-        }
-        let tip = Vec3::from(pose.model[usize::from(last.joint)].translation);
-        let distance = length(tip - target.position);
-        ChainReport {
-            // Adds a margin for the rounding of the model pose.
-            reached: distance <= f64::from(self.tolerance_m) + 1e-6 * length(tip),
-            distance_m: distance as f32,
-            iterations,
-        }
     }
 }

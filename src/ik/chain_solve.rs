@@ -1,12 +1,14 @@
 //! The iteration of a chain with limits, in the space of the first joint's parent.
 
-use super::chain::{ChainJoint, MAX_CHAIN_JOINTS as MAX};
+use super::chain::{ChainJoint, IkChain};
 use super::job::IkPose;
 use super::limit::JointLimit;
 use super::maths::{direction, inverse, length, unit};
 use super::rig::IkRig;
 use crate::skeleton::{Affine, Transform};
 use glam::{DMat3, DVec3, Quat, Vec3};
+
+const MAX: usize = IkChain::MAX_JOINTS;
 
 /// A chain in a pose. It lives on the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {

@@ -1,16 +1,13 @@
 //! The foot placement job: pelvis, legs and soles on uneven ground.
 
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite, expect_in};
+use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
 use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotation_of, unit};
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Error, Result, expect_in, expect_len};
 use crate::ids::JointId;
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
-
-/// The most legs that a character can have.
-pub const MAX_LEGS: usize = 8;
 
 /// The largest height, in metres.
 const FARTHEST_M: f32 = 1e6;
@@ -37,10 +34,10 @@ pub struct Leg {
 /// of the ground. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
-/// use throng::skeleton::Affine;
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget, Play};
 /// use throng::glam::Vec3;
-/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, IkJob, IkPose, IkRig, Leg, TwoBone};
-/// use throng::skeleton::model_pose;
+/// use throng::ik::{FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
+/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -57,22 +54,23 @@ pub struct Leg {
 ///     ],
 /// );
 ///
-/// let rig = IkRig::new(skeleton);
-/// let mut local = skeleton.rest_pose();
-/// let mut model = vec![Affine::IDENTITY; local.len()];
-/// model_pose(skeleton, &local, &mut model)?;
-/// let pose = IkPose { local: &mut local, model: &mut model };
+/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let stand = animator.add_solver(IkSolver::Feet(feet))?;
+/// let actor = animator.add(Play::REST)?;
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
-/// let report = feet.solve(&rig, &FeetTarget::on(&ground), pose)?;
-/// assert!((report.pelvis_m + 0.2).abs() < 1e-6);
+/// animator.set_target(actor, stand, IkTarget::Feet(FeetTarget::on(&ground)), 0.0)?;
+/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// animator.model_poses(&[actor], &mut pose)?;
+/// let report = animator.target_report(actor, stand)?;
+/// assert!(matches!(report, Some(IkReport::Feet(report)) if (report.pelvis_m + 0.2).abs() < 1e-6));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FootPlacement {
     /// The joint that moves up and down with all legs below it.
     pub pelvis: JointId,
-    /// The legs, at most [`MAX_LEGS`].
+    /// The legs, at most [`Self::MAX_LEGS`].
     pub legs: Vec<Leg>,
     /// The direction away from the ground, in character space.
     pub up: Vec3,
@@ -119,7 +117,7 @@ pub struct FeetTarget {
     ///
     /// With `None`, the leg is not solved and moves with the pelvis. Entries past the last leg are
     /// ignored.
-    pub hits: [Option<GroundHit>; MAX_LEGS],
+    pub hits: [Option<GroundHit>; FootPlacement::MAX_LEGS],
     /// Weight in 0..=1. It scales how far feet, soles and pelvis move: at 0.5, a foot moves
     /// halfway.
     pub weight: f32,
@@ -129,7 +127,7 @@ impl FeetTarget {
     /// Sets the ground of the first legs, with full weight.
     #[must_use]
     pub fn on(ground: &[Option<GroundHit>]) -> Self {
-        let mut hits = [None; MAX_LEGS];
+        let mut hits = [None; FootPlacement::MAX_LEGS];
         for (hit, given) in hits.iter_mut().zip(ground) {
             *hit = *given;
         }
@@ -143,14 +141,14 @@ pub struct FeetReport {
     /// The distance that the pelvis moved up, in metres.
     pub pelvis_m: f32,
     /// The result of each leg; [`TwoBoneReport::NONE`] for a leg that was not solved.
-    pub legs: [TwoBoneReport; MAX_LEGS],
+    pub legs: [TwoBoneReport; FootPlacement::MAX_LEGS],
 }
 
 impl FeetReport {
     /// The report when nothing was done.
     pub const NONE: Self = Self {
         pelvis_m: 0.0,
-        legs: [TwoBoneReport::NONE; MAX_LEGS],
+        legs: [TwoBoneReport::NONE; FootPlacement::MAX_LEGS],
     };
 }
 
@@ -166,6 +164,9 @@ struct Placed {
 }
 
 impl FootPlacement {
+    /// The most legs that a character can have.
+    pub const MAX_LEGS: usize = 8;
+
     /// Creates a job for these legs, with +Y up.
     ///
     /// It accepts ground from 0.5 m below to 0.5 m above the origin, and slopes up to 45°.
@@ -223,14 +224,15 @@ impl IkJob for FootPlacement {
     /// Checks the pelvis, the legs, the heights and `up`.
     ///
     /// The pelvis must exist and every leg must be a valid [`TwoBone`] below it. There must be 1 to
-    /// [`MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a direction.
+    /// [`FootPlacement::MAX_LEGS`] legs. Heights must be in 0..=10⁶ m, and `up` must have a
+    /// direction.
     fn validate(&self, rig: &IkRig) -> Result<()> {
         rig.expect_joint(self.pelvis)?;
-        if self.legs.len() > MAX_LEGS {
+        if self.legs.len() > FootPlacement::MAX_LEGS {
             return Err(Error::Capacity {
                 what: "legs",
                 asked: self.legs.len() as u64,
-                cap: MAX_LEGS as u64,
+                cap: FootPlacement::MAX_LEGS as u64,
             });
         }
         expect_len(
@@ -244,11 +246,7 @@ impl IkJob for FootPlacement {
                 leg.bones.validate(rig)?;
                 expect_in("Leg::ankle_m", leg.ankle_m, 0.0, FARTHEST_M)
             };
-            check().map_err(|why| Error::At {
-                what: "leg",
-                index: index as u64,
-                why: Box::new(why),
-            })?;
+            check().map_err(|why| why.at("leg", index))?;
         }
         expect_axis("FootPlacement::up", self.up)?;
         expect_in(
@@ -288,7 +286,7 @@ impl IkJob for FootPlacement {
         checked: Checked,
     ) -> FeetReport {
         let up = unit(self.up).unwrap_or(Vec3::Y);
-        let mut placed = [None; MAX_LEGS];
+        let mut placed = [None; FootPlacement::MAX_LEGS];
         for ((placed, leg), hit) in placed.iter_mut().zip(&self.legs).zip(&target.hits) {
             let hit = hit.as_ref().filter(|_| target.weight > 0.0);
             *placed = hit.and_then(|hit| self.placed(leg, hit, up, &pose));

@@ -1,7 +1,7 @@
 //! The trait that all IK jobs share: validate, solve one instance, solve many.
 
 use super::rig::IkRig;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{self, Error, Result, expect_in, expect_len};
 use crate::skeleton::{Affine, Transform};
 use rayon::prelude::*;
 
@@ -139,38 +139,16 @@ fn check_many<J: IkJob>(
     expect_len("reports", reports.len(), targets.len())?;
     job.validate(rig)?;
     for (index, target) in targets.iter().enumerate() {
-        job.check(target).map_err(|why| Error::At {
-            what: "target",
-            index: index as u64,
-            why: Box::new(why),
-        })?;
+        job.check(target).map_err(|why| why.at("target", index))?;
     }
     Ok(())
 }
 
-/// Checks that `value` is in `min..=max`.
-pub(crate) fn expect_in(what: &'static str, value: f32, min: f32, max: f32) -> Result<()> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    let (value, min, max) = (value.into(), min.into(), max.into());
-    let why = if f64::is_finite(value) {
-        ArgumentFault::OutOfRange { value, min, max }
-    } else {
-        ArgumentFault::NotFinite(value)
-    };
-    Err(Error::Argument { what, why })
-}
-
 /// Checks that all `values` are finite.
 pub(crate) fn expect_finite(what: &'static str, values: &[f32]) -> Result<()> {
-    match values.iter().find(|value| !value.is_finite()) {
-        None => Ok(()),
-        Some(value) => Err(Error::Argument {
-            what,
-            why: ArgumentFault::NotFinite(f64::from(*value)),
-        }),
-    }
+    values
+        .iter()
+        .try_for_each(|value| error::expect_finite(what, *value))
 }
 
 /// Checks that `axis` has a direction.
@@ -179,10 +157,7 @@ pub(crate) fn expect_axis(what: &'static str, axis: glam::Vec3) -> Result<()> {
     if super::maths::unit(axis).is_some() {
         return Ok(());
     }
-    Err(Error::Argument {
-        what,
-        why: ArgumentFault::Invalid("has no direction"),
-    })
+    Err(Error::invalid(what, "has no direction"))
 }
 
 /// Checks that `rotation` has length 1, to within 1 %.

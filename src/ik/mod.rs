@@ -4,19 +4,20 @@
 //! local pose, model pose ──TwoBone · Aim · IkChain · FootPlacement──▶ poses with joints turned
 //! ```
 //!
-//! - [`IkRig`]: the joint hierarchy prepared for IK, built once per skeleton. It lists the joints
-//!   below each joint, which must be recomputed when that joint turns.
 //! - [`TwoBone`]: a leg or an arm, solved in closed form.
 //! - [`Aim`]: several joints that look at a target together.
 //! - [`IkChain`]: any number of joints, with limits, solved by iteration.
 //! - [`FootPlacement`]: pelvis and legs on uneven ground.
-//! - [`IkJob`]: the trait of all solvers. A job is plain data about a skeleton, made once per
-//!   character. A *target* is plain data about one instance in one frame. [`solve_many`] and
-//!   [`solve_many_par`] take instances whose poses are stored one after the other.
 //!
-//! A job changes local rotations; [`FootPlacement`] also changes the translation of the pelvis. It
-//! then recomputes the model pose of those joints and of all joints below them, and of no others.
-//! Nothing is allocated. All data, including targets, is in character (model) space.
+//! A solver is plain data about a skeleton. A *target* is plain data about one instance in one
+//! frame. [`Animator::add_solver`](crate::animator::Animator::add_solver) takes solvers, and
+//! [`Animator::set_target`](crate::animator::Animator::set_target) gives targets to actors. A pose
+//! from elsewhere can be shown on an actor first, see
+//! [`Animator::show_pose`](crate::animator::Animator::show_pose).
+//!
+//! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis.
+//! It then recomputes the model pose of those joints and of all joints below them, and of no
+//! others. Nothing is allocated. All data, including targets, is in character (model) space.
 //!
 //! # Weights
 //! A weight blends each corrected local rotation with the animated one, by components on the
@@ -30,14 +31,16 @@
 //! limbs are solved repeatedly, and the report gives the remaining distance.
 //!
 //! # Bad input
-//! An invalid job or target is a typed error, and nothing is changed. If there is no numeric
+//! An invalid solver or target is a typed error, and nothing is changed. If there is no numeric
 //! solution (the pose is not finite, or a parent has scale zero), the pose stays unchanged and the
 //! report says that the target was not reached. A finite pose never becomes non-finite, whatever
 //! the input.
 
 mod aim;
+mod aim_job;
 mod aim_solve;
 mod chain;
+mod chain_job;
 mod chain_solve;
 mod feet;
 mod job;
@@ -46,11 +49,16 @@ mod limit;
 mod maths;
 mod rig;
 mod two_bone;
+mod two_bone_job;
 
-pub use aim::{Aim, AimJoint, AimReport, AimTarget, MAX_AIM_JOINTS};
-pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain, MAX_CHAIN_JOINTS};
-pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg, MAX_LEGS};
-pub use job::{IkJob, IkPose, solve_many, solve_many_par};
+pub use aim::{Aim, AimJoint, AimReport, AimTarget};
+pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
+pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
 pub use limit::JointLimit;
-pub use rig::IkRig;
 pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use job::{IkJob, IkPose, solve_many, solve_many_par};
+#[doc(hidden)]
+pub use rig::IkRig;

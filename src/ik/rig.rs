@@ -1,6 +1,6 @@
 //! The joint hierarchy prepared for inverse kinematics.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
 use crate::skeleton::{Affine, Skeleton, Transform};
 use glam::Quat;
@@ -188,14 +188,8 @@ impl IkRig {
         if self.is_below(joint, above) {
             return Ok(());
         }
-        Err(Error::At {
-            what: "joint",
-            index: joint.into(),
-            why: Box::new(Error::Argument {
-                what,
-                why: ArgumentFault::Invalid("does not hang below the joint before it"),
-            }),
-        })
+        Err(Error::invalid(what, "is not below the joint before it")
+            .at("joint", usize::from(joint)))
     }
 
     /// Checks that both poses have as many elements as `instances` need.

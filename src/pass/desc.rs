@@ -1,6 +1,6 @@
 //! The descriptions of passes: their purpose, attachments and shading.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{Device, limit};
 use ash::vk;
 
@@ -198,12 +198,7 @@ pub(super) fn bias(desc: &PassDesc<'_>) -> DepthBias {
 
 /// Checks the description of a pass.
 pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
-    let invalid = |what, why| {
-        Err(Error::Argument {
-            what,
-            why: ArgumentFault::Invalid(why),
-        })
-    };
+    let invalid = |what, why| Err(Error::invalid(what, why));
     let colorful = matches!(desc.kind, PassKind::Color | PassKind::Motion);
     let has_depth = desc.depth_format != vk::Format::UNDEFINED;
     if colorful && desc.color_formats.is_empty() {

@@ -1,88 +1,12 @@
-//! Applies a retarget to poses, and its options.
+//! Applies a retarget to poses.
 
-use super::frame::{Placed, place};
+use super::frame::{Placed, is_finite, place};
 use super::map::JointMap;
+use super::options::RetargetOptions;
 use super::plan::{Link, Plan};
 use crate::error::{Result, expect_len};
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::DVec3;
-
-/// The source translations that the target follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Translations {
-    /// Translations of the hips, or of the highest joints that follow one. Limbs keep the target's
-    /// lengths.
-    #[default]
-    Root,
-    /// All translations, times the ratio of sizes.
-    ///
-    /// A joint's translation is its movement relative to the nearest joint above that follows one.
-    All,
-}
-
-/// The source scales that the target follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scales {
-    /// None: the target keeps its own scales.
-    Keep,
-    /// The ratio of the source joint's scale to its rest scale.
-    #[default]
-    Ratio,
-}
-
-/// The options of a [`Retarget`].
-///
-/// Minor versions may add fields. Name the fields that you set and take the others from the
-/// default.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RetargetOptions {
-    /// If true, limbs point where the source's do.
-    ///
-    /// This holds even if the two rest poses differ.
-    ///
-    /// If false, they turn by the same amount as the source's turn from rest. Limbs are arms,
-    /// hands, legs and fingers if the map knows roles. Otherwise, a limb is a joint with exactly
-    /// one joint below it that follows one.
-    pub align: bool,
-    /// The rotation `F` from the source's model space to the target's. `None` computes it.
-    pub turn: Option<glam::Quat>,
-    /// The factor for translations, finite and not negative. `None` computes it.
-    pub ratio: Option<f32>,
-    /// The translations to follow.
-    pub translations: Translations,
-    /// The scales to follow.
-    pub scales: Scales,
-    /// The source's rest pose, one transform per joint.
-    ///
-    /// If empty, the skeleton's rest pose is used. Set it if a file's nodes rest in mid-step, for
-    /// example.
-    pub source_rest: Vec<Transform>,
-    /// The same for the target. Joints that follow none keep the skeleton's rest transform.
-    pub target_rest: Vec<Transform>,
-    /// The largest allowed error of a clip between its keys.
-    ///
-    /// It is a fraction of the target's size. The error is the distance of a joint from its exact
-    /// pose. Keys are added until it is small enough.
-    pub max_error: f32,
-    /// The most keys of one clip, over all of its tracks.
-    pub max_keys: usize,
-}
-
-impl Default for RetargetOptions {
-    fn default() -> Self {
-        Self {
-            align: true,
-            turn: None,
-            ratio: None,
-            translations: Translations::Root,
-            scales: Scales::Ratio,
-            source_rest: Vec::new(),
-            target_rest: Vec::new(),
-            max_error: 1e-3,
-            max_keys: 4 << 20,
-        }
-    }
-}
 
 /// Transfers motion from one skeleton to another; see the [module documentation](crate::retarget).
 ///
@@ -175,10 +99,6 @@ impl Retarget {
         }
         Ok(())
     }
-}
-
-pub(super) fn is_finite(local: &Transform) -> bool {
-    local.translation.is_finite() && local.rotation.is_finite() && local.scale.is_finite()
 }
 
 impl Plan {

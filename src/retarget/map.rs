@@ -3,7 +3,7 @@
 use super::humanoid::Humanoid;
 use super::role::Role;
 use super::words::loose;
-use crate::error::{ArgumentFault, Error, Result, listed};
+use crate::error::{Error, Result, listed};
 use crate::ids::{JointId, unknown};
 use crate::skeleton::{Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
@@ -25,15 +25,6 @@ pub struct JointLink {
     pub role: Option<Role>,
 }
 
-/// A role that only one of two humanoids has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnmatchedRole {
-    /// The role.
-    pub role: Role,
-    /// True if the source has it, false if the target has it.
-    pub in_source: bool,
-}
-
 /// A map from the joints of a source skeleton to those of a target skeleton.
 ///
 /// Each target joint follows at most one source joint. One source joint may move several target
@@ -41,7 +32,7 @@ pub struct UnmatchedRole {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
-    unmatched_roles: Vec<UnmatchedRole>,
+    unmatched_roles: Vec<(Role, bool)>,
     /// The numbers of joints in the two skeletons.
     pub(super) joints: [usize; 2],
 }
@@ -107,10 +98,7 @@ impl JointMap {
             let from = find(source, "source joint", from)?;
             let to = find(target, "target joint", to)?;
             if of_target.insert(to, from).is_some() {
-                return Err(Error::Argument {
-                    what: "pairs",
-                    why: ArgumentFault::Invalid("a joint of the target stands twice"),
-                });
+                return Err(Error::invalid("pairs", "a target joint appears twice"));
             }
         }
         let links = of_target.into_iter().map(|(target, source)| JointLink {
@@ -175,7 +163,7 @@ impl JointMap {
         for role in Role::all() {
             let in_source = from.joint(role).is_some();
             if in_source != to.joint(role).is_some() {
-                map.unmatched_roles.push(UnmatchedRole { role, in_source });
+                map.unmatched_roles.push((role, in_source));
             }
         }
         Ok(map)
@@ -250,9 +238,11 @@ impl JointMap {
 
     /// The roles that only one of two humanoids has.
     ///
+    /// Each comes with true if the source has it, and false if the target has it.
+    ///
     /// Empty if the map was not made by [`humanoid`](Self::humanoid).
     #[must_use]
-    pub fn unmatched_roles(&self) -> &[UnmatchedRole] {
+    pub fn unmatched_roles(&self) -> &[(Role, bool)] {
         &self.unmatched_roles
     }
 }

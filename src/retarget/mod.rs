@@ -40,13 +40,15 @@ mod clip;
 mod frame;
 mod humanoid;
 mod map;
+mod options;
 mod plan;
 mod role;
 mod steps;
 mod words;
 
-pub use apply::{Retarget, RetargetOptions, Scales, Translations};
+pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use humanoid::Humanoid;
-pub use map::{JointLink, JointMap, UnmatchedRole};
+pub use map::{JointLink, JointMap};
+pub use options::RetargetOptions;
 pub use role::{Finger, Role, Side};

@@ -1,11 +1,11 @@
 //! The data of a retarget that is the same for all poses.
 
-use super::apply::{RetargetOptions, Scales, Translations, is_finite};
-use super::frame::{Placed, body, leg_length, place, turn, turn_between};
+use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
+use super::options::RetargetOptions;
 use super::role::Role;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::ids::JointId;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3};
@@ -117,7 +117,7 @@ impl Plan {
             links: links.collect(),
             turn,
             ratio,
-            scales: options.scales == Scales::Ratio,
+            scales: options.scales,
             source_scales: source_rest
                 .iter()
                 .map(|local| local.scale.as_dvec3())
@@ -138,9 +138,7 @@ fn check(options: &RetargetOptions) -> Result<()> {
         ("max_error", options.max_error, 0.0, f32::MAX),
     ] {
         if !(min..=max).contains(&value) {
-            let (value, min, max) = (value.into(), min.into(), max.into());
-            let why = ArgumentFault::OutOfRange { value, min, max };
-            return Err(Error::Argument { what, why });
+            return Err(Error::out_of_range(what, value, min, max));
         }
     }
     Ok(())
@@ -155,8 +153,7 @@ fn rest(what: &'static str, skeleton: &Skeleton, given: &[Transform]) -> Result<
     if given.iter().all(is_finite) {
         return Ok(given.to_vec());
     }
-    let why = ArgumentFault::Invalid("has a transform that is not finite");
-    Err(Error::Argument { what, why })
+    Err(Error::invalid(what, "has a transform that is not finite"))
 }
 
 /// For each link, the nearest link above it in the target's hierarchy.
@@ -332,7 +329,7 @@ impl Rests<'_> {
         };
         let (behind, axes) = follow(link.source);
         let over = self.above[at].map(|above| usize::from(self.map.links()[above].source));
-        let over = over.filter(|_| options.translations == Translations::All);
+        let over = over.filter(|_| options.all_translations);
         let source_at = self.source_at(at);
         Link {
             target: link.target,

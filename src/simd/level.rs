@@ -1,6 +1,6 @@
 //! The SIMD instruction set that kernels run on, detected once at run time.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use core::fmt;
 
 /// A SIMD instruction set that kernels are compiled for.
@@ -100,12 +100,10 @@ impl Unit {
     /// # Errors
     /// [`Error::Argument`] if the CPU cannot run it.
     pub(crate) fn of(level: SimdLevel) -> Result<Self> {
-        level.is_available().then_some(Self(level)).ok_or({
-            Error::Argument {
-                what: "SIMD level",
-                why: ArgumentFault::Invalid("is not supported by this CPU"),
-            }
-        })
+        level
+            .is_available()
+            .then_some(Self(level))
+            .ok_or(Error::invalid("SIMD level", "is not supported by this CPU"))
     }
 
     pub(crate) const fn level(self) -> SimdLevel {

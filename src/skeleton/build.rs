@@ -1,7 +1,7 @@
 //! Constructors of skeletons from joints: checked, or sorted and checked.
 
 use super::joints::{Joint, NO_PARENT, Skeleton, Transform};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
 use std::ops::Range;
 
@@ -143,10 +143,5 @@ fn check_rest(index: usize, rest: &Transform) -> Result<()> {
 }
 
 fn at_joint(index: usize, what: &'static str, why: &'static str) -> Error {
-    let why = ArgumentFault::Invalid(why);
-    Error::At {
-        what: "joint",
-        index: index as u64,
-        why: Box::new(Error::Argument { what, why }),
-    }
+    Error::invalid(what, why).at("joint", index)
 }

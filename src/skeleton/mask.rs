@@ -1,7 +1,7 @@
 //! Masks: the weight that each joint takes of a layer.
 
 use super::joints::Skeleton;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_in, expect_len};
 
 /// The fraction of a layer's weight that applies to each joint.
 ///
@@ -150,20 +150,5 @@ impl Mask {
 }
 
 fn check(weight: f32) -> Result<()> {
-    let value = f64::from(weight);
-    let why = if !value.is_finite() {
-        ArgumentFault::NotFinite(value)
-    } else if (0.0..=1.0).contains(&weight) {
-        return Ok(());
-    } else {
-        ArgumentFault::OutOfRange {
-            value,
-            min: 0.0,
-            max: 1.0,
-        }
-    };
-    Err(Error::Argument {
-        what: "mask weight",
-        why,
-    })
+    expect_in("mask weight", weight, 0.0, 1.0)
 }

@@ -9,35 +9,29 @@ use glam::Vec3;
 
 /// The bounding box of a posed character, in character space.
 ///
-/// Its morph weights are at rest. The box is the union of each palette entry's box under its
-/// skinning matrix. It is never too small, and usually somewhat too large. For other morph weights,
-/// use [`morphed_bounds`].
+/// `weights` has one number for each of [`Character::morph_weights`]. `None` stands for the weights
+/// at rest. The box is the union of each palette entry's box under its skinning matrix. It is never
+/// too small, and usually somewhat too large.
 ///
 /// A vertex is a convex combination of its images under the entries, so the union contains it. The
 /// box is widened by the rounding error of both computations.
 ///
-/// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per
-/// entry of the character's palette.
-pub fn posed_bounds(character: &Character, palette: &[Mat3x4]) -> Result<Aabb> {
-    let weights = character.morph_weights();
-    bounds(character, palette, |weight| weights[weight].rest)
-}
-
-/// [`posed_bounds`] under morph weights, one for each of [`Character::morph_weights`].
-///
-/// Each palette entry's box is first widened by `Σ |wᵢ| rᵢ`. Here `rᵢ` is the largest distance,
-/// along each axis, that target `i` moves any vertex that the entry influences.
+/// For morph targets, each palette entry's box is first widened by `Σ |wᵢ| rᵢ`. Here `rᵢ` is the
+/// largest distance, along each axis, that target `i` moves any vertex that the entry influences.
 ///
 /// # Errors
 /// [`Error::Argument`](crate::error::Error::Argument) if `palette` or `weights` do not have one
 /// element per entry of the character's palette and per morph weight, or a weight is not finite.
-pub fn morphed_bounds(character: &Character, palette: &[Mat3x4], weights: &[f32]) -> Result<Aabb> {
-    expect_len(
-        "morph weights",
-        weights.len(),
-        character.morph_weights().len(),
-    )?;
+pub fn posed_bounds(
+    character: &Character,
+    palette: &[Mat3x4],
+    weights: Option<&[f32]>,
+) -> Result<Aabb> {
+    let rest = character.morph_weights();
+    let Some(weights) = weights else {
+        return bounds(character, palette, |weight| rest[weight].rest);
+    };
+    expect_len("morph weights", weights.len(), rest.len())?;
     expect_finite(weights)?;
     bounds(character, palette, |weight| weights[weight])
 }

@@ -14,10 +14,15 @@ mod skinned_layout;
 mod skinner;
 mod vertices;
 
-pub use bounds::{morphed_bounds, posed_bounds};
+pub use bounds::posed_bounds;
 pub use flipped::flipped_triangles;
-pub use morph::{MorphedVertices, morph};
 pub use pick::{Faces, Hit, Posed, PosedInstance, Ray, pick, pick_many};
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};
-pub use skinner::{SkinJob, Skinner, skin_many};
+pub use skinner::Skinner;
 pub use vertices::{PosedVertices, skin};
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use morph::{MorphedVertices, morph};
+#[doc(hidden)]
+pub use skinner::{SkinJob, skin_many};

@@ -1,6 +1,6 @@
 //! The morph stage: applies a primitive's active morph targets before skinning.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::mesh::{MorphTarget, Primitive};
 use glam::{Vec3, Vec4};
 
@@ -37,13 +37,7 @@ pub(crate) fn active_targets<'a>(
         first + targets.len()
     };
     let Some(own) = weights.get(need - targets.len()..need) else {
-        return Err(Error::Argument {
-            what: "morph weights",
-            why: ArgumentFault::Length {
-                got: weights.len(),
-                need,
-            },
-        });
+        return Err(Error::length("morph weights", weights.len(), need));
     };
     expect_finite(own)?;
     let pairs = targets.iter().zip(own.iter().copied());
@@ -138,9 +132,6 @@ pub(super) fn direction(sum: Vec3, base: Vec3) -> Vec3 {
 pub(super) fn expect_finite(weights: &[f32]) -> Result<()> {
     match weights.iter().find(|weight| !weight.is_finite()) {
         None => Ok(()),
-        Some(weight) => Err(Error::Argument {
-            what: "morph weights",
-            why: ArgumentFault::NotFinite((*weight).into()),
-        }),
+        Some(weight) => Err(Error::not_finite("morph weights", *weight)),
     }
 }

@@ -1,10 +1,10 @@
 //! Picking: the nearest hit of a ray on deformed meshes.
 
-use super::bounds::morphed_bounds;
+use super::bounds::posed_bounds;
 use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::mesh::Primitive;
 use crate::palette::{Mat3x4, PaletteRef};
 use crate::skeleton::Affine;
@@ -77,7 +77,7 @@ pub struct Posed<'a> {
 /// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald ("Watertight
 ///   Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1), 2013), in `f64`. No
 ///   ray slips between triangles that share an edge. Degenerate triangles are never hit.
-/// - A ray that misses [`morphed_bounds`] is rejected before the vertices are deformed. This
+/// - A ray that misses [`posed_bounds`] is rejected before the vertices are deformed. This
 ///   applies to all methods but dual quaternions, for which those bounds are not valid.
 ///
 /// # Errors
@@ -128,11 +128,7 @@ pub fn pick_many(
         let limit = nearest.map_or(f64::INFINITY, |(_, hit)| hit.distance);
         let hit = instance
             .nearest(&world, faces, limit)
-            .map_err(|why| Error::At {
-                what: "instance",
-                index: index as u64,
-                why: Box::new(why),
-            })?;
+            .map_err(|why| why.at("instance", index))?;
         nearest = hit.map(|hit| (index, hit)).or(nearest);
     }
     Ok(nearest)
@@ -151,20 +147,14 @@ impl DRay {
     fn new(ray: &Ray) -> Result<Self> {
         for (what, vector) in [("ray origin", ray.origin), ("ray direction", ray.direction)] {
             if let Some(fault) = vector.to_array().into_iter().find(|v| !v.is_finite()) {
-                return Err(Error::Argument {
-                    what,
-                    why: ArgumentFault::NotFinite(fault.into()),
-                });
+                return Err(Error::not_finite(what, fault));
             }
         }
         // No square of an `f32` overflows or underflows in `f64`.
         let direction = ray.direction.as_dvec3().try_normalize();
         Ok(Self {
             origin: ray.origin.as_dvec3(),
-            direction: direction.ok_or(Error::Argument {
-                what: "ray direction",
-                why: ArgumentFault::Invalid("has no length"),
-            })?,
+            direction: direction.ok_or(Error::invalid("ray direction", "has no length"))?,
         })
     }
 
@@ -187,10 +177,7 @@ impl PosedInstance<'_> {
         };
         let model_from_world = world_from_model.inverse();
         if !model_from_world.is_finite() {
-            return Err(Error::Argument {
-                what: "world_from_model",
-                why: ArgumentFault::Invalid("can't be inverted"),
-            });
+            return Err(Error::invalid("world_from_model", "has no inverse"));
         }
         let ray = DRay {
             origin: model_from_world.transform_point3(world.origin),
@@ -208,10 +195,7 @@ impl Posed<'_> {
         if self.skinner.fits(self.character) {
             self.skinner.check(self.palette, self.weights)
         } else {
-            Err(Error::Argument {
-                what: "skinner",
-                why: ArgumentFault::Invalid("was made for another character"),
-            })
+            Err(Error::invalid("skinner", "was made for another character"))
         }
     }
 
@@ -220,7 +204,7 @@ impl Posed<'_> {
     /// The box is valid for blended matrices, whose images are convex combinations. It is not valid
     /// for dual quaternions.
     fn missed_by(&self, line: &Line) -> Result<bool> {
-        let bounds = |list: &[Mat3x4]| morphed_bounds(self.character, list, self.weights);
+        let bounds = |list: &[Mat3x4]| posed_bounds(self.character, list, Some(self.weights));
         let bounds = match self.palette {
             PaletteRef::Mat3x4(list) => bounds(list)?,
             PaletteRef::QuatOffset(list) => {

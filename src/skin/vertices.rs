@@ -26,8 +26,9 @@ pub struct PosedVertices {
 ///
 /// - `palette` is the character's whole palette, in the format of the desired skinning method.
 /// - `weights` belong to the character's morph targets, one for each of
-///   [`Character::morph_weights`]. They apply before the palette does, as in
-///   [`morph`](crate::skin::morph()).
+///   [`Character::morph_weights`]. They apply before the palette does: each stream
+///   is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2). Normals and tangent directions that they
+///   change are then normalised.
 /// - `out` is overwritten.
 ///
 /// The first influence of a vertex is the strongest. If a vertex has only one influence, that entry

@@ -55,7 +55,7 @@ impl StateMachine {
         spaces: &[BlendSpace],
     ) -> error::Result<Self> {
         let built = build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_error())
+        built.map_err(|fault| fault.named(desc).into_state_machine_error())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conditions of transitions, and their text form.
 
-use crate::error::{ArgumentFault, Error};
+use crate::error::Error;
 use core::fmt;
 use core::str::FromStr;
 
@@ -109,10 +109,7 @@ fn comparison(text: &str) -> Result<Test, Error> {
 }
 
 fn invalid(why: &'static str) -> Error {
-    Error::Argument {
-        what: "condition",
-        why: ArgumentFault::Invalid(why),
-    }
+    Error::invalid("condition", why)
 }
 
 impl fmt::Display for Condition {

@@ -1,7 +1,7 @@
 //! A fault in a state machine and its location.
 
 use super::desc::StateMachineDesc;
-use crate::error::{StateMachineError, StateMachinePart, cut};
+use crate::error::{DescError, DescPart, cut};
 
 /// The location of a part, as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -20,8 +20,8 @@ pub(crate) type Fault = crate::text::Fault<At>;
 
 impl Fault {
     /// Resolves the index of the part to its name.
-    pub(crate) fn named(self, desc: &StateMachineDesc) -> StateMachineError {
-        StateMachineError {
+    pub(crate) fn named(self, desc: &StateMachineDesc) -> DescError {
+        DescError {
             file: Box::default(),
             line: None,
             part: part(desc, self.at),
@@ -31,25 +31,25 @@ impl Fault {
     }
 }
 
-fn part(desc: &StateMachineDesc, at: At) -> StateMachinePart {
+fn part(desc: &StateMachineDesc, at: At) -> DescPart {
     let layer_name = |layer: usize| desc.layers.get(layer).map_or("", |layer| &layer.name);
     match at {
-        At::Whole => StateMachinePart::Whole,
-        At::Parameter(index) => StateMachinePart::Parameter {
+        At::Whole => DescPart::StateMachine,
+        At::Parameter(index) => DescPart::Parameter {
             index,
             name: cut(desc.parameters.get(index).map_or("", |found| &found.name)),
         },
-        At::Mask(index) => StateMachinePart::Mask {
+        At::Mask(index) => DescPart::Mask {
             index,
             name: cut(desc.masks.get(index).map_or("", |found| &found.name)),
         },
-        At::Layer(index) => StateMachinePart::Layer {
+        At::Layer(index) => DescPart::Layer {
             index,
             name: cut(layer_name(index)),
         },
         At::State(layer, index) => {
             let state = desc.layers.get(layer).and_then(|l| l.states.get(index));
-            StateMachinePart::State {
+            DescPart::State {
                 layer: cut(layer_name(layer)),
                 index,
                 name: cut(state.map_or("", |state| &state.name)),
@@ -58,7 +58,7 @@ fn part(desc: &StateMachineDesc, at: At) -> StateMachinePart {
         At::Transition(layer, index) => {
             let layers = desc.layers.get(layer);
             let found = layers.and_then(|layer| layer.transitions.get(index));
-            StateMachinePart::Transition {
+            DescPart::Transition {
                 layer: cut(layer_name(layer)),
                 index,
                 from: cut(found.map_or("", |found| found.from.name())),

@@ -4,7 +4,7 @@ use super::desc::ParameterKind;
 use super::machine::StateMachine;
 use super::model::Layer;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::hash;
 
 /// The largest absolute phase. The fastest rate over the longest time gives 2e18, and the same is
@@ -38,10 +38,7 @@ impl StateMachine {
 
     /// Checks that an instance belongs to this state machine.
     pub(super) fn check(&self, state: &StateMachineInstance) -> Result<()> {
-        let invalid = |why| Error::Argument {
-            what: "state machine instance",
-            why: ArgumentFault::Invalid(why),
-        };
+        let invalid = |why| Error::invalid("state machine instance", why);
         if state.machine != self.fingerprint {
             return Err(invalid("belongs to another state machine"));
         }

@@ -1,7 +1,7 @@
 //! The locations and names of the parts of a state machine's text.
 
 use super::fault::At;
-use crate::error::StateMachinePart;
+use crate::error::DescPart;
 use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -55,27 +55,27 @@ impl Lines {
     }
 
     /// The part and the field at a byte, and the start of that field.
-    pub(crate) fn part_at(&self, byte: usize) -> Option<(StateMachinePart, String, usize)> {
+    pub(crate) fn part_at(&self, byte: usize) -> Option<(DescPart, String, usize)> {
         let (at, field, start) = self.places.part_at(byte)?;
         Some((self.part(at), field, start))
     }
 
     /// The name of a part, as far as the text could be read.
-    pub(crate) fn part(&self, at: At) -> StateMachinePart {
+    pub(crate) fn part(&self, at: At) -> DescPart {
         let named = |at: At| self.names.get(&at).cloned().unwrap_or_default();
         let [name, to] = named(at);
         match at {
-            At::Whole => StateMachinePart::Whole,
-            At::Parameter(index) => StateMachinePart::Parameter { index, name },
-            At::Mask(index) => StateMachinePart::Mask { index, name },
-            At::Layer(index) => StateMachinePart::Layer { index, name },
+            At::Whole => DescPart::StateMachine,
+            At::Parameter(index) => DescPart::Parameter { index, name },
+            At::Mask(index) => DescPart::Mask { index, name },
+            At::Layer(index) => DescPart::Layer { index, name },
             At::State(layer, index) => {
                 let [layer, _] = named(At::Layer(layer));
-                StateMachinePart::State { layer, index, name }
+                DescPart::State { layer, index, name }
             }
             At::Transition(layer, index) => {
                 let [layer, _] = named(At::Layer(layer));
-                StateMachinePart::Transition {
+                DescPart::Transition {
                     layer,
                     index,
                     from: name,

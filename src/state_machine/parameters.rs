@@ -3,7 +3,7 @@
 use super::desc::ParameterKind;
 use super::machine::StateMachine;
 use super::state::{StateMachineInstance, Value};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::{ParameterId, find};
 
 impl StateMachine {
@@ -34,10 +34,7 @@ impl StateMachine {
         value: f32,
     ) -> Result<()> {
         if !value.is_finite() {
-            return Err(Error::Argument {
-                what: "float parameter",
-                why: ArgumentFault::NotFinite(value.into()),
-            });
+            return Err(Error::not_finite("float parameter", value));
         }
         self.set(state, id, |kind| match kind {
             ParameterKind::Float { min, max, .. } => Some(Value::Float(
@@ -143,12 +140,10 @@ impl StateMachine {
         else {
             return Err(self.no_parameter(id));
         };
-        let value = value(parameter.kind).ok_or(Error::Argument {
-            what: parameter.kind.name(),
-            why: ArgumentFault::Invalid(
-                "is the kind of the parameter, which cannot be set as another kind",
-            ),
-        })?;
+        let value = value(parameter.kind).ok_or(Error::invalid(
+            parameter.kind.name(),
+            "is the kind of the parameter, which cannot be set as another kind",
+        ))?;
         state.changed |= *place != value;
         *place = value;
         Ok(())

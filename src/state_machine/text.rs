@@ -4,7 +4,7 @@ use super::desc::StateMachineDesc;
 use super::fault::Fault;
 use super::lines::Lines;
 use super::machine::{StateMachine, StateMachineClip};
-use crate::error::{DescFault, Error, Result, StateMachineError, StateMachinePart, cut};
+use crate::error::{DescError, DescFault, DescPart, Error, Result, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 
@@ -33,7 +33,7 @@ use crate::skeleton::Skeleton;
 /// assert_eq!(
 ///     error.to_string(),
 ///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
-///      no state is called \"stnad\": there are stand, go"
+///      state \"stnad\" does not exist: there are stand, go"
 /// );
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -58,10 +58,10 @@ impl StateMachineText {
     /// - The text is longer than [`Self::MAX_BYTES`].
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         if text.len() > Self::MAX_BYTES {
-            return Err(StateMachineError {
+            return Err(DescError {
                 file: file.into(),
                 line: None,
-                part: StateMachinePart::Whole,
+                part: DescPart::StateMachine,
                 field: Box::default(),
                 why: DescFault::Cap {
                     what: "bytes",
@@ -69,7 +69,7 @@ impl StateMachineText {
                     cap: Self::MAX_BYTES,
                 },
             }
-            .into_error());
+            .into_state_machine_error());
         }
         let lines = Lines::of(text);
         match toml::from_str(text) {
@@ -82,14 +82,14 @@ impl StateMachineText {
                 let start = error.span().map(|span| span.start);
                 let found = start.and_then(|at| lines.places.part_at(at));
                 let (at, field) = found.map_or_else(Default::default, |(at, field, _)| (at, field));
-                Err(StateMachineError {
+                Err(DescError {
                     file: file.into(),
                     line: start.map(|at| lines.places.line_of(at)),
                     part: lines.part(at),
                     field: field.into(),
                     why: DescFault::Text(cut(error.message())),
                 }
-                .into_error())
+                .into_state_machine_error())
             }
         }
     }
@@ -142,12 +142,12 @@ impl StateMachineText {
     }
 
     fn error(&self, fault: Fault) -> Error {
-        let error = StateMachineError {
+        let error = DescError {
             line: self.lines.places.line(fault.at, &fault.field),
             file: self.file.clone(),
             ..fault.named(&self.desc)
         };
-        error.into_error()
+        error.into_state_machine_error()
     }
 }
 
@@ -159,14 +159,14 @@ impl StateMachineDesc {
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
-            StateMachineError {
+            DescError {
                 file: Box::default(),
                 line: None,
-                part: StateMachinePart::Whole,
+                part: DescPart::StateMachine,
                 field: Box::default(),
                 why: DescFault::Text(cut(&why.to_string())),
             }
-            .into_error()
+            .into_state_machine_error()
         };
         let text = toml::to_string(self).map_err(|why| fault(&why))?;
         let back = StateMachineText::parse("", &text)?;

@@ -490,7 +490,7 @@ fn what_is_no_blend_space_is_refused() {
     assert_eq!(fault(BlendSpace2::new(&points)), (3, twice));
     assert_eq!(fault(GradientBands::new(&points)), (3, twice));
     let text = BlendSpace2::new(&points).unwrap_err().to_string();
-    assert_eq!(text, "point 3: position: is the same as that of number 1");
+    assert_eq!(text, "point 3: position: is equal to that of element 1");
     // Different numbers, but not at the scale of the others.
     let near = [Vec2::splat(1e6), Vec2::ZERO, Vec2::new(1e-9, 0.0)];
     assert_eq!(fault(BlendSpace2::new(&near)), (2, twice));

@@ -503,7 +503,10 @@ fn errors_say_the_numbers() {
         asked: 9,
         cap: 8,
     };
-    assert_eq!(full.to_string(), "instances: 9 asked, room for 8");
+    assert_eq!(
+        full.to_string(),
+        "instances: 9 requested, at most 8 allowed"
+    );
     let argument = Error::Argument {
         what: "time_s",
         why: ArgumentFault::NotFinite(f64::INFINITY),

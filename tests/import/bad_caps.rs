@@ -17,15 +17,15 @@ fn a_tiny_file_cannot_claim_much() {
     );
     assert_eq!(
         refused(&b.glb()),
-        "f: mesh 0, primitives[0]: vertices: 3999999999 is more than the cap of 4194304"
+        "f: mesh 0, primitives[0]: vertices: 3999999999 exceeds the limit of 4194304"
     );
     let mut b = arm();
     b.json["accessors"][3] =
         json!({ "componentType": U8, "type": "SCALAR", "count": 3_999_999_999_u64 });
-    assert!(refused(&b.glb()).contains("triangle indices: 3999999999 is more than the cap"));
+    assert!(refused(&b.glb()).contains("triangle indices: 3999999999 exceeds the limit"));
     let mut b = arm();
     b.json["accessors"][5] = json!({ "componentType": F32, "type": "SCALAR", "count": u64::MAX });
-    assert!(refused(&b.glb()).contains("keys: 18446744073709551615 is more than the cap"));
+    assert!(refused(&b.glb()).contains("keys: 18446744073709551615 exceeds the limit"));
 }
 
 #[test]
@@ -33,20 +33,17 @@ fn every_cap_is_kept() {
     type Set = fn(&mut ImportOptions);
     let sets: [(Set, &str); 8] = [
         (|o| o.max_json_bytes = 100, "bytes of JSON: "),
-        (|o| o.max_nodes = 3, "nodes: 4 is more than the cap of 3"),
+        (|o| o.max_nodes = 3, "nodes: 4 exceeds the limit of 3"),
         (
             |o| o.max_primitives = 0,
-            "primitives: 1 is more than the cap of 0",
+            "primitives: 1 exceeds the limit of 0",
         ),
-        (
-            |o| o.max_vertices = 5,
-            "vertices: 6 is more than the cap of 5",
-        ),
+        (|o| o.max_vertices = 5, "vertices: 6 exceeds the limit of 5"),
         (
             |o| o.max_indices = 11,
-            "triangle indices: 12 is more than the cap of 11",
+            "triangle indices: 12 exceeds the limit of 11",
         ),
-        (|o| o.max_keys = 2, "keys: 3 is more than the cap of 2"),
+        (|o| o.max_keys = 2, "keys: 3 exceeds the limit of 2"),
         (|o| o.max_decoded_bytes = 500, "bytes of decoded data: "),
         (|o| o.max_resource_bytes = 100, "bytes of one resource: "),
     ];
@@ -73,7 +70,7 @@ fn every_cap_is_kept() {
     options.max_resource_bytes = 300;
     let error = gltf(&b.glb(), &options).unwrap_err();
     assert!(
-        error.to_string().contains("is more than the cap of 300"),
+        error.to_string().contains("exceeds the limit of 300"),
         "{error}"
     );
 }
@@ -96,14 +93,14 @@ fn shared_morph_targets_count_for_each_part() {
     assert_eq!(made.morph_weights().len(), 6);
     assert_eq!(
         import(5, &b).unwrap_err(),
-        "f: node 2, weights: morph weights: 6 is more than the cap of 5"
+        "f: node 2, weights: morph weights: 6 exceeds the limit of 5"
     );
     // Two primitives: as many targets as weights twice.
     let again = b.json["meshes"][0]["primitives"][0].clone();
     b.json["meshes"][0]["primitives"] = json!([again, again]);
     assert_eq!(
         import(11, &b).unwrap_err(),
-        "f: mesh 0, primitives[1]: morph targets: 12 is more than the cap of 11"
+        "f: mesh 0, primitives[1]: morph targets: 12 exceeds the limit of 11"
     );
     import(12, &b).unwrap();
 }

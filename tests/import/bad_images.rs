@@ -34,7 +34,7 @@ fn images_that_cannot_be_decoded() {
     let error = gltf(&with_image(&png).glb(), &small).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "f: image 0: texels of one image: 1200 is more than the cap of 1199"
+        "f: image 0: texels of one image: 1200 exceeds the limit of 1199"
     );
     let mut huge = png.clone();
     huge[16..24].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF]);
@@ -47,7 +47,7 @@ fn images_that_cannot_be_decoded() {
         "f: image 0: has both a uri and a bufferView"
     );
     b.json["images"][0] = json!({});
-    assert_eq!(refused(&b.glb()), "f: image 0: lacks uri or bufferView");
+    assert_eq!(refused(&b.glb()), "f: image 0: missing uri or bufferView");
     b.json["samplers"] = json!([{ "wrapS": 1 }]);
     b.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
     assert!(refused(&b.glb()).starts_with("f: sampler 0, wrapS: wrapS is 1"));

@@ -108,32 +108,32 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/accessors/0/byteOffset",
             json!(4),
-            "f: accessor 0: needs bytes 4..76 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 4..76 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/byteOffset",
             json!(huge),
-            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/byteOffset",
             json!(huge - 71),
-            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(7),
-            "f: accessor 0: needs bytes 0..84 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..84 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(huge),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
             json!(huge / 12 + 2),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
@@ -158,7 +158,7 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/bufferViews/0/byteStride",
             json!(16),
-            "f: accessor 0: needs bytes 0..92 of the bufferView, which has 72",
+            "f: accessor 0: needs bytes 0..92 of the bufferView, which has 72 bytes",
         ),
     ] {
         assert_eq!(with(&arm(), path, value), words);
@@ -180,12 +180,12 @@ fn ranges_with_numbers_near_2_to_the_64() {
     let words = refused(&b.glb());
     assert!(words.starts_with("f: buffer 0: needs bytes 0.."), "{words}");
     b.json["buffers"] = json!([{ "byteLength": huge, "uri": "data:;base64,AAAA" }]);
-    assert!(refused(&b.glb()).contains("is more than the cap of 1073741824"));
+    assert!(refused(&b.glb()).contains("exceeds the limit of 1073741824"));
     b.json["buffers"] = json!([{ "byteLength": b.bin.len() }]);
     let json = b.json.to_string();
     assert_eq!(
         refused(&glb(json.as_bytes(), None)),
-        "f: buffer 0: lacks uri"
+        "f: buffer 0: missing uri"
     );
 }
 
@@ -280,12 +280,12 @@ fn counts_that_must_match() {
         (
             "/accessors/1/count",
             json!(5),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: the accessor has 5, 6 needed",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: the accessor has 5, needs 6",
         ),
         (
             "/accessors/2/count",
             json!(5),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the accessor has 5, 6 needed",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the accessor has 5, needs 6",
         ),
         (
             "/accessors/3/count",
@@ -295,43 +295,43 @@ fn counts_that_must_match() {
         (
             "/accessors/4/count",
             json!(1),
-            "f: skin 0, inverseBindMatrices: the accessor has 1, 2 needed",
+            "f: skin 0, inverseBindMatrices: the accessor has 1, needs 2",
         ),
         (
             "/accessors/6/count",
             json!(2),
-            "f: animation 0, samplers[0].output: the accessor has 2, 3 needed",
+            "f: animation 0, samplers[0].output: the accessor has 2, needs 3",
         ),
         (
             "/animations/0/samplers/0/interpolation",
             json!("CUBICSPLINE"),
-            "f: animation 0, samplers[0].output: the accessor has 3, 9 needed",
+            "f: animation 0, samplers[0].output: the accessor has 3, needs 9",
         ),
-        ("/skins/0/joints", json!([]), "f: skin 0: lacks joints"),
+        ("/skins/0/joints", json!([]), "f: skin 0: missing joints"),
         (
             "/meshes/0/primitives/0/attributes/WEIGHTS_0",
             json!(null),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: lacks the weights of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: missing the weights of a set (the node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_0",
             json!(null),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: lacks the joints of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: missing the joints of a set (the node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_1",
             json!(1),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_1: lacks the weights of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_1: missing the weights of a set (the node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_2",
             json!(1),
-            "f: mesh 0, primitives[0].attributes.JOINTS_1: lacks the joints of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_1: missing the joints of a set (the node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_9999999",
             json!(1),
-            "f: mesh 0, primitives[0]: influences: 40000000 is more than the cap of 256",
+            "f: mesh 0, primitives[0]: influences: 40000000 exceeds the limit of 256",
         ),
     ] {
         assert_eq!(with(&b, path, value), words);
@@ -371,19 +371,19 @@ fn sparse_parts_are_checked() {
         ),
         (
             sparse([0, 1], 0, U8),
-            "f: accessor 0, sparse.count: the sparse part has 0, 3 needed",
+            "f: accessor 0, sparse.count: the sparse part has 0, needs 3",
         ),
         (
             sparse([0, 1], 4, U8),
-            "f: accessor 0, sparse.count: the sparse part has 4, 3 needed",
+            "f: accessor 0, sparse.count: the sparse part has 4, needs 3",
         ),
         (
             sparse([0, 1], 3, U8),
-            "f: accessor 0, sparse.indices: needs bytes 0..3 of the bufferView, which has 2",
+            "f: accessor 0, sparse.indices: needs bytes 0..3 of the bufferView, which has 2 bytes",
         ),
         (
             sparse([0, 1], 2, U32),
-            "f: accessor 0, sparse.indices: needs bytes 0..8 of the bufferView, which has 2",
+            "f: accessor 0, sparse.indices: needs bytes 0..8 of the bufferView, which has 2 bytes",
         ),
         (
             sparse([0, 1], 2, F32),

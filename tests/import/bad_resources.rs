@@ -125,7 +125,9 @@ fn missing_and_short_and_large_files() {
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
     let error = gltf_file(&path, &options()).unwrap_err();
     assert!(
-        error.to_string().ends_with("of the data, which has 7"),
+        error
+            .to_string()
+            .ends_with("of the data, which has 7 bytes"),
         "{error}"
     );
     let mut small = options();
@@ -144,7 +146,7 @@ fn missing_and_short_and_large_files() {
     .unwrap();
     let error = gltf_file(&path, &small).unwrap_err();
     assert!(
-        error.to_string().contains("is more than the cap of 2000"),
+        error.to_string().contains("exceeds the limit of 2000"),
         "{error}"
     );
 }

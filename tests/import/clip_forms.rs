@@ -175,6 +175,6 @@ fn joints_of_packed_clips_are_capped() {
     assert!(builtin::mannequin_with(&capped(228, ClipImport::Packed)).is_ok());
     let error = builtin::mannequin_with(&capped(227, ClipImport::Packed)).unwrap_err();
     let text = error.to_string();
-    assert!(text.ends_with("228 is more than the cap of 227"), "{text}");
+    assert!(text.ends_with("228 exceeds the limit of 227"), "{text}");
     assert!(builtin::mannequin_with(&capped(227, ClipImport::Curves)).is_ok());
 }

@@ -50,7 +50,7 @@ impl Random {
 fn digest(bytes: &[u8]) -> bool {
     use throng::mesh::PaletteJoint;
     use throng::palette::{Mat3x4, WriteOnly};
-    use throng::skin::{MorphedVertices, PosedVertices, morph, morphed_bounds, skin};
+    use throng::skin::{MorphedVertices, PosedVertices, morph, posed_bounds, skin};
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
@@ -98,7 +98,7 @@ fn digest(bytes: &[u8]) -> bool {
         assert_eq!(poser.weights().len(), imported.morph_weights().len());
         // A spline may leave the range of 32-bit numbers between its keys.
         if poser.weights().iter().all(|weight| weight.is_finite()) {
-            morphed_bounds(&imported, &palette, poser.weights()).unwrap();
+            posed_bounds(&imported, &palette, Some(poser.weights())).unwrap();
             let mut morphed = MorphedVertices::default();
             for primitive in imported.primitives().iter().take(2) {
                 morph(primitive, poser.weights(), &mut morphed).unwrap();

@@ -79,7 +79,7 @@ fn parts_are_nodes_and_the_primitives_of_nodes_that_have_several() {
     let missing = whole.part("shield").unwrap_err().to_string();
     assert_eq!(
         missing,
-        "no part is called \"shield\": there are body, sword, gem.0, blade, hilt"
+        "part \"shield\" does not exist: there are body, sword, gem.0, blade, hilt"
     );
     // Pieces of a primitive are one part: here a triangle for each joint.
     let mut raw = armed();
@@ -112,7 +112,7 @@ fn a_node_is_left_out_with_all_below_it() {
     let fault = built(&["gem", "shield"]).unwrap_err().to_string();
     assert_eq!(
         fault,
-        "no node to leave out is called \"shield\": there are gem, sword, hip, hand"
+        "node to leave out \"shield\" does not exist: there are gem, sword, hip, hand"
     );
     // A cycle is refused as it is without anything left out.
     let mut cyclic = armed();

@@ -111,23 +111,23 @@ fn every_index_is_checked() {
 fn every_count_is_checked() {
     assert_eq!(
         refused(|r| r.skins[0].inverse_bind.truncate(1)),
-        "raw: skin 0, inverseBindMatrices: the list of inverse bind matrices has 1, 2 needed"
+        "raw: skin 0, inverseBindMatrices: the list of inverse bind matrices has 1, needs 2"
     );
     assert_eq!(
         refused(|r| r.primitives[0].normals.push(Vec3::Y)),
-        "raw: mesh 0, primitives[0], attributes: NORMAL has 1, 3 needed"
+        "raw: mesh 0, primitives[0], attributes: NORMAL has 1, needs 3"
     );
     assert_eq!(
         refused(|r| r.primitives[0].influences_per_vertex = 0),
-        "raw: mesh 0, primitives[0]: lacks joints and weights"
+        "raw: mesh 0, primitives[0]: missing joints and weights"
     );
     assert_eq!(
         refused(|r| r.primitives[0].influences_per_vertex = usize::MAX),
-        "raw: mesh 0, primitives[0]: the list of joints has 3, 18446744073709551615 needed"
+        "raw: mesh 0, primitives[0]: the list of joints has 3, needs 18446744073709551615"
     );
     assert_eq!(
         refused(|r| r.primitives[0].weights.truncate(2)),
-        "raw: mesh 0, primitives[0]: the list of weights has 2, 3 needed"
+        "raw: mesh 0, primitives[0]: the list of weights has 2, needs 3"
     );
     assert_eq!(
         refused(|r| r.primitives[0].indices.truncate(2)),
@@ -135,11 +135,11 @@ fn every_count_is_checked() {
     );
     assert_eq!(
         refused(|r| r.animations[0].channels[0].times_s.clear()),
-        "raw: animation 0, channels[0]: lacks keys"
+        "raw: animation 0, channels[0]: missing keys"
     );
     assert_eq!(
         refused(|r| r.animations[0].channels[0].interpolation = Interpolation::CubicSpline),
-        "raw: animation 0, channels[0]: the list of values has 2, 6 needed"
+        "raw: animation 0, channels[0]: the list of values has 2, needs 6"
     );
     assert_eq!(
         refused(|r| *r = RawCharacter::default()),
@@ -157,11 +157,11 @@ fn images_are_checked() {
     };
     assert_eq!(
         refused(|r| r.images = vec![image(2, 15)]),
-        "raw: image 0: the pixel data in bytes has 15, 16 needed"
+        "raw: image 0: the pixel data in bytes has 15, needs 16"
     );
     assert_eq!(
         refused(|r| r.images = vec![image(0, 0)]),
-        "raw: image 0: the pixel data in bytes has 0, 0 needed"
+        "raw: image 0: the pixel data in bytes has 0, needs 0"
     );
     assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
     let texture = TextureRef::new(1);
@@ -218,10 +218,7 @@ fn more_joints_than_indices_are_refused() {
         r.skins[0].joints = (0..65_537).collect();
         r.skins[0].inverse_bind.clear();
     });
-    assert_eq!(
-        words,
-        "raw: file: joints: 65537 is more than the cap of 65535"
-    );
+    assert_eq!(words, "raw: file: joints: 65537 exceeds the limit of 65535");
 }
 
 #[test]

@@ -100,10 +100,10 @@ fn tangents_and_second_coordinates_are_checked() {
     assert_eq!((part.normals.len(), part.tangents.len()), (3, 0));
     for (words, change) in [
         (
-            ": TANGENT has 2, 3 needed",
+            ": TANGENT has 2, needs 3",
             (|r| r.primitives[0].tangents.truncate(2)) as fn(&mut RawCharacter),
         ),
-        (": second TEXCOORD has 2, 3 needed", |r| {
+        (": second TEXCOORD has 2, needs 3", |r| {
             r.primitives[0].uvs1.truncate(2);
         }),
         (".TANGENT: vertex 2 is NaN, which is not allowed", |r| {

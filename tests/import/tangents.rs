@@ -115,7 +115,7 @@ fn tangents_that_are_refused() {
     let b = with_tangents(F32, &TANGENT.to_array().repeat(2));
     assert_eq!(
         refused(&b.glb()),
-        "f: mesh 0, primitives[0].attributes.TANGENT: the accessor has 2, 3 needed"
+        "f: mesh 0, primitives[0].attributes.TANGENT: the accessor has 2, needs 3"
     );
 }
 

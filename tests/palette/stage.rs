@@ -57,7 +57,7 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
         assert_eq!(error, length("palette", count, 3));
     }
     assert_eq!(out, [Mat3x4::IDENTITY; 4]);
-    let error = posed_bounds(&character, &out).unwrap_err();
+    let error = posed_bounds(&character, &out, None).unwrap_err();
     assert_eq!(error, length("palette", 4, 3));
     let primitive = &character.primitives()[0];
     let error = skin(
@@ -154,7 +154,7 @@ fn bounds_hold_what_rounding_moves() {
         let character = dot(rng.vector(-1000.0, 1000.0));
         for _ in 0..30 {
             let palette = [Mat3x4::from_affine(&random_affine(&mut rng))];
-            let bounds = posed_bounds(&character, &palette).unwrap();
+            let bounds = posed_bounds(&character, &palette, None).unwrap();
             let palette = PaletteRef::Mat3x4(&palette);
             skin(
                 &character,

@@ -17,7 +17,7 @@ use throng::character::Character;
 use throng::mesh::Primitive;
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, morphed_bounds, skin};
+use throng::skin::{PosedVertices, posed_bounds, skin};
 
 /// The largest differences that were found.
 ///
@@ -316,7 +316,7 @@ fn pose(
         worst.weight,
         weight_error(scene, character, &weights, &theirs),
     );
-    let bounds = morphed_bounds(character, &palette, &weights).unwrap();
+    let bounds = posed_bounds(character, &palette, Some(&weights)).unwrap();
     let mut posed = PosedVertices::default();
     for pairing in pairings {
         let part = &scene.morphed(pairing.part, &theirs);

@@ -12,7 +12,7 @@ use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitiv
 use throng::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Transform;
-use throng::skin::{MorphedVertices, PosedVertices, morph, morphed_bounds, posed_bounds, skin};
+use throng::skin::{MorphedVertices, PosedVertices, morph, posed_bounds, skin};
 
 /// A primitive of `vertices` vertices with all streams, whose `targets` targets move every third
 /// of them or so and are driven from weight 2.
@@ -303,7 +303,7 @@ fn weight_tracks_are_checked() {
             "morph weight 8589934589 does not exist: there are 4",
         ),
         (vec![track(0, 2, &[], 0)], "has no keys"),
-        (vec![track(0, 2, &[0.0], 1)], "1 elements, 2 needed"),
+        (vec![track(0, 2, &[0.0], 1)], "has 1 elements, needs 2"),
         (vec![track(0, 1, &[1.0, 1.0], 2)], "strictly increasing"),
         (vec![track(0, 1, &[-1.0], 1)], "not negative"),
         (
@@ -348,13 +348,13 @@ fn bounds_hold_what_is_morphed() {
         let mut poser = Poser::new();
         let out = WriteOnly::over(&mut palette);
         poser.palette(&character, None, out).unwrap();
-        let same = morphed_bounds(&character, &palette, poser.weights()).unwrap();
-        let rest = posed_bounds(&character, &palette).unwrap();
+        let same = posed_bounds(&character, &palette, Some(poser.weights())).unwrap();
+        let rest = posed_bounds(&character, &palette, None).unwrap();
         assert_eq!(rest, same);
         for reach in [0.0, 1e-3, 1.0, 30.0] {
             let weights = character.morph_weights().iter();
             let weights: Vec<f32> = weights.map(|_| rng.range(-reach, reach)).collect();
-            let bounds = morphed_bounds(&character, &palette, &weights).unwrap();
+            let bounds = posed_bounds(&character, &palette, Some(&weights)).unwrap();
             for point in posed(&character, &palette, &weights) {
                 let inside = point.cmpge(bounds.min).all() && point.cmple(bounds.max).all();
                 assert!(inside, "{point} lies outside {bounds:?} ({seed}, {reach})");
@@ -417,7 +417,7 @@ fn bounds_grow_where_something_moves() {
         (-2.0, -4.0, 5.0),
         (f32::MAX, f32::NEG_INFINITY, f32::INFINITY),
     ] {
-        let bounds = morphed_bounds(&character, &palette, &[weight]).unwrap();
+        let bounds = posed_bounds(&character, &palette, Some(&[weight])).unwrap();
         let close = |a: f32, b: f32| a == b || (a - b).abs() < 1e-4;
         assert!(
             close(bounds.min.y, min) && close(bounds.max.y, max),
@@ -430,7 +430,7 @@ fn bounds_grow_where_something_moves() {
         (&[f32::NAN], &palette),
         (&[0.0], &palette[..1]),
     ] {
-        let error = morphed_bounds(&character, palette, weights).unwrap_err();
+        let error = posed_bounds(&character, palette, Some(weights)).unwrap_err();
         assert!(matches!(error, Error::Argument { .. }), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
 use crate::animator::instances::Animator;
-use crate::animator::{ActorId, AnimationEventKind, BLEND_BITS, Play, PlayRecord, RootMotionMode};
+use crate::animator::{ActorId, AnimationEventKind, Play, PlayRecord, RootMotionMode};
 use crate::character::BlendAt;
 use crate::ids::{BlendSpaceId, ClipId, JointId};
 use crate::motion::{BlendShape, Ease, LoopMode};
@@ -184,7 +184,7 @@ fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note:
     let now_s = animator.now_s();
     let weight = |record: &PlayRecord| f64::from(record.weight_at(now_s));
     let records = animator.records(id).unwrap();
-    let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & BLEND_BITS == 0);
+    let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & PlayRecord::BLEND_BITS == 0);
     // A blend space that has faded out except for rounding may be listed by only one of the two.
     let sum = |group: &[PlayRecord]| group.iter().map(weight).sum::<f64>();
     let mut groups = groups.filter(|group| sum(group) > 1e-6);
@@ -407,7 +407,7 @@ fn it_keeps_step() {
     let blends = |animator: &Animator| {
         let records = animator.records(id).unwrap().iter();
         records
-            .filter(|record| record.flags & BLEND_BITS != 0)
+            .filter(|record| record.flags & PlayRecord::BLEND_BITS != 0)
             .count()
     };
     assert!(blends(&animator) <= 14);

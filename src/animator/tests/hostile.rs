@@ -4,8 +4,7 @@ use super::made;
 use super::world::{World, world};
 use crate::animator::instances::Animator;
 use crate::animator::{
-    ActorId, AnimatorDesc, BlendSpaceRef, ClipRef, IkSolver, IkTarget, MaskRef, Play,
-    RootMotionMode, ShowPose, SolverId,
+    ActorId, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose, SolverId,
 };
 use crate::character::BlendAt;
 use crate::error::Result;
@@ -84,32 +83,37 @@ fn machine(world: &World, seed: u64) -> StateMachine {
 }
 
 fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
+    let mut blend_space = None;
     let clip = match rng.below(5) {
-        0 => ClipRef::Rest,
-        1 => ClipRef::Name(one_of(rng, &["", "no such clip", "Walk\0"])),
-        2 | 3 => ClipRef::BlendSpace(match rng.below(4) {
-            0 => BlendSpaceRef::Name("no such space"),
-            1 => BlendSpaceRef::Id(BlendSpaceId(rng.below(4) as u16)),
-            2 => BlendSpaceRef::Name("line"),
-            _ => BlendSpaceRef::Name("plane"),
-        }),
-        _ => ClipRef::Name(one_of(rng, names)),
+        0 => None,
+        1 => Some(one_of(rng, &["", "no such clip", "Walk\0"])),
+        2 | 3 => {
+            blend_space = Some(match rng.below(4) {
+                0 => NameOrId::Name("no such space"),
+                1 => NameOrId::Id(BlendSpaceId(rng.below(4) as u16)),
+                2 => NameOrId::Name("line"),
+                _ => NameOrId::Name("plane"),
+            });
+            None
+        }
+        _ => Some(one_of(rng, names)),
     };
     let mask = match rng.below(5) {
-        0 => MaskRef::Name(one_of(rng, &["", "no such mask"])),
-        1 => MaskRef::Name("upper"),
-        2 => MaskRef::Name("some"),
-        _ => MaskRef::All,
+        0 => Some(one_of(rng, &["", "no such mask"])),
+        1 => Some("upper"),
+        2 => Some("some"),
+        _ => None,
     };
-    let is_space = matches!(clip, ClipRef::BlendSpace(_));
+    let is_space = blend_space.is_some();
     Play {
-        clip,
+        clip: clip.map(NameOrId::Name),
+        blend_space,
         at: (is_space || rng.chance(20)).then(|| place(rng)),
         fade_s: if rng.chance(2) { float(rng) } else { 0.3 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
         inertial_s: if rng.chance(6) { float(rng) } else { 0.0 },
         layer: one_of(rng, &[0, 0, 1, 2, 3, 255]),
-        mask,
+        mask: mask.map(NameOrId::Name),
         weight: if rng.chance(3) { float(rng) } else { 1.0 },
         start_s: rng.chance(6).then(|| double(rng)),
         offset_s: if rng.chance(4) { double(rng) } else { 0.0 },

@@ -159,7 +159,7 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
                 ..ShowPose::default()
             };
             if let Some(mask) = mask {
-                show.mask = MASKS[*mask].into();
+                show.mask = Some(MASKS[*mask].into());
             }
             animator.show_pose(id, pose, &show)
         }

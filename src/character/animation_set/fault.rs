@@ -1,7 +1,30 @@
 //! The parts of a description that errors name.
 
 use super::desc::AnimationDesc;
-use crate::error::{AnimationList, AnimationPart, cut};
+use crate::error::{DescPart, cut};
+
+/// The lists of an [`AnimationDesc`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum AnimationList {
+    Mask,
+    Clip,
+    Additive,
+    BlendSpace,
+    Socket,
+}
+
+impl AnimationList {
+    /// An element of the list, as errors name it.
+    pub(crate) const fn part(self, index: usize, name: Box<str>) -> DescPart {
+        match self {
+            Self::Mask => DescPart::Mask { index, name },
+            Self::Clip => DescPart::Clip { index, name },
+            Self::Additive => DescPart::AdditiveClip { index, name },
+            Self::BlendSpace => DescPart::BlendSpace { index, name },
+            Self::Socket => DescPart::Socket { index, name },
+        }
+    }
+}
 
 /// The location of a part, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -33,9 +56,9 @@ impl At {
     }
 
     /// The part, with its name in `desc`.
-    pub(crate) fn part(self, desc: &AnimationDesc) -> AnimationPart {
+    pub(crate) fn part(self, desc: &AnimationDesc) -> DescPart {
         let Self::In(list, index) = self else {
-            return AnimationPart::Whole;
+            return DescPart::Animation;
         };
         let name = match list {
             AnimationList::Mask => desc.masks.get(index).map(|mask| &mask.name),
@@ -47,11 +70,7 @@ impl At {
             AnimationList::BlendSpace => desc.blend_spaces.get(index).map(|space| &space.name),
             AnimationList::Socket => desc.sockets.get(index).map(|socket| &socket.name),
         };
-        AnimationPart::Element {
-            list,
-            index,
-            name: cut(name.map_or("", String::as_str)),
-        }
+        list.part(index, cut(name.map_or("", String::as_str)))
     }
 }
 

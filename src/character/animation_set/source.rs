@@ -4,7 +4,7 @@ use super::desc::AnimationDesc;
 use super::fault::{At, Fault};
 #[cfg(feature = "toml")]
 use super::text::AnimationText;
-use crate::error::AnimationError;
+use crate::error::DescError;
 use crate::error::{DescFault, Error, Result};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
@@ -113,14 +113,14 @@ impl AnimationSource {
         });
         #[cfg(not(feature = "toml"))]
         let (file, line) = Default::default();
-        let error = AnimationError {
+        let error = DescError {
             file,
             line,
             part: fault.at.part(&self.desc),
             field: fault.field.into(),
             why: fault.why,
         };
-        error.into_error()
+        error.into_animation_error()
     }
 
     /// The state machine and its source, with its own masks and those of the description that its

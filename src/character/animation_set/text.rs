@@ -1,10 +1,8 @@
 //! The text form of descriptions, in TOML.
 
 use super::desc::AnimationDesc;
-use super::fault::At;
-use crate::error::{
-    AnimationError, AnimationList, AnimationPart, DescFault, Result, StateMachineError, cut,
-};
+use super::fault::{AnimationList, At};
+use crate::error::{DescError, DescFault, DescPart, Result, cut};
 use crate::state_machine::{Lines, StateMachineDesc, StateMachineText};
 use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
@@ -49,16 +47,16 @@ impl AnimationText {
     /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
     ///   machine inside the text.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
-        let whole = |line, why| AnimationError {
+        let whole = |line, why| DescError {
             file: file.into(),
             line,
-            part: AnimationPart::Whole,
+            part: DescPart::Animation,
             field: Box::default(),
             why,
         };
         if text.len() > StateMachineText::MAX_BYTES {
             let (what, asked, cap) = ("bytes", text.len(), StateMachineText::MAX_BYTES);
-            return Err(whole(None, DescFault::Cap { what, asked, cap }).into_error());
+            return Err(whole(None, DescFault::Cap { what, asked, cap }).into_animation_error());
         }
         let found = Found::of(text);
         match toml::from_str(text) {
@@ -71,7 +69,7 @@ impl AnimationText {
             Err(error) => {
                 let why = DescFault::Text(cut(error.message()));
                 let Some(start) = error.span().map(|span| span.start) else {
-                    return Err(whole(None, why).into_error());
+                    return Err(whole(None, why).into_animation_error());
                 };
                 let line = Some(found.places.line_of(start));
                 let (at, field, begins) = found.places.part_at(start).unwrap_or_default();
@@ -80,23 +78,23 @@ impl AnimationText {
                     && let Some((part, field, inside)) = machine.and_then(|m| m.part_at(start))
                     && inside >= begins
                 {
-                    let error = StateMachineError {
+                    let error = DescError {
                         file: file.into(),
                         line,
                         part,
                         field: field.into(),
                         why,
                     };
-                    return Err(error.into_error());
+                    return Err(error.into_state_machine_error());
                 }
                 let part = found.part(at);
                 let (field, error) = (field.into(), whole(line, why));
-                Err(AnimationError {
+                Err(DescError {
                     part,
                     field,
                     ..error
                 }
-                .into_error())
+                .into_animation_error())
             }
         }
     }
@@ -112,14 +110,14 @@ impl AnimationText {
             Err(why) => {
                 let before = bytes.get(..why.valid_up_to()).unwrap_or_default();
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                let error = AnimationError {
+                let error = DescError {
                     file: file.into(),
                     line: u32::try_from(line).ok(),
-                    part: AnimationPart::Whole,
+                    part: DescPart::Animation,
                     field: Box::default(),
                     why: DescFault::Invalid("is not UTF-8"),
                 };
-                Err(error.into_error())
+                Err(error.into_animation_error())
             }
         }
     }
@@ -180,14 +178,12 @@ impl Found {
         }
     }
 
-    fn part(&self, at: At) -> AnimationPart {
+    fn part(&self, at: At) -> DescPart {
         match at {
-            At::Whole => AnimationPart::Whole,
-            At::In(list, index) => AnimationPart::Element {
-                list,
-                index,
-                name: self.names.get(&at).cloned().unwrap_or_default(),
-            },
+            At::Whole => DescPart::Animation,
+            At::In(list, index) => {
+                list.part(index, self.names.get(&at).cloned().unwrap_or_default())
+            }
         }
     }
 }

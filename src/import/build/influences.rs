@@ -2,7 +2,7 @@
 
 use super::fault::fault_at;
 use super::palette::Entries;
-use crate::error::{ArgumentFault, AssetFault, Error, Result};
+use crate::error::{AssetFault, Error, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::dangling;
 use crate::mesh::Primitive;
@@ -72,14 +72,12 @@ pub(super) fn limit(asked: Option<u32>) -> Result<usize> {
         Some(limit) if (1..=Primitive::MAX_INFLUENCES).contains(&(limit as usize)) => {
             Ok(limit as usize)
         }
-        Some(limit) => Err(Error::Argument {
-            what: "max_influences",
-            why: ArgumentFault::OutOfRange {
-                value: limit.into(),
-                min: 1.0,
-                max: Primitive::MAX_INFLUENCES as f64,
-            },
-        }),
+        Some(limit) => Err(Error::out_of_range(
+            "max_influences",
+            limit,
+            1.0,
+            Primitive::MAX_INFLUENCES as f64,
+        )),
     }
 }
 

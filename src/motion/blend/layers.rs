@@ -1,7 +1,7 @@
 //! Blending of whole local poses.
 
 use super::joint::{JointPart, blend_joint};
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_in, expect_len};
 use crate::skeleton::{Mask, Transform};
 
 /// The default threshold of the first level, the same as in ozz-animation.
@@ -79,9 +79,9 @@ impl<'a> PoseLayer<'a> {
             return Ok(());
         }
         if self.level < level {
-            return Err(argument(
+            return Err(Error::invalid(
                 "level",
-                ArgumentFault::Invalid("must not be less than that of the previous layer"),
+                "must not be less than that of the previous layer",
             ));
         }
         expect_len("pose", self.pose.len(), joints)?;
@@ -168,19 +168,7 @@ pub fn blend(
 
 /// Checks that a weight is finite and not negative.
 pub(crate) fn check_weight(weight: f32) -> Result<()> {
-    let value = f64::from(weight);
-    if !weight.is_finite() {
-        return Err(argument("weight", ArgumentFault::NotFinite(value)));
-    }
-    if weight < 0.0 {
-        let why = ArgumentFault::OutOfRange {
-            value,
-            min: 0.0,
-            max: f32::MAX.into(),
-        };
-        return Err(argument("weight", why));
-    }
-    Ok(())
+    expect_in("weight", weight, 0.0, f32::MAX)
 }
 
 /// Checks that a threshold of the first level is positive and finite.
@@ -188,10 +176,5 @@ pub(crate) fn check_threshold(threshold: f32) -> Result<()> {
     if threshold > 0.0 && threshold.is_finite() {
         return Ok(());
     }
-    let why = ArgumentFault::Invalid("must be positive and finite");
-    Err(argument("threshold", why))
-}
-
-pub(crate) fn argument(what: &'static str, why: ArgumentFault) -> Error {
-    Error::Argument { what, why }
+    Err(Error::invalid("threshold", "must be positive and finite"))
 }

@@ -1,6 +1,6 @@
 //! Functions that all blend spaces use, for points and weights.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use glam::Vec2;
 
 /// The most points that a blend space can have.
@@ -8,10 +8,7 @@ pub(crate) const MAX_BLEND_POINTS: usize = 256;
 
 pub(crate) fn check_count(count: usize) -> Result<()> {
     if count == 0 {
-        return Err(Error::Argument {
-            what: "points of a blend space",
-            why: ArgumentFault::Length { got: 0, need: 1 },
-        });
+        return Err(Error::length("points of a blend space", 0, 1));
     }
     if count > MAX_BLEND_POINTS {
         return Err(Error::Capacity {
@@ -27,18 +24,7 @@ pub(crate) fn check_finite(index: usize, value: f32) -> Result<()> {
     if value.is_finite() {
         return Ok(());
     }
-    Err(at_point(index, ArgumentFault::NotFinite(value.into())))
-}
-
-pub(crate) fn at_point(index: usize, why: ArgumentFault) -> Error {
-    Error::At {
-        what: "point",
-        index: index as u64,
-        why: Box::new(Error::Argument {
-            what: "position",
-            why,
-        }),
-    }
+    Err(Error::not_finite("position", value).at("point", index))
 }
 
 /// Indices sorted by `key`. An error names the first two whose keys are equal.
@@ -51,7 +37,7 @@ pub(crate) fn sorted_apart<K: PartialOrd + Copy>(
     // The sort is stable, so the lower of two indices comes first.
     order.sort_by(|a, b| compare(a, b).unwrap_or(core::cmp::Ordering::Equal));
     match order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
-        Some(pair) => Err(at_point(pair[1], ArgumentFault::Duplicate { of: pair[0] })),
+        Some(pair) => Err(Error::duplicate("position", pair[0]).at("point", pair[1])),
         None => Ok(order),
     }
 }

@@ -1,6 +1,6 @@
 //! The events of a clip.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result, expect_in};
 use std::sync::Arc;
 
 /// The events of a clip: named times from 0 to its duration.
@@ -72,7 +72,7 @@ impl ClipEvents {
         duration_s: f64,
         events: impl IntoIterator<Item = (N, f64)>,
     ) -> Result<Self> {
-        in_range("duration_s", duration_s, f32::MAX.into())?;
+        expect_in("duration_s", duration_s, 0.0, f32::MAX)?;
         let (mut names, mut ids) = (Vec::<Box<str>>::new(), Vec::new());
         let mut known = std::collections::HashMap::new();
         for (index, (name, time_s)) in events.into_iter().enumerate() {
@@ -108,7 +108,7 @@ impl ClipEvents {
         names: &Arc<[Box<str>]>,
         events: Vec<(u32, f64)>,
     ) -> Result<Self> {
-        in_range("duration_s", duration_s, f32::MAX.into())?;
+        expect_in("duration_s", duration_s, 0.0, f32::MAX)?;
         let mut named = Self {
             duration_s,
             names: Arc::clone(names),
@@ -117,11 +117,7 @@ impl ClipEvents {
         for (index, (name, time_s)) in events.into_iter().enumerate() {
             let ends = time_s as f32 == duration_s as f32;
             let time_s = if ends { duration_s } else { time_s };
-            in_range("time_s", time_s, duration_s).map_err(|why| Error::At {
-                what: "event",
-                index: index as u64,
-                why: why.into(),
-            })?;
+            expect_in("time_s", time_s, 0.0, duration_s).map_err(|why| why.at("event", index))?;
             // Avoid negative zero, which would sort before zero.
             let time_s = time_s + 0.0;
             named.events.push(Event { time_s, name });
@@ -169,16 +165,4 @@ impl ClipEvents {
     pub(crate) fn name(&self, id: u32) -> &str {
         self.names.get(id as usize).map_or("", |name| name)
     }
-}
-
-pub(crate) fn in_range(what: &'static str, value: f64, max: f64) -> Result<()> {
-    let why = if !value.is_finite() {
-        ArgumentFault::NotFinite(value)
-    } else if !(0.0..=max).contains(&value) {
-        let min = 0.0;
-        ArgumentFault::OutOfRange { value, min, max }
-    } else {
-        return Ok(());
-    };
-    Err(Error::Argument { what, why })
 }

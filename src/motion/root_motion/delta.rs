@@ -1,6 +1,6 @@
 //! Rigid motions of a character over the ground: a rotation about +Y and a translation.
 
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Result, expect_in};
 use crate::skeleton::Affine;
 use core::f64::consts::TAU;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
@@ -81,12 +81,11 @@ impl RootDelta {
     /// blend once per frame.
     ///
     /// # Errors
-    /// [`Error::At`] with [`ArgumentFault::NotFinite`] or [`ArgumentFault::OutOfRange`] for a
-    /// weight that is not finite or is negative.
+    /// [`Error::At`](crate::Error::At) for a weight that is not finite or is negative.
     pub fn blend(motions: &[(Self, f32)]) -> Result<Self> {
         let mut mean = Mean::default();
         for (index, (motion, weight)) in motions.iter().enumerate() {
-            check_weight(*weight).map_err(|why| each("root motion", index, why))?;
+            check_weight(*weight).map_err(|why| why.at("root motion", index))?;
             mean.add(motion, *weight);
         }
         Ok(mean.get())
@@ -186,25 +185,7 @@ impl Mean {
 }
 
 pub(crate) fn check_weight(weight: f32) -> Result<()> {
-    let value = f64::from(weight);
-    let why = if !weight.is_finite() {
-        ArgumentFault::NotFinite(value)
-    } else if weight < 0.0 {
-        let (min, max) = (0.0, f64::from(f32::MAX));
-        ArgumentFault::OutOfRange { value, min, max }
-    } else {
-        return Ok(());
-    };
-    let what = "weight";
-    Err(Error::Argument { what, why })
-}
-
-pub(crate) fn each(what: &'static str, index: usize, why: Error) -> Error {
-    Error::At {
-        what,
-        index: index as u64,
-        why: why.into(),
-    }
+    expect_in("weight", weight, 0.0, f32::MAX)
 }
 
 fn wide(affine: &Affine) -> DAffine3 {

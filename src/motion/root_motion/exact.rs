@@ -7,7 +7,7 @@ use super::curve::Curve;
 use super::follow::Way;
 use super::options::RootMotionReport;
 use crate::clip::{Interpolation, Keys, TrackValues};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use glam::{DVec3, DVec4, Vec3};
 
 /// The motion, the joint's new tracks and the report.
@@ -23,10 +23,10 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
         return Ok(None);
     };
     let parent = placed.parent;
-    let inverse = inverse(&parent).ok_or(Error::Argument {
-        what: "root motion",
-        why: ArgumentFault::Invalid("cannot be extracted below a joint whose scale is zero"),
-    })?;
+    let inverse = inverse(&parent).ok_or(Error::invalid(
+        "root motion",
+        "cannot be extracted below a joint whose scale is zero",
+    ))?;
     let (axes, from) = (way.taken.axes, way.taken.reference.position());
     let spline = keys.interpolation == Interpolation::CubicSpline;
     let split = |(at, value): (usize, &Vec3)| {
@@ -43,10 +43,10 @@ pub(super) fn split(way: &mut Way<'_>) -> Result<Option<Split>> {
     let (moved, stays): (Vec<DVec3>, Vec<Vec3>) = keys.values.iter().enumerate().map(split).unzip();
     let held = moved.iter().all(|v| v.as_vec3().is_finite()) && stays.iter().all(|v| v.is_finite());
     if !held {
-        return Err(Error::Argument {
-            what: "root motion",
-            why: ArgumentFault::Invalid("is not finite in single precision"),
-        });
+        return Err(Error::invalid(
+            "root motion",
+            "is not finite in single precision",
+        ));
     }
     let curve = Curve {
         times_s: keys.times_s.clone(),

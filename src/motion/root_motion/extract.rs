@@ -8,7 +8,7 @@ use super::motion::RootMotion;
 use super::options::{RootMotionOptions, RootMotionReport, RootReference};
 use super::{exact, resample};
 use crate::clip::{CurveClip, Track, TrackValues};
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::ids::JointId;
 use crate::mesh::Model;
 use crate::skeleton::Skeleton;
@@ -102,10 +102,7 @@ fn taken(
     };
     let error_m = match options.error_m {
         Some(given) if !(given > 0.0 && given.is_finite()) => {
-            return Err(Error::Argument {
-                what: "error_m",
-                why: ArgumentFault::Invalid("must be positive and finite"),
-            });
+            return Err(Error::invalid("error_m", "must be positive and finite"));
         }
         Some(given) => given.into(),
         None => 1e-4 * reach_m / HUMAN_M,

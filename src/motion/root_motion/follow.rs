@@ -4,7 +4,7 @@ use super::budget::{MAX_KEYS, RootMotionBudget, too_many};
 use super::chain::{Chain, Placed, inverse, rotation};
 use super::delta::turned;
 use crate::clip::Interpolation;
-use crate::error::{ArgumentFault, Error, Result};
+use crate::error::{Error, Result};
 use crate::skeleton::Transform;
 use core::f64::consts::TAU;
 use glam::{DMat3, DQuat, DVec3, DVec4};
@@ -83,12 +83,10 @@ impl<'a> Way<'a> {
         let Some(reference) = self.reference_axes else {
             return Ok((placed, DQuat::IDENTITY));
         };
-        let q = rotation(&(placed.axes() * reference)).ok_or(Error::Argument {
-            what: "yaw",
-            why: ArgumentFault::Invalid(
-                "cannot be extracted below a joint whose scale is zero or not uniform",
-            ),
-        })?;
+        let q = rotation(&(placed.axes() * reference)).ok_or(Error::invalid(
+            "yaw",
+            "cannot be extracted below a joint whose scale is zero or not uniform",
+        ))?;
         Ok((placed, q))
     }
 
@@ -136,10 +134,10 @@ impl<'a> Way<'a> {
         if motion.is_finite() && motion.as_vec4().is_finite() {
             return Ok((placed, motion));
         }
-        Err(Error::Argument {
-            what: "root motion",
-            why: ArgumentFault::Invalid("is not finite in single precision"),
-        })
+        Err(Error::invalid(
+            "root motion",
+            "is not finite in single precision",
+        ))
     }
 
     /// The yaw of this rotation, including the turns that were tracked up to the time.
@@ -170,10 +168,10 @@ impl<'a> Way<'a> {
     /// The joint's local transform without the motion: `parent⁻¹ motion⁻¹ parent local`.
     pub(super) fn stays(&self, placed: &Placed, motion: DVec4) -> Result<Transform> {
         let parent = &placed.parent;
-        let inverse = inverse(parent).ok_or(Error::Argument {
-            what: "root motion",
-            why: ArgumentFault::Invalid("cannot be extracted below a joint whose scale is zero"),
-        })?;
+        let inverse = inverse(parent).ok_or(Error::invalid(
+            "root motion",
+            "cannot be extracted below a joint whose scale is zero",
+        ))?;
         let back = super::curve::motion(motion).inverse();
         let position = turned(placed.position(), back.yaw_rad) + back.translation;
         let mut local = placed.local;
@@ -186,10 +184,10 @@ impl<'a> Way<'a> {
         if local.translation.is_finite() && local.rotation.is_finite() {
             return Ok(local);
         }
-        Err(Error::Argument {
-            what: "root motion",
-            why: ArgumentFault::Invalid("leaves a pose that is not finite in single precision"),
-        })
+        Err(Error::invalid(
+            "root motion",
+            "leaves a pose that is not finite in single precision",
+        ))
     }
 }
 

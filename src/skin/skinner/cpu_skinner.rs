@@ -5,7 +5,7 @@ use super::kernel::{Out, Task};
 use super::pack::Part;
 use super::scratch::Scratch;
 use crate::character::{Character, Facing};
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::mesh::Aabb;
 use crate::palette::{Mat3x4, PaletteRef, WriteOnly, rest_palette};
 use crate::simd::{SimdLevel, Unit};
@@ -329,10 +329,7 @@ impl Skinner {
         };
         match numbers.iter().find(|number| !number.is_finite()) {
             None => Ok(()),
-            Some(number) => Err(Error::Argument {
-                what: "palette",
-                why: ArgumentFault::NotFinite(f64::from(*number)),
-            }),
+            Some(number) => Err(Error::not_finite("palette", *number)),
         }
     }
 

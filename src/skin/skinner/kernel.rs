@@ -1,5 +1,6 @@
 //! The loop over a primitive's blocks, for every skinning method and vector unit.
 
+use super::deformer::Deformer;
 use super::dual::Dual;
 use super::lanes::{Influence, Lanes};
 use super::matrix::Matrix;
@@ -40,18 +41,6 @@ pub(super) struct Out {
     pub(super) positions: *mut f32,
     pub(super) normals: Option<*mut f32>,
     pub(super) tangents: Option<*mut f32>,
-}
-
-/// The transform of a block of vertices.
-pub(super) trait Deformer<L: Lanes>: Sized {
-    /// Blends the entries of a block.
-    ///
-    /// # Safety
-    /// As [`Lanes::blend`].
-    unsafe fn blend(palette: *const Mat3x4, influences: &[Influence]) -> Self;
-    fn point(&self, point: [L; 3]) -> [L; 3];
-    fn normal(&self, normal: [L; 3]) -> [L; 3];
-    fn tangent(&self, tangent: [L; 4]) -> [L; 4];
 }
 
 /// The SIMD level that runs for a unit.

@@ -1,7 +1,7 @@
 //! Deforms many instances on all cores.
 
 use super::cpu_skinner::Skinner;
-use crate::error::{Error, Result, expect_len};
+use crate::error::{Result, expect_len};
 use crate::palette::{PaletteRef, WriteOnly};
 use rayon::prelude::*;
 
@@ -32,11 +32,7 @@ pub struct SkinJob<'a> {
 /// written then.
 pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {
-        job.check().map_err(|why| Error::At {
-            what: "skin job",
-            index: index as u64,
-            why: Box::new(why),
-        })?;
+        job.check().map_err(|why| why.at("skin job", index))?;
     }
     jobs.par_iter_mut().try_for_each(|job| {
         job.skinner

@@ -1,6 +1,6 @@
 //! Blended matrices and their effect on eight vertices at a time.
 
-use super::kernel::Deformer;
+use super::deformer::Deformer;
 use super::lanes::{Influence, Lanes};
 use super::vector::{across, cross, dot, has_direction, in_each, unit};
 use crate::palette::Mat3x4;

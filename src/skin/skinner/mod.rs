@@ -6,6 +6,7 @@
 //!   block has as many influences as the vertex that uses the most.
 //! - `lanes`: the SIMD operations that the kernels need, in portable code.
 //! - `avx2`: the same operations in AVX2.
+//! - `deformer`: the trait of the transforms.
 //! - `matrix`, `dual`: the transform of a block of vertices by matrices and by dual quaternions.
 //! - `kernel`: the loop over the blocks.
 //! - `scratch`: palettes and morphed streams, built for one call.
@@ -14,6 +15,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod cpu_skinner;
+mod deformer;
 mod dual;
 mod kernel;
 mod lanes;

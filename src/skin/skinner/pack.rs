@@ -2,7 +2,7 @@
 
 use super::lanes::Influence;
 use crate::character::Character;
-use crate::error::{ArgumentFault, Error, Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::mesh::{MorphTarget, Primitive};
 use crate::palette::Mat3x4;
 use crate::simd::{Row as Block, WIDTH};
@@ -104,10 +104,10 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
         if unweighted { 0 } else { vertices * k },
     )?;
     if k == 0 {
-        return Err(Error::Argument {
-            what: "influences per vertex",
-            why: ArgumentFault::Invalid("there are none"),
-        });
+        return Err(Error::invalid(
+            "influences per vertex",
+            "must be at least 1",
+        ));
     }
     let (mut all, mut runs): (Vec<Influence>, Vec<Run>) = (Vec::new(), Vec::new());
     for block in 0..vertices.div_ceil(WIDTH) {

@@ -121,7 +121,7 @@ fn no_input_makes_a_pose_that_is_not_finite() {
                 .is_nan()
         );
         assert_finite(&body, case);
-        let chain = IkChain::between(&rig, JointId(first), JointId(last)).unwrap();
+        let chain = IkChain::of_rig(&rig, JointId(first), JointId(last)).unwrap();
         let hinge = JointLimit::Hinge {
             axis: rng.direction(),
             angle_rad: (-1.0, 1.0),
@@ -169,7 +169,7 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         if joint < 2 {
             assert_eq!(report.unwrap(), TwoBoneReport::NONE);
         }
-        let chain = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
+        let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(Vec3::Y), body.pose())
             .unwrap();

@@ -81,7 +81,7 @@ fn check(character: &Character) -> usize {
             // The same by a chain of all joints, from the animated pose.
             body.local.clone_from(&before);
             body.compose();
-            let mut chain = IkChain::between(&rig, JointId(start), JointId(end)).unwrap();
+            let mut chain = IkChain::of_rig(&rig, JointId(start), JointId(end)).unwrap();
             chain.tolerance_m = 1e-3 * limb as f32;
             let report = chain.solve(&rig, &ChainTarget::at(narrow(target)), body.pose());
             assert!(report.unwrap().reached, "{names:?} {pose}");

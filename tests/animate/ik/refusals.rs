@@ -125,10 +125,10 @@ fn jobs_are_refused_by_name() {
 fn chains_and_feet_are_refused_by_name() {
     let rig = IkRig::new(chain(4).skeleton());
     let reach = ChainTarget::at(Vec3::Y);
-    assert!(IkChain::between(&rig, JointId(2), JointId(1)).is_err());
-    assert!(IkChain::between(&rig, JointId(0), JointId(9)).is_err());
+    assert!(IkChain::of_rig(&rig, JointId(2), JointId(1)).is_err());
+    assert!(IkChain::of_rig(&rig, JointId(0), JointId(9)).is_err());
     let long = IkRig::new(chain(70).skeleton());
-    let fault = IkChain::between(&long, JointId(0), JointId(69)).err();
+    let fault = IkChain::of_rig(&long, JointId(0), JointId(69)).err();
     assert!(matches!(
         fault,
         Some(Error::Capacity {
@@ -137,7 +137,7 @@ fn chains_and_feet_are_refused_by_name() {
             ..
         })
     ));
-    let good = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
+    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
     assert!(
         good.clone()
             .with_limit(JointId(9), JointLimit::Free)
@@ -306,7 +306,7 @@ fn targets_are_refused_by_name() {
             },
         );
         let rig = IkRig::new(chain(4).skeleton());
-        let chain = IkChain::between(&rig, JointId(0), JointId(3)).unwrap();
+        let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
         refused(
             &chain,
             &ChainTarget {

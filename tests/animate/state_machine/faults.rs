@@ -344,7 +344,7 @@ fn clips_are_checked() {
     let message = with(1.0, Some(true)).unwrap_err().to_string();
     assert_eq!(
         message,
-        "layer \"body\", state 0 \"a\", motion.clip: clip \"a\" is additive, the layer is not"
+        "layer \"body\", state 0 \"a\", motion.clip: clip \"a\" is additive, unlike the layer"
     );
     for duration_s in [f64::NAN, -1.0, f64::INFINITY] {
         let message = with(duration_s, None).unwrap_err().to_string();

@@ -4,7 +4,7 @@
 use super::made;
 use crate::reference::rng::Rng;
 use throng::character::Character;
-use throng::error::{DescFault, StateMachinePart};
+use throng::error::{DescFault, DescPart};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{StateMachineDesc, StateMachineText};
 use throng::{Error, builtin};
@@ -65,7 +65,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"jump\", kind",
         "name = \"speed\", kind",
         "parameter 1 \"speed\", name",
-        "number 0",
+        "element 0",
     ),
     (
         "kind = \"bool\", default = true",
@@ -138,7 +138,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "mask = \"upper body\"",
         "weight_parameter = \"jump\"",
         "layer 1 \"gesture\", weight_parameter",
-        "is a trigger, where a float",
+        "is a trigger, must be a float",
     ),
     (
         "motion.clip = \"Idle\"",
@@ -192,7 +192,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "name = \"leap\"",
         "name = \"stand\"",
         "layer \"body\", state 2 \"stand\", name",
-        "number 0",
+        "element 0",
     ),
     (
         "name = \"leap\"",
@@ -222,7 +222,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"jump\", \"grounded\"]",
         "when = [\"!jump\", \"grounded\"]",
         "layer \"body\", transition 0 \"(any)\" → \"leap\", when[0]",
-        "is a trigger, where a bool",
+        "is a trigger, must be a bool",
     ),
     (
         "when = [\"jump\", \"grounded\"]",
@@ -234,7 +234,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"jump\", \"grounded\"]",
         "when = [\"jump\", \"grounded > 1\"]",
         "layer \"body\", transition 0 \"(any)\" → \"leap\", when[1]",
-        "is a bool, where a float or int",
+        "is a bool, must be a float or int",
     ),
     (
         "when = [\"speed > 0.1\"]",
@@ -252,7 +252,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "when = [\"speed > 0.1\"]",
         "when = [\"speed\"]",
         "layer \"body\", transition 1 \"stand\" → \"move\", when[0]",
-        "is a float, where a bool or trigger",
+        "is a float, must be a bool or trigger",
     ),
     (
         "fade_s = 0.4",
@@ -496,7 +496,7 @@ fn texts_without_measure_are_refused() {
     assert_eq!((error.line, error.why), (Some(1), cap));
     assert_eq!(
         error.part,
-        StateMachinePart::Layer {
+        DescPart::Layer {
             index: 0,
             name: "l".into()
         }

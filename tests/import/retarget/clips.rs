@@ -10,7 +10,7 @@ use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{self, ImportOptions};
-use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role, Side, Translations};
+use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role, Side};
 use throng::skeleton::{Skeleton, Transform};
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
@@ -48,7 +48,7 @@ fn models_follow_themselves() {
             continue;
         }
         let options = RetargetOptions {
-            translations: Translations::All,
+            all_translations: true,
             ..RetargetOptions::default()
         };
         let mut retarget = Retarget::new(skeleton, skeleton, &map, &options).unwrap();

@@ -7,7 +7,7 @@ use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{RawNode, RawTransform};
-use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Scales, Translations};
+use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
 use throng::skeleton::{Skeleton, Transform};
 
 fn chain(names: &[&str]) -> Skeleton {
@@ -318,8 +318,8 @@ fn nothing_panics() {
             );
             let options = RetargetOptions {
                 align: rng.chance(2),
-                translations: [Translations::Root, Translations::All][rng.below(2)],
-                scales: [Scales::Keep, Scales::Ratio][rng.below(2)],
+                all_translations: rng.below(2) == 1,
+                scales: rng.below(2) == 1,
                 max_keys: 600,
                 ..RetargetOptions::default()
             };

@@ -8,7 +8,7 @@ use crate::reference::maths::{M4, Q, V3, angle, length, sub};
 use crate::reference::rng::Rng;
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
-use throng::retarget::{JointMap, Retarget, RetargetOptions, Role, Translations};
+use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Skeleton, Transform};
 
 /// Names of the source and of the target, the parent, and the place in a T pose of legs 0.9 m long.
@@ -266,7 +266,7 @@ fn a_skeleton_onto_itself_is_the_identity() {
         let map = JointMap::by_names(&from, &from).unwrap();
         assert_eq!(map.links().len(), from.len());
         let options = RetargetOptions {
-            translations: Translations::All,
+            all_translations: true,
             ..RetargetOptions::default()
         };
         let mut retarget = Retarget::new(&from, &from, &map, &options).unwrap();

@@ -140,7 +140,7 @@ pub(super) fn check_whole(character: &Character) {
     assert_eq!(sword.joint, character.skeleton().joint("Hand").unwrap());
     assert_eq!(sword.offset.transform_point3(Vec3::ZERO), Vec3::Y * 0.1);
     let missing = set.socket("shield").unwrap_err().to_string();
-    assert_eq!(missing, "no socket is called \"shield\": there are sword");
+    assert_eq!(missing, "socket \"shield\" does not exist: there are sword");
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     assert!(matches!(error, Error::StateMachine(_)));
     assert_eq!(
         error.to_string(),
-        "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: no clip is called \
-         \"Wlak\": there are Idle, Walk, Run"
+        "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" \
+         does not exist: there are Idle, Walk, Run"
     );
     // Descriptions that are given as data may name files, too, where there is a folder.
     let read = |path: &str| {

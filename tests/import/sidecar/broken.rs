@@ -30,33 +30,33 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Motions that name a blend space.
     (
         "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'og'\nparameters = ['speed']",
-        "doll.toml:13: layer \"body\", state 0 \"a\", motion.blend_space.name: no blend space is called \"og\": there are go",
+        "doll.toml:13: layer \"body\", state 0 \"a\", motion.blend_space.name: blend space \"og\" does not exist: there are go",
         "",
     ),
     (
         "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['speed', 'speed']",
-        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, where 1 parameter",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, must be 1 parameter",
         "",
     ),
     (
         "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['sped']",
-        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters[0]: no parameter is called \"sped\"",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters[0]: parameter \"sped\" does not exist",
         "",
     ),
     // Masks.
     (
         "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
-        "doll.toml:5: mask 0 \"m\", parts[1].joint: no joint is called \"Hnad\": there are Root, Hips, Hand",
+        "doll.toml:5: mask 0 \"m\", parts[1].joint: joint \"Hnad\" does not exist: there are Root, Hips, Hand",
         "",
     ),
     (
         "[[mask]]\nname = 'm'\nparts = [{ joint = 'Hips', weight = 2 }]",
-        "doll.toml:3: mask 0 \"m\", parts[0].weight: is 2, where 0..=1 is allowed",
+        "doll.toml:3: mask 0 \"m\", parts[0].weight: is 2, must be 0..=1",
         "",
     ),
     (
         "[[mask]]\nname = 'm'\nparts = []\n[[mask]]\nname = 'm'\nparts = []",
-        "doll.toml:5: mask 1 \"m\", name: is called like number 0 of its list",
+        "doll.toml:5: mask 1 \"m\", name: has the same name as element 0 of its list",
         "",
     ),
     (
@@ -67,17 +67,17 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Clips.
     (
         "\n[[clip]]\nname = 'Wlak'",
-        "doll.toml:3: clip 0 \"Wlak\", name: no clip is called \"Wlak\": there are Idle, Walk, Run",
+        "doll.toml:3: clip 0 \"Wlak\", name: clip \"Wlak\" does not exist: there are Idle, Walk, Run",
         "",
     ),
     (
         "[[clip]]\nname = 'Walk'\n[[clip]]\nname = 'Walk'",
-        "doll.toml:4: clip 1 \"Walk\", name: is called like number 0",
+        "doll.toml:4: clip 1 \"Walk\", name: has the same name as element 0",
         "",
     ),
     (
         "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n{ name = 'b', time_s = 1.1 }]",
-        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, where a time of the clip",
+        "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, must be a time of the clip",
         "",
     ),
     (
@@ -92,7 +92,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\ngait = { speed_m_s = -1 }",
-        "doll.toml:3: clip 0 \"Walk\", gait.speed_m_s: is -1, where",
+        "doll.toml:3: clip 0 \"Walk\", gait.speed_m_s: is -1, must be",
         "",
     ),
     (
@@ -102,7 +102,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\n[clip.root_motion]\njoint = 'Pelvis'",
-        "doll.toml:4: clip 0 \"Walk\", root_motion.joint: no joint is called \"Pelvis\"",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.joint: joint \"Pelvis\" does not exist",
         "Hips",
     ),
     (
@@ -117,7 +117,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\nroot_motion = { error_m = 0 }",
-        "doll.toml:3: clip 0 \"Walk\", root_motion.error_m: is 0, where a positive number is allowed",
+        "doll.toml:3: clip 0 \"Walk\", root_motion.error_m: is 0, must be a positive number",
         "",
     ),
     (
@@ -133,12 +133,12 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Additive clips.
     (
         "[[additive]]\nclip = 'Rnu'",
-        "doll.toml:2: additive clip 0 \"Rnu\", clip: no clip is called \"Rnu\"",
+        "doll.toml:2: additive clip 0 \"Rnu\", clip: clip \"Rnu\" does not exist",
         "Idle, Walk, Run",
     ),
     (
         "[[additive]]\nname = 'Idle'\nclip = 'Run'",
-        "doll.toml:2: additive clip 0 \"Idle\", name: is called like number 0",
+        "doll.toml:2: additive clip 0 \"Idle\", name: has the same name as element 0",
         "",
     ),
     (
@@ -148,7 +148,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[additive]]\nclip = 'Run'\nreference = { frame = { clip = 'Wave', time_s = 0 } }",
-        "doll.toml:3: additive clip 0 \"Run\", reference.frame.clip: no clip is called \"Wave\"",
+        "doll.toml:3: additive clip 0 \"Run\", reference.frame.clip: clip \"Wave\" does not exist",
         "",
     ),
     (
@@ -184,7 +184,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[blend_space]]\nname = 's'\npoints = [{ at = 0, clip = 'Fly' }]",
-        "doll.toml:3: blend space 0 \"s\", points[0].clip: no clip is called \"Fly\"",
+        "doll.toml:3: blend space 0 \"s\", points[0].clip: clip \"Fly\" does not exist",
         "",
     ),
     (
@@ -195,7 +195,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Sockets.
     (
         "[[socket]]\nname = 'a'\njoint = 'Hand'\n[[socket]]\nname = 'b'\njoint = 'Foot'",
-        "doll.toml:6: socket 1 \"b\", joint: no joint is called \"Foot\"",
+        "doll.toml:6: socket 1 \"b\", joint: joint \"Foot\" does not exist",
         "",
     ),
     (
@@ -205,7 +205,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[socket]]\nname = 'a'\njoint = 'Hand'\nscale = 0",
-        "doll.toml:4: socket 0 \"a\", scale: is 0, where a positive number is allowed",
+        "doll.toml:4: socket 0 \"a\", scale: is 0, must be a positive number",
         "",
     ),
     (
@@ -216,7 +216,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // State machines.
     (
         "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nstate = [{ name = 'go', motion = { clip = 'Wlak' } }]",
-        "doll.toml:5: layer \"body\", state 0 \"go\", motion.clip: no clip is called \"Wlak\"",
+        "doll.toml:5: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" does not exist",
         "Walk",
     ),
     (
@@ -226,7 +226,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nmask = 'legs'\nstate = [{ name = 'go' }]",
-        "doll.toml:5: layer 0 \"body\", mask: no mask is called \"legs\"",
+        "doll.toml:5: layer 0 \"body\", mask: mask \"legs\" does not exist",
         "",
     ),
     (

@@ -288,7 +288,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
     let refused = poser.palettes(&clips_here, &list(&[[good]; 2]), to);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "palettes: 3 elements, 4 needed"
+        "palettes: has 3 elements, needs 4"
     );
 }
 
@@ -321,7 +321,10 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let poser = || BatchPoser::new(&character).unwrap();
     let masks = [3, 2].map(|joints| Mask::from_weights(vec![1.0; joints]).unwrap());
     let refused = poser().with_masks(&masks).unwrap_err();
-    assert_eq!(refused.to_string(), "mask 1: weights: 2 elements, 3 needed");
+    assert_eq!(
+        refused.to_string(),
+        "mask 1: weights: has 2 elements, needs 3"
+    );
     for threshold in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(poser().with_threshold(threshold).is_err());
     }
@@ -333,12 +336,12 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let refused = poser().finish(&models, WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "model poses: 5 elements, 3 needed"
+        "model poses: has 5 elements, needs 3"
     );
     let refused = poser().finish(&models[..3], WriteOnly::over(&mut out));
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "palettes: 6 elements, 3 needed"
+        "palettes: has 6 elements, needs 3"
     );
     assert!(clips(&character).is_empty());
 }

@@ -370,7 +370,7 @@ fn bad_rays_and_transforms_are_refused() {
     let wrong = Error::At {
         what: "instance",
         index: 1,
-        why: Box::new(invalid("world_from_model", "can't be inverted")),
+        why: Box::new(invalid("world_from_model", "has no inverse")),
     };
     assert_eq!(pick_many(&instances, &good, Faces::Both), Err(wrong));
     // The tiniest and the longest directions have one all the same.

@@ -1,0 +1,70 @@
+//! Buffers for the evaluation of poses.
+
+use crate::animate::Starts;
+use crate::skeleton::{Affine, Transform};
+
+/// Buffers kept from call to call, so that evaluation does not allocate.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// Actors, as indices.
+    pub(super) list: Vec<u32>,
+    pub(super) plain: Vec<u32>,
+    pub(super) plain_starts: Places,
+    pub(super) special: Vec<u32>,
+    pub(super) special_starts: Places,
+    pub(super) local: Vec<Transform>,
+    pub(super) model: Vec<Affine>,
+}
+
+/// Addresses that palettes are written to.
+#[derive(Debug, Default)]
+pub(super) struct Places(pub(super) Vec<*mut u8>);
+
+// SAFETY: these are plain addresses. They are dereferenced only inside `Animator::write_palettes`,
+// whose caller guarantees that they are valid for writing by any thread during that call.
+unsafe impl Send for Places {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Places {}
+
+impl Work {
+    /// Reserves memory for lists of actors, so that no frame allocates.
+    ///
+    /// `special` of the `actors` need more than their records, with `joints` joints each.
+    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
+        for list in [&mut self.list, &mut self.plain, &mut self.special] {
+            list.reserve(actors.saturating_sub(list.len()));
+        }
+        for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
+            starts.reserve(actors.saturating_sub(starts.len()));
+        }
+        // Powers of two, so that calls seldom allocate.
+        let poses = match special {
+            0 => 0,
+            special => special.next_power_of_two().saturating_mul(joints),
+        };
+        self.local.reserve(poses.saturating_sub(self.local.len()));
+        self.model.reserve(poses.saturating_sub(self.model.len()));
+    }
+
+    /// Separates the actors whose pose needs more than their records.
+    pub(super) fn split(
+        &mut self,
+        list: &[u32],
+        starts: &Starts<'_>,
+        special: impl Fn(&u32) -> bool,
+    ) {
+        let lists = [&mut self.plain, &mut self.special];
+        lists.into_iter().for_each(Vec::clear);
+        let places = [&mut self.plain_starts, &mut self.special_starts];
+        places.into_iter().for_each(|places| places.0.clear());
+        for (number, index) in list.iter().enumerate() {
+            let (list, places) = if special(index) {
+                (&mut self.special, &mut self.special_starts)
+            } else {
+                (&mut self.plain, &mut self.plain_starts)
+            };
+            list.push(*index);
+            places.0.push(starts.at(number));
+        }
+    }
+}

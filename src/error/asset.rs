@@ -1,0 +1,199 @@
+//! Errors in files.
+
+/// The kind of an object in a file, by the format's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ObjectKind {
+    /// The file itself: container, header, top-level properties.
+    File,
+    /// A scene.
+    Scene,
+    /// A node of the scene graph.
+    Node,
+    /// A skin.
+    Skin,
+    /// A mesh.
+    Mesh,
+    /// An animation.
+    Animation,
+    /// A material.
+    Material,
+    /// A texture.
+    Texture,
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+    /// An accessor.
+    Accessor,
+    /// A buffer view.
+    BufferView,
+    /// A buffer.
+    Buffer,
+}
+
+impl ObjectKind {
+    /// The word for it in error messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Scene => "scene",
+            Self::Node => "node",
+            Self::Skin => "skin",
+            Self::Mesh => "mesh",
+            Self::Animation => "animation",
+            Self::Material => "material",
+            Self::Texture => "texture",
+            Self::Image => "image",
+            Self::Sampler => "sampler",
+            Self::Accessor => "accessor",
+            Self::BufferView => "bufferView",
+            Self::Buffer => "buffer",
+        }
+    }
+}
+
+/// An object in a file: its kind and its index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Its kind.
+    pub kind: ObjectKind,
+    /// Its index in the file's list of such objects, if there is one.
+    pub index: Option<usize>,
+    /// A part of it, such as `primitives[2].attributes.JOINTS_0` or `vertex 17`. Empty if the
+    /// object as a whole is meant.
+    pub part: Box<str>,
+}
+
+impl core::fmt::Display for Object {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.kind.name())?;
+        if let Some(index) = self.index {
+            write!(f, " {index}")?;
+        }
+        if !self.part.is_empty() {
+            write!(f, ", {}", self.part)?;
+        }
+        Ok(())
+    }
+}
+
+/// The reason that a file was rejected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssetFault {
+    /// The container or its text is malformed.
+    #[error("{what} at byte {at}")]
+    Malformed {
+        /// The malformed part.
+        what: &'static str,
+        /// Its position, in bytes from the start of the file.
+        at: u64,
+    },
+    /// The JSON text is malformed or does not match the format.
+    #[error("{what} (line {line}, column {column})")]
+    Json {
+        /// The parser's message.
+        what: Box<str>,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// An index past the end of the list it refers to.
+    #[error("refers to {what} {index}, but there are {count}")]
+    Dangling {
+        /// The kind of object that is referred to.
+        what: &'static str,
+        /// The index in the file.
+        index: u64,
+        /// The number that exist.
+        count: u64,
+    },
+    /// A byte range that exceeds the object it addresses.
+    #[error("needs bytes {start}..{end} of {what}, which has {len} bytes")]
+    OutOfBounds {
+        /// The object that is addressed.
+        what: &'static str,
+        /// First byte.
+        start: u64,
+        /// One past the last byte.
+        end: u64,
+        /// The number of bytes that it has.
+        len: u64,
+    },
+    /// A count that differs from the count it must match.
+    #[error("{what} has {got}, needs {need}")]
+    Count {
+        /// The thing that was counted.
+        what: &'static str,
+        /// The count in the file.
+        got: u64,
+        /// The count that is needed.
+        need: u64,
+    },
+    /// A cap is exceeded: one of the import options, or one of the crate.
+    #[error("{what}: {asked} exceeds the limit of {cap}")]
+    Cap {
+        /// The thing that is capped.
+        what: &'static str,
+        /// The number that the file asks for.
+        asked: u64,
+        /// The cap.
+        cap: u64,
+    },
+    /// A type, component type, mode, path or other enumerated value that is not allowed here.
+    #[error("{what} is {got}, which is not allowed here ({allowed})")]
+    NotAllowed {
+        /// The property.
+        what: &'static str,
+        /// Its value in the file.
+        got: Box<str>,
+        /// The values that are allowed.
+        allowed: &'static str,
+    },
+    /// A number that is not finite, or outside its allowed range.
+    #[error("{what} {index} is {value}, which is not allowed")]
+    Value {
+        /// The kind of number.
+        what: &'static str,
+        /// The index of the element in the object.
+        index: u64,
+        /// The value.
+        value: f64,
+    },
+    /// The node hierarchy is not a forest.
+    #[error("is its own ancestor, or the child of two nodes")]
+    NotATree,
+    /// Something that the format requires is absent.
+    #[error("missing {0}")]
+    Missing(&'static str),
+    /// A resource that must not or cannot be read.
+    ///
+    /// It is outside the asset's folder, or cannot be reached from where the bytes came from.
+    #[error("refers to \"{uri}\", which {why}")]
+    Resource {
+        /// The reference, cut after 200 characters.
+        uri: Box<str>,
+        /// The reason that it is not read.
+        why: &'static str,
+    },
+    /// A resource of the asset that could not be read.
+    #[error("refers to \"{uri}\", which cannot be read: {kind}")]
+    Unreadable {
+        /// The reference, cut after 200 characters.
+        uri: Box<str>,
+        /// The error that the operating system reported.
+        kind: std::io::ErrorKind,
+    },
+    /// An image that the decoder rejected.
+    #[error("cannot be decoded: {0}")]
+    Image(Box<str>),
+    /// A required extension or version that is not supported.
+    #[error("requires {0}, which is not supported")]
+    Requires(Box<str>),
+    /// Any other violation, described by the text.
+    #[error("{0}")]
+    Invalid(&'static str),
+}

@@ -1,0 +1,114 @@
+//! The parts of a description that errors name.
+
+use core::fmt;
+
+/// A part of an [`AnimationDesc`](crate::character::AnimationDesc) or a
+/// [`StateMachineDesc`](crate::state_machine::StateMachineDesc).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DescPart {
+    /// The animation description as a whole, or one of its own fields.
+    Animation,
+    /// The state machine as a whole, or one of its own fields.
+    StateMachine,
+    /// A mask.
+    Mask {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A clip.
+    Clip {
+        /// Its index in the description, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// An additive clip.
+    AdditiveClip {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A blend space.
+    BlendSpace {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A socket.
+    Socket {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A parameter of a state machine.
+    Parameter {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A layer of a state machine.
+    Layer {
+        /// Its index, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A state.
+    State {
+        /// The layer's name.
+        layer: Box<str>,
+        /// Its index in the layer, from 0.
+        index: usize,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A transition.
+    Transition {
+        /// The layer's name.
+        layer: Box<str>,
+        /// Its index in the layer, from 0.
+        index: usize,
+        /// The name of the source state.
+        from: Box<str>,
+        /// The name of the target state.
+        to: Box<str>,
+    },
+}
+
+impl fmt::Display for DescPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, index, name) = match self {
+            Self::Animation => return f.write_str("animation"),
+            Self::StateMachine => return f.write_str("state machine"),
+            Self::Mask { index, name } => ("mask", index, name),
+            Self::Clip { index, name } => ("clip", index, name),
+            Self::AdditiveClip { index, name } => ("additive clip", index, name),
+            Self::BlendSpace { index, name } => ("blend space", index, name),
+            Self::Socket { index, name } => ("socket", index, name),
+            Self::Parameter { index, name } => ("parameter", index, name),
+            Self::Layer { index, name } => ("layer", index, name),
+            Self::State { layer, index, name } => {
+                return write!(f, "layer \"{layer}\", state {index} \"{name}\"");
+            }
+            Self::Transition {
+                layer,
+                index,
+                from,
+                to,
+            } => {
+                return write!(
+                    f,
+                    "layer \"{layer}\", transition {index} \"{from}\" → \"{to}\""
+                );
+            }
+        };
+        write!(f, "{kind} {index} \"{name}\"")
+    }
+}

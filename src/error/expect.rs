@@ -1,0 +1,81 @@
+//! Errors for arguments, and checks that return them.
+
+use super::argument::ArgumentFault;
+use super::variants::{Error, Result};
+
+/// [`Error::Argument`] with each of its reasons.
+impl Error {
+    pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Self {
+        Self::argument(what, ArgumentFault::Invalid(why))
+    }
+
+    pub(crate) fn not_finite(what: &'static str, value: impl Into<f64>) -> Self {
+        Self::argument(what, ArgumentFault::NotFinite(value.into()))
+    }
+
+    pub(crate) fn out_of_range(
+        what: &'static str,
+        value: impl Into<f64>,
+        min: impl Into<f64>,
+        max: impl Into<f64>,
+    ) -> Self {
+        let (value, min, max) = (value.into(), min.into(), max.into());
+        Self::argument(what, ArgumentFault::OutOfRange { value, min, max })
+    }
+
+    pub(crate) const fn length(what: &'static str, got: usize, need: usize) -> Self {
+        Self::argument(what, ArgumentFault::Length { got, need })
+    }
+
+    pub(crate) const fn duplicate(what: &'static str, of: usize) -> Self {
+        Self::argument(what, ArgumentFault::Duplicate { of })
+    }
+
+    const fn argument(what: &'static str, why: ArgumentFault) -> Self {
+        Self::Argument { what, why }
+    }
+
+    /// This error, at one of several things passed to a call.
+    pub(crate) fn at(self, what: &'static str, index: usize) -> Self {
+        Self::At {
+            what,
+            index: index as u64,
+            why: Box::new(self),
+        }
+    }
+}
+
+/// Checks the length of a slice.
+pub(crate) fn expect_len(what: &'static str, got: usize, need: usize) -> Result<()> {
+    if got == need {
+        Ok(())
+    } else {
+        Err(Error::length(what, got, need))
+    }
+}
+
+/// Checks that `value` is finite.
+pub(crate) fn expect_finite(what: &'static str, value: impl Into<f64>) -> Result<()> {
+    let value = value.into();
+    if value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::not_finite(what, value))
+    }
+}
+
+/// Checks that `value` is finite and in `min..=max`.
+pub(crate) fn expect_in(
+    what: &'static str,
+    value: impl Into<f64>,
+    min: impl Into<f64>,
+    max: impl Into<f64>,
+) -> Result<()> {
+    let (value, min, max) = (value.into(), min.into(), max.into());
+    expect_finite(what, value)?;
+    if (min..=max).contains(&value) {
+        Ok(())
+    } else {
+        Err(Error::out_of_range(what, value, min, max))
+    }
+}

@@ -1,0 +1,324 @@
+//! The error type, and the errors in descriptions that contain it again.
+
+use super::argument::ArgumentFault;
+use super::asset::{AssetFault, Object};
+use super::desc_part::DescPart;
+use super::saved::SavedFault;
+use super::unrepresentable::{PoseAt, Unrepresentable};
+use core::fmt;
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// Everything that can fail for a reason the caller must handle.
+///
+/// This covers files, arguments, devices and capacities. Each variant carries the numbers and names
+/// that are needed to act on it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file violates its format.
+    #[error("{file}: {object}: {why}")]
+    Asset {
+        /// The name of the file, or the name that the caller gave it.
+        file: Box<str>,
+        /// The object at fault, with its index.
+        object: Object,
+        /// The reason.
+        why: AssetFault,
+    },
+    /// A file or resource could not be read.
+    #[error("{path} cannot be read: {kind}")]
+    Io {
+        /// The path as it was given or resolved.
+        path: Box<str>,
+        /// The error that the operating system reported.
+        kind: std::io::ErrorKind,
+    },
+    /// An index that does not exist in the object it addresses.
+    #[error("{what} {index} does not exist: there are {count}")]
+    NotFound {
+        /// The kind of thing requested, such as `clip`.
+        what: &'static str,
+        /// The index asked for.
+        index: u64,
+        /// The number that exist.
+        count: u64,
+    },
+    /// A name that does not exist.
+    #[error("{what} \"{name}\" does not exist: there are {known}")]
+    UnknownName {
+        /// The kind of thing requested, such as `clip`.
+        what: &'static str,
+        /// The name asked for.
+        name: Box<str>,
+        /// The names that exist, separated by commas (cut after a few hundred characters).
+        known: Box<str>,
+    },
+    /// Two skeletons that must have joints in common but have none.
+    #[error("the skeletons have no joint name in common: one has {from}; the other has {to}")]
+    NoCommonJoints {
+        /// The names of the joints that were looked for, separated by commas (cut after a few
+        /// hundred characters).
+        from: Box<str>,
+        /// The names of the joints that were searched, in the same form.
+        to: Box<str>,
+    },
+    /// A handle to an object that no longer exists.
+    #[error(
+        "{what} {index} no longer exists: \
+         the handle has generation {generation}, the current generation is {alive}"
+    )]
+    Stale {
+        /// The kind of object that the handle addresses, such as `instance`.
+        what: &'static str,
+        /// The index that the handle names.
+        index: u32,
+        /// The handle's generation.
+        generation: u32,
+        /// The generation that is alive at that index, or will be next.
+        alive: u32,
+    },
+    /// One of several things passed to a call is invalid.
+    #[error("{what} {index}: {why}")]
+    At {
+        /// The kind of thing, such as `skin job`.
+        what: &'static str,
+        /// Its index, in the order in which they were given.
+        index: u64,
+        /// The error.
+        why: Box<Self>,
+    },
+    /// A capacity was exceeded.
+    #[error("{what}: {asked} requested, at most {cap} allowed")]
+    Capacity {
+        /// The capacity that ran out, in its unit, such as `instances` or `palette entries`.
+        what: &'static str,
+        /// The total number requested.
+        asked: u64,
+        /// The number that fits.
+        cap: u64,
+    },
+    /// A triangle follows more joints than one part of its primitive may use.
+    ///
+    /// No split of the primitive can keep this triangle.
+    #[error("{primitive}: triangle {triangle} follows {joints} joints, at most {cap} are allowed")]
+    TriangleJoints {
+        /// The primitive's name.
+        primitive: Box<str>,
+        /// The index of the triangle.
+        triangle: usize,
+        /// The number of palette entries that its vertices follow.
+        joints: usize,
+        /// The largest number that a part may use.
+        cap: usize,
+    },
+    /// Bytes that are not a saved character, or are corrupt.
+    #[error("saved character: {why}")]
+    Saved {
+        /// The error.
+        why: SavedFault,
+    },
+    /// An argument that the function does not accept.
+    #[error("{what}: {why}")]
+    Argument {
+        /// The name of the argument or field.
+        what: &'static str,
+        /// The error.
+        why: ArgumentFault,
+    },
+    /// A skinning matrix that the palette's format cannot represent.
+    #[error(
+        "joint {joint} \"{name}\" in {at}: \
+         the skinning matrix {why}, which {method} cannot represent"
+    )]
+    Unrepresentable {
+        /// The name of the [`SkinningMethod`](crate::palette::SkinningMethod).
+        method: &'static str,
+        /// The joint's index in the skeleton.
+        joint: u16,
+        /// The joint's name, or empty.
+        name: Box<str>,
+        /// The pose.
+        at: PoseAt,
+        /// The property that the format cannot represent.
+        why: Unrepresentable,
+    },
+    /// The data or text of a state machine is invalid: which part, which line, and why.
+    #[error("{0}")]
+    StateMachine(Box<DescError>),
+    /// The description of a character's animation, or its text, is invalid: which part, which line,
+    /// and why.
+    #[error("{0}")]
+    Animation(Box<DescError>),
+    /// The device or driver does not support a required feature.
+    #[error("{device} does not support {what}")]
+    Unsupported {
+        /// The missing feature, by its Vulkan name.
+        what: &'static str,
+        /// The device's name.
+        device: Box<str>,
+    },
+    /// A Vulkan call failed.
+    #[cfg(feature = "vulkan")]
+    #[error("{call} failed: {result}")]
+    Vulkan {
+        /// The name of the call, such as `vkCreateBuffer`.
+        call: &'static str,
+        /// The result code it returned.
+        result: ash::vk::Result,
+    },
+    /// The allocator could not provide memory.
+    #[cfg(feature = "vulkan")]
+    #[error("cannot allocate {bytes} bytes for {name}: {why}")]
+    Memory {
+        /// The name of the buffer or image.
+        name: Box<str>,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The allocator's reason.
+        why: Box<str>,
+    },
+}
+
+impl Error {
+    /// The same error, with this file name unless it already has one.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        if let Self::Asset { file, .. } = &mut self
+            && file.is_empty()
+        {
+            *file = if name.is_empty() { "unnamed" } else { name }.into();
+        }
+        self
+    }
+}
+
+/// An error in a description's data or text, and its location.
+///
+/// The location is a part and its field, such as `events[2].time_s` of a clip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DescError {
+    /// The name that the caller gave the text. Empty for data that did not come from text.
+    pub file: Box<str>,
+    /// The line in the text, from 1.
+    pub line: Option<u32>,
+    /// The part at fault.
+    pub part: DescPart,
+    /// The field of the part, such as `points[2].clip`. Empty if the part as a whole is meant.
+    pub field: Box<str>,
+    /// The reason.
+    pub why: DescFault,
+}
+
+impl DescError {
+    pub(crate) fn into_animation_error(self) -> Error {
+        Error::Animation(Box::new(self))
+    }
+
+    pub(crate) fn into_state_machine_error(self) -> Error {
+        Error::StateMachine(Box::new(self))
+    }
+}
+
+impl fmt::Display for DescError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.file.is_empty() || self.line.is_some() {
+            let name: &str = if self.file.is_empty() {
+                "line "
+            } else {
+                &self.file
+            };
+            f.write_str(name)?;
+            match self.line {
+                Some(line) if self.file.is_empty() => write!(f, "{line}: ")?,
+                Some(line) => write!(f, ":{line}: ")?,
+                None => f.write_str(": ")?,
+            }
+        }
+        write!(f, "{}", self.part)?;
+        if !self.field.is_empty() {
+            write!(f, ", {}", self.field)?;
+        }
+        write!(f, ": {}", self.why)
+    }
+}
+
+impl core::error::Error for DescError {}
+
+/// The reason that a part of a description is invalid.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DescFault {
+    /// The text is not TOML, or does not have the description's form. Holds the parser's message.
+    #[error("{0}")]
+    Text(Box<str>),
+    /// There are more than the cap allows.
+    #[error("has {asked} {what}, at most {cap} are allowed")]
+    Cap {
+        /// The thing that is capped.
+        what: &'static str,
+        /// The number in the description.
+        asked: usize,
+        /// The largest number allowed.
+        cap: usize,
+    },
+    /// A required item is missing.
+    #[error("has no {0}")]
+    Missing(&'static str),
+    /// A name that does not exist.
+    #[error("{what} \"{name}\" does not exist: there are {known}")]
+    Unknown {
+        /// The kind of thing that was named, such as `state`.
+        what: &'static str,
+        /// The name.
+        name: Box<str>,
+        /// The names that exist, separated by commas (cut after a few hundred characters).
+        known: Box<str>,
+    },
+    /// A name that another item of the same list already has.
+    #[error("has the same name as element {of} of its list")]
+    Duplicate {
+        /// The index of the other item, from 0.
+        of: usize,
+    },
+    /// Text that is not valid as a name.
+    #[error("\"{name}\" is not a valid name: {why}")]
+    Name {
+        /// The name.
+        name: Box<str>,
+        /// The reason.
+        why: &'static str,
+    },
+    /// A number that is not allowed here.
+    #[error("is {value}, must be {allowed}")]
+    Value {
+        /// The number.
+        value: f64,
+        /// The numbers that are allowed.
+        allowed: &'static str,
+    },
+    /// A parameter of the wrong kind.
+    #[error("parameter \"{parameter}\" is a {is}, must be a {need}")]
+    Kind {
+        /// The parameter's name.
+        parameter: Box<str>,
+        /// The kind that it has.
+        is: &'static str,
+        /// The kind that is needed.
+        need: &'static str,
+    },
+    /// A clip that is additive where the layer is not, or the other way round.
+    #[error("clip \"{clip}\" is {is}, unlike the layer")]
+    Additive {
+        /// The clip's name.
+        clip: Box<str>,
+        /// The clip's kind: `additive` or `not additive`.
+        is: &'static str,
+    },
+    /// Data that its own type rejected, such as points from which no blend can be made.
+    #[error("{0}")]
+    Refused(Box<Error>),
+    /// Any other error.
+    #[error("{0}")]
+    Invalid(&'static str),
+}
