@@ -39,7 +39,7 @@ fn character(machine: bool) -> Character {
         state_machine: machine,
         ..text.desc().clone()
     };
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     character.with_animation(&desc).unwrap()
 }
 
@@ -248,7 +248,7 @@ name = "stand"
 motion.clip = "Idle"
 "#;
     let text = AnimationText::parse("mannequin.toml", MACHINE).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let character = character.with_animation_text(&text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add_driven().unwrap();

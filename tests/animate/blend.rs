@@ -52,9 +52,7 @@ fn blended(rest: &[Transform], layers: &[PoseLayer<'_>], threshold: f32) -> Vec<
 
 #[test]
 fn masks_are_built_by_name_and_subtree() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let skeleton = character.skeleton();
     let joints = skeleton.joints();
     let below = |top: usize, mut joint: usize| {
@@ -104,9 +102,7 @@ fn masks_are_built_by_name_and_subtree() {
 
 #[test]
 fn what_is_no_mask_is_refused() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let skeleton = character.skeleton();
     let none = Mask::none(skeleton);
     let Err(Error::UnknownName {

@@ -1,8 +1,10 @@
 //! Morph weights inside packed clips, and their blend, against plain `f64` code.
 
+use crate::models::{Model, models};
+use crate::reference::random;
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
-use crate::reference::{assets, random};
+use std::sync::LazyLock;
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
@@ -22,23 +24,19 @@ const BOUND_M: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 
 /// Models whose clips drive morph weights.
-fn models() -> Vec<(String, Character)> {
-    let options = ImportOptions::curves_only();
-    let mut all = Vec::new();
-    for path in assets::files() {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        all.push((name, import::gltf_file(&path, &options).unwrap().character));
-    }
-    for seed in 0..24 {
-        let made = random::morphing(seed).build(&options).unwrap().character;
-        all.push((format!("random {seed}"), made));
-    }
-    let drives = |character: &Character| {
-        let mut clips = character.curves().iter();
+fn morphing_models() -> impl Iterator<Item = &'static Model> {
+    static RANDOM: LazyLock<Vec<Model>> = LazyLock::new(|| {
+        let random = (0..24).map(|seed| {
+            let name = format!("random {seed}");
+            Model::raw(name, random::morphing(seed))
+        });
+        random.collect()
+    });
+    let drives = |model: &&Model| {
+        let mut clips = model.character.curves().iter();
         clips.any(|clip| !clip.weight_tracks().is_empty())
     };
-    all.retain(|(_, character)| drives(character));
-    all
+    models().iter().chain(&*RANDOM).filter(drives)
 }
 
 /// A character of one triangle with a mesh of so many targets, each of which moves a vertex by so
@@ -178,15 +176,17 @@ fn moved(character: &Character, off: &[f64]) -> f64 {
 #[test]
 fn packed_weights_stay_in_the_bound() {
     let mut rng = Rng::new(3);
-    for (name, character) in models() {
+    for model in morphing_models() {
+        let Model {
+            name, character, ..
+        } = model;
         let size = f64::from(character.rest_bounds().size().max_element());
         let bound = BOUND_M * if size > 0.0 { size / 1.8 } else { 1.0 };
-        for raw in character.curves() {
-            let clip = pack(&character, raw);
+        for (raw, clip) in character.curves().iter().zip(model.packed()) {
             assert_eq!(clip.drives_weights(), !raw.weight_tracks().is_empty());
             let (mut worst, mut far) = (0.0_f64, 0.0_f64);
             for time_s in times(raw, &mut rng) {
-                let (want, got) = (all_exact(raw, time_s), sampled(&clip, time_s));
+                let (want, got) = (all_exact(raw, time_s), sampled(clip, time_s));
                 assert_eq!(want.len(), got.len());
                 let mut off = vec![0.0; character.morph_weights().len()];
                 let mut slack = 0.0_f64;
@@ -197,7 +197,7 @@ fn packed_weights_stay_in_the_bound() {
                     slack = slack.max(off[index]);
                 }
                 worst = worst.max(slack);
-                far = far.max(moved(&character, &off));
+                far = far.max(moved(character, &off));
             }
             if !name.starts_with("random") && clip.drives_weights() {
                 println!(
@@ -266,17 +266,22 @@ fn baked_weights_get_small_and_keep_zero_half_and_one() {
 #[test]
 fn weights_that_loop_in_the_file_loop_to_the_bit() {
     let mut loops = 0;
-    for (name, character) in models() {
-        for raw in character.curves() {
-            let clip = pack(&character, raw);
+    for model in morphing_models() {
+        for (raw, clip) in model.character.curves().iter().zip(model.packed()) {
             let end = raw.duration_s().into();
             let (want, got) = [0.0, end]
-                .map(|time_s| (all_exact(raw, time_s), sampled(&clip, time_s)))
+                .map(|time_s| (all_exact(raw, time_s), sampled(clip, time_s)))
                 .into();
             for number in 0..want.1.len() {
                 if want.0[number] == got.0[number] {
                     loops += 1;
-                    assert_eq!(want.1[number], got.1[number], "{name} {}", raw.name());
+                    assert_eq!(
+                        want.1[number],
+                        got.1[number],
+                        "{} {}",
+                        model.name,
+                        raw.name()
+                    );
                 }
             }
         }

@@ -1,9 +1,8 @@
 //! The words that are uploaded, read back by a decoder that was written from their description
 //! alone, in arithmetic of 32 bits as a shader has it.
 
-use super::curves::models;
+use crate::models::{Model, models};
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions};
 use throng::glam::{Quat, Vec3};
 use throng::skeleton::Transform;
 
@@ -106,15 +105,17 @@ impl Words<'_> {
 #[test]
 fn words_mean_what_their_description_says() {
     let mut decoded = 0;
-    for (name, character) in models() {
-        for raw in character.curves() {
-            let clip = Clip::new(&character, raw, &ClipOptions::default()).unwrap();
+    for model in models() {
+        let Model {
+            name, character, ..
+        } = model;
+        for (raw, clip) in character.curves().iter().zip(model.packed()) {
             let Some(words) = clip.packed_words() else {
                 continue;
             };
             let words = Words {
                 words: &words,
-                character: &character,
+                character,
             };
             let joints = character.skeleton().len() as u32;
             assert_eq!(

@@ -17,9 +17,7 @@ const LEGS: [[&str; 3]; 2] = [
 
 /// The mannequin in a clip, and its feet.
 fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
         bones: TwoBone::new(
@@ -32,9 +30,9 @@ fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
     let feet = FootPlacement::new(JointId(joint("Hips")), legs.to_vec());
     let limb = vec![joint("Hips")];
     let mut poser = Poser::new();
-    poser.pose(&character, clip).unwrap();
+    poser.pose(character, clip).unwrap();
     let local = poser.local().to_vec();
-    let mut body = Body::of(character, limb);
+    let mut body = Body::of(character.clone(), limb);
     body.local = local;
     body.compose();
     (body, feet)

@@ -48,39 +48,41 @@ fn what_can_t_be_taken_out_is_refused() {
     let extract = |clip: &CurveClip, options| RootMotion::extract(&character, clip, &options);
     let walk = clip(3, vec![track(1, moving(Vec3::ONE)), track(1, turning())]);
 
-    let error = extract(
-        &walk,
-        RootMotionOptions {
-            joint: Some(JointId(3)),
-            ..options
-        },
-    )
-    .unwrap_err();
-    assert!(matches!(
-        error,
-        Error::NotFound {
-            what: "joint",
-            index: 3,
-            count: 3
-        }
-    ));
+    let missing = RootMotionOptions {
+        joint: Some(JointId(3)),
+        ..options
+    };
+    let error = extract(&walk, missing).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::NotFound {
+                what: "joint",
+                index: 3,
+                count: 3
+            }
+        ),
+        "{error}"
+    );
     let alien = clip(5, vec![track(4, moving(Vec3::ONE))]);
-    assert!(matches!(
-        extract(&alien, options),
-        Err(Error::NotFound { index: 4, .. })
-    ));
+    let error = extract(&alien, options).unwrap_err();
+    assert!(matches!(error, Error::NotFound { index: 4, .. }), "{error}");
     for error_m in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let options = RootMotionOptions {
             error_m: Some(error_m),
             ..options
         };
-        assert!(matches!(
-            extract(&walk, options),
-            Err(Error::Argument {
-                what: "error_m",
-                ..
-            })
-        ));
+        let error = extract(&walk, options).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Argument {
+                    what: "error_m",
+                    ..
+                }
+            ),
+            "{error_m}: {error}"
+        );
     }
 
     let on_joint = RootMotionOptions {

@@ -1,15 +1,16 @@
 //! Splitting clips: what stays times what is taken out is what was.
 
 use super::made::{self, CURVES, Poses, matrix};
+use crate::models::{Model, models};
 use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
-use crate::reference::{assets, random, rig};
+use crate::reference::{random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::ids::{ClipId, JointId};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::motion::{RootMotion, RootMotionOptions, RootReference};
 
 /// What single precision loses of a pose, of the largest coordinate that takes part: about ten
@@ -310,27 +311,18 @@ fn the_topmost_joint_that_moves_is_found() {
 
 #[test]
 fn every_model_can_be_split() {
-    let file = |path: std::path::PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let import = import::gltf_file(&path, &ImportOptions::curves_only());
-        (name, import.unwrap().character)
-    };
-    let mut models: Vec<_> = assets::files().into_iter().map(file).collect();
-    models.push((
-        "built-in".into(),
-        throng::builtin::mannequin_with(&ImportOptions::curves_only())
-            .unwrap()
-            .character,
-    ));
-    models.extend((0..40).map(|seed| {
-        let made = random::morphing(seed)
-            .build(&ImportOptions::curves_only())
-            .unwrap();
-        (format!("random {seed}"), made.character)
-    }));
+    let random: Vec<Model> = (0..40)
+        .map(|seed| Model::raw(format!("random {seed}"), random::morphing(seed)))
+        .collect();
+    let files = models()
+        .iter()
+        .filter(|model| !model.name.starts_with("random"));
     let mut rng = Rng::new(4);
     let (mut split, mut refused) = (0, 0);
-    for (name, character) in &models {
+    for model in files.chain(&random) {
+        let Model {
+            name, character, ..
+        } = model;
         for clip in character.curves() {
             for yaw in [true, false] {
                 let options = RootMotionOptions {

@@ -3,6 +3,7 @@
 use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
+use std::sync::LazyLock;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character};
 use throng::clip::Clip;
@@ -25,7 +26,13 @@ pub(crate) struct Load {
     pub(crate) character: Character,
 }
 
-pub(crate) fn loads() -> Vec<Load> {
+/// The loads of all tests: building them takes most of the time of each test.
+pub(crate) fn loads() -> &'static [Load] {
+    static LOADS: LazyLock<Vec<Load>> = LazyLock::new(make_loads);
+    &LOADS
+}
+
+fn make_loads() -> Vec<Load> {
     let random = (0..10).map(|seed| {
         let mut raw = random::character(100 + seed);
         for (number, node) in raw.nodes.iter_mut().enumerate() {

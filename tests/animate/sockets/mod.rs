@@ -134,7 +134,7 @@ fn sockets_and_joints_are_found_by_name() {
     let text =
         "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
     let text = AnimationText::parse("guard.toml", text).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let character = character.with_animation_text(&text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add("Walk").unwrap();
@@ -156,7 +156,7 @@ fn sockets_and_joints_are_found_by_name() {
 fn text_that_does_not_fit_is_named_with_its_line() {
     let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
     let text = AnimationText::parse("guard.toml", text).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let said = character
         .with_animation_text(&text)
         .unwrap_err()

@@ -291,19 +291,29 @@ fn too_much_is_refused_with_its_cap() {
             other => panic!("{other}"),
         }
     };
-    let mut desc = simple();
-    desc.layers[0].transitions = vec![desc.layers[0].transitions[0].clone(); 1025];
-    assert_eq!(cap(&desc), ("transitions", 1025, 1024));
-    let mut desc = simple();
-    desc.layers = vec![desc.layers[0].clone(); 17];
-    assert_eq!(cap(&desc), ("layers", 17, 16));
-    let mut desc = simple();
-    desc.parameters = vec![desc.parameters[0].clone(); 257];
-    assert_eq!(cap(&desc), ("parameters", 257, 256));
-    let mut desc = simple();
-    desc.layers[0].transitions[0].when = vec!["flag".parse().unwrap(); 17];
-    assert_eq!(cap(&desc), ("conditions", 17, 16));
-    // As many as may be, each leading on: it ends.
+    type Change = fn(&mut StateMachineDesc);
+    let changes: [(&str, usize, Change); 4] = [
+        ("transitions", 1024, |desc| {
+            let transitions = &mut desc.layers[0].transitions;
+            *transitions = vec![transitions[0].clone(); 1025];
+        }),
+        ("layers", 16, |desc| {
+            desc.layers = vec![desc.layers[0].clone(); 17];
+        }),
+        ("parameters", 256, |desc| {
+            desc.parameters = vec![desc.parameters[0].clone(); 257];
+        }),
+        ("conditions", 16, |desc| {
+            let when = &mut desc.layers[0].transitions[0].when;
+            *when = vec!["flag".parse().unwrap(); 17];
+        }),
+    ];
+    for (what, most, change) in changes {
+        let mut desc = simple();
+        change(&mut desc);
+        assert_eq!(cap(&desc), (what, most + 1, most));
+    }
+    // As many states and transitions as are allowed, each of which leads to another: updates end.
     let mut desc = simple();
     let states = (0..256).map(|index| StateDesc::clip(&format!("s{index}"), "a"));
     desc.layers[0].states = states.collect();
