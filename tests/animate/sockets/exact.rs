@@ -33,7 +33,7 @@ pub(crate) fn loads() -> &'static [Load] {
 }
 
 fn make_loads() -> Vec<Load> {
-    let random = (0..10).map(|seed| {
+    let random = (0..6).map(|seed| {
         let mut raw = random::character(100 + seed);
         for (number, node) in raw.nodes.iter_mut().enumerate() {
             node.name = format!("node {number}").into();

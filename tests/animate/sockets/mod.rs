@@ -28,7 +28,7 @@ fn joints_are_where_the_rule_of_blending_has_them() {
     for load in loads() {
         let rng = &mut Rng::new(12);
         let joints = load.character.skeleton().joints();
-        for _ in 0..20 {
+        for _ in 0..30 {
             let (animator, id) = load.actor(rng);
             for _ in 0..5 {
                 let time_s = animator.now_s() + f64::from(rng.range(-0.5, 3.0));
@@ -59,7 +59,7 @@ fn joints_are_where_the_rule_of_blending_has_them() {
 fn sockets_lie_on_their_joints() {
     for load in loads() {
         let rng = &mut Rng::new(13);
-        for _ in 0..7 {
+        for _ in 0..11 {
             let (animator, id) = load.actor(rng);
             let joint = JointId(rng.below(load.character.skeleton().len()) as u16);
             let mut transform =
