@@ -1,5 +1,7 @@
-//! Additive clips: put back onto their reference they are the file's curves, by `f64` code that
-//! shares nothing with the crate; in the batch, they are what `blend` makes of them.
+//! Additive clips.
+//!
+//! Put back onto their reference, they are the curves of the file, by `f64` code that shares
+//! nothing with the crate. In the batch, they are added as `blend` adds them.
 
 use crate::models::{Model, mannequin, models};
 use crate::reference::compare::joint_nodes;
@@ -113,7 +115,7 @@ fn composed(character: &Character, locals: impl Iterator<Item = DMat4>) -> Vec<D
     models
 }
 
-/// Where the points lie that are compared: along the axes of each joint, at rest.
+/// The points that are compared: along the axes of each joint, at rest.
 fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 3]> {
     let of = |model: &DMat4| {
         [0, 1, 2].map(|axis| {
@@ -388,7 +390,7 @@ fn what_can_be_no_reference_is_refused() {
             })
         ));
     }
-    // What no track drives has no difference that could fail.
+    // A property without a track has no difference that could fail.
     assert!(
         make(with(
             2,
@@ -422,7 +424,7 @@ fn what_can_be_no_reference_is_refused() {
     }
 }
 
-/// How far apart two transforms are: lengths as parts of what they are, rotations as chords.
+/// The distance of two transforms: lengths relative to their size, rotations as chords.
 fn apart(a: &Transform, b: &Transform) -> f32 {
     let long = 1.0 + b.translation.length() + b.scale.length();
     let chord = (a.rotation - b.rotation).length();
@@ -434,7 +436,7 @@ fn apart(a: &Transform, b: &Transform) -> f32 {
     off.into_iter().fold(0.0, f32::max)
 }
 
-/// What `blend` makes of samples, with their rotations turned by about `turn` radians.
+/// The `blend` of samples whose rotations are turned by about `turn` radians.
 fn plain(
     rest: &[Transform],
     clips: &[Clip],
@@ -512,7 +514,7 @@ fn the_batch_adds_them_as_blend_does() {
         for (instance, got) in got.chunks(rest.len()).enumerate() {
             let samples = list.samples(instance);
             let want = plain(&rest, &clips, &masks, samples, 0.0, &mut rng);
-            // Where rotations are half a turn apart, a rounding decides which way the blend goes.
+            // If rotations are half a turn apart, rounding decides the direction of the blend.
             let near = [(); 12].map(|()| plain(&rest, &clips, &masks, samples, 1e-3, &mut rng));
             for joint in 0..rest.len() {
                 if near

@@ -18,9 +18,9 @@ use throng::mesh::MorphTarget;
 use throng::motion::{BLEND_THRESHOLD, Ease, WeightSample, blend_weights};
 use throng::skeleton::Affine;
 
-/// No weight is off by more.
+/// The largest allowed error of a weight.
 const MOST_OFF: f64 = 1e-3;
-/// How far vertices may move, for a character of 1.8 m.
+/// The largest allowed displacement of a vertex, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;
 /// `f32` in a weight of at most 2 and in the value between two keys: a few roundings.
 const ROUNDING: f64 = 1e-6;
@@ -49,8 +49,7 @@ fn morphing_models() -> impl Iterator<Item = &'static Model> {
     models().iter().chain(&*RANDOM).filter(drives)
 }
 
-/// A character of one triangle with a mesh of so many targets, each of which moves a vertex by so
-/// much.
+/// A character of one triangle. Each of `targets` morph targets moves one vertex by `reach_m`.
 fn morphing(targets: usize, reach_m: f32) -> Character {
     let raw = character_of(targets, reach_m);
     raw.build(&ImportOptions::curves_only()).unwrap().character
@@ -93,7 +92,7 @@ fn pack(character: &Character, raw: &CurveClip) -> Clip {
     Clip::new(character, raw, &ClipOptions::default()).unwrap()
 }
 
-/// What the curves say of a weight that a track drives.
+/// The value that the curves have for a weight that a track drives.
 fn exact(track: &WeightTrack, number: usize, time_s: f64) -> f64 {
     let (keys, count) = (&track.keys, track.count as usize);
     let cubic = keys.interpolation == Interpolation::CubicSpline;
@@ -123,7 +122,7 @@ fn exact(track: &WeightTrack, number: usize, time_s: f64) -> f64 {
     }
 }
 
-/// All that the curves drive, by index.
+/// All weights that the curves drive, by index.
 fn all_exact(raw: &CurveClip, time_s: f64) -> Vec<(usize, f64)> {
     let tracks = raw.weight_tracks().iter();
     let all = tracks.flat_map(|track| {
@@ -150,8 +149,7 @@ fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
     all
 }
 
-/// How far the vertex that moves most is moved by weights that are off by so much, in the rest
-/// pose.
+/// The largest displacement of a vertex in the rest pose, for these errors of the weights.
 fn moved(character: &Character, off: &[f64]) -> f64 {
     let mut models: Vec<Affine> = Vec::new();
     for joint in character.skeleton().joints() {
@@ -250,7 +248,7 @@ fn baked_weights_get_small_and_keep_zero_half_and_one() {
     let raw = baked(&character, 4);
     let clip = pack(&character, &raw);
     let report = clip.report();
-    // Four numbers a key, one of which is its time.
+    // A key has four numbers: its time and three weights.
     let as_curves = raw.weight_tracks()[0].keys.times_s.len() * 4 * 4;
     let without = pack(&character, &curves(&character, Vec::new()))
         .report()
@@ -375,7 +373,7 @@ fn additive_clips_hold_differences() {
     }
 }
 
-/// The blend as the words say it, in `f64`.
+/// The blend as its documentation defines it, in `f64`.
 fn blended(rest: &[f32], threshold: f64, samples: &[WeightSample<'_>]) -> Vec<f64> {
     let mut below: Vec<f64> = rest.iter().map(|weight| f64::from(*weight)).collect();
     for level in 0..=u8::MAX {
@@ -489,7 +487,7 @@ fn fades_between_clips_with_and_without_weights_are_even() {
         blend_weights(&rest, BLEND_THRESHOLD, samples.into_iter(), &mut out).unwrap();
         assert_eq!(out, own);
     }
-    // What takes no part is not looked at.
+    // Samples that take no part are not examined.
     let odd = [f32::NAN, f32::INFINITY, -1.0, 0.0].map(|weight| one.weighted(weight));
     blend_weights(&rest, BLEND_THRESHOLD, odd.into_iter(), &mut out).unwrap();
     assert_eq!(out, rest);

@@ -1,4 +1,4 @@
-//! `ImportOptions::max_influences`: which influences stay, and what the loss is said to be.
+//! `ImportOptions::max_influences`: the influences that stay, and the reported loss.
 
 use crate::reference::maths::{V3, distance, point};
 use crate::reference::poser::Poser;
@@ -34,7 +34,7 @@ fn turn(node: usize, angle: f32) -> RawChannel {
     }
 }
 
-/// Four joints at the origin, a triangle two metres out; the last joint turns in a clip.
+/// Four joints at the origin, and a triangle of 2 m. The last joint turns in a clip.
 fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
@@ -115,12 +115,12 @@ fn the_strongest_stay_and_sum_to_one() {
     assert_eq!(kept(&built(uneven, 1)), [(1, 65_535)]);
     // 4/7 and 3/7 of 65,535 are 37,448.57 and 28,086.43.
     assert_eq!(kept(&built(uneven, 2)), [(1, 37_449), (3, 28_086)]);
-    // 4/9, 3/9, 2/9: 29,126.67, 21,845, 14,563.33; three are padded to four.
+    // 4/9, 3/9, 2/9: 29,126.67, 21,845, 14,563.33. Three are padded to four.
     assert_eq!(
         kept(&built(uneven, 3)),
         [(1, 29_127), (3, 21_845), (2, 14_563), (1, 0)]
     );
-    // Of equal ones the lower joint, although the skin lists them the other way round.
+    // Of equal weights, the lower joint stays, although the skin lists them in reverse.
     assert_eq!(kept(&built([0.25; 4], 2)), [(0, 32_768), (1, 32_767)]);
     assert_eq!(kept(&built([0.25; 4], 1)), [(0, 65_535)]);
     let one = built(uneven, 1);
@@ -178,7 +178,7 @@ fn very_long_clips_are_sampled_evenly() {
     let keys = 5000;
     let channel = &mut raw.animations[0].channels[0];
     channel.times_s = (0..keys).map(|key| key as f32).collect();
-    // It turns further all the time, up to half a circle.
+    // It turns steadily, up to half a circle.
     let angle = |key: u32| key as f32 / keys as f32 * std::f32::consts::PI;
     channel.values =
         RawKeys::Rotation((0..keys).map(|k| Quat::from_rotation_z(angle(k))).collect());

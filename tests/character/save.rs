@@ -1,5 +1,6 @@
-//! Saved characters: read back as they were, and never more than an error from bytes that were cut
-//! or altered.
+//! Saved characters are read back as they were.
+//!
+//! Bytes that were cut or altered give an error, or a sound character.
 
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random};
@@ -152,7 +153,7 @@ fn what_belongs_to_the_animation_is_read_back() {
     assert_eq!(is.gait(walk).unwrap().heading_rad, 0.25);
     assert!(read.clips()[read.clip("Lean").unwrap().index()].is_additive());
     play(&read);
-    // Altered, it is refused or sound.
+    // Altered bytes are refused, or give a sound character.
     let bytes = character.to_bytes();
     let mut rng = Rng::new(9);
     let (mut refused, mut taken) = (0, 0);
@@ -181,7 +182,7 @@ fn fault(bytes: &[u8]) -> SavedFault {
     }
 }
 
-/// Gives bytes whose body was altered the length and the checksum that go with it.
+/// Writes the length and the checksum of an altered body into the header.
 fn sign(bytes: &mut [u8]) {
     let (header, body) = bytes.split_at_mut(HEADER);
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
@@ -199,7 +200,7 @@ fn sign(bytes: &mut [u8]) {
     header[24..32].copy_from_slice(&hash.to_le_bytes());
 }
 
-/// Does everything with a character that reads without looking.
+/// Plays a character with all functions that trust its data.
 fn play(character: &Character) {
     let poser = BatchPoser::new(character).unwrap();
     let mut list = SampleList::new();
@@ -318,7 +319,7 @@ fn cut_bytes_give_errors() {
         for _ in 0..300 {
             let end = rng.below(bytes.len());
             assert!(Character::from_bytes(&bytes[..end]).is_err());
-            // Signed anew, they are found where they end.
+            // With a new checksum, the end of the bytes is found by reading.
             let mut cut = bytes[..end.max(HEADER)].to_vec();
             sign(&mut cut);
             assert!(Character::from_bytes(&cut).is_err());
@@ -330,8 +331,7 @@ fn cut_bytes_give_errors() {
     }
 }
 
-/// Bytes that were altered on purpose: either they are refused, or they are a character that can be
-/// played.
+/// Bytes that were altered on purpose are refused, or give a character that can be played.
 #[test]
 fn altered_bytes_give_errors_or_a_sound_character() {
     let mut rng = Rng::new(4);
@@ -341,7 +341,7 @@ fn altered_bytes_give_errors_or_a_sound_character() {
         for round in 0..3000 {
             let mut altered = bytes.clone();
             for _ in 0..=rng.below(3) {
-                // Half of them in the clips, which come last.
+                // Half of them are in the clips, which come last.
                 let from = if round % 2 == 0 {
                     HEADER
                 } else {

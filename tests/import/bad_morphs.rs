@@ -185,7 +185,7 @@ fn caps_are_kept() {
         words.contains("elements of morph targets: 5 is more than the cap of 4"),
         "{words}"
     );
-    // What it takes without the target, and a little.
+    // The size without the target, and a little more.
     let words = refused(
         &one(),
         ImportOptions {

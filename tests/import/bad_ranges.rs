@@ -1,4 +1,4 @@
-//! References, ranges, forms and counts that are wrong.
+//! Invalid references, ranges, forms and counts.
 
 use crate::builder::*;
 use crate::help::*;

@@ -303,7 +303,7 @@ fn keys_at_equal_times_of_a_node_outside_the_skeleton_are_left_out() {
     assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
 }
 
-/// What is left out counts for the clip's start and end: the rest loops as the file has it.
+/// Omitted channels still count for the clip's start and end, so the rest loops as in the file.
 #[test]
 fn a_clip_keeps_its_duration_where_channels_are_left_out() {
     let mut raw = raw();

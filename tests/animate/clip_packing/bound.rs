@@ -1,4 +1,4 @@
-//! The bound, at all keys and at many times between; and how much smaller clips get.
+//! The error bound holds at all keys and at many times between them, and clips get smaller.
 
 use super::curves::{apart, exact, local, model, points, scale};
 use crate::models::{Model, mannequin, models};
@@ -10,11 +10,13 @@ use throng::skeleton::Transform;
 
 /// In metres, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;
-/// `f32` in the local pose: a rounding of each number and of the normalisation, at all joints of a
-/// chain; of the model's size. At most 0.02 of the bound.
+/// The rounding of `f32` in the local pose, relative to the model's size.
+///
+/// Each number and the normalisation is rounded, at all joints of a chain. This is at most 0.02 of
+/// the bound.
 const ROUNDING: f64 = 1e-6;
 
-/// The clip's keys, at most 256, and 64 times in it and a little beyond.
+/// At most 256 of the clip's keys, and 64 times in the clip and a little outside.
 fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
     let tracks = raw.tracks().iter();
     let mut keys: Vec<f32> = tracks.flat_map(|t| t.values.times_s().to_vec()).collect();
@@ -114,7 +116,8 @@ fn unpacked_clips_have_the_keys_themselves() {
                 for (joint, want) in exact(character, raw, time.into()).iter().enumerate() {
                     let got = local(&got[joint]);
                     let dot: f64 = (0..4).map(|k| got.1[k] * want.1[k]).sum();
-                    // A rounding of each number, and one part in 5e6 for what counts as the same.
+                    // Each number is rounded, and values closer than one part in 5e6 count as
+                    // equal.
                     assert!(dot.abs() > 1.0 - 1e-6, "{name} {joint}");
                     for k in 0..3 {
                         let size = 1.8 * scale(character);
@@ -151,7 +154,7 @@ fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
             made.sample(*time, &mut got).unwrap();
             let pose: Vec<_> = got.iter().map(local).collect();
             let (off, _) = apart(&points, want, &model(character, &pose));
-            // A curve that no packing can meet is kept as in the file, in `f32`.
+            // A curve that packing cannot follow is kept in `f32`.
             let allowed = f64::from(error_m).max(3e-6);
             assert!(off <= allowed * 1.02, "{error_m}: {off}");
         }

@@ -94,8 +94,9 @@ pub(crate) fn model(character: &Character, pose: &[Local]) -> Vec<M4> {
     all
 }
 
-/// For each joint three points that lie 3 cm from it at rest, along its axes, in a character of 1.8
-/// m; in the joint's space.
+/// For each joint, three points along its axes, 3 cm away at rest in a character of 1.8 m.
+///
+/// They are in the space of the joint.
 pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
     let joints = character.skeleton().joints();
     let rest: Vec<Local> = joints.iter().map(|joint| local(&joint.rest)).collect();
@@ -115,7 +116,7 @@ pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
         .collect()
 }
 
-/// How many times as large as a man of 1.8 m.
+/// The character's size as a multiple of 1.8 m.
 pub(crate) fn scale(character: &Character) -> f64 {
     let size = f64::from(character.rest_bounds().size().max_element());
     if size > 0.0 { size / 1.8 } else { 1.0 }

@@ -1,4 +1,4 @@
-//! Loops close to the bit, whatever the packing; steps stay steps.
+//! Loops close exactly with any packing, and steps stay steps.
 
 use crate::models::models;
 use crate::reference::rig::{chain, keys};
@@ -15,7 +15,7 @@ fn pose(character: &Character, clip: &Clip, time: f64) -> Vec<Transform> {
     pose
 }
 
-/// The same transforms, to the bit; a rotation and its opposite are one.
+/// Returns whether two transforms are equal. A rotation equals its negation.
 fn same(a: &Transform, b: &Transform) -> bool {
     let turned = a.rotation == b.rotation || a.rotation == -b.rotation;
     turned && a.translation == b.translation && a.scale == b.scale
@@ -80,8 +80,7 @@ fn full_turns_loop_to_the_bit() {
             .iter()
             .map(|time| Quat::from_axis_angle(axis, angle(time)))
             .collect();
-        // The end is the start, exactly; as a quaternion, its opposite after an odd number of
-        // turns.
+        // The end is exactly the start. After an odd number of turns, the quaternion is negated.
         all[24] = all[0];
         for key in 1..=24 {
             if all[key].dot(all[key - 1]) < 0.0 {

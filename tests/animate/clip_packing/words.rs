@@ -1,5 +1,6 @@
-//! The words that are uploaded, read back by a decoder that was written from their description
-//! alone, in arithmetic of 32 bits as a shader has it.
+//! The packed words, read by a decoder that was written from their documentation alone.
+//!
+//! It computes in `f32`, as a shader does.
 
 use crate::models::{Model, models};
 use throng::character::Character;
@@ -85,7 +86,7 @@ impl Words<'_> {
         }
     }
 
-    /// When a frame is.
+    /// The time of a frame.
     fn time(&self, frame: u32) -> f64 {
         let [start, end, rate] = [7, 8, 9].map(|at| f64::from(f32::from_bits(self.words[at])));
         if frame + 1 == self.words[1] {
@@ -140,8 +141,8 @@ fn words_mean_what_their_description_says() {
                 for joint in (0..joints).filter(|joint| !kept.contains(&(*joint as u16))) {
                     let want = words.joint(joint, (from, from + 1, u));
                     let got = got[joint as usize];
-                    // The times above went through `f32`; keys an eighth of a turn apart make 3e-5
-                    // of that at most.
+                    // The times above were rounded to `f32`. Keys an eighth of a turn apart make at
+                    // most 3e-5 of that.
                     let near = |a: &[f32], b: &[f32]| {
                         a.iter()
                             .zip(b)

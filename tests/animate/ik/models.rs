@@ -39,7 +39,7 @@ const LIMBS: &[[&str; 3]] = &[
     ["RightUpperArm", "RightLowerArm", "RightHand"],
 ];
 
-/// How many limbs it has.
+/// Checks all limbs of the character, and returns their number.
 fn check(character: &Character) -> usize {
     let mut found = 0;
     for names in LIMBS {

@@ -1,4 +1,4 @@
-//! Whatever is given: an error that names it, or a number.
+//! Every input gives an error that names it, or a finite number.
 
 use super::made;
 use crate::reference::rig;
@@ -238,7 +238,7 @@ fn clips_without_length_or_tracks_are_still() {
 
 #[test]
 fn a_clip_that_would_take_forever_is_refused() {
-    // As many joints above each other as there may be, nearly, and keys enough to make it slow.
+    // Nearly as many joints in a chain as are allowed, and enough keys to make it slow.
     let character = rig::chain(8_000);
     let times: Vec<f32> = (0..5_000).map(|key| key as f32 * 0.01).collect();
     let turns: Vec<Quat> = (0..5_000)

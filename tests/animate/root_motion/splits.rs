@@ -1,4 +1,4 @@
-//! Splitting clips: what stays times what is taken out is what was.
+//! Splitting clips: the remaining motion times the extracted one is the original.
 
 use super::made::{self, CURVES, Poses, matrix};
 use crate::models::{Model, models};
@@ -13,9 +13,11 @@ use throng::ids::{ClipId, JointId};
 use throng::import::ImportOptions;
 use throng::motion::{RootMotion, RootMotionOptions, RootReference};
 
-/// What single precision loses of a pose, of the largest coordinate that takes part: about ten
-/// roundings of 6e-8 in keys and interpolation of either clip. Of this, 0.04 was measured at most
-/// where keys are rewritten.
+/// The rounding error of a pose in single precision, relative to the largest coordinate that takes
+/// part.
+///
+/// It is about ten roundings of 6e-8 in keys and interpolation of either clip. If keys are
+/// rewritten, at most 0.04 of this was measured.
 const ROUNDING: f64 = 1e-6;
 
 fn position(m: &M4) -> [f64; 3] {
@@ -38,7 +40,7 @@ fn heading(now: &M4, then: &M4) -> f64 {
     2.0 * (entry(0, 2) - entry(2, 0)).atan2(1.0 + trace)
 }
 
-/// Whether a joint is `root` or below it.
+/// Returns whether a joint is `root` or below it.
 fn below(character: &Character, joint: usize, root: u16) -> bool {
     let mut at = Some(JointId(joint as u16));
     while let Some(joint) = at.filter(|joint| joint.0 != root) {
@@ -47,7 +49,7 @@ fn below(character: &Character, joint: usize, root: u16) -> bool {
     at.is_some()
 }
 
-/// Splits and compares at many times; the largest error as a part of what is allowed.
+/// Splits a clip, and returns the largest error over many times as a part of the bound.
 fn check(
     character: &Character,
     clip: &CurveClip,
@@ -110,7 +112,7 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
             joint: JointId(joint),
             values: made::translation(&mut rng, curve, 1.3),
         }];
-        // Ancestors stand turned and unevenly scaled: all is affine still.
+        // Ancestors are turned and unevenly scaled. Everything is still affine.
         for above in 0..joint {
             tracks.push(Track {
                 joint: JointId(above),
@@ -228,7 +230,7 @@ fn what_stays_has_no_heading_and_stays_in_place() {
             for at in 0..=400 {
                 let time = 2.0 * f64::from(at) / 400.0;
                 let now = poses.at(time)[1];
-                // What was measured, at the model's size of 2 m: as an angle, and as it is.
+                // The measured error at the model's size of 2 m: as an angle, and in metres.
                 let error_m = motion.report().error_m + 4e-6;
                 let angle = heading(&now, &from).abs();
                 assert!(angle < error_m / 2.0, "{angle} {error_m}");

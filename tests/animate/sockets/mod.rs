@@ -1,4 +1,4 @@
-//! Where joints and sockets of actors are: against the rule of blending in plain `f64` code.
+//! Joints and sockets of actors, compared with the rule of blending in plain `f64` code.
 
 mod exact;
 
@@ -21,7 +21,7 @@ fn apart(exact: &M4, got: &Affine) -> f64 {
     (0..12).map(difference).fold(0.0, f64::max)
 }
 
-/// At the present time, before and after it, of whatever is played.
+/// At the present time and before and after it, with random samples.
 #[test]
 fn joints_are_where_the_rule_of_blending_has_them() {
     let mut worst: f64 = 0.0;
@@ -73,7 +73,7 @@ fn sockets_lie_on_their_joints() {
     }
 }
 
-/// However deep a joint lies, in a pose of the caller's.
+/// Joints at any depth, in a pose of the caller.
 #[test]
 fn joints_of_deep_skeletons() {
     let character = rig::chain(300);
@@ -101,7 +101,7 @@ fn joints_of_deep_skeletons() {
         let size = want.translation.length().max(1.0);
         let off = got.to_cols_array().into_iter().zip(want.to_cols_array());
         let off = off.fold(0.0_f32, |most, (got, want)| most.max((got - want).abs()));
-        // Ten roundings in each product, of 6e-8.
+        // Each product has ten roundings of 6e-8.
         assert!(off <= 6e-7 * f32::from(joint + 1) * size, "{joint}: {off}");
     }
 }

@@ -1,4 +1,4 @@
-//! What must not be: numbers without measure, states from elsewhere, handles of other machines.
+//! Invalid input: extreme numbers, foreign states, and handles of other machines.
 
 use super::made::{self, CLIPS};
 use crate::reference::rng::Rng;
@@ -97,7 +97,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
                 state.now_s() + f64::from(rng.range(-1.0, 1.0))
             };
             machine.update(now_s, &mut state, &mut log).unwrap();
-            // Steps are bounded, so what is told of them is.
+            // The number of steps has a bound, so the log has one, too.
             assert!(log.events().len() <= 600 && log.passes().len() <= 100_000);
             for pass in log.passes() {
                 assert!(pass.from_s.is_finite() && pass.to_s.is_finite());
@@ -117,7 +117,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             let levels = list.samples(0).iter().map(|sample| sample.level);
             assert!(levels.is_sorted());
         }
-        // What it came to is what it may come to.
+        // The resulting state can be saved and restored.
         let saved = toml::to_string(&state).unwrap();
         let mut restored = toml::from_str::<StateMachineInstance>(&saved).unwrap();
         machine
@@ -158,7 +158,7 @@ fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
     assert!(log.events().len() <= 2 * 256 + 1);
     assert_eq!(state.now_s(), month_s);
     machine.update(month_s, &mut state, &mut log).unwrap();
-    // It has come past its exit long since.
+    // It passed its exit long ago.
     assert!(!log.events().is_empty());
     machine.update(month_s + 3.0, &mut state, &mut log).unwrap();
     let events: Vec<_> = log.events().iter().collect();

@@ -124,7 +124,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
         played.set("flag", 1.0);
         assert_eq!(played.to(9.0), named(&[("b", want)]), "exit {at}");
     }
-    // A state that plays once passes it once, too; backwards the end is its start.
+    // A state that plays once also passes this once. Backwards, its end is its start.
     let mut once = desc(vec![exit(0.25)]);
     once.layers[0].states[0].loop_mode = LoopMode::Once;
     let mut played = Played::of(&once);
@@ -217,7 +217,7 @@ fn rings_of_transitions_end() {
 
 #[test]
 fn interruptions_are_those_of_source_and_target_in_order() {
-    // From `a` to `b`, in a fade of a second; what comes at a half of it?
+    // A fade of one second from `a` to `b`, with inputs at half of it.
     let fade = |interruption, ordered| TransitionDesc {
         fade_s: 1.0,
         interruption,
@@ -262,7 +262,7 @@ fn interruptions_are_those_of_source_and_target_in_order() {
         entered(run("c", Source, false, "c"), &["count"]),
         named(&[("c", 0.5)])
     );
-    // What may not interrupt waits for the end.
+    // A transition that may not interrupt waits for the end.
     let mut played = run("c", None, true, "c");
     played.set("flag", 1.0);
     assert_eq!(played.to(3.0), named(&[("a", 1.0)]));

@@ -42,11 +42,11 @@ fn data_comes_back_from_its_text() {
     );
 }
 
-/// What is written where, what is wrong then with which part, and at which field. The line is that
-/// of the last line of what stands there.
+/// Replacements in the text of the hero, and the errors that follow.
+///
+/// The line of an error is the last line of the replaced text.
 const BROKEN: &[(&str, &str, &str, &str)] = &[
-    // (what stands in the text, what is put there, the start of the message after the line, a part
-    // of the rest)
+    // (replaced text, replacement, start of the message after the line, part of the rest)
     (
         "name = \"jump\", kind = \"trigger\"",
         "name = \"jump\", kind = \"triger\"",

@@ -13,8 +13,7 @@ fn import_keeps_8_bits_where_it_pays() {
     let told = narrow.narrowing.unwrap();
     assert_eq!((told.primitives, told.repeated_entries), (1, 0));
     assert_eq!(told.parts, narrow.primitives().len());
-    // 33,600 vertices, four bytes each; a seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4
-    // bytes.
+    // 33,600 vertices of four bytes. A seam of a ring has 16 vertices of 12 + 4 + 8 + 8 + 4 bytes.
     let seams = told.repeated_vertices as u64 * 36;
     assert_eq!(told.bytes_saved, 33_600 * 4 - seams);
     assert!(told.parts <= 4, "{told:?}");

@@ -240,7 +240,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     folder.write("more/doll.machine.toml", MACHINE);
     let imported = folder.import(&ImportOptions::default()).unwrap();
     assert!(imported.animations().state_machine().is_some());
-    // What is wrong there is named with that file and its line.
+    // Errors there name the file and the line.
     folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
     let error = folder.import(&ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::StateMachine(_)));
@@ -424,7 +424,7 @@ state = [{ name = "look", motion = { clip = "Look" } }]
     assert!(set.state_machine().is_some() && set.root_motion(fox.clip("Walk").unwrap()).is_some());
     assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());
     assert_eq!(set.blend_spaces()[0].clips().len(), 3);
-    // It walks and runs; standing, it does not.
+    // Walk and Run have gaits, and Survey has none.
     let speed = |name| set.gait(fox.clip(name).unwrap()).map(|gait| gait.speed_m_s);
     assert_eq!(speed("Survey"), None);
     assert!(speed("Run").unwrap() > speed("Walk").unwrap());
