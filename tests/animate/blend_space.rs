@@ -1,5 +1,4 @@
-//! Blend spaces against plain `f64` code: what the weights must be by their definition, and what
-//! the triangles must be.
+//! Blend spaces, compared with plain `f64` code: weights and triangles by their definitions.
 
 use crate::reference::rng::Rng;
 use throng::Error;

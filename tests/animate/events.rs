@@ -1,4 +1,4 @@
-//! Events of clips: against a count in whole numbers, and each exactly once however time is cut.
+//! Events of clips: each is delivered exactly once, compared with a count in integers.
 
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;

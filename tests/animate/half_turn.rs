@@ -1,5 +1,5 @@
-//! Keys half a turn apart: the way there is the same everywhere, and follows the quaternions'
-//! signs.
+//! Keys half a turn apart: the direction is the same everywhere, and follows the signs of the
+//! quaternions.
 
 use crate::reference::rig;
 use crate::reference::rng::Rng;

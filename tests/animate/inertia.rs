@@ -1,5 +1,5 @@
-//! Inertialised transitions: value and velocity at both ends, and the polynomial against Bollo's
-//! conditions.
+//! Inertialised transitions: value and velocity at both ends, and the conditions that Bollo gives
+//! for the polynomial.
 
 use crate::reference::rng::Rng;
 use throng::Error;

@@ -1,4 +1,4 @@
-//! The clip's time as a closed form of the engine's: loop modes, and records of the animator.
+//! The time in a clip as a closed form of the engine's time: loop modes and animator records.
 
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;

@@ -265,7 +265,7 @@ fn baked_weights_get_small_and_keep_zero_half_and_one() {
     assert_eq!(
         sampled(&clip, 0.0)[0],
         (1, 0.0),
-        "not a bit is left of what is closed"
+        "the weight is not exactly 0"
     );
     let mut driven = clip.driven_weights();
     assert_eq!((driven.next(), driven.next()), (Some(1..4), None));

@@ -1,4 +1,4 @@
-//! The built-in character: what its documentation promises, and what an eye would call a fault.
+//! The built-in character keeps what it documents, and has no visible faults.
 
 use crate::reference::poser::Poser;
 use std::collections::BTreeMap;

@@ -124,11 +124,7 @@ fn the_strongest_stay_and_sum_to_one() {
     assert_eq!(kept(&built([0.25; 4], 2)), [(0, 32_768), (1, 32_767)]);
     assert_eq!(kept(&built([0.25; 4], 1)), [(0, 65_535)]);
     let one = built(uneven, 1);
-    assert_eq!(
-        one.palette().len(),
-        1,
-        "what no vertex uses any more is gone"
-    );
+    assert_eq!(one.palette().len(), 1, "an entry that no vertex uses stays");
     assert_eq!(one.repairs.len(), 1);
     assert_eq!(
         (one.repairs[0].kind, one.repairs[0].count),

@@ -1,4 +1,4 @@
-//! Clips of other files: what is matched, what is reported, and that nothing else changes.
+//! Clips of other files: matched joints, reports, and unchanged parts.
 
 use crate::builder::{Builder, F32, arm};
 use crate::reference::random;

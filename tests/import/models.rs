@@ -1,4 +1,4 @@
-//! The importer on published models, which lie in the folder that `THRONG_ASSETS` names.
+//! Published models, from the folder that `THRONG_ASSETS` names.
 use std::path::{Path, PathBuf};
 use throng::clip::TrackValues;
 use throng::error::{AssetFault, Error};

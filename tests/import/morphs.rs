@@ -1,4 +1,4 @@
-//! Morph targets and weights: what is read of them.
+//! Morph targets and weights that are read.
 
 use crate::builder::*;
 use crate::help::*;

@@ -1,4 +1,4 @@
-//! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
+//! Raw characters that are made by code, and the checks of `RawCharacter::build`.
 
 use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};

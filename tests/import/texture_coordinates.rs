@@ -1,4 +1,4 @@
-//! Which texture coordinates become `uvs` and `uvs1`, and what moves them.
+//! Texture coordinates that become `uvs` and `uvs1`, and their transforms.
 
 use crate::builder::*;
 use crate::help::*;

@@ -8,7 +8,7 @@ use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::ids::JointId;
 use throng::skeleton::Transform;
 
-/// In metres, for a character of 1.8 m.
+/// The error bound in metres, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;
 /// The rounding of `f32` in the local pose, relative to the model's size.
 ///

@@ -102,7 +102,7 @@ fn full_turns_loop_to_the_bit() {
         let half = pose(&character, &clip, 0.5);
         assert!(
             half[1].rotation.dot(start[1].rotation).abs() < 0.1,
-            "it turns"
+            "joint 1 does not turn"
         );
         println!("{:?}", clip.report());
     }

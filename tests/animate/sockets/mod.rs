@@ -54,7 +54,7 @@ fn joints_are_where_the_rule_of_blending_has_them() {
     println!("off by at most {worst}");
 }
 
-/// A socket lies on its joint, at its offset, wherever the instance stands.
+/// A socket is at its offset from its joint, for any place of the instance.
 #[test]
 fn sockets_lie_on_their_joints() {
     for load in loads() {

@@ -1,4 +1,4 @@
-//! Files beside a model: which is read, and what it says.
+//! Files beside a model: the file that is read, and its contents.
 
 use super::folder::{Folder, MODEL};
 use throng::character::{AnimationDesc, AnimationText, Character, SocketDesc};
@@ -71,7 +71,7 @@ additive = true
 state = [{ name = "shake", motion = { clip = "Run add" } }]
 "#;
 
-/// All that [`WHOLE`] says of the model.
+/// Checks everything that [`WHOLE`] states about the model.
 pub(super) fn check_whole(character: &Character) {
     let set = character.animations();
     let [idle, walk, run, add] =

@@ -1,4 +1,4 @@
-//! Descriptions that do not fit: the error names the file, the line, the part and its field.
+//! Errors of invalid descriptions name the file, the line, the part and its field.
 
 use super::folder::Folder;
 use throng::import::ImportOptions;
