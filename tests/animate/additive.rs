@@ -1,10 +1,13 @@
-//! Additive clips: put back onto their reference they are the file's curves, by `f64` code that
-//! shares nothing with the crate; in the batch, they are what `blend` makes of them.
+//! Additive clips.
+//!
+//! Put back onto their reference, they are the curves of the file, by `f64` code that shares
+//! nothing with the crate. In the batch, they are added as `blend` adds them.
 
+use crate::models::{Model, mannequin, models};
 use crate::reference::compare::joint_nodes;
 use crate::reference::rng::Rng;
-use crate::reference::scene::Scene;
-use crate::reference::{assets, gltf, random, raw};
+use rayon::prelude::*;
+use std::sync::LazyLock;
 use throng::Error;
 use throng::animate::BatchPoser;
 use throng::character::Character;
@@ -12,7 +15,6 @@ use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{DMat4, DVec3, Quat, Vec3};
 use throng::ids::{ClipId, JointId, MaskId};
-use throng::import::{self, ImportOptions};
 use throng::motion::{BLEND_THRESHOLD, ClipSample, PoseLayer, SampleList, blend};
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
@@ -22,37 +24,58 @@ use throng::skeleton::Transform;
 const ERROR_M: f64 = 1e-4 / 1.8;
 const POINT_M: f64 = 0.03 / 1.8;
 
-struct Model {
-    name: String,
-    character: Character,
-    scene: Scene,
+/// An additive clip of one of [`models`], or why there is none.
+struct Difference {
+    /// The number of the clip in the model.
+    number: usize,
+    reference: AdditiveReference,
+    /// The pose of the reference.
+    from: Vec<Transform>,
+    made: throng::Result<Clip>,
 }
 
-fn models() -> Vec<Model> {
-    let file = |path: std::path::PathBuf| Model {
-        name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::gltf_file(&path, &ImportOptions::curves_only())
-            .unwrap()
-            .character,
-        scene: gltf::load(&path),
-    };
-    let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
-    all.push(Model {
-        name: "built-in".into(),
-        character: throng::builtin::mannequin_with(&ImportOptions::curves_only())
-            .unwrap()
-            .character,
-        scene: raw::scene(&throng::builtin::raw()),
+/// The number of clips of each model that are made additive.
+const CLIPS: usize = 6;
+
+/// The differences of each model. They are packed once for all tests.
+///
+/// The first two clips of a file have one from the rest pose and one from a random frame. The
+/// other clips have one of them, by turns.
+fn differences() -> &'static [Vec<Difference>] {
+    static DIFFERENCES: LazyLock<Vec<Vec<Difference>>> = LazyLock::new(|| {
+        let all = models().par_iter().enumerate().map(|(index, model)| {
+            let curves = model.character.curves().par_iter().enumerate().take(CLIPS);
+            let asked = curves.flat_map_iter(|(number, curves)| {
+                let mut rng = Rng::new(number as u64);
+                let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
+                let both = [AdditiveReference::Rest, AdditiveReference::Frame { time_s }];
+                let both_wanted = number < 2 && !model.name.starts_with("random");
+                let wanted = move |of: usize| both_wanted || (number + index) % 2 == of;
+                let both = both.into_iter().enumerate();
+                both.filter(move |(of, _)| wanted(*of))
+                    .map(move |(_, reference)| (number, reference))
+            });
+            asked
+                .map(|(number, reference)| difference(&model.character, number, reference))
+                .collect()
+        });
+        all.collect()
     });
-    all.extend((0..12).map(|seed| {
-        let made = random::character(seed);
-        Model {
-            name: format!("random {seed}"),
-            scene: raw::scene(&made),
-            character: made.build(&ImportOptions::curves_only()).unwrap().character,
-        }
-    }));
-    all
+    &DIFFERENCES
+}
+
+fn difference(character: &Character, number: usize, reference: AdditiveReference) -> Difference {
+    let curves = &character.curves()[number];
+    let mut from = rest(character);
+    if let AdditiveReference::Frame { time_s } = reference {
+        curves.sample(time_s, &mut from).unwrap();
+    }
+    Difference {
+        number,
+        made: Clip::additive(character, curves, &reference, &ClipOptions::default()),
+        reference,
+        from,
+    }
 }
 
 fn rest(character: &Character) -> Vec<Transform> {
@@ -92,7 +115,7 @@ fn composed(character: &Character, locals: impl Iterator<Item = DMat4>) -> Vec<D
     models
 }
 
-/// Where the points lie that are compared: along the axes of each joint, at rest.
+/// The points that are compared: along the axes of each joint, at rest.
 fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 3]> {
     let of = |model: &DMat4| {
         [0, 1, 2].map(|axis| {
@@ -105,11 +128,10 @@ fn points(character: &Character, at_rest: &[DMat4]) -> Vec<[DVec3; 3]> {
 
 #[test]
 fn put_onto_their_reference_they_are_the_files_curves() {
-    let mut rng = Rng::new(1);
     let mut refused = 0;
-    for model in models() {
+    for (model, differences) in models().iter().zip(differences()) {
         let character = &model.character;
-        let nodes = joint_nodes(&model.scene);
+        let nodes = joint_nodes(model.scene());
         let rest = rest(character);
         let at_rest = composed(
             character,
@@ -117,54 +139,50 @@ fn put_onto_their_reference_they_are_the_files_curves() {
         );
         let points = points(character, &at_rest);
         let mut worst = 0.0_f64;
-        for (number, curves) in character.curves().iter().enumerate().take(6) {
-            let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
-            for reference in [AdditiveReference::Rest, AdditiveReference::Frame { time_s }] {
-                let mut from = rest.clone();
-                if reference != AdditiveReference::Rest {
-                    curves.sample(time_s, &mut from).unwrap();
-                }
-                let clip = Clip::additive(character, curves, &reference, &ClipOptions::default());
-                let Ok(clip) = clip else {
-                    // A scale of 0 is nothing's factor.
-                    assert!(
-                        matches!(clip, Err(Error::At { what: "joint", .. })),
-                        "{clip:?}"
-                    );
-                    assert!(
-                        from.iter()
-                            .any(|joint| joint.scale.abs().min_element() == 0.0)
-                    );
-                    refused += 1;
-                    continue;
-                };
-                assert!(clip.is_additive());
-                assert_eq!(clip.duration_s(), f64::from(curves.duration_s()));
-                let mut delta = rest.clone();
-                for time in model.scene.clips[number].times() {
-                    clip.sample(time, &mut delta).unwrap();
-                    let got = composed(character, from.iter().zip(&delta).map(|(a, b)| onto(a, b)));
-                    let want = model.scene.globals(Some((number, time)));
-                    // Of this, 1e-6 is lost to rounding: of the reference, which is the crate's
-                    // own, and of the difference.
-                    let reach = got
-                        .iter()
-                        .map(|m| m.w_axis.truncate().length())
-                        .fold(size(character), f64::max);
-                    let allowed = ERROR_M * size(character) + 2e-6 * reach;
-                    for (joint, node) in nodes.iter().enumerate() {
-                        let want = DMat4::from_cols_array_2d(&want[*node]).transpose();
-                        for point in points[joint] {
-                            let off = (got[joint].transform_point3(point)
-                                - want.transform_point3(point))
-                            .length();
-                            worst = worst.max(off / allowed);
-                            assert!(
-                                off <= allowed,
-                                "{}, clip {number} at {time}, joint {joint}: {off:.2e} of {allowed:.2e}",
-                                model.name
-                            );
-                        }
+        for difference in differences {
+            let Difference {
+                number, from, made, ..
+            } = difference;
+            let Ok(clip) = made else {
+                // A scale of 0 cannot be a reference.
+                assert!(
+                    matches!(made, Err(Error::At { what: "joint", .. })),
+                    "{made:?}"
+                );
+                assert!(
+                    from.iter()
+                        .any(|joint| joint.scale.abs().min_element() == 0.0)
+                );
+                refused += 1;
+                continue;
+            };
+            assert!(clip.is_additive());
+            let duration_s = character.curves()[*number].duration_s();
+            assert_eq!(clip.duration_s(), f64::from(duration_s));
+            let mut delta = rest.clone();
+            for time in model.scene().clips[*number].times() {
+                clip.sample(time, &mut delta).unwrap();
+                let got = composed(character, from.iter().zip(&delta).map(|(a, b)| onto(a, b)));
+                let want = model.scene().globals(Some((*number, time)));
+                // Of this, 1e-6 is lost to rounding: of the reference, which is the crate's
+                // own, and of the difference.
+                let reach = got
+                    .iter()
+                    .map(|m| m.w_axis.truncate().length())
+                    .fold(size(character), f64::max);
+                let allowed = ERROR_M * size(character) + 2e-6 * reach;
+                for (joint, node) in nodes.iter().enumerate() {
+                    let want = DMat4::from_cols_array_2d(&want[*node]).transpose();
+                    for point in points[joint] {
+                        let off = (got[joint].transform_point3(point)
+                            - want.transform_point3(point))
+                        .length();
+                        worst = worst.max(off / allowed);
+                        assert!(
+                            off <= allowed,
+                            "{}, clip {number} at {time}, joint {joint}: {off:.2e} of {allowed:.2e}",
+                            model.name
+                        );
                     }
                 }
             }
@@ -176,10 +194,8 @@ fn put_onto_their_reference_they_are_the_files_curves() {
 
 #[test]
 fn what_no_track_drives_is_no_difference() {
-    for model in models()
-        .into_iter()
-        .filter(|model| !model.character.curves().is_empty())
-    {
+    let drives = |model: &&Model| !model.character.curves().is_empty();
+    for model in models().iter().filter(drives) {
         let character = &model.character;
         let mut rng = Rng::new(2);
         let pose: Vec<Transform> = rest(character)
@@ -234,17 +250,15 @@ fn what_no_track_drives_is_no_difference() {
 
 #[test]
 fn the_reference_itself_is_no_difference() {
-    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = mannequin();
     for curves in character.curves() {
         let reference = AdditiveReference::Frame { time_s: 0.0 };
-        let clip = Clip::additive(&character, curves, &reference, &ClipOptions::default()).unwrap();
-        let mut delta = rest(&character);
+        let clip = Clip::additive(character, curves, &reference, &ClipOptions::default()).unwrap();
+        let mut delta = rest(character);
         clip.sample(0.0, &mut delta).unwrap();
         // Packed, it may be off by the clip's bound: at the joint, and at a point beside it, which
         // a turn or a scale moves.
-        let length = (ERROR_M * size(&character)) as f32 + 1e-6;
+        let length = (ERROR_M * size(character)) as f32 + 1e-6;
         let part = (ERROR_M / POINT_M) as f32 + 1e-6;
         for joint in &delta {
             assert!(joint.translation.length() < length);
@@ -376,7 +390,7 @@ fn what_can_be_no_reference_is_refused() {
             })
         ));
     }
-    // What no track drives has no difference that could fail.
+    // A property without a track has no difference that could fail.
     assert!(
         make(with(
             2,
@@ -410,7 +424,7 @@ fn what_can_be_no_reference_is_refused() {
     }
 }
 
-/// How far apart two transforms are: lengths as parts of what they are, rotations as chords.
+/// The distance of two transforms: lengths relative to their size, rotations as chords.
 fn apart(a: &Transform, b: &Transform) -> f32 {
     let long = 1.0 + b.translation.length() + b.scale.length();
     let chord = (a.rotation - b.rotation).length();
@@ -422,7 +436,7 @@ fn apart(a: &Transform, b: &Transform) -> f32 {
     off.into_iter().fold(0.0, f32::max)
 }
 
-/// What `blend` makes of samples, with their rotations turned by about `turn` radians.
+/// The `blend` of samples whose rotations are turned by about `turn` radians.
 fn plain(
     rest: &[Transform],
     clips: &[Clip],
@@ -475,24 +489,15 @@ fn samples(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
 fn the_batch_adds_them_as_blend_does() {
     let mut rng = Rng::new(5);
     let (mut worst, mut held, mut skipped) = (0.0_f32, 0, 0);
-    for model in models()
-        .into_iter()
-        .filter(|model| !model.character.curves().is_empty())
-    {
+    let all = models().iter().zip(differences());
+    for (model, differences) in all.filter(|(_, differences)| !differences.is_empty()) {
         let character = &model.character;
         let rest = rest(character);
-        let mut clips = Vec::new();
-        for curves in character.curves().iter().take(4) {
-            clips.push(Clip::new(character, curves, &ClipOptions::default()).unwrap());
-            let time_s = f64::from(rng.range(0.0, 1.0) * curves.duration_s());
-            let frame = AdditiveReference::Frame { time_s };
-            clips.extend(Clip::additive(
-                character,
-                curves,
-                &frame,
-                &ClipOptions::default(),
-            ));
-        }
+        let mut clips: Vec<Clip> = model.packed().iter().take(4).cloned().collect();
+        let of_frames = differences.iter().filter(|difference| {
+            difference.number < 4 && difference.reference != AdditiveReference::Rest
+        });
+        clips.extend(of_frames.filter_map(|difference| difference.made.clone().ok()));
         let mut mask =
             || Mask::from_weights(rest.iter().map(|_| rng.range(0.0, 1.0)).collect()).unwrap();
         let masks = [mask(), mask()];
@@ -509,7 +514,7 @@ fn the_batch_adds_them_as_blend_does() {
         for (instance, got) in got.chunks(rest.len()).enumerate() {
             let samples = list.samples(instance);
             let want = plain(&rest, &clips, &masks, samples, 0.0, &mut rng);
-            // Where rotations are half a turn apart, a rounding decides which way the blend goes.
+            // If rotations are half a turn apart, rounding decides the direction of the blend.
             let near = [(); 12].map(|()| plain(&rest, &clips, &masks, samples, 1e-3, &mut rng));
             for joint in 0..rest.len() {
                 if near

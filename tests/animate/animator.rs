@@ -1,5 +1,4 @@
-//! The animator, as a program uses it: a character with events, masks, root motion and a state
-//! machine.
+//! The animator in use: a character with events, masks, root motion and a state machine.
 #![cfg(feature = "toml")]
 
 use throng::animate::BatchPoser;
@@ -39,7 +38,7 @@ fn character(machine: bool) -> Character {
         state_machine: machine,
         ..text.desc().clone()
     };
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     character.with_animation(&desc).unwrap()
 }
 
@@ -248,7 +247,7 @@ name = "stand"
 motion.clip = "Idle"
 "#;
     let text = AnimationText::parse("mannequin.toml", MACHINE).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let character = character.with_animation_text(&text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add_driven().unwrap();

@@ -21,7 +21,7 @@ fn pose(rng: &mut Rng, joints: usize) -> Vec<Transform> {
     (0..joints).map(|_| transform(rng)).collect()
 }
 
-/// How far apart two poses are: the most in any translation, scale, or rotation (as a chord).
+/// The largest difference of two poses in translation, scale or rotation (as a chord).
 fn apart(a: &[Transform], b: &[Transform]) -> f32 {
     assert_eq!(a.len(), b.len());
     let of = |(a, b): (&Transform, &Transform)| {
@@ -52,9 +52,7 @@ fn blended(rest: &[Transform], layers: &[PoseLayer<'_>], threshold: f32) -> Vec<
 
 #[test]
 fn masks_are_built_by_name_and_subtree() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let skeleton = character.skeleton();
     let joints = skeleton.joints();
     let below = |top: usize, mut joint: usize| {
@@ -104,9 +102,7 @@ fn masks_are_built_by_name_and_subtree() {
 
 #[test]
 fn what_is_no_mask_is_refused() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let skeleton = character.skeleton();
     let none = Mask::none(skeleton);
     let Err(Error::UnknownName {
@@ -319,14 +315,13 @@ fn properties_of_blends_hold() {
         assert!(apart(&blended(&rest, &doubled, BLEND_THRESHOLD), &first) < 3e-7);
         // Their order does not matter: rotations are less than half a turn apart.
         assert!(apart(&blended(&rest, &[b, a], BLEND_THRESHOLD), &first) < 3e-7);
-        // The identity adds nothing; and additions come after means, wherever they stand in a
-        // level.
+        // The identity adds nothing. Additions follow means, wherever they are in a level.
         let nothing = [Transform::IDENTITY; 4];
         let none = PoseLayer::new(&nothing)
             .added()
             .weighted(rng.range(0.0, 5.0));
         assert_eq!(blended(&rest, &[none, a, b], BLEND_THRESHOLD), first);
-        // A level with its whole weight covers what is below; with half of it, it shows half.
+        // A level of full weight covers the levels below. With half of it, half of them shows.
         let over = [a, b, PoseLayer::new(&one).on_level(3)];
         assert!(apart(&blended(&rest, &over, BLEND_THRESHOLD), &one) < 3e-7);
         let half = [
@@ -338,8 +333,8 @@ fn properties_of_blends_hold() {
     }
 }
 
-/// What ozz-animation's job does, written after its description: layers, then the rest pose with
-/// what is missing to the threshold, then one over the sum.
+/// The blending job of ozz-animation, by its description: layers, then the rest pose with the
+/// weight missing to the threshold, then division by the sum.
 #[test]
 fn one_level_is_ozz_animations_rule() {
     let mut rng = Rng::new(3);

@@ -1,5 +1,4 @@
-//! Blend spaces against plain `f64` code: what the weights must be by their definition, and what
-//! the triangles must be.
+//! Blend spaces, compared with plain `f64` code: weights and triangles by their definitions.
 
 use crate::reference::rng::Rng;
 use throng::Error;
@@ -32,7 +31,7 @@ fn sum(weights: &[f32]) -> f64 {
     weights.iter().map(|weight| f64::from(*weight)).sum()
 }
 
-/// What a blend of the points themselves is.
+/// The blend of the points themselves.
 fn blend(points: &[Vec2], weights: &[f32]) -> DVec2 {
     let parts = points.iter().zip(weights);
     parts.map(|(p, w)| p.as_dvec2() * f64::from(*w)).sum()
@@ -176,8 +175,8 @@ fn in_a_plane_the_blend_of_the_points_is_the_nearest_point_of_their_hull() {
             let want = nearest_of_hull(&points, at.as_dvec2());
             let off = (blend(&points, &weights) - want).length();
             worst = worst.max(off);
-            // Coordinates of at most 6, times the rounding of three weights; and the point itself
-            // is rounded to 2e-8.
+            // Coordinates of at most 6, times the rounding of three weights. The point itself is
+            // rounded to 2e-8.
             assert!(
                 off <= 1.5e-6,
                 "round {round}: {points:?} at {at}: {weights:?}, off {off}"
@@ -278,7 +277,7 @@ fn the_triangles_are_delaunays_and_cover_the_hull() {
                 "round {round}: {triangle:?} does not run counter-clockwise"
             );
             area += twice;
-            // The circumcentre, times four times the area; no point lies nearer to it than the
+            // The circumcentre, times four times the area. No point is nearer to it than the
             // corners.
             let square = |p: Point| p[0] * p[0] + p[1] * p[1];
             let (sa, sb, sc) = (square(a), square(b), square(c));

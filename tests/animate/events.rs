@@ -1,4 +1,4 @@
-//! Events of clips: against a count in whole numbers, and each exactly once however time is cut.
+//! Events of clips: each is delivered exactly once, compared with a count in integers.
 
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
@@ -261,7 +261,7 @@ fn a_start_and_a_seek_deliver_what_they_should() {
         names(cursor.advance(&events, 1.0, LoopMode::Loop, 9)),
         ["one"]
     );
-    // Turning round on an event does not deliver it again; coming back over it does.
+    // Turning around on an event does not deliver it again, but passing it again does.
     assert!(names(cursor.advance(&events, 0.5, LoopMode::Loop, 9)).is_empty());
     assert_eq!(
         names(cursor.advance(&events, 1.5, LoopMode::Loop, 9)),
@@ -322,8 +322,8 @@ fn a_billion_passes_cost_nothing() {
     let events = ClipEvents::new(0.001, [("a", 0.0), ("b", 0.0005), ("c", 0.001)]).unwrap();
     let month_s = 30.0 * DAY_S;
     let whole = events.count_passed(0.0, month_s, LoopMode::Loop);
-    // 2,592,000,000 passes of three; 0.001 is not quite a thousandth, so the last seam may not be
-    // reached.
+    // 2,592,000,000 cycles of three events. 0.001 is not exactly a thousandth, so the last seam may
+    // not be reached.
     assert!(whole.abs_diff(3 * 2_592_000_000) <= 3, "{whole}");
     let ping = events.count_passed(0.0, month_s, LoopMode::PingPong);
     assert!(ping.abs_diff(2 * 2_592_000_000) <= 2, "{ping}");

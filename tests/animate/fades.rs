@@ -52,7 +52,7 @@ fn playing(animator: &Animator, id: ActorId) -> Vec<Playing> {
     animator.playing(id).unwrap().collect()
 }
 
-/// What plays at a time that is to come.
+/// The samples at a future time.
 fn at(animator: &mut Animator, id: ActorId, now_s: f64) -> Vec<Playing> {
     animator.update(now_s).unwrap();
     playing(animator, id)

@@ -1,5 +1,5 @@
-//! Keys half a turn apart: the way there is the same everywhere, and follows the quaternions'
-//! signs.
+//! Keys half a turn apart: the direction is the same everywhere, and follows the signs of the
+//! quaternions.
 
 use crate::reference::rig;
 use crate::reference::rng::Rng;
@@ -22,7 +22,7 @@ fn sampled(clip: &CurveClip, time_s: f64) -> Quat {
     local[0].rotation
 }
 
-/// Half turns as an exporter writes them: the cosine is 0 but for rounding of either sign.
+/// Half turns as exporters write them: the cosine is 0, except for rounding of either sign.
 fn half_turns(rng: &mut Rng) -> (Quat, Quat, Vec3) {
     let from = rng.rotation();
     let axis = match rng.below(3) {
@@ -67,7 +67,7 @@ fn half_a_turn_goes_about_the_axis_of_the_keys() {
                 packed.sample_joint(JointId(0), part.into()).rotation,
                 from * Quat::from_axis_angle(axis, core::f32::consts::PI * part),
             );
-            // The packing's bound, about 0.1 mm at a metre, and more; the other way is 0.6 rad off.
+            // The bound of packing is about 0.1 mm at a metre. The other way would be 0.6 rad off.
             assert!(off < 0.01, "{round} {part}: {off}");
         }
     }

@@ -1,5 +1,5 @@
-//! Inertialised transitions: value and velocity at both ends, and the polynomial against Bollo's
-//! conditions.
+//! Inertialised transitions: value and velocity at both ends, and the conditions that Bollo gives
+//! for the polynomial.
 
 use crate::reference::rng::Rng;
 use throng::Error;
@@ -104,7 +104,7 @@ fn what_runs_towards_zero_gets_there_without_overshoot() {
     }
 }
 
-/// A motion that swings and turns, as a function of time; each seed is another.
+/// A motion that swings and turns, as a function of time. It differs for each seed.
 struct Motion {
     seeds: Vec<[DVec3; 4]>,
 }
@@ -135,7 +135,7 @@ impl Motion {
     }
 }
 
-/// The largest difference between two poses; rotations as angles.
+/// The largest difference between two poses, with rotations as angles.
 fn apart(a: &[Transform], b: &[Transform]) -> f64 {
     let pairs = a.iter().zip(b);
     let of = |(a, b): (&Transform, &Transform)| {
@@ -259,7 +259,7 @@ fn an_interrupted_transition_does_not_jump() {
         if frame % 17 == 5 {
             assert!(apart(&pose, &would_be) < 1e-5, "jumps at {frame}");
         }
-        // The steepest of a decay: 15/8 of an offset of up to 8 m, in 0.3 s; and the motions' own
+        // The steepest slope of a decay: 15/8 of an offset of up to 8 m, in 0.3 s. The motions add
         // 10 m/s.
         fastest = fastest.max(apart(&pose, &shown) / DT);
         (last, shown) = (shown, pose);

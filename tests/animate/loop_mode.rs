@@ -1,4 +1,4 @@
-//! The clip's time as a closed form of the engine's: loop modes, and records of the animator.
+//! The time in a clip as a closed form of the engine's time: loop modes and animator records.
 
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
@@ -105,7 +105,7 @@ fn times_lie_within_the_clip() {
     assert!((0.0..=1.0).contains(&almost.clip_time_s(0.0, 1.0)));
 }
 
-/// The animator refuses such values; records that come from elsewhere do no harm.
+/// The animator refuses such values. Records from elsewhere with such values are harmless.
 #[test]
 fn odd_values_give_a_time_in_the_clip() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308];

@@ -17,6 +17,7 @@ mod half_turn;
 mod ik;
 mod inertia;
 mod loop_mode;
+mod models;
 mod morph_clips;
 mod root_motion;
 mod sampling;

@@ -1,4 +1,4 @@
-//! The animate stage: what curves mean, on tracks made by hand.
+//! The animate stage: sampling of curves, with tracks made by hand.
 
 use crate::reference::rig::{chain, clip, keys};
 use crate::reference::rng::Rng;
@@ -37,7 +37,7 @@ fn between(a: Quat, b: DQuat) -> f64 {
     2.0 * turn.xyz().length().atan2(turn.w.abs())
 }
 
-/// Awkward in binary, so that nothing is exact by luck.
+/// Times that are not exact in binary, so that no result is exact by chance.
 const TIMES: [f32; 4] = [0.1, 0.3, 0.7, 1.9];
 
 fn awkward() -> Vec<Vec3> {

@@ -1,4 +1,4 @@
-//! The built-in character: what its documentation promises, and what an eye would call a fault.
+//! The built-in character keeps what it documents, and has no visible faults.
 
 use crate::reference::poser::Poser;
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ fn it_needs_no_repair_and_has_every_joint_and_clip() {
     for name in CLIPS {
         assert!(clip(&mannequin, name).1 > 0.5, "{name}");
     }
-    // The root only places the character; every other joint moves vertices.
+    // The root only places the character. Every other joint moves vertices.
     assert_eq!(mannequin.palette().len(), mannequin.skeleton().len() - 1);
 }
 
@@ -132,7 +132,7 @@ fn weights_are_four_at_most_and_sum_to_one() {
 
 #[test]
 fn the_surface_is_closed() {
-    // Vertices are split along edges of colour; welded by position, every edge has two triangles,
+    // Vertices are split along edges of colour. Welded by position, every edge has two triangles,
     // which run along it in opposite directions.
     let mannequin = mannequin();
     for primitive in mannequin.primitives() {
@@ -180,7 +180,7 @@ fn normals_are_unit_vectors_that_agree_with_the_winding() {
             }
         }
     }
-    // A person of this height has 60 to 80 litres; inside out it would be negative.
+    // A person of this height has 60 to 80 litres. Inside out, it would be negative.
     assert!((0.05..0.09).contains(&volume), "{volume} m³");
 }
 

@@ -1,8 +1,8 @@
-//! `ImportOptions::max_influences`: which influences stay, and what the loss is said to be.
+//! `ImportOptions::max_influences`: the influences that stay, and the reported loss.
 
-use crate::reference::maths::{V3, distance};
+use crate::reference::maths::{V3, distance, point};
 use crate::reference::poser::Poser;
-use crate::reference::scene::Scene;
+use crate::reference::scene::{Part, Scene};
 use crate::reference::{assets, compare, gltf, raw};
 use throng::Error;
 use throng::character::Character;
@@ -11,8 +11,8 @@ use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::ids::ClipId;
 use throng::import::{
-    self, ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
-    RawPrimitive, RawSkin, RawTransform, RepairKind,
+    self, ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
+    RawNode, RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skin::{PosedVertices, skin};
@@ -34,7 +34,7 @@ fn turn(node: usize, angle: f32) -> RawChannel {
     }
 }
 
-/// Four joints at the origin, a triangle two metres out; the last joint turns in a clip.
+/// Four joints at the origin, and a triangle of 2 m. The last joint turns in a clip.
 fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
@@ -115,20 +115,16 @@ fn the_strongest_stay_and_sum_to_one() {
     assert_eq!(kept(&built(uneven, 1)), [(1, 65_535)]);
     // 4/7 and 3/7 of 65,535 are 37,448.57 and 28,086.43.
     assert_eq!(kept(&built(uneven, 2)), [(1, 37_449), (3, 28_086)]);
-    // 4/9, 3/9, 2/9: 29,126.67, 21,845, 14,563.33; three are padded to four.
+    // 4/9, 3/9, 2/9: 29,126.67, 21,845, 14,563.33. Three are padded to four.
     assert_eq!(
         kept(&built(uneven, 3)),
         [(1, 29_127), (3, 21_845), (2, 14_563), (1, 0)]
     );
-    // Of equal ones the lower joint, although the skin lists them the other way round.
+    // Of equal weights, the lower joint stays, although the skin lists them in reverse.
     assert_eq!(kept(&built([0.25; 4], 2)), [(0, 32_768), (1, 32_767)]);
     assert_eq!(kept(&built([0.25; 4], 1)), [(0, 65_535)]);
     let one = built(uneven, 1);
-    assert_eq!(
-        one.palette().len(),
-        1,
-        "what no vertex uses any more is gone"
-    );
+    assert_eq!(one.palette().len(), 1, "an entry that no vertex uses stays");
     assert_eq!(one.repairs.len(), 1);
     assert_eq!(
         (one.repairs[0].kind, one.repairs[0].count),
@@ -178,7 +174,7 @@ fn very_long_clips_are_sampled_evenly() {
     let keys = 5000;
     let channel = &mut raw.animations[0].channels[0];
     channel.times_s = (0..keys).map(|key| key as f32).collect();
-    // It turns further all the time, up to half a circle.
+    // It turns steadily, up to half a circle.
     let angle = |key: u32| key as f32 / keys as f32 * std::f32::consts::PI;
     channel.values =
         RawKeys::Rotation((0..keys).map(|k| Quat::from_rotation_z(angle(k))).collect());
@@ -219,68 +215,106 @@ fn most(character: &Character) -> usize {
     all.max().unwrap_or(0)
 }
 
-/// Holds the loss against the reference, which blends with the file's own weights.
-/// `most` influences are what a vertex has without a limit.
-fn check(name: &str, scene: &Scene, imported: &Imported, limit: u32, most: usize) {
-    let Some(loss) = imported.influence_loss else {
-        assert!(
-            most <= limit as usize,
-            "{name}: {most} influences, and no loss at {limit}"
-        );
-        return;
-    };
-    let pairs = compare::vertex_pairs(scene, imported);
-    let size = scene.size();
-    // As in pose_reference: what f32 and 16-bit weights come to.
-    let rounding = 5e-5 * size;
-    let far = |clip| {
-        let globals = scene.globals(clip);
-        let ours: Vec<Vec<V3>> = positions(imported, clip);
-        let of_part =
-            |(number, part): (usize, &crate::reference::scene::Part)| -> Vec<(usize, usize, f64)> {
-                let (theirs, _) = scene.posed(part, &globals);
-                let off = |(their, our): &(usize, usize)| {
-                    (number, *our, distance(theirs[*their], ours[number][*our]))
-                };
-                pairs[number].iter().map(off).collect()
+/// A loss under a limit, and the vertices of each part as pairs (the scene's, the crate's).
+struct Limited<'a> {
+    limit: u32,
+    imported: &'a Imported,
+    loss: &'a InfluenceLoss,
+    pairs: Vec<Vec<(usize, usize)>>,
+}
+
+impl Limited<'_> {
+    /// The primitive, the vertex and the displacement of all vertices in a pose.
+    ///
+    /// `theirs` are the positions of the reference, part by part.
+    fn displacements(
+        &self,
+        pose: Option<(usize, f64)>,
+        theirs: &[Vec<V3>],
+    ) -> impl Iterator<Item = (usize, usize, f64)> {
+        let ours = positions(self.imported, pose);
+        let parts = self.pairs.iter().zip(theirs).zip(ours).enumerate();
+        parts.flat_map(|(number, ((pairs, theirs), ours))| {
+            let off = move |(their, our): &(usize, usize)| {
+                (number, *our, distance(theirs[*their], ours[*our]))
             };
-        scene
-            .parts
-            .iter()
-            .enumerate()
-            .flat_map(of_part)
-            .collect::<Vec<_>>()
+            pairs.iter().map(off)
+        })
+    }
+}
+
+/// The positions of all parts in a pose, with the file's own weights.
+fn reference(scene: &Scene, pose: Option<(usize, f64)>) -> Vec<Vec<V3>> {
+    let globals = scene.globals(pose);
+    let of_part = |part: &Part| {
+        let matrices = scene.blended(part, &globals);
+        let positions = matrices.iter().zip(&part.positions);
+        positions.map(|(m, p)| point(m, *p)).collect()
     };
-    let there = far(loss.clip.map(|clip| (clip.index(), loss.time_s)));
-    let that = there
-        .iter()
-        .filter(|v| (v.0, v.1) == (loss.primitive, loss.vertex));
-    let that = that.map(|v| v.2).fold(0.0, f64::max);
-    assert!(
-        (that - loss.displacement_m).abs() <= rounding,
-        "{name}, {limit}: {loss:?}, the reference says {that}"
-    );
-    let mut worst = far(None);
-    for (index, clip) in scene.clips.iter().enumerate() {
-        worst.extend(
-            clip.times()
-                .into_iter()
-                .flat_map(|time| far(Some((index, time)))),
+    scene.parts.iter().map(of_part).collect()
+}
+
+/// Compares the losses under several limits with the reference.
+///
+/// Without a limit, a vertex has at most `most` influences.
+fn check(name: &str, scene: &Scene, imported: &[(u32, Imported)], most: usize) {
+    let size = scene.size();
+    // The same as in the reference for poses: rounding of `f32` and of 16-bit weights.
+    let rounding = 5e-5 * size;
+    let mut limited = Vec::new();
+    for (limit, imported) in imported {
+        let Some(loss) = &imported.influence_loss else {
+            assert!(
+                most <= *limit as usize,
+                "{name}: {most} influences, and no loss at {limit}"
+            );
+            continue;
+        };
+        limited.push(Limited {
+            limit: *limit,
+            imported,
+            loss,
+            pairs: compare::vertex_pairs(scene, imported),
+        });
+    }
+    for entry in &limited {
+        let (limit, loss) = (entry.limit, entry.loss);
+        let pose = loss.clip.map(|clip| (clip.index(), loss.time_s));
+        let theirs = reference(scene, pose);
+        let that = entry
+            .displacements(pose, &theirs)
+            .filter(|v| (v.0, v.1) == (loss.primitive, loss.vertex));
+        let that = that.map(|v| v.2).fold(0.0, f64::max);
+        assert!(
+            (that - loss.displacement_m).abs() <= rounding,
+            "{name}, {limit}: {loss:?}, the reference says {that}"
         );
     }
-    let worst = worst.into_iter().map(|v| v.2).fold(0.0, f64::max);
-    println!(
-        "{name:24} limit {limit}: {:.3e} of the size lost, {} vertices, {} poses; reference {:.3e}",
-        loss.displacement_m / size,
-        loss.vertices,
-        loss.poses,
-        worst / size
-    );
-    // The reference looks at other times between the keys.
-    assert!(
-        worst <= loss.displacement_m * 1.02 + rounding,
-        "{name}, {limit}: {worst} {loss:?}"
-    );
+    let mut worst = vec![0.0_f64; limited.len()];
+    let clips = scene.clips.iter().enumerate();
+    let poses = clips.flat_map(|(index, clip)| clip.times().into_iter().map(move |t| (index, t)));
+    for pose in poses.map(Some).chain([None]) {
+        let theirs = reference(scene, pose);
+        for (entry, worst) in limited.iter().zip(&mut worst) {
+            let all = entry.displacements(pose, &theirs);
+            *worst = all.map(|v| v.2).fold(*worst, f64::max);
+        }
+    }
+    for (Limited { limit, loss, .. }, worst) in limited.iter().zip(worst) {
+        println!(
+            "{name:24} limit {limit}: {:.3e} of the size lost, {} vertices, {} poses; \
+             reference {:.3e}",
+            loss.displacement_m / size,
+            loss.vertices,
+            loss.poses,
+            worst / size
+        );
+        // The reference takes other times between the keys.
+        assert!(
+            worst <= loss.displacement_m * 1.02 + rounding,
+            "{name}, {limit}: {worst} {loss:?}"
+        );
+    }
 }
 
 #[test]
@@ -289,9 +323,12 @@ fn losses_on_the_assets_agree_with_the_reference() {
         let name = path.file_name().unwrap().to_string_lossy();
         let scene = gltf::load(&path);
         let most = most(&import::gltf_file(&path, &limited(None)).unwrap());
-        for limit in [1, 2, 4] {
+        let all = [1, 2, 4].map(|limit| {
             let imported = import::gltf_file(&path, &limited(limit)).unwrap();
-            check(&name, &scene, &imported, limit, most);
+            (limit, imported)
+        });
+        check(&name, &scene, &all, most);
+        for (limit, imported) in all {
             for primitive in imported.primitives() {
                 let influences = &primitive.influences;
                 assert!(influences.per_vertex <= limit);
@@ -310,9 +347,10 @@ fn losses_of_random_characters_agree_with_the_reference() {
         let made = crate::reference::random::character(seed);
         let scene = raw::scene(&made);
         let most = most(&made.clone().build(&limited(None)).unwrap());
-        for limit in [1, 2, 4] {
+        let all = [1, 2, 4].map(|limit| {
             let imported = made.clone().build(&limited(limit)).unwrap();
-            check(&format!("random {seed}"), &scene, &imported, limit, most);
-        }
+            (limit, imported)
+        });
+        check(&format!("random {seed}"), &scene, &all, most);
     }
 }

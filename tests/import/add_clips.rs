@@ -1,4 +1,4 @@
-//! Clips of other files: what is matched, what is reported, and that nothing else changes.
+//! Clips of other files: matched joints, reports, and unchanged parts.
 
 use crate::builder::{Builder, F32, arm};
 use crate::reference::random;
@@ -279,8 +279,8 @@ fn landed(clip: &CurveClip) -> Vec<(usize, u16)> {
 
 #[test]
 fn names_that_several_joints_bear_go_by_their_place() {
-    // Two hands of three fingers called alike; in the file the hands stand in another order, and
-    // there is a finger more on one of them.
+    // Two hands of three fingers with the same names. The file has the hands in another order, and
+    // one hand has an extra finger.
     let ours = nodes(&[
         ("root", None),
         ("left", Some(0)),
@@ -379,7 +379,7 @@ fn morph_weights_are_matched_by_their_targets() {
     same_tracks(&added.character.curves()[1], &character.curves()[0]);
     let fewer = build("face", &["", ""]).add_clips(&character, &options(""));
     assert!(matches!(fewer, Err(Error::NoCommonJoints { .. })));
-    // A skeleton alone has no weights.
+    // A skeleton without a mesh has no weights.
     let bare = RawCharacter::from_skeleton(character.skeleton());
     let bare = bare.build(&options("bare")).unwrap();
     let bare = build("face", &["a"]).add_clips(&bare, &options(""));

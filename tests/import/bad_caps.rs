@@ -75,7 +75,7 @@ fn every_cap_is_kept() {
     );
 }
 
-/// A mesh's targets count once for each node that carries it, however small they are in the file.
+/// The targets of a mesh count once for each node with the mesh, however few bytes they take.
 #[test]
 fn shared_morph_targets_count_for_each_part() {
     let mut b = triangle();

@@ -72,7 +72,7 @@ fn targets_that_do_not_fit() {
             "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor is 5122 (not normalised), which is not allowed here (5126; others with KHR_mesh_quantization)",
         ),
     ] {
-        assert_eq!(with(&one(), path, value), words);
+        assert_eq!(with(&one(), path, value), words, "{path}");
     }
     let words = with(
         &one(),
@@ -185,7 +185,7 @@ fn caps_are_kept() {
         words.contains("elements of morph targets: 5 exceeds the limit of 4"),
         "{words}"
     );
-    // What it takes without the target, and a little.
+    // The size without the target, and a little more.
     let words = refused(
         &one(),
         ImportOptions {

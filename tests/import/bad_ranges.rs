@@ -1,4 +1,4 @@
-//! References, ranges, forms and counts that are wrong.
+//! Invalid references, ranges, forms and counts.
 
 use crate::builder::*;
 use crate::help::*;
@@ -77,7 +77,7 @@ fn dangling_references() {
             "f: bufferView 2, buffer: refers to buffer 99, but there are 1",
         ),
     ] {
-        assert_eq!(with(&arm(), path, json!(99)), words);
+        assert_eq!(with(&arm(), path, json!(99)), words, "{path}");
     }
     let mut b = arm();
     b.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
@@ -161,7 +161,7 @@ fn ranges_with_numbers_near_2_to_the_64() {
             "f: accessor 0: needs bytes 0..92 of the bufferView, which has 72 bytes",
         ),
     ] {
-        assert_eq!(with(&arm(), path, value), words);
+        assert_eq!(with(&arm(), path, value), words, "{path}");
     }
     for (path, value) in [
         ("/bufferViews/0/byteOffset", huge),

@@ -1,4 +1,4 @@
-//! What is not read: everything outside the folder.
+//! Nothing outside the folder is read.
 
 use crate::builder::*;
 use crate::help::*;

@@ -242,7 +242,7 @@ fn versions_and_required_extensions() {
             "f: file, extensionsRequired: requires EXT_meshopt_compression, which is not supported",
         ),
     ] {
-        assert_eq!(with(&arm(), path, value), words);
+        assert_eq!(with(&arm(), path, value), words, "{path}");
     }
     let newer = changed(&arm(), "/asset/version", json!("2.7"));
     assert!(gltf(&newer.glb(), &options()).is_ok());

@@ -117,7 +117,7 @@ impl Builder {
         )
     }
 
-    /// The same, normalised.
+    /// Adds an accessor of normalised values.
     pub(crate) fn normalized<T: Bytes>(
         &mut self,
         kind: &str,

@@ -1,12 +1,13 @@
-//! In which form an import keeps clips: packed, as curves, or both.
+//! The forms in which an import keeps clips: packed, as curves, or both.
 
 use crate::reference::poser::Poser;
 use crate::reference::random;
+use std::sync::LazyLock;
 use throng::builtin;
 use throng::character::Character;
 use throng::character::ClipImport;
 use throng::clip::CurveClip;
-use throng::clip::{Clip, ClipOptions};
+use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::error::Error;
 use throng::import::ImportOptions;
 use throng::palette::{PaletteFormat, SkinningMethod};
@@ -15,6 +16,25 @@ use throng::skeleton::{Affine, Transform};
 
 fn names(character: &Character) -> Vec<&str> {
     character.clips().iter().map(Clip::name).collect()
+}
+
+/// The built-in character with packed clips, with curves, and with both.
+struct Forms {
+    packed: Character,
+    curves: Character,
+    both: Character,
+}
+
+fn forms() -> &'static Forms {
+    static FORMS: LazyLock<Forms> = LazyLock::new(|| {
+        let with = |options| builtin::mannequin_with(&options).unwrap().character;
+        Forms {
+            packed: builtin::mannequin().unwrap().character,
+            curves: with(ImportOptions::curves_only()),
+            both: with(ImportOptions::with_curves()),
+        }
+    });
+    &FORMS
 }
 
 fn packed_with(error_m: f32) -> ImportOptions {
@@ -29,20 +49,22 @@ fn packed_with(error_m: f32) -> ImportOptions {
 
 #[test]
 fn clips_are_packed_and_curves_are_kept_on_request() {
-    let packed = builtin::mannequin().unwrap().character;
-    assert_eq!(names(&packed), ["Idle", "Walk", "Run", "Wave"]);
+    let Forms {
+        packed,
+        curves,
+        both,
+    } = forms();
+    assert_eq!(names(packed), ["Idle", "Walk", "Run", "Wave"]);
     assert!(packed.curves().is_empty());
 
-    let both = builtin::mannequin_with(&ImportOptions::with_curves()).unwrap();
     assert_eq!(both.clips(), packed.clips());
     let options = ClipOptions::default();
     for (clip, curve) in both.clips().iter().zip(both.curves()) {
         assert_eq!(clip.name(), curve.name());
         assert_eq!(clip.duration_s(), f64::from(curve.duration_s()));
-        assert_eq!(*clip, Clip::new(&both, curve, &options).unwrap());
+        assert_eq!(*clip, Clip::new(both, curve, &options).unwrap());
     }
 
-    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
     assert!(curves.clips().is_empty());
     assert_eq!(curves.curves(), both.curves());
     // Each form answers to the same names, with the same index.
@@ -57,7 +79,7 @@ fn clips_are_packed_and_curves_are_kept_on_request() {
 
 #[test]
 fn the_tolerance_of_packing_is_the_callers() {
-    let fine = builtin::mannequin().unwrap().character;
+    let fine = &forms().packed;
     let coarse = builtin::mannequin_with(&packed_with(0.01))
         .unwrap()
         .character;
@@ -75,13 +97,14 @@ fn the_tolerance_of_packing_is_the_callers() {
     }
 }
 
-/// The poses of a packed character are those of its clips, the poses of one with curves are those
-/// of the curves.
+/// A packed character has the poses of its clips. A character with curves has the poses of these.
 #[test]
 fn a_poser_takes_what_there_is() {
-    let packed = builtin::mannequin().unwrap().character;
-    let both = builtin::mannequin_with(&ImportOptions::with_curves()).unwrap();
-    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    let Forms {
+        packed,
+        curves,
+        both,
+    } = forms();
     let walk = packed.clip("Walk").unwrap().index();
     let (mut poser, mut exact) = (Poser::new(), Poser::new());
     let mut local = vec![Transform::IDENTITY; packed.skeleton().len()];
@@ -90,22 +113,24 @@ fn a_poser_takes_what_there_is() {
         let time_s = 0.021 * f64::from(step);
         packed.clips()[walk].sample(time_s, &mut local).unwrap();
         model_pose(packed.skeleton(), &local, &mut model).unwrap();
-        assert_eq!(poser.pose(&packed, Some((walk, time_s))).unwrap(), model);
-        exact.pose(&curves, Some((walk, time_s))).unwrap();
-        poser.pose(&both, Some((walk, time_s))).unwrap();
+        assert_eq!(poser.pose(packed, Some((walk, time_s))).unwrap(), model);
+        exact.pose(curves, Some((walk, time_s))).unwrap();
+        poser.pose(both, Some((walk, time_s))).unwrap();
         assert_eq!(poser.model(), exact.model());
         // The bound of packing is for points 3 cm from a joint, and so for the joint itself.
         let error_m = packed.clips()[walk].report().error_m;
         for (packed, exact) in model.iter().zip(exact.model()) {
             let off = (packed.translation - exact.translation).length();
-            // Between the times that are measured it may be a little more.
+            // Between the measured times, it may be a little more.
             assert!(off <= 1.5 * error_m, "{off} of {error_m}");
         }
     }
 }
 
-/// What depends on exact curves is found before they are packed: random characters with scales of
-/// any sign.
+/// Facts that depend on exact curves are found before the clips are packed.
+///
+/// The characters are random, with scales of either sign. Every fourth is quantised, which takes
+/// most of the time.
 #[test]
 fn facts_about_curves_do_not_depend_on_the_form() {
     let mut flips = 0;
@@ -113,6 +138,14 @@ fn facts_about_curves_do_not_depend_on_the_form() {
         let built = |clips| {
             let options = ImportOptions {
                 clips,
+                packing: ClipOptions {
+                    packing: if seed % 4 == 0 {
+                        ClipPacking::Quantised
+                    } else {
+                        ClipPacking::None
+                    },
+                    ..ClipOptions::default()
+                },
                 ..ImportOptions::default()
             };
             let raw = random::character(seed);
@@ -151,19 +184,18 @@ fn clips_that_join_take_the_form_of_the_others() {
 
 #[test]
 fn methods_are_checked_against_the_packed_clips() {
-    let packed = builtin::mannequin().unwrap().character;
-    let curves = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    let Forms { packed, curves, .. } = forms();
     for method in [
         SkinningMethod::Linear,
         SkinningMethod::DualQuat,
         SkinningMethod::QuatOffset,
     ] {
-        let of_packed = PaletteFormat::of(&packed, method).unwrap();
-        assert_eq!(of_packed, PaletteFormat::of(&curves, method).unwrap());
+        let of_packed = PaletteFormat::of(packed, method).unwrap();
+        assert_eq!(of_packed, PaletteFormat::of(curves, method).unwrap());
     }
 }
 
-/// Packing takes room for each joint of each clip, so it has a cap of its own; curves have none.
+/// Packing takes memory for each joint of each clip, so it has its own cap. Curves have none.
 #[test]
 fn joints_of_packed_clips_are_capped() {
     let capped = |max_clip_joints, clips| ImportOptions {

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that several tests of the importer use.
 
 use crate::builder::Builder;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) fn options() -> ImportOptions {
     }
 }
 
-/// The error's words for a file.
+/// The error text for a file.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8]) -> String {
     match gltf(bytes, &options()) {
@@ -35,7 +35,7 @@ pub(crate) fn refused(bytes: &[u8]) -> String {
     }
 }
 
-/// The error's words after a value of the arm was replaced (or, by null, removed).
+/// The error text after a value was replaced (or removed, by null).
 #[track_caller]
 pub(crate) fn with(b: &Builder, path: &str, value: Value) -> String {
     refused(&changed(b, path, value).glb())

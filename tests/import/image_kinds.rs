@@ -1,8 +1,10 @@
 //! Every kind of PNG and JPEG gives 8-bit RGBA.
 //!
-//! The files in `pictures/` are gradients of 5 × 4 to 23 × 17 texels, made by ImageMagick: grey,
-//! RGB and palette, with alpha and without, of 2, 8 and 16 bits, interlaced, with a transparent
-//! colour; JPEG as baseline, progressive, grey and CMYK.
+//! The files in `pictures/` are gradients of 5 × 4 to 23 × 17 texels, made by ImageMagick:
+//!
+//! - PNG: grey, RGB and palette, with and without alpha, of 2, 8 and 16 bits, interlaced, and with
+//!   a transparent colour;
+//! - JPEG: baseline, progressive, grey and CMYK.
 
 use crate::builder::*;
 use crate::help::*;

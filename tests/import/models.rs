@@ -1,4 +1,4 @@
-//! The importer on published models, which lie in the folder that `THRONG_ASSETS` names.
+//! Published models, from the folder that `THRONG_ASSETS` names.
 use std::path::{Path, PathBuf};
 use throng::clip::TrackValues;
 use throng::error::{AssetFault, Error};
@@ -12,7 +12,7 @@ fn loudly(words: &str) {
     drop(writeln!(std::io::stderr(), "{words}"));
 }
 
-/// The folder of models; says loudly that these tests check nothing without it.
+/// The folder of models. Without it, a visible line says that nothing is tested.
 fn assets() -> Option<PathBuf> {
     let folder = std::env::var_os("THRONG_ASSETS").map(PathBuf::from);
     if folder.is_none() {
@@ -102,7 +102,7 @@ fn known_models_give_known_numbers() {
         ),
         ("BrainStem.glb", [21, 18, 59, 34_090, 61_666, 1, 0]),
         ("CesiumMan.glb", [21, 19, 1, 3_273, 4_672, 1, 1]),
-        // 1,728 vertices in the file, which has no indices.
+        // The file has 1,728 vertices and no indices.
         ("Fox.glb", [25, 22, 1, 434, 576, 3, 1]),
         ("Fox_quantized.glb", [25, 22, 1, 434, 576, 3, 1]),
         (

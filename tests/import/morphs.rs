@@ -1,4 +1,4 @@
-//! Morph targets and weights: what is read of them.
+//! Morph targets and weights that are read.
 
 use crate::builder::*;
 use crate::help::*;
@@ -27,7 +27,7 @@ pub(crate) fn with_targets(mut b: Builder, targets: Value) -> Builder {
     b
 }
 
-/// An accessor without a view, whose elements are zero but for these.
+/// An accessor without a view. Its elements are zero, except these.
 pub(crate) fn sparse(b: &mut Builder, count: usize, places: &[u8], values: &[f32]) -> usize {
     let (indices, values) = (b.view(places), b.view(values));
     b.add(
@@ -207,7 +207,7 @@ fn vertices_that_morph_apart_are_not_merged() {
     let (vertices, targets) = count(&b, json!([{ "POSITION": same }, { "POSITION": other }]));
     assert_eq!(vertices, 5);
     assert_eq!(targets[1].positions, [Vec3::Z, Vec3::Z * 2.0]);
-    // One of a pair alone moves; another target moves the other one alike.
+    // One vertex of a pair moves alone. Another target moves the other one alike.
     let first = sparse(&mut b, 6, &[2], &[0.0, 0.0, 1.0]);
     let second = sparse(&mut b, 6, &[3], &[0.0, 0.0, 1.0]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Raw characters that code makes itself: what `RawCharacter::build` checks of them.
+//! Raw characters that are made by code, and the checks of `RawCharacter::build`.
 
 use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};
@@ -300,7 +300,7 @@ fn keys_at_equal_times_of_a_node_outside_the_skeleton_are_left_out() {
     assert_eq!(built.repairs[0].kind, RepairKind::LeftOut);
 }
 
-/// What is left out counts for the clip's start and end: the rest loops as the file has it.
+/// Omitted channels still count for the clip's start and end, so the rest loops as in the file.
 #[test]
 fn a_clip_keeps_its_duration_where_channels_are_left_out() {
     let mut raw = raw();

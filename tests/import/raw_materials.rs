@@ -1,4 +1,4 @@
-//! Materials, tangents and second texture coordinates of raw characters that code makes itself.
+//! Materials, tangents and second texture coordinates of raw characters.
 
 use crate::raw::{raw, refused};
 use throng::glam::{Affine2, Vec2, Vec3};

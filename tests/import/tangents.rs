@@ -1,4 +1,4 @@
-//! Tangents: what is read, mended and refused.
+//! Tangents that are read, repaired and refused.
 
 use crate::builder::*;
 use crate::help::*;

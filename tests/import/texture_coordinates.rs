@@ -1,4 +1,4 @@
-//! Which texture coordinates become `uvs` and `uvs1`, and what moves them.
+//! Texture coordinates that become `uvs` and `uvs1`, and their transforms.
 
 use crate::builder::*;
 use crate::help::*;
@@ -39,7 +39,7 @@ fn over(sets: [Option<u64>; 5]) -> Builder {
     b
 }
 
-/// The sets of the file in `uvs` and `uvs1`; 0 for none.
+/// The sets of the file in `uvs` and `uvs1`, or 0 for none.
 fn streams(part: &Primitive) -> [u32; 2] {
     [&part.uvs, &part.uvs1].map(|uvs| {
         assert!(uvs.is_empty() || uvs.len() == part.vertex_count());
@@ -169,7 +169,7 @@ fn transforms_are_kept_apart_from_the_coordinates() {
         info["extensions"] = json!({ "KHR_texture_transform": moved });
     }
     let c = import(&b);
-    // The base colour's set is the transform's, then comes set 0; set 2 is a third.
+    // The base colour has the transform's set, then follows set 0. Set 2 is the third.
     assert_eq!(streams(&c.primitives()[0]), [2, 1]);
     let textures = c.materials()[1].textures();
     let [color, rough] = [textures[0].unwrap(), textures[1].unwrap()];

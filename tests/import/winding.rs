@@ -1,4 +1,4 @@
-//! Mirrors: which triangles are turned over, and which may turn over later.
+//! Mirrors: triangles that are flipped, and those that may flip later.
 
 use crate::reference::poser::Poser;
 use throng::character::Character;
@@ -183,7 +183,7 @@ fn scales_that_change_sign_are_seen() {
     assert_eq!(flips(both), [true; 3]);
 }
 
-/// A joint that a clip brings out of nothing shows whatever sign its parts have then.
+/// If a clip scales a joint up from zero, the sign that appears then counts.
 #[test]
 fn a_sign_hidden_at_rest_is_seen() {
     let mut raw = limbs();

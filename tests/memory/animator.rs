@@ -1,4 +1,4 @@
-//! The animator allocates nothing once it is warm, whatever its actors are told to do.
+//! The animator allocates nothing once it is warm, for any commands to its actors.
 #![cfg(feature = "toml")]
 
 use crate::counting::{allocations, measure};

@@ -20,7 +20,7 @@ fn claiming(accessor: usize, count: u64) -> Builder {
     b
 }
 
-/// `targets` morph targets of a strip of `vertices` vertices, each of which moves ten of them.
+/// `targets` morph targets of a strip of `vertices` vertices. Each target moves ten of them.
 ///
 /// They are stored in full if `dense`, otherwise sparsely.
 fn many_targets(vertices: usize, targets: usize, dense: bool) -> Builder {

@@ -1,20 +1,22 @@
-//! The bound, at all keys and at many times between; and how much smaller clips get.
+//! The error bound holds at all keys and at many times between them, and clips get smaller.
 
-use super::curves::{apart, exact, local, model, models, points, quantised, scale};
+use super::curves::{apart, exact, local, model, points, scale};
+use crate::models::{Model, mannequin, models};
 use crate::reference::rng::Rng;
-use throng::character::Character;
 use throng::clip::CurveClip;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::ids::JointId;
 use throng::skeleton::Transform;
 
-/// In metres, for a character of 1.8 m.
+/// The error bound in metres, for a character of 1.8 m.
 const BOUND_M: f64 = 1e-4;
-/// `f32` in the local pose: a rounding of each number and of the normalisation, at all joints of a
-/// chain; of the model's size. At most 0.02 of the bound.
+/// The rounding of `f32` in the local pose, relative to the model's size.
+///
+/// Each number and the normalisation is rounded, at all joints of a chain. This is at most 0.02 of
+/// the bound.
 const ROUNDING: f64 = 1e-6;
 
-/// The clip's keys, at most 256, and 64 times in it and a little beyond.
+/// At most 256 of the clip's keys, and 64 times in the clip and a little outside.
 fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
     let tracks = raw.tracks().iter();
     let mut keys: Vec<f32> = tracks.flat_map(|t| t.values.times_s().to_vec()).collect();
@@ -27,32 +29,27 @@ fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
         .collect()
 }
 
-fn clip(character: &Character, raw: &CurveClip, packing: ClipPacking) -> Clip {
-    let options = ClipOptions {
-        packing,
-        ..ClipOptions::default()
-    };
-    Clip::new(character, raw, &options).unwrap()
-}
-
 #[test]
 fn clips_stay_in_the_bound_at_keys_and_between() {
     let mut rng = Rng::new(11);
     let mut faults = Vec::new();
-    for ((name, character), clips) in models().into_iter().zip(quantised()) {
-        let points = points(&character);
-        let bound = BOUND_M * scale(&character);
+    for entry in models() {
+        let Model {
+            name, character, ..
+        } = entry;
+        let points = points(character);
+        let bound = BOUND_M * scale(character);
         let (mut raw_bytes, mut bytes) = (0, 0);
-        for (raw, packed) in character.curves().iter().zip(clips) {
+        for (raw, packed) in character.curves().iter().zip(entry.packed()) {
             let report = *packed.report();
             let mut worst = (0.0, 0, 0.0);
             let mut got = vec![Transform::IDENTITY; character.skeleton().len()];
             for time in times(raw, &mut rng) {
                 packed.sample(time, &mut got).unwrap();
                 let at = time.clamp(raw.start_s().into(), raw.duration_s().into());
-                let want = model(&character, &exact(&character, raw, at));
+                let want = model(character, &exact(character, raw, at));
                 let pose: Vec<_> = got.iter().map(local).collect();
-                let (off, joint) = apart(&points, &want, &model(&character, &pose));
+                let (off, joint) = apart(&points, &want, &model(character, &pose));
                 if off > worst.0 || off.is_nan() {
                     worst = (off, joint, time);
                 }
@@ -106,21 +103,24 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
 
 #[test]
 fn unpacked_clips_have_the_keys_themselves() {
-    for (name, character) in models() {
-        for raw in character.curves() {
-            let plain = clip(&character, raw, ClipPacking::None);
+    for model in models() {
+        let Model {
+            name, character, ..
+        } = model;
+        for (raw, plain) in character.curves().iter().zip(model.plain()) {
             assert_eq!(plain.report().packing, ClipPacking::None);
             assert!(plain.packed_words().is_none());
             let mut got = vec![Transform::IDENTITY; character.skeleton().len()];
             for time in [raw.start_s(), raw.duration_s()] {
                 plain.sample(time.into(), &mut got).unwrap();
-                for (joint, want) in exact(&character, raw, time.into()).iter().enumerate() {
+                for (joint, want) in exact(character, raw, time.into()).iter().enumerate() {
                     let got = local(&got[joint]);
                     let dot: f64 = (0..4).map(|k| got.1[k] * want.1[k]).sum();
-                    // A rounding of each number, and one part in 5e6 for what counts as the same.
+                    // Each number is rounded, and values closer than one part in 5e6 count as
+                    // equal.
                     assert!(dot.abs() > 1.0 - 1e-6, "{name} {joint}");
                     for k in 0..3 {
-                        let size = 1.8 * scale(&character);
+                        let size = 1.8 * scale(character);
                         assert!((got.0[k] - want.0[k]).abs() <= 5e-7 * (size + want.0[k].abs()));
                         assert!((got.2[k] - want.2[k]).abs() <= 5e-7 * (1.0 + want.2[k].abs()));
                     }
@@ -132,29 +132,29 @@ fn unpacked_clips_have_the_keys_themselves() {
 
 #[test]
 fn a_tighter_bound_takes_more_and_is_met_and_an_impossible_one_is_no_lie() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    let points = points(&character);
+    let character = mannequin();
+    let points = points(character);
     let raw = &character.curves()[0];
+    let times = (0..64).map(|step| f64::from(raw.duration_s()) * f64::from(step) / 63.0);
+    let wants: Vec<_> = times
+        .map(|time| (time, model(character, &exact(character, raw, time))))
+        .collect();
     let mut last = 0;
     for error_m in [1e-2_f32, 1e-3, 1e-4, 1e-5, 1e-9] {
         let options = ClipOptions {
             error_m: Some(error_m),
             ..ClipOptions::default()
         };
-        let made = Clip::new(&character, raw, &options).unwrap();
+        let made = Clip::new(character, raw, &options).unwrap();
         let bytes = made.report().bytes;
         assert!(bytes >= last, "{error_m}: {bytes} after {last}");
         last = bytes;
         let mut got = vec![Transform::IDENTITY; character.skeleton().len()];
-        for step in 0..64 {
-            let time = f64::from(raw.duration_s()) * f64::from(step) / 63.0;
-            made.sample(time, &mut got).unwrap();
-            let want = model(&character, &exact(&character, raw, time));
+        for (time, want) in &wants {
+            made.sample(*time, &mut got).unwrap();
             let pose: Vec<_> = got.iter().map(local).collect();
-            let (off, _) = apart(&points, &want, &model(&character, &pose));
-            // A curve that no packing can meet is kept as in the file, in `f32`.
+            let (off, _) = apart(&points, want, &model(character, &pose));
+            // A curve that packing cannot follow is kept in `f32`.
             let allowed = f64::from(error_m).max(3e-6);
             assert!(off <= allowed * 1.02, "{error_m}: {off}");
         }

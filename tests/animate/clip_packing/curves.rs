@@ -1,56 +1,12 @@
-//! A clip's curves in `f64`, as glTF 2.0 words them (appendix C), and model poses; and the models
-//! to test on.
+//! A clip's curves in `f64`, as glTF 2.0 defines them (appendix C), and model poses.
 
 use crate::reference::maths::{M4, Q, mul, point, slerp, trs, unit4};
-use crate::reference::{assets, random};
-use rayon::prelude::*;
-use std::sync::LazyLock;
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
-use throng::import::{self, ImportOptions};
 use throng::skeleton::Transform;
 
 /// A local transform: translation, rotation, scale.
 pub(crate) type Local = ([f64; 3], Q, [f64; 3]);
-
-/// Every model of the folder, the built-in one and some random ones.
-pub(crate) fn models() -> Vec<(String, Character)> {
-    let mut all: Vec<(String, Character)> = Vec::new();
-    for path in assets::files() {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let model = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
-        all.push((name, model.character));
-    }
-    let built_in = throng::builtin::mannequin_with(&ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    all.push(("built-in".into(), built_in));
-    for seed in 0..12 {
-        let made = random::character(seed);
-        let made = made.build(&ImportOptions::curves_only()).unwrap();
-        all.push((format!("random {seed}"), made.character));
-    }
-    all
-}
-
-/// The clips of [`models`], in the same order, quantised. They are packed once for all tests, which
-/// takes most of the time of each.
-pub(crate) fn quantised() -> &'static [Vec<Clip>] {
-    static CLIPS: LazyLock<Vec<Vec<Clip>>> = LazyLock::new(|| {
-        let options = ClipOptions {
-            packing: ClipPacking::Quantised,
-            ..ClipOptions::default()
-        };
-        let pack = |(_, character): &(String, Character)| {
-            let curves = character.curves().par_iter();
-            let clips = curves.map(|raw| Clip::new(character, raw, &options).unwrap());
-            clips.collect()
-        };
-        models().iter().map(pack).collect()
-    });
-    &CLIPS
-}
 
 pub(crate) fn local(joint: &Transform) -> Local {
     (
@@ -138,8 +94,9 @@ pub(crate) fn model(character: &Character, pose: &[Local]) -> Vec<M4> {
     all
 }
 
-/// For each joint three points that lie 3 cm from it at rest, along its axes, in a character of 1.8
-/// m; in the joint's space.
+/// For each joint, three points along its axes, 3 cm away at rest in a character of 1.8 m.
+///
+/// They are in the space of the joint.
 pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
     let joints = character.skeleton().joints();
     let rest: Vec<Local> = joints.iter().map(|joint| local(&joint.rest)).collect();
@@ -159,7 +116,7 @@ pub(crate) fn points(character: &Character) -> Vec<[[f64; 3]; 3]> {
         .collect()
 }
 
-/// How many times as large as a man of 1.8 m.
+/// The character's size as a multiple of 1.8 m.
 pub(crate) fn scale(character: &Character) -> f64 {
     let size = f64::from(character.rest_bounds().size().max_element());
     if size > 0.0 { size / 1.8 } else { 1.0 }

@@ -1,6 +1,6 @@
-//! Loops close to the bit, whatever the packing; steps stay steps.
+//! Loops close exactly with any packing, and steps stay steps.
 
-use super::curves::{models, quantised};
+use crate::models::models;
 use crate::reference::rig::{chain, keys};
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
@@ -15,27 +15,20 @@ fn pose(character: &Character, clip: &Clip, time: f64) -> Vec<Transform> {
     pose
 }
 
-/// The same transforms, to the bit; a rotation and its opposite are one.
+/// Returns whether two transforms are equal. A rotation equals its negation.
 fn same(a: &Transform, b: &Transform) -> bool {
     let turned = a.rotation == b.rotation || a.rotation == -b.rotation;
     turned && a.translation == b.translation && a.scale == b.scale
 }
 
-fn unpacked(character: &Character, raw: &CurveClip) -> Clip {
-    let options = ClipOptions {
-        packing: ClipPacking::None,
-        ..ClipOptions::default()
-    };
-    Clip::new(character, raw, &options).unwrap()
-}
-
 fn both(character: &Character, raw: &CurveClip) -> [Clip; 2] {
-    let options = ClipOptions {
-        packing: ClipPacking::Quantised,
-        ..ClipOptions::default()
-    };
-    let quantised = Clip::new(character, raw, &options).unwrap();
-    [unpacked(character, raw), quantised]
+    [ClipPacking::None, ClipPacking::Quantised].map(|packing| {
+        let options = ClipOptions {
+            packing,
+            ..ClipOptions::default()
+        };
+        Clip::new(character, raw, &options).unwrap()
+    })
 }
 
 fn made(character: &Character, tracks: Vec<Track>) -> CurveClip {
@@ -45,22 +38,25 @@ fn made(character: &Character, tracks: Vec<Track>) -> CurveClip {
 #[test]
 fn what_loops_in_the_file_loops_to_the_bit() {
     let mut loops = 0;
-    for ((name, character), quantised) in models().into_iter().zip(quantised()) {
-        for (raw, quantised) in character.curves().iter().zip(quantised) {
+    for model in models() {
+        let character = &model.character;
+        let clips = model.plain().iter().zip(model.packed());
+        for (raw, (plain, packed)) in character.curves().iter().zip(clips) {
             let joints = character.skeleton().joints();
             let mut first: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
             let mut last = first.clone();
             raw.sample(raw.start_s().into(), &mut first).unwrap();
             raw.sample(raw.duration_s().into(), &mut last).unwrap();
-            for clip in [&unpacked(&character, raw), quantised] {
-                let start = pose(&character, clip, raw.start_s().into());
-                let end = pose(&character, clip, raw.duration_s().into());
+            for clip in [plain, packed] {
+                let start = pose(character, clip, raw.start_s().into());
+                let end = pose(character, clip, raw.duration_s().into());
                 for joint in 0..joints.len() {
                     if same(&first[joint], &last[joint]) {
                         loops += 1;
                         assert!(
                             same(&start[joint], &end[joint]),
-                            "{name} {} {joint}: {:?} {:?}",
+                            "{} {} {joint}: {:?} {:?}",
+                            model.name,
                             raw.name(),
                             start[joint],
                             end[joint]
@@ -84,8 +80,7 @@ fn full_turns_loop_to_the_bit() {
             .iter()
             .map(|time| Quat::from_axis_angle(axis, angle(time)))
             .collect();
-        // The end is the start, exactly; as a quaternion, its opposite after an odd number of
-        // turns.
+        // The end is exactly the start. After an odd number of turns, the quaternion is negated.
         all[24] = all[0];
         for key in 1..=24 {
             if all[key].dot(all[key - 1]) < 0.0 {
@@ -107,7 +102,7 @@ fn full_turns_loop_to_the_bit() {
         let half = pose(&character, &clip, 0.5);
         assert!(
             half[1].rotation.dot(start[1].rotation).abs() < 0.1,
-            "it turns"
+            "joint 1 does not turn"
         );
         println!("{:?}", clip.report());
     }

@@ -1,4 +1,4 @@
-//! Many clips at once: the same as one by one, and told of each.
+//! Many clips are packed at once as one by one, and the observer is told of each.
 
 use std::sync::{Arc, Mutex};
 use throng::Error;

@@ -1,5 +1,7 @@
-//! Packed clips against plain `f64` code: the file's curves at many times, the words by their
-//! description, loops to the bit, steps as steps, and what a file should not hold.
+//! Packed clips, compared with plain `f64` code.
+//!
+//! The tests cover the file's curves at many times, the packed words by their documentation, exact
+//! loops, steps, and odd files.
 
 mod bound;
 mod curves;

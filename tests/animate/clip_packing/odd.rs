@@ -1,5 +1,5 @@
-//! Clips as no exporter should write them: nothing panics, nothing grows without a bound, and
-//! nothing is wrong in silence.
+//! Clips that no exporter should write: nothing panics, memory has a bound, and results are
+//! correct.
 
 use crate::reference::rig::{chain, keys};
 use throng::character::Character;
@@ -87,8 +87,8 @@ fn scales_of_zero_and_below_are_followed() {
         for time in [0.0, 0.2, 0.5, 0.8, 1.0] {
             let [exact, got] = poses(&character, &raw, &clip, time);
             let off = (exact[1].scale - got[1].scale).abs().max_element();
-            // Its descendants lie up to 2 m away; half a per mille of that is more than the bound
-            // leaves.
+            // Its descendants are up to 2 m away. Half a per mille of that exceeds what the bound
+            // allows.
             assert!(
                 off <= 1e-3,
                 "at {time}: {exact:?} {got:?} {:?}",
@@ -165,8 +165,9 @@ fn single_keys_take_a_frame() {
     }
 }
 
-/// What differs most from the curves at these times, in metres of the joints' own translations and
-/// points 0.1 m beside them.
+/// The largest distance from the curves at these times, in metres.
+///
+/// It is measured at the translation of each joint and at a point 0.1 m beside it.
 fn worst(character: &Character, raw: &CurveClip, clip: &Clip, times: &[f64]) -> f32 {
     let mut worst = 0.0_f32;
     for time in times {
@@ -195,7 +196,7 @@ fn one_key_of_very_many_is_not_lost() {
             let (raw, clip) = clip(&character, vec![line(1, &times, &values)]);
             let around = [at - 1, at, at + 1].map(|key| f64::from(times[key]));
             let off = worst(&character, &raw, &clip, &around);
-            // The bound is 1e-4 of a human's size; the chain is shorter.
+            // The bound is 1e-4 of a human's size, and the chain is shorter.
             assert!(
                 off < 1e-3,
                 "{keys_in_file}, {at}: {off} {:?}",
@@ -242,8 +243,8 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
 
 #[test]
 fn many_joints_that_must_be_precise_are_packed_too() {
-    // Each end of forty joints must be followed: the first eight want more bits than a row of
-    // fields may have.
+    // The end of each of forty joints must be followed. The first eight need more bits than a row
+    // of fields may have.
     let character = chain(40);
     let times: Vec<f32> = (0..61).map(|key| key as f32 / 30.0).collect();
     let track = |joint: u16| {

@@ -1,9 +1,9 @@
-//! The words that are uploaded, read back by a decoder that was written from their description
-//! alone, in arithmetic of 32 bits as a shader has it.
+//! The packed words, read by a decoder that was written from their documentation alone.
+//!
+//! It computes in `f32`, as a shader does.
 
-use super::curves::models;
+use crate::models::{Model, models};
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions};
 use throng::glam::{Quat, Vec3};
 use throng::skeleton::Transform;
 
@@ -86,7 +86,7 @@ impl Words<'_> {
         }
     }
 
-    /// When a frame is.
+    /// The time of a frame.
     fn time(&self, frame: u32) -> f64 {
         let [start, end, rate] = [7, 8, 9].map(|at| f64::from(f32::from_bits(self.words[at])));
         if frame + 1 == self.words[1] {
@@ -106,15 +106,17 @@ impl Words<'_> {
 #[test]
 fn words_mean_what_their_description_says() {
     let mut decoded = 0;
-    for (name, character) in models() {
-        for raw in character.curves() {
-            let clip = Clip::new(&character, raw, &ClipOptions::default()).unwrap();
+    for model in models() {
+        let Model {
+            name, character, ..
+        } = model;
+        for (raw, clip) in character.curves().iter().zip(model.packed()) {
             let Some(words) = clip.packed_words() else {
                 continue;
             };
             let words = Words {
                 words: &words,
-                character: &character,
+                character,
             };
             let joints = character.skeleton().len() as u32;
             assert_eq!(
@@ -139,8 +141,8 @@ fn words_mean_what_their_description_says() {
                 for joint in (0..joints).filter(|joint| !kept.contains(&(*joint as u16))) {
                     let want = words.joint(joint, (from, from + 1, u));
                     let got = got[joint as usize];
-                    // The times above went through `f32`; keys an eighth of a turn apart make 3e-5
-                    // of that at most.
+                    // The times above were rounded to `f32`. Keys an eighth of a turn apart make at
+                    // most 3e-5 of that.
                     let near = |a: &[f32], b: &[f32]| {
                         a.iter()
                             .zip(b)

@@ -26,7 +26,7 @@ fn solve(body: &mut Body, aim: &Aim, target: &AimTarget) -> AimReport {
     aim.solve(&rig, target, body.pose()).unwrap()
 }
 
-/// Where the axis starts and where it points, and where up is, in `f64`.
+/// The start and the direction of the axis, and the up direction, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {
     let last = body.exact()[usize::from(aim.joints.last().unwrap().joint)];
     let eye = wide(aim.offset_m);

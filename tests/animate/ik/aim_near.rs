@@ -7,7 +7,7 @@ use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob};
 
-/// Where the axis starts, where it points, and where the last joint is, in `f64`.
+/// The start and the direction of the axis, and the last joint's position, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {
     let last = body.exact()[usize::from(aim.joints.last().unwrap().joint)];
     let offset = wide(aim.offset_m);
@@ -148,7 +148,7 @@ fn what_is_out_of_reach_is_missed_by_as_little_as_can_be() {
         let cone = maths::length(cone).asin();
         let off_axis = angle(wide(aim.forward), [0.0, -1.0, 0.0]);
         let least = (off_axis - cone).max(0.0);
-        // Measured 6e-7; near the cone's edge a square root halves the digits.
+        // Measured: 6e-7. Near the edge of the cone, a square root halves the digits.
         assert!((after - least).abs() < 2e-5, "{round}: {after} {least}");
         assert!((f64::from(report.angle_rad) - after).abs() < 2e-5);
         assert_eq!(report.reached, least < 1e-3, "{round}");
@@ -170,7 +170,7 @@ fn an_eye_on_the_target_has_reached_it() {
         body.local[0].rotation = rng.rotation();
         body.compose();
         let (eye, _, _) = ray(&body, &aim);
-        // Where the eye is, and elsewhere on its sphere.
+        // A target at the eye, and targets elsewhere on its sphere.
         let on_sphere = [narrow(eye), rng.direction()][round % 2];
         let rig = body.rig.clone();
         let report = aim.solve(&rig, &AimTarget::at(on_sphere), body.pose());

@@ -9,7 +9,7 @@ use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Skeleton, Transform};
 
-/// What scales a body has.
+/// The scales of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scales {
     /// None.
@@ -157,7 +157,7 @@ impl Body {
         globals(self.character.skeleton(), &self.local)
     }
 
-    /// Where the joints of the limb are, in `f64`.
+    /// The positions of the limb's joints, in `f64`.
     pub(crate) fn places(&self) -> Vec<V3> {
         let exact = self.exact();
         let places = self.limb.iter().map(|joint| place(&exact, *joint));
@@ -171,7 +171,7 @@ impl Body {
         bones.sum()
     }
 
-    /// Where the tip can come to: where it is in another pose.
+    /// A position that the tip can reach: its position in another pose.
     pub(crate) fn reachable(&self, rng: &mut Rng) -> V3 {
         let mut other = self.local.clone();
         for joint in &self.limb {
@@ -247,7 +247,7 @@ pub(crate) fn unit(v: V3) -> V3 {
     scaled(v, 1.0 / maths::length(v))
 }
 
-/// What of `v` is across the unit vector `axis`.
+/// The part of `v` that is perpendicular to the unit vector `axis`.
 pub(crate) fn across(v: V3, axis: V3) -> V3 {
     maths::sub(v, scaled(axis, maths::dot(v, axis)))
 }

@@ -151,7 +151,7 @@ fn assert_held(body: &Body, chain: &IkChain, seed: u64) {
         let index = usize::from(own.joint);
         let rest = wide4(joints[index].rest.rotation);
         let q = conjugated(rest, wide4(body.local[index].rotation));
-        // Rounding; the twist is badly known where the swing is near half a turn.
+        // Rounding. The twist is badly conditioned if the swing is near half a turn.
         let slack = 1e-5;
         match own.limit {
             JointLimit::Free => {}

@@ -1,5 +1,4 @@
-//! Feet: on uneven ground they stand where the ground is, with the pelvis as low as the lowest
-//! needs.
+//! Feet stand on uneven ground, and the pelvis is as low as the lowest foot needs.
 
 use super::bodies::{Body, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
@@ -17,9 +16,7 @@ const LEGS: [[&str; 3]; 2] = [
 
 /// The mannequin in a clip, and its feet.
 fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
         bones: TwoBone::new(
@@ -32,9 +29,9 @@ fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
     let feet = FootPlacement::new(JointId(joint("Hips")), legs.to_vec());
     let limb = vec![joint("Hips")];
     let mut poser = Poser::new();
-    poser.pose(&character, clip).unwrap();
+    poser.pose(character, clip).unwrap();
     let local = poser.local().to_vec();
-    let mut body = Body::of(character, limb);
+    let mut body = Body::of(character.clone(), limb);
     body.local = local;
     body.compose();
     (body, feet)
@@ -88,7 +85,7 @@ fn feet_stand_on_the_ground() {
         for (leg, hit) in hits.iter().flatten().enumerate() {
             let slope = angle(wide(hit.normal), [0.0, 1.0, 0.0]).min(0.5);
             let ground = f64::from(hit.point.y).clamp(-0.3, 0.25);
-            // Level ground at 0 changes nothing; on a slope the ankle keeps its height across it.
+            // Level ground at 0 changes nothing. On a slope, the ankle keeps its height across it.
             let rise = ground + f64::from(ANKLE_M) * (1.0 / slope.cos() - 1.0);
             lowest = lowest.min(rise);
             let wanted = added(before[leg], [0.0, rise, 0.0]);

@@ -1,5 +1,4 @@
-//! Inverse kinematics against plain `f64` forward kinematics: what was asked for is so in the pose
-//! that came out.
+//! Inverse kinematics, compared with plain `f64` forward kinematics of the resulting pose.
 
 mod aim;
 mod aim_near;

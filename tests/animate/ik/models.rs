@@ -39,7 +39,7 @@ const LIMBS: &[[&str; 3]] = &[
     ["RightUpperArm", "RightLowerArm", "RightHand"],
 ];
 
-/// How many limbs it has.
+/// Checks all limbs of the character, and returns their number.
 fn check(character: &Character) -> usize {
     let mut found = 0;
     for names in LIMBS {
@@ -98,10 +98,7 @@ fn check(character: &Character) -> usize {
 
 #[test]
 fn limbs_of_the_built_in_character() {
-    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
-        .unwrap()
-        .character;
-    assert_eq!(check(&character), 4);
+    assert_eq!(check(crate::models::mannequin()), 4);
 }
 
 #[test]

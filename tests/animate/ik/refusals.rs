@@ -1,4 +1,4 @@
-//! What is refused, and how it is said.
+//! Jobs and targets that are refused, and the errors that say so.
 
 use super::bodies::Body;
 use crate::reference::rig::chain;
@@ -26,268 +26,252 @@ fn feet() -> FootPlacement {
     FootPlacement::new(JointId(0), vec![leg])
 }
 
-/// The job is refused, and so is its solution, which leaves the pose alone.
-fn refused<J: IkJob>(job: &J, target: &J::Target) -> Error {
+/// Asserts that the job is refused, by its check and by its solution, which leaves the pose alone.
+///
+/// `row` names the case if it is not refused.
+#[track_caller]
+fn refused<J: IkJob>(row: impl std::fmt::Display, job: &J, target: &J::Target) -> Error {
     let mut body = Body::of(chain(4), vec![]);
     let rig = IkRig::new(body.character.skeleton());
     let before = (body.local.clone(), body.model.clone());
-    let fault = job
-        .solve(&rig, target, body.pose())
-        .err()
-        .expect("an error");
+    let Err(fault) = job.solve(&rig, target, body.pose()) else {
+        panic!("{row}: not refused");
+    };
     let checked = job.validate(&rig).and_then(|()| job.check(target));
-    // By what they say: a NaN in them is not equal to itself.
+    // The texts are compared, because an error that holds a NaN is not equal to itself.
     assert_eq!(
         checked.err().map(|fault| fault.to_string()),
-        Some(fault.to_string())
+        Some(fault.to_string()),
+        "{row}"
     );
-    assert_eq!(before, (body.local, body.model));
+    assert_eq!(before, (body.local, body.model), "{row}");
     fault
 }
 
+/// Numbers outside the range from 0 to 1.
+const NOT_A_PART: [f32; 4] = [-0.1, 1.1, f32::NAN, f32::INFINITY];
+
+/// Numbers that are not positive, or not finite.
+const NOT_POSITIVE: [f32; 4] = [0.0, -1.0, f32::NAN, f32::INFINITY];
+
 #[test]
-fn jobs_are_refused_by_name() {
+fn two_bone_jobs_are_refused_by_name() {
     let at = TwoBoneTarget::at(Vec3::Y);
-    let missing = refused(&TwoBone::new(JointId(0), JointId(1), JointId(9)), &at);
-    assert!(matches!(
-        missing,
-        Error::NotFound {
-            what: "joint",
-            index: 9,
-            count: 4
-        }
-    ));
-    for [start, mid, end] in [[1, 0, 2], [0, 2, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]] {
-        let fault = refused(
-            &TwoBone::new(JointId(start), JointId(mid), JointId(end)),
-            &at,
+    let bones =
+        |[start, mid, end]: [u16; 3]| TwoBone::new(JointId(start), JointId(mid), JointId(end));
+    let missing = refused("missing joint", &bones([0, 1, 9]), &at);
+    assert!(
+        matches!(
+            missing,
+            Error::NotFound {
+                what: "joint",
+                index: 9,
+                count: 4
+            }
+        ),
+        "{missing}"
+    );
+    for joints in [[1, 0, 2], [0, 2, 1], [0, 0, 1], [1, 1, 1], [0, 1, 1]] {
+        let fault = refused(format_args!("{joints:?}"), &bones(joints), &at);
+        assert!(
+            matches!(fault, Error::At { what: "joint", .. }),
+            "{joints:?}: {fault}"
         );
-        assert!(matches!(fault, Error::At { what: "joint", .. }), "{fault}");
     }
-    let good = TwoBone::new(JointId(0), JointId(1), JointId(2));
-    for soften in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
-        let said = refused(&TwoBone { soften, ..good }, &at).to_string();
-        assert!(said.contains("TwoBone::soften"), "{said}");
-    }
-    for hinge in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY] {
+    let good = bones([0, 1, 2]);
+    let soften = NOT_A_PART.map(|soften| ("TwoBone::soften", TwoBone { soften, ..good }));
+    let hinge = [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(|hinge| {
         let hinge = Some(hinge);
-        let said = refused(&TwoBone { hinge, ..good }, &at).to_string();
-        assert!(said.contains("TwoBone::hinge"), "{said}");
+        ("TwoBone::hinge", TwoBone { hinge, ..good })
+    });
+    for (field, job) in soften.into_iter().chain(hinge) {
+        let said = refused(format_args!("{job:?}"), &job, &at).to_string();
+        assert!(said.contains(field), "{job:?}: {said}");
     }
-    let look = AimTarget::at(Vec3::Z);
-    refused(&aim(&[]), &look);
-    refused(&aim(&[4]), &look);
-    refused(&aim(&[1, 1]), &look);
-    assert!(matches!(
-        refused(&aim(&[0; 17]), &look),
-        Error::Capacity {
-            asked: 17,
-            cap: 16,
-            ..
-        }
-    ));
-    for share in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let mut aim = aim(&[0, 1]);
-        aim.joints[1].share = share;
-        assert!(matches!(refused(&aim, &look), Error::At { index: 1, .. }));
-    }
-    refused(
-        &Aim {
-            forward: Vec3::ZERO,
-            ..aim(&[0])
-        },
-        &look,
-    );
-    refused(
-        &Aim {
-            up: Vec3::NAN,
-            ..aim(&[0])
-        },
-        &look,
-    );
-    refused(
-        &Aim {
-            offset_m: Vec3::INFINITY,
-            ..aim(&[0])
-        },
-        &look,
-    );
-    refused(
-        &Aim {
-            limit_rad: 4.0,
-            ..aim(&[0])
-        },
-        &look,
-    );
 }
 
 #[test]
-fn chains_and_feet_are_refused_by_name() {
-    let rig = IkRig::new(chain(4).skeleton());
-    let reach = ChainTarget::at(Vec3::Y);
-    assert!(IkChain::of_rig(&rig, JointId(2), JointId(1)).is_err());
-    assert!(IkChain::of_rig(&rig, JointId(0), JointId(9)).is_err());
-    let long = IkRig::new(chain(70).skeleton());
-    let fault = IkChain::of_rig(&long, JointId(0), JointId(69)).err();
-    assert!(matches!(
-        fault,
-        Some(Error::Capacity {
-            asked: 70,
-            cap: 64,
-            ..
-        })
-    ));
-    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
-    assert!(
-        good.clone()
-            .with_limit(JointId(9), JointLimit::Free)
-            .is_err()
-    );
-    refused(
-        &IkChain {
-            joints: vec![],
-            ..good.clone()
-        },
-        &reach,
-    );
-    refused(
-        &IkChain {
-            joints: good.joints[..1].to_vec(),
-            ..good.clone()
-        },
-        &reach,
-    );
-    for tolerance_m in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        refused(
-            &IkChain {
-                tolerance_m,
-                ..good.clone()
+fn aims_are_refused_by_name() {
+    let look = AimTarget::at(Vec3::Z);
+    let good = || aim(&[0]);
+    let (forward, up, offset_m) = (Vec3::ZERO, Vec3::NAN, Vec3::INFINITY);
+    for (row, job) in [
+        ("no joint", aim(&[])),
+        ("missing joint", aim(&[4])),
+        ("repeated joint", aim(&[1, 1])),
+        ("forward", Aim { forward, ..good() }),
+        ("up", Aim { up, ..good() }),
+        ("offset_m", Aim { offset_m, ..good() }),
+        (
+            "limit_rad",
+            Aim {
+                limit_rad: 4.0,
+                ..good()
             },
-            &reach,
-        );
-    }
-    for iterations in [0, 1001, u16::MAX] {
-        refused(
-            &IkChain {
-                iterations,
-                ..good.clone()
-            },
-            &reach,
-        );
-    }
-    let axis = Vec3::X;
-    for limit in [
-        JointLimit::Hinge {
-            axis: Vec3::ZERO,
-            angle_rad: (0.0, 1.0),
-        },
-        JointLimit::Hinge {
-            axis,
-            angle_rad: (1.0, 0.0),
-        },
-        JointLimit::Hinge {
-            axis,
-            angle_rad: (f32::NAN, 0.0),
-        },
-        JointLimit::Hinge {
-            axis,
-            angle_rad: (0.0, 4.0),
-        },
-        JointLimit::Cone {
-            axis,
-            swing_rad: -1.0,
-            twist_rad: (0.0, 1.0),
-        },
-        JointLimit::Cone {
-            axis,
-            swing_rad: 4.0,
-            twist_rad: (0.0, 1.0),
-        },
-        JointLimit::Cone {
-            axis,
-            swing_rad: 1.0,
-            twist_rad: (-4.0, 1.0),
-        },
-        JointLimit::Cone {
-            axis: Vec3::NAN,
-            swing_rad: 1.0,
-            twist_rad: (-1.0, 1.0),
-        },
+        ),
     ] {
-        let chain = good.clone().with_limit(JointId(1), limit).unwrap();
-        assert!(matches!(
-            refused(&chain, &reach),
-            Error::At { index: 1, .. }
-        ));
+        refused(row, &job, &look);
     }
-    let stand = FeetTarget::on(&[Some(GroundHit::level(Vec3::ZERO))]);
-    refused(
-        &FootPlacement {
-            pelvis: JointId(9),
-            ..feet()
-        },
-        &stand,
-    );
-    refused(
-        &FootPlacement {
-            pelvis: JointId(2),
-            ..feet()
-        },
-        &stand,
-    );
-    refused(
-        &FootPlacement {
-            legs: vec![],
-            ..feet()
-        },
-        &stand,
-    );
-    refused(
-        &FootPlacement {
-            legs: vec![feet().legs[0]; 9],
-            ..feet()
-        },
-        &stand,
-    );
-    refused(
-        &FootPlacement {
-            up: Vec3::ZERO,
-            ..feet()
-        },
-        &stand,
-    );
-    for bad in [-1.0, f32::NAN, f32::INFINITY, f32::MAX] {
-        refused(
-            &FootPlacement {
-                max_drop_m: bad,
-                ..feet()
-            },
-            &stand,
-        );
-        refused(
-            &FootPlacement {
-                max_step_m: bad,
-                ..feet()
-            },
-            &stand,
-        );
-        refused(
-            &FootPlacement {
-                max_tilt_rad: bad,
-                ..feet()
-            },
-            &stand,
-        );
-        let mut high = feet();
-        high.legs[0].ankle_m = bad;
-        assert!(matches!(
-            refused(&high, &stand),
-            Error::At {
-                what: "leg",
-                index: 0,
+    let many = refused("17 joints", &aim(&[0; 17]), &look);
+    assert!(
+        matches!(
+            many,
+            Error::Capacity {
+                asked: 17,
+                cap: 16,
                 ..
             }
-        ));
+        ),
+        "{many}"
+    );
+    for share in NOT_POSITIVE {
+        let mut aim = aim(&[0, 1]);
+        aim.joints[1].share = share;
+        let fault = refused(format_args!("share {share}"), &aim, &look);
+        assert!(
+            matches!(fault, Error::At { index: 1, .. }),
+            "share {share}: {fault}"
+        );
+    }
+}
+
+#[test]
+fn chains_are_refused_by_name() {
+    let rig = IkRig::new(chain(4).skeleton());
+    let reach = ChainTarget::at(Vec3::Y);
+    for (root, tip) in [(2, 1), (0, 9)] {
+        let chain = IkChain::of_rig(&rig, JointId(root), JointId(tip));
+        assert!(chain.is_err(), "from {root} to {tip}");
+    }
+    let long = IkRig::new(chain(70).skeleton());
+    let fault = IkChain::of_rig(&long, JointId(0), JointId(69)).unwrap_err();
+    assert!(
+        matches!(
+            fault,
+            Error::Capacity {
+                asked: 70,
+                cap: 64,
+                ..
+            }
+        ),
+        "{fault}"
+    );
+    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+    let missing = good.clone().with_limit(JointId(9), JointLimit::Free);
+    assert!(missing.is_err(), "a limit of a missing joint");
+    let joints = [vec![], good.joints[..1].to_vec()].map(|joints| IkChain {
+        joints,
+        ..good.clone()
+    });
+    let tolerances = NOT_POSITIVE.map(|tolerance_m| IkChain {
+        tolerance_m,
+        ..good.clone()
+    });
+    let iterations = [0, 1001, u16::MAX].map(|iterations| IkChain {
+        iterations,
+        ..good.clone()
+    });
+    for chain in joints.into_iter().chain(tolerances).chain(iterations) {
+        refused(format_args!("{chain:?}"), &chain, &reach);
+    }
+}
+
+#[test]
+fn limits_are_refused_by_the_index_of_their_joint() {
+    let rig = IkRig::new(chain(4).skeleton());
+    let reach = ChainTarget::at(Vec3::Y);
+    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+    let hinge = |axis, angle_rad| JointLimit::Hinge { axis, angle_rad };
+    let cone = |axis, swing_rad, twist_rad| JointLimit::Cone {
+        axis,
+        swing_rad,
+        twist_rad,
+    };
+    for limit in [
+        hinge(Vec3::ZERO, (0.0, 1.0)),
+        hinge(Vec3::X, (1.0, 0.0)),
+        hinge(Vec3::X, (f32::NAN, 0.0)),
+        hinge(Vec3::X, (0.0, 4.0)),
+        cone(Vec3::X, -1.0, (0.0, 1.0)),
+        cone(Vec3::X, 4.0, (0.0, 1.0)),
+        cone(Vec3::X, 1.0, (-4.0, 1.0)),
+        cone(Vec3::NAN, 1.0, (-1.0, 1.0)),
+    ] {
+        let chain = good.clone().with_limit(JointId(1), limit).unwrap();
+        let fault = refused(format_args!("{limit:?}"), &chain, &reach);
+        assert!(
+            matches!(fault, Error::At { index: 1, .. }),
+            "{limit:?}: {fault}"
+        );
+    }
+}
+
+#[test]
+fn feet_are_refused_by_name() {
+    let stand = FeetTarget::on(&[Some(GroundHit::level(Vec3::ZERO))]);
+    let with = |change: fn(&mut FootPlacement)| {
+        let mut feet = feet();
+        change(&mut feet);
+        feet
+    };
+    for (row, job) in [
+        ("missing pelvis", with(|feet| feet.pelvis = JointId(9))),
+        ("pelvis in the leg", with(|feet| feet.pelvis = JointId(2))),
+        ("no leg", with(|feet| feet.legs = vec![])),
+        ("nine legs", with(|feet| feet.legs = vec![feet.legs[0]; 9])),
+        ("up", with(|feet| feet.up = Vec3::ZERO)),
+    ] {
+        refused(row, &job, &stand);
+    }
+    type Set = fn(&mut FootPlacement, f32);
+    let fields: [(&str, Set); 4] = [
+        ("max_drop_m", |feet, bad| feet.max_drop_m = bad),
+        ("max_step_m", |feet, bad| feet.max_step_m = bad),
+        ("max_tilt_rad", |feet, bad| feet.max_tilt_rad = bad),
+        ("ankle_m", |feet, bad| feet.legs[0].ankle_m = bad),
+    ];
+    for (field, set) in fields {
+        for bad in [-1.0, f32::NAN, f32::INFINITY, f32::MAX] {
+            let mut job = feet();
+            set(&mut job, bad);
+            let fault = refused(format_args!("{field} {bad}"), &job, &stand);
+            let of_the_leg = matches!(
+                fault,
+                Error::At {
+                    what: "leg",
+                    index: 0,
+                    ..
+                }
+            );
+            assert!(field != "ankle_m" || of_the_leg, "{field} {bad}: {fault}");
+        }
+    }
+}
+
+#[test]
+fn weights_of_targets_are_refused() {
+    let bone = TwoBone::new(JointId(0), JointId(1), JointId(2));
+    let rig = IkRig::new(chain(4).skeleton());
+    let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+    for weight in NOT_A_PART {
+        let target = TwoBoneTarget::at(Vec3::Y).weighted(weight);
+        let said = refused(format_args!("two bones: {weight}"), &bone, &target).to_string();
+        assert!(said.contains("TwoBoneTarget::weight"), "{weight}: {said}");
+        let target = AimTarget {
+            weight,
+            ..AimTarget::at(Vec3::Z)
+        };
+        refused(format_args!("aim: {weight}"), &aim(&[0]), &target);
+        let target = ChainTarget {
+            weight,
+            ..ChainTarget::at(Vec3::Z)
+        };
+        refused(format_args!("chain: {weight}"), &chain, &target);
+        let target = FeetTarget {
+            weight,
+            ..FeetTarget::on(&[])
+        };
+        refused(format_args!("feet: {weight}"), &feet(), &target);
     }
 }
 
@@ -295,86 +279,49 @@ fn chains_and_feet_are_refused_by_name() {
 fn targets_are_refused_by_name() {
     let bone = TwoBone::new(JointId(0), JointId(1), JointId(2));
     let at = TwoBoneTarget::at(Vec3::Y);
-    for weight in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
-        let said = refused(&bone, &at.weighted(weight)).to_string();
-        assert!(said.contains("TwoBoneTarget::weight"), "{said}");
-        refused(
-            &aim(&[0]),
-            &AimTarget {
-                weight,
-                ..AimTarget::at(Vec3::Z)
-            },
-        );
-        let rig = IkRig::new(chain(4).skeleton());
-        let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
-        refused(
-            &chain,
-            &ChainTarget {
-                weight,
-                ..ChainTarget::at(Vec3::Z)
-            },
-        );
-        refused(
-            &feet(),
-            &FeetTarget {
-                weight,
-                ..FeetTarget::on(&[])
-            },
-        );
-    }
-    for bad in [
-        Vec3::NAN,
-        Vec3::INFINITY,
-        Vec3::new(0.0, f32::NEG_INFINITY, 0.0),
+    let pole = |pole| TwoBoneTarget { pole, ..at };
+    let rotation = |xyzw: [f32; 4]| TwoBoneTarget {
+        rotation: Some(Quat::from_array(xyzw)),
+        ..at
+    };
+    let twisted = TwoBoneTarget {
+        twist_rad: f32::NAN,
+        ..at
+    };
+    for target in [
+        twisted,
+        rotation([0.0; 4]),
+        rotation([f32::NAN, 0.0, 0.0, 1.0]),
     ] {
-        refused(&bone, &TwoBoneTarget::at(bad));
-        refused(
-            &bone,
-            &TwoBoneTarget {
-                pole: Pole::Point(bad),
-                ..at
-            },
-        );
-        refused(
-            &bone,
-            &TwoBoneTarget {
-                pole: Pole::Direction(bad),
-                ..at
-            },
-        );
-        refused(&aim(&[0]), &AimTarget::at(bad));
-        refused(
-            &aim(&[0]),
-            &AimTarget {
-                up: Some(bad),
-                ..AimTarget::at(Vec3::Z)
-            },
-        );
-        refused(&feet(), &FeetTarget::on(&[Some(GroundHit::level(bad))]));
+        refused(format_args!("{target:?}"), &bone, &target);
+    }
+    let down = Vec3::new(0.0, f32::NEG_INFINITY, 0.0);
+    for bad in [Vec3::NAN, Vec3::INFINITY, down] {
+        for target in [
+            TwoBoneTarget::at(bad),
+            pole(Pole::Point(bad)),
+            pole(Pole::Direction(bad)),
+        ] {
+            refused(format_args!("{target:?}"), &bone, &target);
+        }
+        let up = AimTarget {
+            up: Some(bad),
+            ..AimTarget::at(Vec3::Z)
+        };
+        for target in [AimTarget::at(bad), up] {
+            refused(format_args!("{target:?}"), &aim(&[0]), &target);
+        }
         let normal = GroundHit {
             point: Vec3::ZERO,
             normal: bad,
         };
-        refused(&feet(), &FeetTarget::on(&[Some(normal)]));
-    }
-    refused(
-        &bone,
-        &TwoBoneTarget {
-            twist_rad: f32::NAN,
-            ..at
-        },
-    );
-    for rotation in [
-        Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-        Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0),
-    ] {
-        refused(
-            &bone,
-            &TwoBoneTarget {
-                rotation: Some(rotation),
-                ..at
-            },
-        );
+        for hit in [GroundHit::level(bad), normal] {
+            refused(
+                format_args!("{hit:?}"),
+                &feet(),
+                &FeetTarget::on(&[Some(hit)]),
+            );
+        }
     }
     let mut body = Body::of(chain(4), vec![]);
     let rig = body.rig.clone();
@@ -382,5 +329,8 @@ fn targets_are_refused_by_name() {
         local: &mut body.local[..3],
         model: &mut body.model,
     };
-    assert!(bone.solve(&rig, &at, short).is_err());
+    assert!(
+        bone.solve(&rig, &at, short).is_err(),
+        "a pose that is too short"
+    );
 }

@@ -23,7 +23,7 @@ fn solve(body: &mut Body, job: &TwoBone, target: &TwoBoneTarget) -> TwoBoneRepor
     job.solve(&rig, target, body.pose()).unwrap()
 }
 
-/// How far the tip may be from where it can be, in limb lengths: measured 8e-7 over these seeds.
+/// The largest allowed miss of the tip, in limb lengths: measured 8e-7 over these seeds.
 const NEAR: f64 = 4e-6;
 
 #[test]
@@ -77,8 +77,8 @@ fn uneven_scales_in_the_limb_are_solved_by_repetition() {
 #[test]
 fn bends_towards_the_pole() {
     for seed in 0..300 {
-        // Mirrored, too; all scales of one size, so that a limb's geometry is that of character
-        // space.
+        // Flipped, too. All scales have one size, so that a limb has the same geometry as in
+        // character space.
         let mut body = body(seed, 2, true, Scales::Uniform);
         let mut rng = Rng::new(!seed);
         let target = body.reachable(&mut rng);

@@ -234,7 +234,7 @@ fn records_walk_as_far_late_as_early() {
     for start_s in [DAY_S, 30.0 * DAY_S] {
         // Seconds after the start are exact here.
         assert_eq!(walked(start_s), walked(0.0));
-        // The same piece of a pass, this many passes later; times are rounded by 2.4e-10 s at up to
+        // The same part of a cycle, this many cycles later. Times are rounded by 2.4e-10 s at up to
         // 40 m/s and rad/s.
         let passes = (start_s / motion.duration_s()).round() * motion.duration_s();
         let late = matrix(&motion.delta(passes + 0.25, passes + 3.5, LoopMode::Loop));
@@ -280,8 +280,8 @@ fn blends_are_weighted_means() {
 
 #[test]
 fn synchronised_blends_agree_at_any_frame_rate() {
-    // Two clips stretched to one phase; a frame's blend errs by the square of its difference in
-    // yaw.
+    // Two clips stretched to one phase. The error of a frame's blend grows with the square of its
+    // difference in yaw.
     let (a, b) = (walk(5), walk(6));
     let walked = |frames: i32| {
         let mut place = RootPlace::default();

@@ -1,4 +1,4 @@
-//! Whatever is given: an error that names it, or a number.
+//! Every input gives an error that names it, or a finite number.
 
 use super::made;
 use crate::reference::rig;
@@ -48,39 +48,41 @@ fn what_can_t_be_taken_out_is_refused() {
     let extract = |clip: &CurveClip, options| RootMotion::extract(&character, clip, &options);
     let walk = clip(3, vec![track(1, moving(Vec3::ONE)), track(1, turning())]);
 
-    let error = extract(
-        &walk,
-        RootMotionOptions {
-            joint: Some(JointId(3)),
-            ..options
-        },
-    )
-    .unwrap_err();
-    assert!(matches!(
-        error,
-        Error::NotFound {
-            what: "joint",
-            index: 3,
-            count: 3
-        }
-    ));
+    let missing = RootMotionOptions {
+        joint: Some(JointId(3)),
+        ..options
+    };
+    let error = extract(&walk, missing).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::NotFound {
+                what: "joint",
+                index: 3,
+                count: 3
+            }
+        ),
+        "{error}"
+    );
     let alien = clip(5, vec![track(4, moving(Vec3::ONE))]);
-    assert!(matches!(
-        extract(&alien, options),
-        Err(Error::NotFound { index: 4, .. })
-    ));
+    let error = extract(&alien, options).unwrap_err();
+    assert!(matches!(error, Error::NotFound { index: 4, .. }), "{error}");
     for error_m in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let options = RootMotionOptions {
             error_m: Some(error_m),
             ..options
         };
-        assert!(matches!(
-            extract(&walk, options),
-            Err(Error::Argument {
-                what: "error_m",
-                ..
-            })
-        ));
+        let error = extract(&walk, options).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Argument {
+                    what: "error_m",
+                    ..
+                }
+            ),
+            "{error_m}: {error}"
+        );
     }
 
     let on_joint = RootMotionOptions {
@@ -236,7 +238,7 @@ fn clips_without_length_or_tracks_are_still() {
 
 #[test]
 fn a_clip_that_would_take_forever_is_refused() {
-    // As many joints above each other as there may be, nearly, and keys enough to make it slow.
+    // Nearly as many joints in a chain as are allowed, and enough keys to make it slow.
     let character = rig::chain(8_000);
     let times: Vec<f32> = (0..5_000).map(|key| key as f32 * 0.01).collect();
     let turns: Vec<Quat> = (0..5_000)

@@ -106,7 +106,7 @@ fn times(rng: &mut Rng, end_s: f32) -> Vec<f32> {
     times
 }
 
-/// Random keys of one property; tangents where the curve asks for them.
+/// Random keys of one property, with tangents if the curve needs them.
 pub(crate) fn keys<T: Copy>(
     rng: &mut Rng,
     curve: Interpolation,

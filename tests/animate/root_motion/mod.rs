@@ -1,5 +1,5 @@
-//! Root motion against plain `f64` code: what stays and what is taken out, over any time, blended
-//! and applied.
+//! Root motion, compared with plain `f64` code: split clips, motion over any time span, blended and
+//! applied.
 
 mod deltas;
 mod durations;

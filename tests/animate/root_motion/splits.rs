@@ -1,20 +1,23 @@
-//! Splitting clips: what stays times what is taken out is what was.
+//! Splitting clips: the remaining motion times the extracted one is the original.
 
 use super::made::{self, CURVES, Poses, matrix};
+use crate::models::{Model, models};
 use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
-use crate::reference::{assets, random, rig};
+use crate::reference::{random, rig};
 use core::f64::consts::{PI, TAU};
 use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
 use throng::ids::{ClipId, JointId};
-use throng::import::{self, ImportOptions};
+use throng::import::ImportOptions;
 use throng::motion::{RootMotion, RootMotionOptions, RootReference};
 
-/// What single precision loses of a pose, of the largest coordinate that takes part: about ten
-/// roundings of 6e-8 in keys and interpolation of either clip. Of this, 0.04 was measured at most
-/// where keys are rewritten.
+/// The rounding error of a pose in single precision, relative to the largest coordinate that takes
+/// part.
+///
+/// It is about ten roundings of 6e-8 in keys and interpolation of either clip. If keys are
+/// rewritten, at most 0.04 of this was measured.
 const ROUNDING: f64 = 1e-6;
 
 fn position(m: &M4) -> [f64; 3] {
@@ -37,7 +40,7 @@ fn heading(now: &M4, then: &M4) -> f64 {
     2.0 * (entry(0, 2) - entry(2, 0)).atan2(1.0 + trace)
 }
 
-/// Whether a joint is `root` or below it.
+/// Returns whether a joint is `root` or below it.
 fn below(character: &Character, joint: usize, root: u16) -> bool {
     let mut at = Some(JointId(joint as u16));
     while let Some(joint) = at.filter(|joint| joint.0 != root) {
@@ -46,7 +49,7 @@ fn below(character: &Character, joint: usize, root: u16) -> bool {
     at.is_some()
 }
 
-/// Splits and compares at many times; the largest error as a part of what is allowed.
+/// Splits a clip, and returns the largest error over many times as a part of the bound.
 fn check(
     character: &Character,
     clip: &CurveClip,
@@ -109,7 +112,7 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
             joint: JointId(joint),
             values: made::translation(&mut rng, curve, 1.3),
         }];
-        // Ancestors stand turned and unevenly scaled: all is affine still.
+        // Ancestors are turned and unevenly scaled. Everything is still affine.
         for above in 0..joint {
             tracks.push(Track {
                 joint: JointId(above),
@@ -227,7 +230,7 @@ fn what_stays_has_no_heading_and_stays_in_place() {
             for at in 0..=400 {
                 let time = 2.0 * f64::from(at) / 400.0;
                 let now = poses.at(time)[1];
-                // What was measured, at the model's size of 2 m: as an angle, and as it is.
+                // The measured error at the model's size of 2 m: as an angle, and in metres.
                 let error_m = motion.report().error_m + 4e-6;
                 let angle = heading(&now, &from).abs();
                 assert!(angle < error_m / 2.0, "{angle} {error_m}");
@@ -310,27 +313,18 @@ fn the_topmost_joint_that_moves_is_found() {
 
 #[test]
 fn every_model_can_be_split() {
-    let file = |path: std::path::PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let import = import::gltf_file(&path, &ImportOptions::curves_only());
-        (name, import.unwrap().character)
-    };
-    let mut models: Vec<_> = assets::files().into_iter().map(file).collect();
-    models.push((
-        "built-in".into(),
-        throng::builtin::mannequin_with(&ImportOptions::curves_only())
-            .unwrap()
-            .character,
-    ));
-    models.extend((0..40).map(|seed| {
-        let made = random::morphing(seed)
-            .build(&ImportOptions::curves_only())
-            .unwrap();
-        (format!("random {seed}"), made.character)
-    }));
+    let random: Vec<Model> = (0..40)
+        .map(|seed| Model::raw(format!("random {seed}"), random::morphing(seed)))
+        .collect();
+    let files = models()
+        .iter()
+        .filter(|model| !model.name.starts_with("random"));
     let mut rng = Rng::new(4);
     let (mut split, mut refused) = (0, 0);
-    for (name, character) in &models {
+    for model in files.chain(&random) {
+        let Model {
+            name, character, ..
+        } = model;
         for clip in character.curves() {
             for yaw in [true, false] {
                 let options = RootMotionOptions {

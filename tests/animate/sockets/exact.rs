@@ -1,8 +1,9 @@
-//! What an actor plays, and where its joints are by the rule of blending, in `f64`.
+//! The samples of an actor, and its joints by the rule of blending, in `f64`.
 
 use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
+use std::sync::LazyLock;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character};
 use throng::clip::Clip;
@@ -14,19 +15,25 @@ use throng::skeleton::Mask;
 use throng::skeleton::Transform;
 use throng::state_machine::{MaskDesc, MaskPartDesc};
 
-/// How much weight layer 0 needs in an animator so that nothing of the rest pose is seen.
+/// The weight that layer 0 of an animator needs to hide the rest pose.
 const THRESHOLD: f32 = 0.999;
 
-/// How many layers the actors play on.
+/// The number of layers that the actors play on.
 const LAYERS: u8 = 3;
 
-/// A character with two masks, and an additive clip where there can be one.
+/// A character with two masks and, if possible, an additive clip.
 pub(crate) struct Load {
     pub(crate) character: Character,
 }
 
-pub(crate) fn loads() -> Vec<Load> {
-    let random = (0..10).map(|seed| {
+/// The loads of all tests: building them takes most of the time of each test.
+pub(crate) fn loads() -> &'static [Load] {
+    static LOADS: LazyLock<Vec<Load>> = LazyLock::new(make_loads);
+    &LOADS
+}
+
+fn make_loads() -> Vec<Load> {
+    let random = (0..6).map(|seed| {
         let mut raw = random::character(100 + seed);
         for (number, node) in raw.nodes.iter_mut().enumerate() {
             node.name = format!("node {number}").into();
@@ -62,7 +69,7 @@ pub(crate) fn loads() -> Vec<Load> {
             additive,
             ..AnimationDesc::default()
         };
-        // A scale of 0 has no difference.
+        // A scale of 0 cannot be the reference of a difference.
         let made = character.clone().with_animation(&desc(vec![additive]));
         let made = made.or_else(|_| character.clone().with_animation(&desc(Vec::new())));
         Load {
@@ -81,7 +88,7 @@ impl Load {
         self.character.animations().masks()
     }
 
-    /// An actor that plays this and that on three layers, in the middle of some fades.
+    /// An actor that plays random clips on three layers, in the middle of some fades.
     pub(crate) fn actor(&self, rng: &mut Rng) -> (Animator, ActorId) {
         let mut animator = Animator::new(&self.character, &AnimatorDesc::default()).unwrap();
         let id = animator.add(Play::REST).unwrap();
@@ -106,7 +113,7 @@ impl Load {
         (animator, id)
     }
 
-    /// What the actor plays at a time, as a list for the batch.
+    /// The samples of the actor at a time, for the batch.
     pub(crate) fn samples(&self, animator: &Animator, id: ActorId, time_s: f64) -> Vec<ClipSample> {
         let records = animator.records(id).unwrap().iter();
         let samples = records.map(|record| {
@@ -168,7 +175,7 @@ impl Load {
                 let (mut at, mut ar, mut a_s) = ([0.0; 3], [0.0; 4], [0.0; 3]);
                 let below = (threshold - sum).max(0.0);
                 let all = plain.iter().map(|own| (own.0, own.1));
-                // What lies below comes first: it says to which half space rotations are turned.
+                // The level below comes first, because it decides the half space of all rotations.
                 for (w, (pt, pr, ps)) in std::iter::once((below, (t, r, s))).chain(all) {
                     let dot: f64 = (0..4).map(|k| ar[k] * pr[k]).sum();
                     let sign = if dot < 0.0 { -1.0 } else { 1.0 };

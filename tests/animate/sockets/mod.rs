@@ -1,4 +1,4 @@
-//! Where joints and sockets of actors are: against the rule of blending in plain `f64` code.
+//! Joints and sockets of actors, compared with the rule of blending in plain `f64` code.
 
 mod exact;
 
@@ -21,14 +21,14 @@ fn apart(exact: &M4, got: &Affine) -> f64 {
     (0..12).map(difference).fold(0.0, f64::max)
 }
 
-/// At the present time, before and after it, of whatever is played.
+/// At the present time and before and after it, with random samples.
 #[test]
 fn joints_are_where_the_rule_of_blending_has_them() {
     let mut worst: f64 = 0.0;
     for load in loads() {
         let rng = &mut Rng::new(12);
         let joints = load.character.skeleton().joints();
-        for _ in 0..20 {
+        for _ in 0..30 {
             let (animator, id) = load.actor(rng);
             for _ in 0..5 {
                 let time_s = animator.now_s() + f64::from(rng.range(-0.5, 3.0));
@@ -54,12 +54,12 @@ fn joints_are_where_the_rule_of_blending_has_them() {
     println!("off by at most {worst}");
 }
 
-/// A socket lies on its joint, at its offset, wherever the instance stands.
+/// A socket is at its offset from its joint, for any place of the instance.
 #[test]
 fn sockets_lie_on_their_joints() {
     for load in loads() {
         let rng = &mut Rng::new(13);
-        for _ in 0..7 {
+        for _ in 0..11 {
             let (animator, id) = load.actor(rng);
             let joint = JointId(rng.below(load.character.skeleton().len()) as u16);
             let mut transform =
@@ -73,7 +73,7 @@ fn sockets_lie_on_their_joints() {
     }
 }
 
-/// However deep a joint lies, in a pose of the caller's.
+/// Joints at any depth, in a pose of the caller.
 #[test]
 fn joints_of_deep_skeletons() {
     let character = rig::chain(300);
@@ -101,7 +101,7 @@ fn joints_of_deep_skeletons() {
         let size = want.translation.length().max(1.0);
         let off = got.to_cols_array().into_iter().zip(want.to_cols_array());
         let off = off.fold(0.0_f32, |most, (got, want)| most.max((got - want).abs()));
-        // Ten roundings in each product, of 6e-8.
+        // Each product has ten roundings of 6e-8.
         assert!(off <= 6e-7 * f32::from(joint + 1) * size, "{joint}: {off}");
     }
 }
@@ -134,7 +134,7 @@ fn sockets_and_joints_are_found_by_name() {
     let text =
         "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
     let text = AnimationText::parse("guard.toml", text).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let character = character.with_animation_text(&text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add("Walk").unwrap();
@@ -156,7 +156,7 @@ fn sockets_and_joints_are_found_by_name() {
 fn text_that_does_not_fit_is_named_with_its_line() {
     let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
     let text = AnimationText::parse("guard.toml", text).unwrap();
-    let character = throng::builtin::mannequin().unwrap().character;
+    let character = crate::models::packed_mannequin();
     let said = character
         .with_animation_text(&text)
         .unwrap_err()

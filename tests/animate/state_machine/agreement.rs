@@ -7,7 +7,7 @@ use throng::ids::StateId;
 use throng::motion::{ClipSample, SampleList};
 use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog};
 
-/// The crate's events of an update are 256 at most; the simulation has no such end.
+/// The crate delivers at most 256 events in an update. The simulation has no limit.
 const MAX_STEPS: usize = 250;
 /// Both round at each of some hundred steps of numbers below 100: the worst seen is 2e-13.
 const TIME_S: f64 = 1e-10;
@@ -21,7 +21,7 @@ fn samples(machine: &StateMachine, state: &StateMachineInstance) -> Vec<ClipSamp
     list.samples(0).to_vec()
 }
 
-/// How far two times in a clip are apart: around the loop, if it is one.
+/// The distance of two times in a clip, around the loop if it loops.
 fn apart(got_s: f64, want: &Sample) -> f64 {
     let straight = (got_s - want.time_s).abs();
     if want.looped {

@@ -1,4 +1,4 @@
-//! What must not be: numbers without measure, states from elsewhere, handles of other machines.
+//! Invalid input: extreme numbers, foreign states, and handles of other machines.
 
 use super::made::{self, CLIPS};
 use crate::reference::rng::Rng;
@@ -97,7 +97,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
                 state.now_s() + f64::from(rng.range(-1.0, 1.0))
             };
             machine.update(now_s, &mut state, &mut log).unwrap();
-            // Steps are bounded, so what is told of them is.
+            // The number of steps has a bound, so the log has one, too.
             assert!(log.events().len() <= 600 && log.passes().len() <= 100_000);
             for pass in log.passes() {
                 assert!(pass.from_s.is_finite() && pass.to_s.is_finite());
@@ -117,7 +117,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
             let levels = list.samples(0).iter().map(|sample| sample.level);
             assert!(levels.is_sorted());
         }
-        // What it came to is what it may come to.
+        // The resulting state can be saved and restored.
         let saved = toml::to_string(&state).unwrap();
         let mut restored = toml::from_str::<StateMachineInstance>(&saved).unwrap();
         machine
@@ -158,7 +158,7 @@ fn a_month_in_one_update_is_bounded_and_what_follows_goes_on() {
     assert!(log.events().len() <= 2 * 256 + 1);
     assert_eq!(state.now_s(), month_s);
     machine.update(month_s, &mut state, &mut log).unwrap();
-    // It has come past its exit long since.
+    // It passed its exit long ago.
     assert!(!log.events().is_empty());
     machine.update(month_s + 3.0, &mut state, &mut log).unwrap();
     let events: Vec<_> = log.events().iter().collect();
@@ -294,19 +294,29 @@ fn too_much_is_refused_with_its_cap() {
             other => panic!("{other}"),
         }
     };
-    let mut desc = simple();
-    desc.layers[0].transitions = vec![desc.layers[0].transitions[0].clone(); 1025];
-    assert_eq!(cap(&desc), ("transitions", 1025, 1024));
-    let mut desc = simple();
-    desc.layers = vec![desc.layers[0].clone(); 17];
-    assert_eq!(cap(&desc), ("layers", 17, 16));
-    let mut desc = simple();
-    desc.parameters = vec![desc.parameters[0].clone(); 257];
-    assert_eq!(cap(&desc), ("parameters", 257, 256));
-    let mut desc = simple();
-    desc.layers[0].transitions[0].when = vec!["flag".parse().unwrap(); 17];
-    assert_eq!(cap(&desc), ("conditions", 17, 16));
-    // As many as may be, each leading on: it ends.
+    type Change = fn(&mut StateMachineDesc);
+    let changes: [(&str, usize, Change); 4] = [
+        ("transitions", 1024, |desc| {
+            let transitions = &mut desc.layers[0].transitions;
+            *transitions = vec![transitions[0].clone(); 1025];
+        }),
+        ("layers", 16, |desc| {
+            desc.layers = vec![desc.layers[0].clone(); 17];
+        }),
+        ("parameters", 256, |desc| {
+            desc.parameters = vec![desc.parameters[0].clone(); 257];
+        }),
+        ("conditions", 16, |desc| {
+            let when = &mut desc.layers[0].transitions[0].when;
+            *when = vec!["flag".parse().unwrap(); 17];
+        }),
+    ];
+    for (what, most, change) in changes {
+        let mut desc = simple();
+        change(&mut desc);
+        assert_eq!(cap(&desc), (what, most + 1, most));
+    }
+    // As many states and transitions as are allowed, each of which leads to another: updates end.
     let mut desc = simple();
     let states = (0..256).map(|index| StateDesc::clip(&format!("s{index}"), "a"));
     desc.layers[0].states = states.collect();

@@ -9,7 +9,7 @@ use throng::state_machine::{
     TransitionDesc,
 };
 
-/// Names and durations; one is a pose.
+/// Names and durations. One clip is a pose.
 pub(crate) const CLIPS: [(&str, f64); 6] = [
     ("a", 1.213),
     ("b", 0.771),
@@ -202,7 +202,7 @@ pub(crate) fn desc(rng: &mut Rng) -> StateMachineDesc {
     }
 }
 
-/// What a player may do.
+/// An input of a player.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Input {
     Float(&'static str, f32),

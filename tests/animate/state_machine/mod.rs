@@ -1,5 +1,5 @@
-//! State machines against a plain simulation in `f64`, their rules one by one, their text, and what
-//! is wrong with it.
+//! State machines: compared with a plain simulation in `f64`, their rules, their text and its
+//! errors.
 #![cfg(feature = "toml")]
 
 mod agreement;

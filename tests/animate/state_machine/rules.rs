@@ -121,7 +121,7 @@ fn an_exit_below_1_is_met_once_a_loop_and_one_above_is_passed() {
         played.set("flag", 1.0);
         assert_eq!(played.to(9.0), named(&[("b", want)]), "exit {at}");
     }
-    // A state that plays once passes it once, too; backwards the end is its start.
+    // A state that plays once also passes this once. Backwards, its end is its start.
     let mut once = desc(vec![exit(0.25)]);
     once.layers[0].states[0].loop_mode = LoopMode::Once;
     let mut played = Played::of(&once);
@@ -214,7 +214,7 @@ fn rings_of_transitions_end() {
 
 #[test]
 fn interruptions_are_those_of_source_and_target_in_order() {
-    // From `a` to `b`, in a fade of a second; what comes at a half of it?
+    // A fade of one second from `a` to `b`, with inputs at half of it.
     let fade = |interruption, ordered| TransitionDesc {
         fade_s: 1.0,
         interruption,
@@ -259,7 +259,7 @@ fn interruptions_are_those_of_source_and_target_in_order() {
         entered(run("c", Source, false, "c"), &["count"]),
         named(&[("c", 0.5)])
     );
-    // What may not interrupt waits for the end.
+    // A transition that may not interrupt waits for the end.
     let mut played = run("c", None, true, "c");
     played.set("flag", 1.0);
     assert_eq!(played.to(3.0), named(&[("a", 1.0)]));
@@ -498,12 +498,10 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 
 #[test]
 fn masks_and_levels_reach_the_samples() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character;
+    let character = crate::models::mannequin();
     let text =
         throng::state_machine::StateMachineText::parse("hero.toml", super::text::HERO).unwrap();
-    let machine = text.build(&character).unwrap();
+    let machine = text.build(character).unwrap();
     let mut state = machine.start(0.0);
     let wave = machine.parameter("wave").unwrap();
     machine.set_trigger(&mut state, wave).unwrap();

@@ -172,7 +172,7 @@ impl<'d> Simulation<'d> {
                 for pair in sorted.windows(2) {
                     let u = (x - pair[0].0) / (pair[1].0 - pair[0].0);
                     if (0.0..1.0).contains(&u) {
-                        // Weights are `f32`; what they do to the pace of a loop adds up.
+                        // Weights are `f32`, and their effect on the pace of a loop adds up.
                         let weights = [1.0 - u, u].map(|weight| f64::from(weight as f32));
                         return vec![(pair[0].1, weights[0]), (pair[1].1, weights[1])];
                     }
@@ -232,7 +232,7 @@ impl<'d> Simulation<'d> {
         eased(transition.ease, u)
     }
 
-    /// Whether transitions are offered, from which phase and state, and their indices.
+    /// The indices of the offered transitions, and whether they start at the current state.
     fn offers(&self, layer: usize) -> Vec<(bool, usize)> {
         let desc = &self.desc.layers[layer];
         let level = &self.levels[layer];

@@ -3,18 +3,16 @@
 
 use super::made;
 use crate::reference::rng::Rng;
+use throng::Error;
 use throng::character::Character;
 use throng::error::{DescFault, DescPart};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{StateMachineDesc, StateMachineText};
-use throng::{Error, builtin};
 
 pub(crate) const HERO: &str = include_str!("../../../examples/machine/hero.toml");
 
-fn character() -> Character {
-    builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
-        .unwrap()
-        .character
+fn character() -> &'static Character {
+    crate::models::mannequin()
 }
 
 fn build(character: &Character, text: &str) -> Result<(), Error> {
@@ -37,18 +35,18 @@ fn data_comes_back_from_its_text() {
     let hero = StateMachineText::parse("hero.toml", HERO).unwrap();
     let again = StateMachineText::parse("again", &hero.desc().to_toml().unwrap()).unwrap();
     assert_eq!(hero.desc(), again.desc());
-    hero.build(&character()).unwrap();
+    hero.build(character()).unwrap();
     assert_eq!(
         StateMachineText::parse("", "").unwrap().desc(),
         &StateMachineDesc::default()
     );
 }
 
-/// What is written where, what is wrong then with which part, and at which field. The line is that
-/// of the last line of what stands there.
+/// Replacements in the text of the hero, and the errors that follow.
+///
+/// The line of an error is the last line of the replaced text.
 const BROKEN: &[(&str, &str, &str, &str)] = &[
-    // (what stands in the text, what is put there, the start of the message after the line, a part
-    // of the rest)
+    // (replaced text, replacement, start of the message after the line, part of the rest)
     (
         "name = \"jump\", kind = \"trigger\"",
         "name = \"jump\", kind = \"triger\"",
@@ -317,7 +315,7 @@ fn errors_name_the_part_and_the_line() {
         assert_eq!(HERO.matches(there).count(), 1, "{there}");
         let at = HERO.find(there).unwrap();
         let text = HERO.replace(there, instead);
-        let error = build(&character, &text).unwrap_err();
+        let error = build(character, &text).unwrap_err();
         let Error::StateMachine(found) = &error else {
             panic!("{error}");
         };
@@ -359,7 +357,7 @@ fn what_is_missing_is_named() {
         ("name = \"upper body\"\n", "mask 0 \"\""),
     ] {
         assert_eq!(HERO.matches(gone).count(), 1, "{gone}");
-        let error = build(&character, &HERO.replace(gone, "")).unwrap_err();
+        let error = build(character, &HERO.replace(gone, "")).unwrap_err();
         let message = error.to_string();
         println!("{message}");
         assert!(
@@ -367,7 +365,7 @@ fn what_is_missing_is_named() {
             "{message}"
         );
     }
-    let none = build(&character, "").unwrap_err();
+    let none = build(character, "").unwrap_err();
     assert_eq!(
         none.to_string(),
         "hero.toml:1: state machine, layer: has no layer"
@@ -435,7 +433,7 @@ fn texts_that_are_broken_at_random_give_errors_with_lines_or_machines() {
             }
             _ => HERO[..rng.below(HERO.len())].to_owned(),
         };
-        match build(&character, &text) {
+        match build(character, &text) {
             Ok(()) => taken += 1,
             Err(Error::StateMachine(error)) => {
                 let last = text.matches('\n').count() as u32 + 1;
@@ -462,7 +460,7 @@ fn texts_without_measure_are_refused() {
             all.collect::<String>()
         )
     };
-    assert!(build(&character, &states(256)).is_ok());
+    assert!(build(character, &states(256)).is_ok());
     let deep = format!("a = {}", "[".repeat(400_000));
     let keys = format!("{}a = 1", "a.".repeat(400_000));
     let tables = format!(
@@ -478,14 +476,14 @@ fn texts_without_measure_are_refused() {
     );
     let large = " ".repeat((1 << 20) + 1);
     for text in [states(257), deep, keys, tables, long, large] {
-        let error = build(&character, &text).unwrap_err();
+        let error = build(character, &text).unwrap_err();
         assert!(
             error.to_string().len() < 2000,
             "{}",
             error.to_string().len()
         );
     }
-    let Err(Error::StateMachine(error)) = build(&character, &states(257)) else {
+    let Err(Error::StateMachine(error)) = build(character, &states(257)) else {
         panic!("taken");
     };
     let cap = DescFault::Cap {

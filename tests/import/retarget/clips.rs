@@ -86,9 +86,9 @@ fn models_follow_themselves() {
                 on_keys < 4e-6 * size(&character).max(1.0),
                 "{name}: {on_keys}"
             );
-            // The measure is taken at three places of four between keys, so others may be a little
-            // more off; and scales in it are against the joint's own, here against 1: no model has
-            // a joint of a scale above 2.
+            // The error is measured at three of four places between keys, so it may be slightly
+            // larger at others. Its scales are relative to the joint's own scale, here to 1. No
+            // model has a joint of a scale above 2.
             assert!(
                 between < 2.5 * allowed + 4e-6 * size(&character),
                 "{name}: {between}"

@@ -1,4 +1,4 @@
-//! What is refused, and that nothing panics.
+//! Invalid maps and options are refused, and nothing panics.
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
@@ -151,7 +151,7 @@ fn options_and_lengths_are_checked() {
         ));
     }
     assert!(out[0].translation.x.is_nan(), "something was written");
-    // A clip of a larger skeleton; too many keys.
+    // A clip of a larger skeleton, and a clip with too many keys.
     let wide = CurveClip::new("wide", vec![spin(2, 2)], &to).unwrap();
     assert!(matches!(
         retarget.clip(&wide),
@@ -291,7 +291,7 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
     CurveClip::new("wild", tracks, skeleton).unwrap()
 }
 
-/// Random names, hierarchies, scales and numbers: no panic, and what comes out is finite.
+/// With random names, hierarchies, scales and numbers nothing panics, and results are finite.
 #[test]
 fn nothing_panics() {
     let rng = &mut Rng::new(1234);

@@ -1,5 +1,5 @@
-//! Where limbs point and how far hips move, on a target that rests, stands, is built and is named
-//! otherwise.
+//! Directions of limbs and distances of hips, on a target with another rest pose, stance, build and
+//! names.
 
 use super::rigs::{
     At, at, difference, direction, model, placed, position, random_turn, rest, rotate, times,
@@ -66,9 +66,11 @@ fn source(rng: &mut Rng) -> Skeleton {
 
 const SIZE: f64 = 0.7;
 
-/// The target: Unreal's names, smaller, arms 45 to 60 degrees down and a bit forward, legs apart, a
-/// joint between upper arm and forearm, twist joints, below a node as exporters from Z-up,
-/// centimetre worlds make them; `stand` turns the whole.
+/// The target: smaller, with Unreal's names, arms 45 to 60 degrees down and slightly forward, and
+/// legs apart.
+///
+/// It has a joint between upper arm and forearm, and twist joints. It hangs below a node as
+/// exporters from Z-up worlds in centimetres make it. `stand` turns everything.
 fn target(rng: &mut Rng, stand: Q) -> Skeleton {
     let mut places: Vec<V3> = JOINTS.iter().map(|joint| joint.3).collect();
     let about = |rng: &mut Rng, axis: V3, angle: f64| {
@@ -177,7 +179,7 @@ fn limbs_point_where_the_sources_do() {
                 way(&b, &to_rest, &to, 1),
                 rotate(stand, theirs),
             )));
-            // Joints that follow none are at rest; so are limbs' lengths.
+            // Joints that follow no other are at rest. Limbs keep their lengths.
             for joint in map.unmatched_target() {
                 let joint = usize::from(joint);
                 assert_eq!(moved[joint], to.joints()[joint].rest);
@@ -217,8 +219,7 @@ fn without_alignment_limbs_keep_their_own_rest() {
     assert!((0.75..1.05).contains(&off), "{off}");
 }
 
-/// What the trunk, the feet and the head do: the model-space change from rest, whatever the axes
-/// are.
+/// The motion of trunk, feet and head: the change from rest in model space, for any axes.
 #[test]
 fn the_trunk_turns_by_what_the_source_turns() {
     let rng = &mut Rng::new(15);
@@ -280,8 +281,8 @@ fn a_skeleton_onto_itself_is_the_identity() {
         let mut moved = rest(&from);
         retarget.pose(&local, &mut moved).unwrap();
         let off = difference(&model(&from, &local), &model(&from, &moved), 0.1);
-        // Rounded to 32 bits in each joint, of places up to 2 m; under uneven scales the same
-        // rotations shear the same.
+        // Each joint rounds positions of up to 2 m to 32 bits. Under uneven scales, the same
+        // rotations shear the same way.
         assert!(off < 2e-6, "round {round}: {off}");
     }
 }

@@ -1,7 +1,8 @@
-//! Retargeting: against plain `f64` code, on skeletons that differ in all that it has to bridge.
+//! Retargeting, compared with plain `f64` code, on skeletons that differ in many ways.
 
 mod clips;
 mod faults;
 mod limbs;
 mod rigs;
+mod scheme_names;
 mod schemes;

@@ -37,8 +37,9 @@ pub(crate) fn skeleton(nodes: Vec<RawNode>) -> Skeleton {
     built.character.skeleton().clone()
 }
 
-/// The skeleton of joints below a node that is turned and scaled; their places and turns are as
-/// given all the same.
+/// The skeleton of joints below a turned and scaled node.
+///
+/// The joints have the given positions and rotations nevertheless.
 pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
     let mut nodes = Vec::new();
     let (turn, scale) = node.unwrap_or(([0.0, 0.0, 0.0, 1.0], 1.0));

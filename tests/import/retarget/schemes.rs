@@ -1,9 +1,7 @@
-//! Naming schemes: their published names, each of which must be found as what it is.
-//!
-//! Mixamo: the skeleton of its characters; Unreal: the UE4 mannequin's; VRM: VRoid's joints and the
-//! humanoid bones of VRM 1.0; Rigify: the human metarig and the deforming copy; Biped: 3ds Max's.
+//! Joints are found by the published names of common naming schemes.
 
 use super::rigs::skeleton;
+use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
 use crate::reference::rng::Rng;
 use throng::builtin;
@@ -12,346 +10,7 @@ use throng::import::{self, ImportOptions, RawNode, RawTransform};
 use throng::retarget::{Humanoid, JointMap, Role, Side};
 use throng::skeleton::{Skeleton, Transform};
 
-/// Role by VRM's name, on the left where there are sides; parent by its place in the list; then the
-/// names.
-const BODY: [(&str, usize); 23] = [
-    ("hips", 0),
-    ("spine", 0),
-    ("chest", 1),
-    ("upperChest", 2),
-    ("neck", 3),
-    ("head", 4),
-    ("leftShoulder", 3),
-    ("leftUpperArm", 6),
-    ("leftLowerArm", 7),
-    ("leftHand", 8),
-    ("leftUpperLeg", 0),
-    ("leftLowerLeg", 10),
-    ("leftFoot", 11),
-    ("leftToes", 12),
-    ("leftThumbMetacarpal", 9),
-    ("leftThumbProximal", 14),
-    ("leftThumbDistal", 15),
-    ("leftIndexProximal", 9),
-    ("leftIndexIntermediate", 17),
-    ("leftIndexDistal", 18),
-    ("leftLittleProximal", 9),
-    ("leftLittleIntermediate", 20),
-    ("leftLittleDistal", 21),
-];
-
-/// The names of [`BODY`], and joints that are none of it, each hung below the joint whose number
-/// stands before.
-struct Scheme {
-    name: &'static str,
-    names: [&'static str; 23],
-    others: &'static [(usize, &'static str)],
-    /// How the left and the right are told apart: the piece of the name on the left, and on the
-    /// right.
-    sides: (&'static str, &'static str),
-}
-
-const SCHEMES: [Scheme; 8] = [
-    Scheme {
-        name: "Mixamo",
-        names: [
-            "mixamorig:Hips",
-            "mixamorig:Spine",
-            "mixamorig:Spine1",
-            "mixamorig:Spine2",
-            "mixamorig:Neck",
-            "mixamorig:Head",
-            "mixamorig:LeftShoulder",
-            "mixamorig:LeftArm",
-            "mixamorig:LeftForeArm",
-            "mixamorig:LeftHand",
-            "mixamorig:LeftUpLeg",
-            "mixamorig:LeftLeg",
-            "mixamorig:LeftFoot",
-            "mixamorig:LeftToeBase",
-            "mixamorig:LeftHandThumb1",
-            "mixamorig:LeftHandThumb2",
-            "mixamorig:LeftHandThumb3",
-            "mixamorig:LeftHandIndex1",
-            "mixamorig:LeftHandIndex2",
-            "mixamorig:LeftHandIndex3",
-            "mixamorig:LeftHandPinky1",
-            "mixamorig:LeftHandPinky2",
-            "mixamorig:LeftHandPinky3",
-        ],
-        others: &[
-            (5, "mixamorig:HeadTop_End"),
-            (13, "mixamorig:LeftToe_End"),
-            (16, "mixamorig:LeftHandThumb4"),
-            (19, "mixamorig:LeftHandIndex4"),
-            (22, "mixamorig:LeftHandPinky4"),
-        ],
-        sides: ("Left", "Right"),
-    },
-    Scheme {
-        name: "Unreal",
-        names: [
-            "pelvis",
-            "spine_01",
-            "spine_02",
-            "spine_03",
-            "neck_01",
-            "head",
-            "clavicle_l",
-            "upperarm_l",
-            "lowerarm_l",
-            "hand_l",
-            "thigh_l",
-            "calf_l",
-            "foot_l",
-            "ball_l",
-            "thumb_01_l",
-            "thumb_02_l",
-            "thumb_03_l",
-            "index_01_l",
-            "index_02_l",
-            "index_03_l",
-            "pinky_01_l",
-            "pinky_02_l",
-            "pinky_03_l",
-        ],
-        others: &[
-            (7, "upperarm_twist_01_l"),
-            (8, "lowerarm_twist_01_l"),
-            (10, "thigh_twist_01_l"),
-            (11, "calf_twist_01_l"),
-            (9, "index_metacarpal_l"),
-            (0, "ik_foot_root"),
-            (0, "ik_foot_l"),
-            (0, "ik_hand_gun"),
-            (0, "ik_hand_l"),
-            (7, "upperarm_bck_l"),
-            (7, "upperarm_fwd_l"),
-        ],
-        sides: ("_l", "_r"),
-    },
-    Scheme {
-        name: "VRoid",
-        names: [
-            "J_Bip_C_Hips",
-            "J_Bip_C_Spine",
-            "J_Bip_C_Chest",
-            "J_Bip_C_UpperChest",
-            "J_Bip_C_Neck",
-            "J_Bip_C_Head",
-            "J_Bip_L_Shoulder",
-            "J_Bip_L_UpperArm",
-            "J_Bip_L_LowerArm",
-            "J_Bip_L_Hand",
-            "J_Bip_L_UpperLeg",
-            "J_Bip_L_LowerLeg",
-            "J_Bip_L_Foot",
-            "J_Bip_L_ToeBase",
-            "J_Bip_L_Thumb1",
-            "J_Bip_L_Thumb2",
-            "J_Bip_L_Thumb3",
-            "J_Bip_L_Index1",
-            "J_Bip_L_Index2",
-            "J_Bip_L_Index3",
-            "J_Bip_L_Little1",
-            "J_Bip_L_Little2",
-            "J_Bip_L_Little3",
-        ],
-        others: &[
-            (3, "J_Sec_L_Bust1"),
-            (5, "J_Sec_Hair1_01"),
-            (10, "J_Sec_L_CoatSkirtBack1_01"),
-        ],
-        sides: ("_L_", "_R_"),
-    },
-    Scheme {
-        name: "VRM",
-        names: [
-            "hips",
-            "spine",
-            "chest",
-            "upperChest",
-            "neck",
-            "head",
-            "leftShoulder",
-            "leftUpperArm",
-            "leftLowerArm",
-            "leftHand",
-            "leftUpperLeg",
-            "leftLowerLeg",
-            "leftFoot",
-            "leftToes",
-            "leftThumbMetacarpal",
-            "leftThumbProximal",
-            "leftThumbDistal",
-            "leftIndexProximal",
-            "leftIndexIntermediate",
-            "leftIndexDistal",
-            "leftLittleProximal",
-            "leftLittleIntermediate",
-            "leftLittleDistal",
-        ],
-        others: &[],
-        sides: ("left", "right"),
-    },
-    Scheme {
-        name: "Rigify's deforming bones",
-        names: [
-            "DEF-spine",
-            "DEF-spine.001",
-            "DEF-spine.002",
-            "DEF-spine.003",
-            "DEF-spine.004",
-            "DEF-spine.006",
-            "DEF-shoulder.L",
-            "DEF-upper_arm.L",
-            "DEF-forearm.L",
-            "DEF-hand.L",
-            "DEF-thigh.L",
-            "DEF-shin.L",
-            "DEF-foot.L",
-            "DEF-toe.L",
-            "DEF-thumb.01.L",
-            "DEF-thumb.02.L",
-            "DEF-thumb.03.L",
-            "DEF-f_index.01.L",
-            "DEF-f_index.02.L",
-            "DEF-f_index.03.L",
-            "DEF-f_pinky.01.L",
-            "DEF-f_pinky.02.L",
-            "DEF-f_pinky.03.L",
-        ],
-        others: &[
-            (7, "DEF-upper_arm.L.001"),
-            (8, "DEF-forearm.L.001"),
-            (10, "DEF-thigh.L.001"),
-            (11, "DEF-shin.L.001"),
-            (0, "DEF-pelvis.L"),
-            (9, "DEF-palm.01.L"),
-            (3, "DEF-breast.L"),
-            (0, "ORG-thigh.L"),
-            (0, "MCH-foot_ik.L"),
-            (0, "hips"),
-            (0, "torso"),
-            (0, "chest"),
-            (0, "head"),
-            (0, "upper_arm_fk.L"),
-            (0, "hand_ik.L"),
-            (0, "foot_ik.L"),
-        ],
-        sides: (".L", ".R"),
-    },
-    Scheme {
-        name: "Rigify's metarig",
-        names: [
-            "spine",
-            "spine.001",
-            "spine.002",
-            "spine.003",
-            "spine.004",
-            "spine.006",
-            "shoulder.L",
-            "upper_arm.L",
-            "forearm.L",
-            "hand.L",
-            "thigh.L",
-            "shin.L",
-            "foot.L",
-            "toe.L",
-            "thumb.01.L",
-            "thumb.02.L",
-            "thumb.03.L",
-            "f_index.01.L",
-            "f_index.02.L",
-            "f_index.03.L",
-            "f_pinky.01.L",
-            "f_pinky.02.L",
-            "f_pinky.03.L",
-        ],
-        others: &[
-            (0, "pelvis.L"),
-            (9, "palm.01.L"),
-            (12, "heel.02.L"),
-            (3, "breast.L"),
-        ],
-        sides: (".L", ".R"),
-    },
-    Scheme {
-        name: "Rigify's originals",
-        names: [
-            "ORG-spine",
-            "ORG-spine.001",
-            "ORG-spine.002",
-            "ORG-spine.003",
-            "ORG-spine.004",
-            "ORG-spine.006",
-            "ORG-shoulder.L",
-            "ORG-upper_arm.L",
-            "ORG-forearm.L",
-            "ORG-hand.L",
-            "ORG-thigh.L",
-            "ORG-shin.L",
-            "ORG-foot.L",
-            "ORG-toe.L",
-            "ORG-thumb.01.L",
-            "ORG-thumb.02.L",
-            "ORG-thumb.03.L",
-            "ORG-f_index.01.L",
-            "ORG-f_index.02.L",
-            "ORG-f_index.03.L",
-            "ORG-f_pinky.01.L",
-            "ORG-f_pinky.02.L",
-            "ORG-f_pinky.03.L",
-        ],
-        others: &[
-            (0, "ORG-pelvis.L"),
-            (9, "ORG-palm.01.L"),
-            (12, "ORG-heel.02.L"),
-        ],
-        sides: (".L", ".R"),
-    },
-    Scheme {
-        name: "Biped",
-        names: [
-            "Bip01 Pelvis",
-            "Bip01 Spine",
-            "Bip01 Spine1",
-            "Bip01 Spine2",
-            "Bip01 Neck",
-            "Bip01 Head",
-            "Bip01 L Clavicle",
-            "Bip01 L UpperArm",
-            "Bip01 L Forearm",
-            "Bip01 L Hand",
-            "Bip01 L Thigh",
-            "Bip01 L Calf",
-            "Bip01 L Foot",
-            "Bip01 L Toe0",
-            "Bip01 L Finger0",
-            "Bip01 L Finger01",
-            "Bip01 L Finger02",
-            "Bip01 L Finger1",
-            "Bip01 L Finger11",
-            "Bip01 L Finger12",
-            "Bip01 L Finger4",
-            "Bip01 L Finger41",
-            "Bip01 L Finger42",
-        ],
-        others: &[
-            (0, "Bip01"),
-            (0, "Bip01 Footsteps"),
-            (5, "Bip01 HeadNub"),
-            (13, "Bip01 L Toe0Nub"),
-            (16, "Bip01 L Finger0Nub"),
-            (7, "Bip01 LUpArmTwist"),
-            (8, "Bip01 L ForeTwist"),
-            (5, "Bip01 Ponytail1"),
-        ],
-        sides: (" L ", " R "),
-    },
-];
-
-/// The name on the right, of one on the left.
+/// The name on the right side for a name on the left side.
 fn right(scheme: &Scheme, name: &str) -> String {
     let (left, right) = scheme.sides;
     match name.rfind(left) {
@@ -360,7 +19,7 @@ fn right(scheme: &Scheme, name: &str) -> String {
     }
 }
 
-/// The whole body: names and parents, the right side as the left, in any order of siblings.
+/// The whole body, with both sides, and the expected joint of each role.
 fn body(scheme: &Scheme, rename: &dyn Fn(&str) -> String) -> (Skeleton, Vec<(String, String)>) {
     let (mut nodes, mut expected): (Vec<RawNode>, _) = (Vec::new(), Vec::new());
     let node = |name: &str, parent: Option<usize>| RawNode {
@@ -368,7 +27,7 @@ fn body(scheme: &Scheme, rename: &dyn Fn(&str) -> String) -> (Skeleton, Vec<(Str
         parent,
         transform: RawTransform::Trs(Transform::IDENTITY),
     };
-    // Places of the list's joints on each side; those of the middle are the same on both.
+    // The nodes of the list on each side. Those of the middle are the same on both sides.
     let mut places = [[0; 23]; 2];
     for (at, ((role, parent), name)) in BODY.iter().zip(scheme.names).enumerate() {
         for side in 0..2 {
@@ -432,7 +91,7 @@ fn every_schemes_names_are_found() {
     }
 }
 
-/// What exporters make of the names.
+/// Names as exporters change them.
 #[test]
 fn names_as_files_have_them_are_found() {
     for scheme in &SCHEMES {
@@ -462,7 +121,7 @@ fn names_as_files_have_them_are_found() {
     });
 }
 
-/// Every scheme onto every other, with sides kept.
+/// Every scheme maps onto every other, and keeps the sides.
 #[test]
 fn every_scheme_maps_onto_every_other() {
     for from in &SCHEMES {
@@ -486,11 +145,11 @@ fn every_scheme_maps_onto_every_other() {
     }
 }
 
-/// Whatever else is in a name, a joint that says left is not found on the right.
+/// A joint with "left" in its name never gets a role of the right side.
 #[test]
 fn sides_are_never_swapped() {
     let mut rng = Rng::new(41);
-    // None of them starts with l, which would say left behind a separator.
+    // No word starts with "l", because that would mean left after a separator.
     let words = [
         "arm", "thigh", "hand", "upper", "fore", "1", "02", "_", ".", "-", "thumb", "foot", "bip",
         "Toe", "up",
@@ -529,7 +188,7 @@ fn sides_are_never_swapped() {
     }
 }
 
-/// The styles of models that follow no scheme.
+/// Models that follow no scheme, but common styles.
 #[test]
 fn models_of_plain_styles_are_found() {
     let plain = |names: &[(&str, Option<usize>)]| {
@@ -570,7 +229,7 @@ fn models_of_plain_styles_are_found() {
     ] {
         assert_eq!(found.joint(role).map(u16::from), at(name), "{role}");
     }
-    // Joints called after what bends there.
+    // Joints with anatomical names.
     let bends = plain(&[
         ("Pelvis", None),
         ("LeftHip", Some(0)),
@@ -601,7 +260,7 @@ fn models_of_plain_styles_are_found() {
         roles,
         expected.map(|(role, name)| format!("{role} {}", at(name)))
     );
-    // The built-in character has all but a jaw and eyes.
+    // The built-in character has all roles except a jaw and eyes.
     let builtin = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
     assert_eq!(
         Humanoid::find(builtin.skeleton()).roles().count(),

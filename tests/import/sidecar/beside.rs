@@ -1,4 +1,4 @@
-//! Files beside a model: which is read, and what it says.
+//! Files beside a model: the file that is read, and its contents.
 
 use super::folder::{Folder, MODEL};
 use throng::character::{AnimationDesc, AnimationText, Character, SocketDesc};
@@ -71,7 +71,7 @@ additive = true
 state = [{ name = "shake", motion = { clip = "Run add" } }]
 "#;
 
-/// All that [`WHOLE`] says of the model.
+/// Checks everything that [`WHOLE`] states about the model.
 pub(super) fn check_whole(character: &Character) {
     let set = character.animations();
     let [idle, walk, run, add] =
@@ -234,7 +234,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     folder.write("more/doll.machine.toml", MACHINE);
     let imported = folder.import(&ImportOptions::default()).unwrap();
     assert!(imported.animations().state_machine().is_some());
-    // What is wrong there is named with that file and its line.
+    // Errors there name the file and the line.
     folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
     let error = folder.import(&ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::StateMachine(_)));
@@ -419,7 +419,7 @@ state = [{ name = "look", motion = { clip = "Look" } }]
     assert!(set.state_machine().is_some() && set.root_motion(fox.clip("Walk").unwrap()).is_some());
     assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());
     assert_eq!(set.blend_spaces()[0].clips().len(), 3);
-    // It walks and runs; standing, it does not.
+    // Walk and Run have gaits, and Survey has none.
     let speed = |name| set.gait(fox.clip(name).unwrap()).map(|gait| gait.speed_m_s);
     assert_eq!(speed("Survey"), None);
     assert!(speed("Run").unwrap() > speed("Walk").unwrap());

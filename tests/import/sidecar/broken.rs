@@ -1,9 +1,9 @@
-//! Descriptions that do not fit: the error names the file, the line, the part and its field.
+//! Errors of invalid descriptions name the file, the line, the part and its field.
 
 use super::folder::Folder;
 use throng::import::ImportOptions;
 
-/// What is beside the model, and what the error begins with and contains.
+/// The file beside the model, the start of the error, and a text that it contains.
 const BROKEN: &[(&str, &str, &str)] = &[
     // Form.
     ("x", "doll.toml:1: animation: ", ""),

@@ -1,5 +1,6 @@
-//! A folder with a small model: Root, on it Hips, on that Hand; the clips Idle, Walk and Run, of
-//! one second, in which the hips move a metre along z.
+//! A folder with a small model of the joints Root, Hips and Hand.
+//!
+//! Its clips Idle, Walk and Run take one second. In them, the hips move a metre along z.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

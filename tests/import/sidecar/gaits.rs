@@ -1,10 +1,10 @@
-//! Gaits that are measured.
+//! Measured gaits.
 
 use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::import::ImportOptions;
 
-/// The built-in character says how fast it walks and runs; what is measured of it must agree.
+/// The built-in character states its speeds, and the measured ones agree.
 #[test]
 fn what_is_measured_is_what_the_mannequin_says() {
     let measured = ImportOptions {
@@ -31,7 +31,7 @@ fn what_is_measured_is_what_the_mannequin_says() {
     }
 }
 
-/// It walks where it looks, whichever way the model is turned in the file.
+/// The heading follows the direction of the model in the file.
 #[test]
 fn headings_turn_with_the_model() {
     use throng::glam::{Mat4, Quat};

@@ -1,5 +1,6 @@
-//! What belongs to a character's animation: as data, as a TOML file beside the model, on a made
-//! file, on the mannequin and on an asset; what is wrong with it is named with file, line and part.
+//! Animation data of a character: as data, and as a TOML file beside the model.
+//!
+//! The models are made, the mannequin, and an asset. Errors name file, line and part.
 #![cfg(all(feature = "gltf", feature = "toml"))]
 
 mod beside;

@@ -1,0 +1,149 @@
+//! Characters and primitives to split.
+
+use crate::reference::rng::Rng;
+use throng::glam::{Mat4, Vec2, Vec3, Vec4};
+use throng::import::{
+    ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
+};
+use throng::mesh::{MorphTarget, Primitive};
+use throng::skeleton::Transform;
+
+/// A chain of joints 1 cm apart, and no mesh yet.
+pub(super) fn chain(joints: usize) -> RawCharacter {
+    let node = |joint: usize| RawNode {
+        name: format!("joint {joint}").into(),
+        parent: joint.checked_sub(1),
+        transform: RawTransform::Trs(Transform {
+            translation: Vec3::Y * if joint == 0 { 0.0 } else { 0.01 },
+            ..Transform::IDENTITY
+        }),
+    };
+    RawCharacter {
+        nodes: (0..joints).map(node).collect(),
+        skins: vec![RawSkin {
+            joints: (0..joints).collect(),
+            inverse_bind: (0..joints)
+                .map(|joint| Mat4::from_translation(Vec3::NEG_Y * 0.01 * joint as f32))
+                .collect(),
+            ..RawSkin::default()
+        }],
+        ..RawCharacter::default()
+    }
+}
+
+/// A tube along the chain, with `per_joint` rings of `around` vertices for each joint.
+///
+/// Each vertex follows four neighbouring joints. If the tube is `ragged`, they are random joints
+/// within that distance.
+pub(super) fn tube(
+    joints: usize,
+    per_joint: usize,
+    around: usize,
+    ragged: Option<usize>,
+) -> RawPrimitive {
+    let mut rng = Rng::new((joints * 31 + per_joint) as u64);
+    let rings = joints * per_joint;
+    let mut raw = RawPrimitive {
+        name: "tube".into(),
+        skin: Some(0),
+        influences_per_vertex: 4,
+        ..RawPrimitive::default()
+    };
+    for ring in 0..rings {
+        for at in 0..around {
+            let angle = at as f32 / around as f32 * std::f32::consts::TAU;
+            let normal = Vec3::new(angle.cos(), 0.0, angle.sin());
+            let height = 0.01 * ring as f32 / per_joint as f32;
+            raw.positions.push(normal * 0.02 + Vec3::Y * height);
+            raw.normals.push(normal);
+            raw.uvs.push(Vec2::new(angle, height));
+            let base = ring / per_joint;
+            for slot in 0..4 {
+                let joint = match ragged {
+                    None => base + slot,
+                    Some(reach) => base + rng.below(reach),
+                };
+                raw.joints.push(joint.min(joints - 1) as u32);
+                raw.weights.push(rng.range(-0.3, 1.0).max(0.0));
+            }
+        }
+    }
+    for ring in 0..rings - 1 {
+        for at in 0..around {
+            let next = (at + 1) % around;
+            let corner = |ring: usize, at: usize| (ring * around + at) as u32;
+            let [a, b] = [corner(ring, at), corner(ring, next)];
+            let [c, d] = [corner(ring + 1, at), corner(ring + 1, next)];
+            raw.indices.extend([a, b, c, b, d, c]);
+        }
+    }
+    raw
+}
+
+/// Triangles between random vertices, which follow random joints.
+pub(super) fn rags(joints: usize, triangles: usize) -> RawPrimitive {
+    let mut rng = Rng::new(joints as u64);
+    let vertices = triangles.max(3);
+    RawPrimitive {
+        name: "rags".into(),
+        skin: Some(0),
+        influences_per_vertex: 2,
+        positions: (0..vertices).map(|_| rng.vector(-1.0, 1.0)).collect(),
+        joints: (0..vertices * 2)
+            .map(|_| rng.below(joints) as u32)
+            .collect(),
+        weights: (0..vertices * 2).map(|_| rng.range(0.1, 1.0)).collect(),
+        indices: (0..triangles * 3)
+            .map(|_| rng.below(vertices) as u32)
+            .collect(),
+        ..RawPrimitive::default()
+    }
+}
+
+/// A character of the primitives along a chain, narrowed for so many instances.
+pub(super) fn built(
+    joints: usize,
+    primitives: Vec<RawPrimitive>,
+    instances: impl Into<Option<u32>>,
+) -> Imported {
+    let options = ImportOptions {
+        narrow_for_instances: instances.into(),
+        ..ImportOptions::curves_only()
+    };
+    let raw = RawCharacter {
+        primitives,
+        ..chain(joints)
+    };
+    raw.build(&options).unwrap()
+}
+
+/// Adds the streams that the importer may leave out.
+pub(super) fn dressed(mut primitive: Primitive) -> Primitive {
+    let count = primitive.vertex_count();
+    let mut rng = Rng::new(count as u64);
+    primitive.tangents = (0..count).map(|v| Vec4::splat(v as f32)).collect();
+    primitive.uvs1 = (0..count).map(|v| Vec2::splat(-(v as f32))).collect();
+    primitive.colors = (0..count).map(|v| [v as f32; 4]).collect();
+    for target in 0..3 {
+        let vertices: Vec<u32> = (0..count as u32)
+            .filter(|_| rng.chance(3 + target))
+            .collect();
+        let positions: Vec<Vec3> = vertices.iter().map(|_| rng.vector(-1.0, 1.0)).collect();
+        primitive.targets.push(MorphTarget {
+            normals: if target == 1 {
+                positions.clone()
+            } else {
+                Vec::new()
+            },
+            tangents: if target == 2 {
+                positions.clone()
+            } else {
+                Vec::new()
+            },
+            positions,
+            vertices,
+        });
+    }
+    primitive.first_weight = 7;
+    primitive
+}

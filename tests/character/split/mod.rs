@@ -1,0 +1,6 @@
+//! Splitting primitives and characters into parts that follow few joints.
+
+mod characters;
+mod made;
+mod narrowing;
+mod primitives;

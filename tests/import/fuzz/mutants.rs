@@ -1,0 +1,42 @@
+//! Options for importing mutants, their number, and random numbers.
+
+use throng::import::ImportOptions;
+
+/// Small caps, so that mutants that ask for much are refused quickly.
+pub(super) fn options() -> ImportOptions {
+    ImportOptions {
+        max_decoded_bytes: 32 << 20,
+        max_resource_bytes: 16 << 20,
+        max_vertices: 1 << 18,
+        max_indices: 1 << 20,
+        max_keys: 1 << 20,
+        max_image_texels: 1 << 20,
+        ..ImportOptions::curves_only()
+    }
+}
+
+/// The factor for the number of mutants: the value of `THRONG_FUZZ`, or 1.
+pub(super) fn factor() -> usize {
+    let text = std::env::var("THRONG_FUZZ").unwrap_or_default();
+    text.parse().unwrap_or(1)
+}
+
+/// xorshift64*, so that all runs are the same.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed << 32 | factor() as u64)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
