@@ -280,7 +280,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "fade_s = 0.15",
         "fade_s = 0.15\nstart = 0.5",
         "layer \"body\", transition 3 \"leap\" → \"move\", start",
-        "either",
+        "cannot be combined",
     ),
     (
         "to = \"stand\"\nwhen = [\"grounded\"]",
