@@ -174,7 +174,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = [1, 0], clip = 'Walk' }]",
-        "doll.toml:5: blend space 0 \"s\", points[1].at: has another number of coordinates",
+        "doll.toml:5: blend space 0 \"s\", points[1].at: has a different number of coordinates",
         "",
     ),
     (
