@@ -27,7 +27,9 @@ use std::sync::Arc;
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
-pub struct ResourceReader(Arc<dyn Fn(&str) -> Result<Vec<u8>> + Send + Sync>);
+pub struct ResourceReader(Arc<Read>);
+
+type Read = dyn Fn(&str) -> Result<Vec<u8>> + Send + Sync;
 
 impl ResourceReader {
     /// Creates a reader that calls `read`.

@@ -26,6 +26,10 @@ const SEAM: f32 = 2.0;
 /// agree with the gait.
 const IN_CONTACT: f32 = 1.0 / 6.0;
 const AGREE: f32 = 0.6;
+/// The longest time without a contact that agrees with the gait, as a fraction of the cycle. Feet
+/// alternate, so their contacts are spread over the cycle. A gallop has the longest pause, about
+/// half of its cycle. A clip in which a foot slides once has a longer one.
+const PAUSE: f32 = 2.0 / 3.0;
 /// The slowest gait, in sizes of the character per second.
 const SLOWEST: f32 = 0.15;
 
@@ -94,7 +98,8 @@ impl<'a> GaitMeasure<'a> {
     /// The gait of a clip, if it has one.
     ///
     /// A clip has a gait if it repeats and if most of its ground contacts move with the same
-    /// horizontal velocity. The character then walks at the opposite velocity.
+    /// horizontal velocity, spread over the cycle. The character then walks at the opposite
+    /// velocity.
     pub(super) fn of(&self, clip: &Clip) -> Option<Gait> {
         let duration_s = clip.duration_s();
         if self.vertices.is_empty()
@@ -118,7 +123,7 @@ impl<'a> GaitMeasure<'a> {
         let first_look = self.vertices.len().div_ceil(FIRST_LOOK).max(1);
         let moving = |stride: usize, slowest: f32| {
             let contacts = Contacts::of(&self.positions(&poses, stride), step_s as f32)?;
-            let speed = median(contacts.velocities.iter().map(|v| v.length()).collect());
+            let speed = median(contacts.velocities().iter().map(|v| v.length()).collect());
             (speed > slowest * contacts.size).then_some(contacts)
         };
         moving(first_look, 0.5 * SLOWEST)?;
@@ -146,8 +151,8 @@ impl<'a> GaitMeasure<'a> {
 /// Ground contacts of a clip that repeats.
 #[derive(Debug)]
 struct Contacts {
-    /// Horizontal velocity of the contact in each step that has one.
-    velocities: Vec<Vec2>,
+    /// The steps that have a contact, and its horizontal velocity.
+    list: Vec<(usize, Vec2)>,
     /// The number of steps of the clip, with and without a contact.
     steps: usize,
     /// Longest side of the box around all poses.
@@ -168,8 +173,8 @@ impl Contacts {
         let whole = poses.iter().flatten();
         let whole = whole.fold(Aabb::EMPTY, |all, point| all.with_point(*point));
         let height = whole.size().y;
-        let mut velocities = Vec::new();
-        for step in poses.windows(2) {
+        let mut list = Vec::new();
+        for (number, step) in poses.windows(2).enumerate() {
             let [from, to] = step else { continue };
             let heights = from.iter().zip(to).map(|(from, to)| from.y.max(to.y));
             let lowest = heights.fold(f32::INFINITY, f32::min);
@@ -181,31 +186,52 @@ impl Contacts {
             let both = from.iter().zip(to);
             let touching = both.filter(|(a, b)| a.y.max(b.y) <= lowest + TOUCHES * height);
             let velocity = touching.map(|(a, b)| Vec2::new(b.x - a.x, b.z - a.z) / step_s);
-            velocities.extend(medoid(&velocity.collect::<Vec<_>>()));
+            let velocity = medoid(&velocity.collect::<Vec<_>>());
+            list.extend(velocity.map(|velocity| (number, velocity)));
         }
         Some(Self {
-            velocities,
+            list,
             steps: poses.len() - 1,
             size: whole.size().max_element(),
         })
     }
 
-    /// The gait, if there are enough contacts and most of them agree.
+    fn velocities(&self) -> Vec<Vec2> {
+        self.list.iter().map(|(_, velocity)| *velocity).collect()
+    }
+
+    /// The gait, if there are enough contacts, most of them agree, and those are spread over the
+    /// cycle.
     fn gait(&self) -> Option<Gait> {
         // Both feet touch the ground when one of them lands. The medoid ignores the velocity of the
         // other.
-        let usual = medoid(&self.velocities)?;
-        let agree = |v: &&Vec2| v.distance(usual) < usual.length();
-        let agreeing: Vec<Vec2> = self.velocities.iter().filter(agree).copied().collect();
-        let (count, all) = (agreeing.len() as f32, self.velocities.len() as f32);
-        let velocity = -agreeing.iter().sum::<Vec2>() / count;
+        let usual = medoid(&self.velocities())?;
+        let agree = |(_, v): &&(usize, Vec2)| v.distance(usual) < usual.length();
+        let agreeing: Vec<_> = self.list.iter().filter(agree).copied().collect();
+        let (count, all) = (agreeing.len() as f32, self.list.len() as f32);
+        let velocity = -agreeing.iter().map(|(_, v)| *v).sum::<Vec2>() / count;
         let speed_m_s = velocity.length();
-        let walks = all >= IN_CONTACT * self.steps as f32 && count >= AGREE * all;
+        let steps = self.steps as f32;
+        let walks = all >= IN_CONTACT * steps
+            && count >= AGREE * all
+            && self.longest_pause(&agreeing) <= PAUSE * steps;
         let fast = speed_m_s.is_finite() && speed_m_s > SLOWEST * self.size;
         (walks && fast).then(|| Gait {
             speed_m_s,
             heading_rad: velocity.x.atan2(velocity.y),
         })
+    }
+
+    /// The largest number of consecutive steps without one of these contacts. The clip repeats, so
+    /// its first step follows its last.
+    fn longest_pause(&self, contacts: &[(usize, Vec2)]) -> f32 {
+        let first = contacts.first().map(|(step, _)| step + self.steps);
+        let next = contacts.iter().map(|(step, _)| *step).skip(1).chain(first);
+        let pauses = contacts
+            .iter()
+            .zip(next)
+            .map(|((step, _), next)| next - step - 1);
+        pauses.max().unwrap_or(self.steps) as f32
     }
 }
 

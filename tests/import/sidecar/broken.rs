@@ -113,7 +113,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "[[clip]]\nname = 'Walk'\nroot_motion = { axes = 'xx' }",
         "doll.toml:3: clip 0 \"Walk\", root_motion.axes: ",
-        "each once",
+        "each at most once",
     ),
     (
         "[[clip]]\nname = 'Walk'\nroot_motion = { error_m = 0 }",
@@ -174,7 +174,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = [1, 0], clip = 'Walk' }]",
-        "doll.toml:5: blend space 0 \"s\", points[1].at: has another number of coordinates",
+        "doll.toml:5: blend space 0 \"s\", points[1].at: has a different number of coordinates",
         "",
     ),
     (
@@ -231,7 +231,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "state_machine_file = 'a.toml'\n[state_machine]\nlayer = []",
-        "doll.toml:1: animation, state_machine_file: there is a state machine besides",
+        "doll.toml:1: animation, state_machine_file: names a file, but the description also",
         "",
     ),
     (

@@ -2,7 +2,9 @@
 
 use throng::builtin;
 use throng::character::AnimationDesc;
-use throng::import::ImportOptions;
+use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::ids::ClipId;
+use throng::import::{ImportOptions, gltf_file};
 
 /// The built-in character states its speeds, and the measured ones agree.
 #[test]
@@ -54,4 +56,50 @@ fn headings_turn_with_the_model() {
         .gait(turned.clip("Walk").unwrap())
         .unwrap();
     assert!((gait.heading_rad - turn).abs() < 0.05, "{gait:?}");
+}
+
+/// Every clip that walks or runs has a gait, and no other. "Throw" slides a foot once.
+#[test]
+fn models_walk_and_run_at_these_speeds() {
+    let expected: [(&str, &[(&str, f32)]); 3] = [
+        ("CesiumMan.glb", &[("", 0.79)]),
+        ("Fox.glb", &[("Walk", 122.4), ("Run", 321.5)]),
+        (
+            "Knight.glb",
+            &[
+                ("Running_A", 4.59),
+                ("Running_B", 2.92),
+                ("Running_Strafe_Left", 4.51),
+                ("Running_Strafe_Right", 4.51),
+                ("Walking_A", 0.897),
+                ("Walking_B", 0.888),
+                ("Walking_Backwards", 0.896),
+                ("Walking_C", 0.579),
+            ],
+        ),
+    ];
+    let options = ImportOptions {
+        packing: ClipOptions {
+            packing: ClipPacking::None,
+            ..ClipOptions::default()
+        },
+        ..ImportOptions::default()
+    };
+    for path in crate::reference::assets::files() {
+        let file = path.file_name().and_then(|name| name.to_str());
+        let Some((name, gaits)) = expected.iter().find(|(name, _)| Some(*name) == file) else {
+            continue;
+        };
+        let model = gltf_file(&path, &options).unwrap();
+        let gait = |(number, clip): (usize, &Clip)| {
+            let gait = model.animations().gait(ClipId(number as u16))?;
+            Some((clip.name().to_owned(), gait.speed_m_s))
+        };
+        let found: Vec<_> = model.clips().iter().enumerate().filter_map(gait).collect();
+        assert_eq!(found.len(), gaits.len(), "{name}: {found:?}");
+        for ((clip, speed), (wanted, wanted_speed)) in found.iter().zip(*gaits) {
+            assert_eq!(clip, wanted, "{name}");
+            assert!((speed / wanted_speed - 1.0).abs() < 0.01, "{clip}: {speed}");
+        }
+    }
 }
