@@ -2,7 +2,7 @@
 
 use super::range;
 
-/// The reason for an [`Error::Argument`].
+/// The reason for an [`Error::Argument`](crate::Error::Argument).
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentFault {

@@ -29,7 +29,7 @@ pub struct RetargetReport {
     pub unused_tracks: usize,
     /// The number of translation tracks that are not used although their joints are followed.
     ///
-    /// See [`Translations`](crate::retarget::Translations).
+    /// See [`all_translations`](crate::retarget::RetargetOptions::all_translations).
     pub unused_translations: usize,
     /// The number of morph weight tracks. They are dropped because a skeleton has no morph weights.
     pub weight_tracks: usize,

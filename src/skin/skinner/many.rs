@@ -28,8 +28,8 @@ pub struct SkinJob<'a> {
 /// bits, whatever the number of threads.
 ///
 /// # Errors
-/// [`Error::At`] with the first job that [`Skinner::skin`] would reject, and the reason. Nothing is
-/// written then.
+/// [`Error::At`](crate::Error::At) with the first job that [`Skinner::skin`] would reject, and the
+/// reason. Nothing is written then.
 pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {
         job.check().map_err(|why| why.at("skin job", index))?;
