@@ -8,6 +8,9 @@
     reason = "every block would say that the test keeps what it made alive, and waits before it destroys it"
 )]
 
+/// Number of tests that may use a device at the same time: the counts are of the whole process.
+const TESTS_AT_ONCE: usize = 1;
+
 mod counting;
 mod drawing;
 #[path = "../reference/rng.rs"]

@@ -12,11 +12,13 @@
 )]
 
 pub mod frames;
+mod gate;
 pub mod made;
 pub mod probe;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use throng::ash::vk;
+use gate::{Change, End, Use};
+use std::sync::OnceLock;
+use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Enabled, RingMemory};
@@ -72,23 +74,38 @@ pub const CONFIGS: [Config; 4] = [
     },
 ];
 
-/// Allows one device at a time.
-///
-/// Validation layers of 2023 look devices up in a table that another thread's new device may be
-/// growing.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 /// A device under the validation layer, and one configuration to use it in.
 pub struct Setup {
+    // The context is destroyed between the end of its use and the end of that.
+    in_use: Use,
     pub context: Context,
+    end: End,
     pub config: Config,
-    // Released after the context is dropped.
-    alone: MutexGuard<'static, ()>,
+}
+
+/// Keeps the loader, the driver and the layer in memory until the process ends.
+///
+/// They would be unloaded with each test's instance and loaded anew for the next, which takes
+/// longer than everything else that a new device takes.
+fn keep_loaded() {
+    static KEPT: OnceLock<(ash::Entry, ash::Instance)> = OnceLock::new();
+    KEPT.get_or_init(|| {
+        let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];
+        let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let info = vk::InstanceCreateInfo::default()
+            .application_info(&app)
+            .enabled_layer_names(&layers);
+        unsafe {
+            let entry = ash::Entry::load().unwrap();
+            let instance = entry.create_instance(&info, None).unwrap();
+            (entry, instance)
+        }
+    });
 }
 
 impl Setup {
     pub fn new(config: Config) -> Self {
-        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let change = Change::begin();
         let mut required = FeatureSet::default();
         required.v12.timeline_semaphore = vk::TRUE;
         let desc = ContextDesc {
@@ -112,17 +129,22 @@ impl Setup {
             context.across_submits,
             "hazards across submissions are not looked for: see .cargo/config.toml"
         );
+        keep_loaded();
+        drop(change);
+        let (in_use, end) = Use::begin();
         Self {
+            in_use,
             context,
+            end,
             config,
-            alone,
         }
     }
 
     /// Leaks the device with everything that is alive on it.
     pub fn forget(self) {
         std::mem::forget(self.context);
-        drop(self.alone);
+        drop(self.in_use);
+        drop(self.end);
     }
 
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
