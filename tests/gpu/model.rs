@@ -17,13 +17,12 @@ use frames::check;
 use std::collections::BTreeMap;
 use throng::animator::{ActorId, Animator, AnimatorDesc};
 use throng::character::Character;
-use throng::ids::ClipId;
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
-use throng::{Capacity, CharacterId, InstanceId, Play};
+use throng::{Capacity, CharacterId, InstanceId};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 2500;
