@@ -65,7 +65,7 @@ fn histories_past_what_the_device_binds_are_refused_with_numbers() {
             ),
             other => panic!("{other}"),
         };
-        // A record has 96 bytes and an entry has 48. Both are kept twice.
+        // A record has 96 bytes, an entry 48 and a weight 12. All of them are kept twice.
         let half = 64 * 96 + 4096 * 48;
         let capacity = Capacity {
             histories: (cap / half / 2 + 1) as u32,
