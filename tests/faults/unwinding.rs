@@ -59,7 +59,7 @@ fn sweep<T>(
                 assert_eq!(
                     (objects(), counted.allocations()),
                     before,
-                    "left by {failed}"
+                    "left over after {failed}"
                 );
                 settle(counted, None);
             }
@@ -228,7 +228,7 @@ fn sweep_drawing(
             }
             (Err(error), failed) => {
                 check_error(&error, failed.unwrap());
-                assert_eq!(after, before, "left by {failed:?}");
+                assert_eq!(after, before, "left over after {failed:?}");
             }
         }
         drawing.check(setup, &mut counted);

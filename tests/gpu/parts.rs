@@ -512,7 +512,7 @@ fn what_is_scaled_to_nothing_stays_finite() {
                     assert!(position.is_finite() && normal.is_finite());
                     assert!(
                         (normal.length() - 1.0).abs() < 1e-3,
-                        "{normal} is no direction"
+                        "{normal} is not a direction"
                     );
                 }
             }

@@ -108,9 +108,12 @@ fn fronts_are_fronts_whichever_way_the_viewport_and_depth_run() {
             let mut views = [camera()];
             views[0].viewport = flipped;
             let flipped = shoot(&views, near_0, &NORMAL_Z);
-            assert_eq!(sides(&flipped).1, 0, "backs are seen");
+            assert_eq!(sides(&flipped).1, 0, "backs are visible");
             let turned = upside_down(&flipped, EXTENT);
-            assert!(different(&straight, &turned, 1) < 60, "no mirror image");
+            assert!(
+                different(&straight, &turned, 1) < 60,
+                "the picture is not flipped vertically"
+            );
 
             for (clip, pass, begin) in [
                 (

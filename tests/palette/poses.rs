@@ -99,7 +99,7 @@ fn random_characters_agree_with_the_reference() {
         total.turned += worst.turned;
     }
     show("200 random characters", &total);
-    assert!(total.turned > 20, "some triangles lie under mirrors");
+    assert!(total.turned > 20, "some triangles are flipped");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_file_of_oddities_agrees_with_the_reference() {
     let worst = compare_file(&made::write(&folder));
     let all = faults("made.gltf", &worst);
     assert!(all.is_empty(), "{all:#?}");
-    assert!(worst.turned > 9, "the parts under a mirror are turned over");
+    assert!(worst.turned > 9, "triangles of flipped parts are reversed");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(crate) fn second(desc: &ContextDesc<'_>) -> Context {
     let context = Context::new(desc).expect("a context under the validation layer");
     assert!(
         context.across_submits,
-        "hazards across submissions are not looked for: see .cargo/config.toml"
+        "hazards across submissions are not checked: see .cargo/config.toml"
     );
     context
 }

@@ -127,7 +127,7 @@ impl Setup {
         });
         assert!(
             context.across_submits,
-            "hazards across submissions are not looked for: see .cargo/config.toml"
+            "hazards across submissions are not checked: see .cargo/config.toml"
         );
         keep_loaded();
         drop(change);
@@ -192,7 +192,7 @@ struct Teller(Config, Messages);
 impl Drop for Teller {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("*** while set up {}", self.0.name);
+            eprintln!("*** in the configuration: {}", self.0.name);
             for message in self.1.all().iter().take(3) {
                 eprintln!("{message}");
             }
@@ -210,7 +210,10 @@ pub fn each(mut test: impl FnMut(&mut Setup)) {
         let teller = Teller(config, messages.clone());
         test(&mut setup);
         drop(setup);
-        assert!(messages.is_empty(), "the validation layer said something");
+        assert!(
+            messages.is_empty(),
+            "the validation layer reported messages"
+        );
         drop(teller);
     }
 }

@@ -54,7 +54,7 @@ fn normal_maps_lean_the_right_way() {
         };
         for (name, part) in [
             ("tangents", with.clone()),
-            ("mirrored tangents", mirror(&with)),
+            ("flipped tangents", mirror(&with)),
             ("derived", without.clone()),
             ("derived, mirrored", mirror(&without)),
         ] {

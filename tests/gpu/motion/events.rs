@@ -223,7 +223,7 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
             world.despawn(1);
             let new = world.spawn(1, at(0.1), TURN);
             let taken = world.crowd.table_index(world.actors[new].id).unwrap();
-            assert_eq!(index, taken, "the table's entry is another");
+            assert_eq!(index, taken, "the table index differs");
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);
             moves(&seen[0], 0);

@@ -124,7 +124,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
         let after = base(&world, 0);
         assert!(
             before.0 != after.0 && before.1 != after.1,
-            "nothing was packed"
+            "nothing was compacted"
         );
         let seen = world.frame(setup, 0.3, &[camera()]);
         stands(&seen[0], 0);

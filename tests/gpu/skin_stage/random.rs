@@ -358,7 +358,7 @@ fn modes_survive_thousands_of_operations() {
             model.moved,
             model.capacity
         );
-        assert!(model.moved > 10, "ranges were packed again");
+        assert!(model.moved > 10, "ranges were compacted");
         assert!(model.refused.iter().all(|count| *count > 5));
         assert!(model.compared.iter().all(|count| *count > 100));
         for output in outputs {
