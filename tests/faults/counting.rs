@@ -1,4 +1,4 @@
-//! A device whose functions count what they make and destroy, and fail on demand.
+//! A device whose functions count live objects, and fail on demand.
 
 use crate::support::Setup;
 use std::ffi::{CStr, c_void};
@@ -11,7 +11,7 @@ use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads};
 
-/// How many calls succeed until one fails; negative: all.
+/// Number of calls that succeed until one fails. If it is negative, no call fails.
 static UNTIL_FAILURE: AtomicI64 = AtomicI64::new(-1);
 static FAILED: Mutex<Option<&'static str>> = Mutex::new(None);
 
@@ -37,19 +37,19 @@ pub(crate) const PIPELINES: usize = 9;
 pub(crate) const MEMORY: usize = 10;
 static LIVE: [AtomicI64; KINDS] = [const { AtomicI64::new(0) }; KINDS];
 
-/// How many objects of each kind are alive.
+/// The number of live objects of each kind.
 pub(crate) fn live() -> [i64; KINDS] {
     std::array::from_fn(|kind| LIVE[kind].load(Relaxed))
 }
 
-/// The same without blocks of memory, which the allocator may keep.
+/// The same without memory blocks, which the allocator may keep.
 pub(crate) fn objects() -> [i64; KINDS] {
     let mut live = live();
     live[MEMORY] = 0;
     live
 }
 
-/// A function that makes one object, or a block of memory: `fn(device, info, callbacks, out)`.
+/// Functions that create one object or a memory block: `fn(device, info, callbacks, out)`.
 macro_rules! creators {
     ($($function:ident $name:literal $kind:expr;)*) => {
         $(mod $function {
@@ -77,7 +77,7 @@ macro_rules! creators {
     };
 }
 
-/// A function that destroys one object: `fn(device, object, callbacks)`.
+/// Functions that destroy one object: `fn(device, object, callbacks)`.
 macro_rules! destroyers {
     ($($function:ident $name:literal $kind:expr;)*) => {
         $(mod $function {
@@ -99,7 +99,7 @@ macro_rules! destroyers {
     };
 }
 
-/// A function of other arguments, which makes one object of a kind or (`None`) none.
+/// Functions with other arguments. Each creates one object of a kind, or none (`None`).
 macro_rules! others {
     ($($function:ident $name:literal $kind:expr, ($($argument:ident: $type:ty),*) $on_failure:block;)*) => {
         $(mod $function {
@@ -170,8 +170,9 @@ others! {
         (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
 }
 
-/// The device of a setup, counting, with an allocator of its own. There is one setup at a time, so
-/// the counts are about this one.
+/// The counting device of a setup, with its own allocator.
+///
+/// The counts are of this setup alone, because there is one setup at a time.
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
     pub(crate) allocator: Allocator,
@@ -204,7 +205,7 @@ impl Counted {
         }
     }
 
-    /// Another allocator, which has taken no memory yet.
+    /// Replaces the allocator by one that has not taken memory yet.
     pub(crate) fn renew(&mut self, setup: &Setup) {
         self.allocator = allocator(setup, &self.device);
         assert_eq!(live()[MEMORY], 0);
@@ -231,7 +232,7 @@ impl Counted {
         frames_in_flight: u32,
         capacity: Capacity,
     ) -> Crowd {
-        // The queue of rayon's pool takes memory now and then.
+        // The queue of rayon's pool allocates now and then.
         let desc = CrowdDesc {
             threads: Threads::One,
             ..setup.crowd_desc(frames_in_flight, capacity)
@@ -240,12 +241,12 @@ impl Counted {
         unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
     }
 
-    /// The number of allocations that are alive.
+    /// The number of live allocations.
     pub(crate) fn allocations(&self) -> usize {
         self.allocator.generate_report().allocations.len()
     }
 
-    /// Nothing is left: no object, no allocation, and without the allocator no memory.
+    /// Asserts that no object, no allocation and, without the allocator, no memory is left.
     pub(crate) fn finish(self) {
         assert_eq!(objects(), [0; KINDS]);
         assert_eq!(self.allocations(), 0);
@@ -261,19 +262,19 @@ fn allocator(setup: &Setup, device: &ash::Device) -> Allocator {
         physical_device: setup.context.physical_device,
         debug_settings: Default::default(),
         buffer_device_address: false,
-        // Small blocks, so that there are several.
+        // The blocks are small, so that there are several.
         allocation_sizes: AllocationSizes::new(4 << 20, 4 << 20),
     };
     Allocator::new(&desc).unwrap()
 }
 
-/// Lets the call fail that comes after `successes` more; negative: none.
+/// Makes the call fail that follows `successes` more calls. If it is negative, no call fails.
 fn arm(successes: i64) {
     UNTIL_FAILURE.store(successes, Relaxed);
     *lock(&FAILED) = None;
 }
 
-/// Does something with call number `number` failing; says which call that was, if it came to it.
+/// Runs `work` while call number `number` fails. Returns that call, if it was reached.
 pub(crate) fn failing<T>(number: i64, work: impl FnOnce() -> T) -> (T, Option<&'static str>) {
     arm(number);
     let result = work();

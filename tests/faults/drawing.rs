@@ -1,4 +1,4 @@
-//! A crowd that draws instances of every mode of skinning, to be asked whether it still does.
+//! A crowd that draws instances of every skinning stage, and a check that it still does.
 
 use crate::counting::Counted;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
@@ -10,7 +10,7 @@ use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
 
-/// Room for instances that are skinned before they are drawn, and for the history of a view.
+/// Capacity for instances that are skinned before they are drawn, and for one history.
 pub(crate) const ROOM: Capacity = Capacity {
     skinned_words: 1000,
     cpu_skinned_words: 500,
@@ -18,7 +18,7 @@ pub(crate) const ROOM: Capacity = Capacity {
     ..SMALL
 };
 
-/// An instance of every mode of skinning.
+/// Spawns an instance of every skinning stage.
 pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
     let character = built(ribbon(4)).character;
     let desc = CharacterDesc {
@@ -44,7 +44,7 @@ pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
     }
 }
 
-/// A crowd that draws something, to be asked whether it still does.
+/// A crowd that draws something, and a check that it still does.
 pub(crate) struct Drawing {
     pub(crate) crowd: Crowd,
     pass: PassId,

@@ -1,4 +1,4 @@
-//! Dropping without `destroy` leaks, says so by name for each object, and does not panic.
+//! Dropping without `destroy` leaks, logs the name of each object, and does not panic.
 
 use crate::counting::{Counted, objects};
 use crate::support::frames::FramesInFlight;
@@ -41,8 +41,7 @@ fn logged(work: impl FnOnce()) -> Vec<String> {
     take()
 }
 
-/// A crowd of everything that there is: characters, a pass, something pending and something
-/// retired.
+/// A crowd with objects of every kind: characters, a pass, a pending upload and a retired object.
 fn full(setup: &Setup, counted: &mut Counted) -> Crowd {
     let mut crowd = counted.crowd(setup, 2, SMALL);
     let desc = PassDesc {
@@ -113,7 +112,7 @@ fn what_is_forgotten_is_named() {
                 "{name}: {said:#?}"
             );
         }
-        // The objects are gone for good, and with them the device.
+        // The objects are leaked for good, and so is the device.
         std::mem::forget(counted.allocator);
         setup.forget();
     }
@@ -156,7 +155,7 @@ fn a_ring_of_its_own_is_named_too() {
     }
 }
 
-/// A frame that is begun and dropped, prepared or not, needs no destruction and loses nothing.
+/// A frame that is begun and dropped needs no destruction and loses nothing, prepared or not.
 #[test]
 fn frames_own_nothing() {
     let setup = Setup::new(CONFIGS[0]);

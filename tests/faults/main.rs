@@ -5,8 +5,11 @@
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "every block would say that the test keeps what it made alive, and waits before it destroys it"
+    reason = "each would say that the test keeps its objects alive, and waits before it destroys them"
 )]
+
+/// Number of tests that may use a device at the same time: the counts are of the whole process.
+const TESTS_AT_ONCE: usize = 1;
 
 mod counting;
 mod drawing;

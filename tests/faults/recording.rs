@@ -1,4 +1,4 @@
-//! Nothing is allocated, on the CPU or the GPU, while a frame is recorded: not even the first.
+//! Recording a frame allocates nothing on the CPU and the GPU. This includes the first frame.
 
 use crate::counting::{Counted, failing};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The allocations of this thread while `work` ran.
+/// The number of allocations of this thread while `work` ran.
 fn allocations<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = work();
@@ -81,7 +81,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                     play: "sway".into(),
                     ..Spawn::default()
                 };
-                // One that plays, one that reaches, one in the middle of a cut.
+                // One instance plays, one reaches, and one is in the middle of a cut.
                 crowd.spawn(*kind, &spawn).unwrap();
                 let reaching = crowd.spawn(*kind, &spawn).unwrap();
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 0.5, 0.2));
@@ -92,7 +92,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                 crowd.play(cut, play).unwrap();
             }
             if number == 2 {
-                // The frame after it moves the history to its new buffer.
+                // The next frame moves the history to its new buffer.
                 let more = Capacity {
                     instances: capacity.instances + 1,
                     ..capacity
@@ -103,7 +103,7 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
             let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
-            // The call after the last would fail: there is none to.
+            // The call after the last one would fail, but there is no such call.
             let ((views, some), made) = failing(0, || {
                 allocations(|| unsafe { frame.record_prepare(cmd, &[camera]) })
             });
@@ -125,9 +125,10 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
     });
 }
 
-/// Not for instances that are skinned before they are drawn, either; on the CPU once it is warm.
-/// (This thread's share of it is to hand the work to rayon's, whose queue takes memory every 63
-/// times.)
+/// Instances that are skinned before they are drawn allocate nothing either.
+///
+/// For CPU skinning, this holds after the first frames: this thread hands the work to rayon, whose
+/// queue allocates every 63 times.
 #[test]
 fn nothing_is_allocated_for_skinning_before_the_draw() {
     let capacity = Capacity {
@@ -187,8 +188,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
     }
 }
 
-/// Nor for views that show different instances, for parts that are hidden, and for what is
-/// attached.
+/// Neither do views that show different instances, hidden parts, and attached instances.
 #[test]
 fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
     each(|setup| {
@@ -222,7 +222,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                     let part = parts[(more + number as usize) % 2];
                     crowd.set_part_visible(id, part, more == 0).unwrap();
                     if at > 0 {
-                        // A chain that grows.
+                        // A chain that gets longer.
                         let parent = *all.last().unwrap();
                         let offset = Affine::from_translation(Vec3::X * 0.01);
                         crowd.attach(id, parent, JointId(4), &offset).unwrap();

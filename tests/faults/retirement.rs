@@ -1,5 +1,8 @@
-//! What is replaced or removed is destroyed when every frame index that was ever begun has been
-//! begun again, and in that very call: for one to three frames in flight, begun in any order.
+//! Replaced and removed objects are destroyed as soon as no frame in flight can use them.
+//!
+//! This is the call that begins the last of the frame indices that were ever begun. It holds for
+//! one
+//! to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
@@ -17,13 +20,13 @@ fn sub(a: Counts, b: Counts) -> Counts {
     std::array::from_fn(|kind| a[kind] - b[kind])
 }
 
-/// What has been retired: its objects, and the frame indices that it waits for.
+/// Retired objects, and the frame indices that they wait for.
 struct Grave {
     counts: Counts,
     waits_for: BTreeSet<u32>,
 }
 
-/// The objects that should be alive.
+/// A model of the objects that should be alive.
 struct Expected {
     live: Counts,
     begun: BTreeSet<u32>,
@@ -57,7 +60,7 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    /// Does something that makes objects; returns its result and how many.
+    /// Runs work that creates objects. Returns its result and the number of objects.
     fn making<T>(&mut self, work: impl FnOnce(&mut Crowd, &mut Counted) -> T) -> (T, Counts) {
         let before = objects();
         let result = work(&mut self.crowd, self.counted);
@@ -74,7 +77,7 @@ impl World<'_> {
                     palette_entries: now.palette_entries + 10,
                     ..now
                 };
-                // As many new objects as old ones retire.
+                // As many objects are created as are retired.
                 let reserve = |crowd: &mut Crowd, counted: &mut Counted| {
                     crowd.reserve(&mut counted.allocator, &more).unwrap();
                 };
@@ -90,7 +93,7 @@ impl World<'_> {
                 self.characters.push((id.unwrap(), made));
             }
             2 if !self.characters.is_empty() => {
-                // Its upload, which was never recorded, goes with it.
+                // Its upload was never recorded, and is retired with it.
                 let at = rng.below(self.characters.len());
                 let (id, counts) = self.characters.swap_remove(at);
                 self.crowd.remove_character(id).unwrap();
@@ -132,8 +135,9 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
             seed += 1;
             let mut counted = Counted::new(setup);
             let mut crowd = counted.crowd(setup, frames_in_flight, SMALL);
-            // It stays: so every pass has its pipelines from the first, and characters bring it
-            // none.
+            // This character stays, so every pass has its pipelines from the start, and other
+            // characters
+            // add none.
             let character = built(ribbon(3)).character;
             let allocator = &mut counted.allocator;
             crowd.add_character(allocator, &character).unwrap();
@@ -194,8 +198,7 @@ fn staging_memory_lives_until_its_frame_has_ended() {
     });
 }
 
-/// What growth leaves of histories is copied by the next prepared frame, and freed when that frame
-/// has ended.
+/// The next prepared frame copies histories after growth. The old buffers are freed when it ends.
 #[test]
 fn grown_histories_live_until_they_have_moved() {
     each(|setup| {
@@ -216,7 +219,7 @@ fn grown_histories_live_until_they_have_moved() {
             history: Some(1),
             ..view(Vec3::new(0.0, 1.0, 5.0), Vec3::ZERO, EXTENT)
         };
-        // Begins a frame of `frame_index`, and says how many buffers there are more than at first.
+        // Begins a frame with `frame_index`. Returns the number of buffers above the initial one.
         let mut begin = |crowd: &mut Crowd, counted: &mut Counted, frame_index: u32, step: Step| {
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let allocator = &mut counted.allocator;
@@ -231,24 +234,24 @@ fn grown_histories_live_until_they_have_moved() {
             }
             sub(objects(), empty)[0]
         };
-        // Without content there is nothing to keep: all of the old buffers go together.
+        // Without content there is nothing to copy: all old buffers are retired together.
         begin(&mut crowd, &mut counted, 0, Step::Drop);
         reserve(&mut crowd, &mut counted);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
-        // Now the history has content. Two growths: the buffer between them never gets any.
+        // Now the history has content. After two growths, the buffer between them never gets any.
         reserve(&mut crowd, &mut counted);
         reserve(&mut crowd, &mut counted);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
-        // A frame that is given up has not moved it.
+        // An abandoned frame has not moved it.
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Abandon), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Drop), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
         assert_eq!(begin(&mut crowd, &mut counted, 1, Step::Submit), 1);
-        // The frame index of the frame that moved it begins again.
+        // The index of the frame that moved it is begun again.
         assert_eq!(begin(&mut crowd, &mut counted, 0, Step::Submit), 0);
-        // Not moved at all: freed with the crowd.
+        // A history that was never moved is freed with the crowd.
         reserve(&mut crowd, &mut counted);
         frames_in_flight.destroy(&setup.context);
         unsafe { crowd.destroy(&mut counted.allocator) };
@@ -256,7 +259,7 @@ fn grown_histories_live_until_they_have_moved() {
     });
 }
 
-/// What becomes of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     Drop,

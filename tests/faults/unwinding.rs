@@ -1,5 +1,7 @@
-//! Every call that makes something fails once: the error names it, what was half made is gone, and
-//! what there was before draws the same picture.
+//! Every call that creates an object fails once.
+//!
+//! The error names the call, incomplete objects are destroyed, and the crowd draws the same picture
+//! as before.
 
 use crate::counting::{Counted, KINDS, PIPELINES, failing, objects};
 use crate::drawing::{Drawing, ROOM, populate};
@@ -12,7 +14,7 @@ use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinStage};
 
-/// Memory that could not be had or mapped.
+/// Errors about memory that could not be allocated or mapped.
 const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
 
 fn check_error(error: &Error, failed: &str) {
@@ -26,8 +28,11 @@ fn check_error(error: &Error, failed: &str) {
     }
 }
 
-/// Lets each call of `work` fail in turn until none is left. `settle` looks at what is left of
-/// every failure, and at the success at the end. Returns the calls that failed.
+/// Makes each call of `work` fail in turn.
+///
+/// `settle` checks the state after every failure, and after the success at the end. Returns the
+/// calls
+/// that failed.
 fn sweep<T>(
     setup: &Setup,
     counted: &mut Counted,
@@ -38,7 +43,7 @@ fn sweep<T>(
     for number in 0.. {
         assert!(number < 500, "there is no end to it");
         if counted.allocations() == 0 {
-            // Without blocks that were taken before.
+            // The allocator has no blocks from earlier attempts.
             counted.renew(setup);
         }
         let before = (objects(), counted.allocations());
@@ -54,12 +59,12 @@ fn sweep<T>(
                 assert_eq!(
                     (objects(), counted.allocations()),
                     before,
-                    "left by {failed}"
+                    "left over after {failed}"
                 );
                 settle(counted, None);
             }
-            // A ring that finds no memory of both kinds takes host memory, and the allocator has a
-            // second choice for what the CPU writes.
+            // A ring without memory of both kinds uses host memory, and the allocator has a second
+            // choice for memory that the CPU writes.
             Ok(value) => {
                 assert!(OF_MEMORY.contains(&failed), "{failed} is ignored");
                 settle(counted, Some(value));
@@ -202,7 +207,7 @@ fn parts_that_are_not_made_leave_nothing() {
     });
 }
 
-/// Lets every call of `work` fail on a crowd that draws, which draws on.
+/// Makes every call of `work` fail on a crowd that draws. It must continue to draw.
 fn sweep_drawing(
     setup: &mut Setup,
     mut work: impl FnMut(&mut Crowd, &mut Counted) -> Result<()>,
@@ -223,7 +228,7 @@ fn sweep_drawing(
             }
             (Err(error), failed) => {
                 check_error(&error, failed.unwrap());
-                assert_eq!(after, before, "left by {failed:?}");
+                assert_eq!(after, before, "left over after {failed:?}");
             }
         }
         drawing.check(setup, &mut counted);
@@ -302,12 +307,12 @@ fn a_pass_that_fails_is_not_there() {
                 "vkCreateShaderModule"
             ])
         );
-        // Scatter and skin, the drawing's own, and this one.
+        // The pipelines of scatter and skin, those of the drawing, and this one.
         assert_eq!(pipelines, 4);
     });
 }
 
-/// The helper that other tests draw with gives the same as this one's.
+/// The drawing helper of other tests gives the same picture as the one of these tests.
 #[test]
 fn drawing_through_the_counting_device_is_drawing() {
     each(|setup| {

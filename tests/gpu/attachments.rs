@@ -1,5 +1,4 @@
-//! What is attached to a joint of an instance: exactly where 64-bit arithmetic has it, in the same
-//! frame.
+//! Attachments to joints of instances follow in the same frame, as 64-bit arithmetic computes them.
 
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -94,17 +93,23 @@ fn place(rng: &mut Rng) -> Affine {
     Affine::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
 }
 
-/// The joint's model matrix; `sockets.rs` holds it against the whole pose.
+/// The joint's model matrix. `sockets.rs` compares it with the whole pose.
 fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
     crowd.joint_model(id, joint, time_s).unwrap()
 }
 
-/// A chain of three on a moving instance, with offsets that scale and mirror. Two products of
-/// 32-bit affine matrices: each element is a sum of at most four products, so one is off by at most
-/// 4 half units in the last place of the sum of the products' magnitudes, and the second passes on
-/// what the first was off by: γ = 8 × 2⁻²⁴ of the product of magnitudes, and each link of the chain
-/// adds its own to what its parent passes on. Against 64-bit products of the same 32-bit inputs:
-/// the root's transform, the joints' model matrices and the offsets.
+/// A chain of three on a moving instance, with offsets that scale and flip.
+///
+/// The reference is 64-bit products of the same 32-bit inputs: the root's transform, the joints'
+/// model
+/// matrices and the offsets. The bound follows from two products of 32-bit affine matrices:
+///
+/// - Each element is a sum of at most four products, so its error is at most 4 half units in the
+/// last
+///   place of the sum of the products' magnitudes.
+/// - The second product passes on the error of the first: γ = 8 × 2⁻²⁴ of the product of
+/// magnitudes.
+/// - Each link of the chain adds its own error to the error of its parent.
 #[test]
 fn a_chain_is_where_exact_products_have_it() {
     let mut seed = 7;
@@ -120,7 +125,7 @@ fn a_chain_is_where_exact_products_have_it() {
             let child = stage.spawn(place(&mut rng), play);
             let parent = *chain.last().unwrap();
             let (at, offset) = (JointId(rng.below(4) as u16), place(&mut rng));
-            // Out of order, so that children are older than parents in the list.
+            // The order makes children older than parents in the list.
             links.insert(0, (child, parent, at, offset));
             chain.push(child);
         }
@@ -212,12 +217,12 @@ fn attachments_that_make_no_sense_are_refused() {
             let stale = crowd.attach(child, parent, JointId(0), &offset);
             assert!(matches!(stale, Err(Error::Stale { .. })));
         }
-        // What was refused changed nothing.
+        // The refused calls changed nothing.
         let parent = |crowd: &Crowd, id| crowd.attachment(id).unwrap().map(|of| of.parent);
         assert_eq!(parent(crowd, sword), Some(rider));
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
-        // To another parent, and off.
+        // Attached to another parent, and detached.
         crowd.attach(sword, horse, JointId(0), &offset).unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
         assert_eq!(crowd.attached_to(rider).unwrap().count(), 0);
@@ -225,7 +230,7 @@ fn attachments_that_make_no_sense_are_refused() {
         assert_eq!(crowd.detach(sword), Ok(true));
         assert_eq!(crowd.detach(sword), Ok(false));
         crowd.set_transform(sword, &offset).unwrap();
-        // Now the other way round.
+        // Now in the other direction.
         crowd.detach(rider).unwrap();
         crowd.attach(horse, rider, JointId(0), &offset).unwrap();
         stage.destroy(setup);
@@ -258,7 +263,7 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         assert_eq!(stage.crowd.attachment(shield), Ok(None));
         stage.frame(setup, 0.5);
         assert_eq!(stage.crowd.transform(shield), Ok(before));
-        // Their places in the table are taken by others, which are attached to nothing.
+        // Other instances take their table indices, and are attached to nothing.
         for _ in 0..3 {
             let new = stage.spawn(up, play());
             assert_eq!(stage.crowd.attachment(new), Ok(None));
@@ -286,7 +291,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         stage.crowd.set_visible(horse, false).unwrap();
         assert_eq!(stage.frame(setup, 0.2).animated, 0);
         assert_eq!(stage.crowd.is_visible(sword), Ok(true));
-        // It follows all the same, and can be let go.
+        // It still follows, and can be detached.
         let hidden = stage.crowd.transform(sword).unwrap();
         stage.crowd.detach(sword).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 1);
@@ -301,7 +306,7 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
     });
 }
 
-/// What is attached to something that rests and stands still is not brought to the GPU again.
+/// An attachment to an instance that rests and stands still is not uploaded again.
 #[test]
 fn what_does_not_move_costs_no_upload() {
     each(|setup| {
@@ -322,7 +327,7 @@ fn what_does_not_move_costs_no_upload() {
     });
 }
 
-/// A child at a named socket stands at the joint times the socket's own place.
+/// The transform of a child at a named socket is the joint times the socket's offset.
 #[test]
 fn a_named_socket_holds_its_place() {
     each(|setup| {
@@ -373,13 +378,14 @@ fn a_named_socket_holds_its_place() {
     });
 }
 
-/// An attached instance stands where its parent has it, whatever its own root motion: that is told,
-/// and moves it again from where it is let go.
+/// An attached instance follows its parent and ignores its own root motion.
+///
+/// The root motion is still reported, and moves the instance again after it is detached.
 #[test]
 fn root_motion_waits_while_an_instance_is_attached() {
     each(|setup| {
         let mut stage = Stage::new(setup);
-        // A metre a second along +Z.
+        // One metre per second along +Z.
         let mut raw = ribbon(4);
         raw.animations.push(RawAnimation {
             name: "walk".into(),
@@ -420,7 +426,7 @@ fn root_motion_waits_while_an_instance_is_attached() {
         stage.crowd.detach(child).unwrap();
         stage.frame(setup, 0.4);
         let moved = stage.crowd.transform(child).unwrap().translation - stands.translation;
-        // A tenth of a second's walk, and not what it would have walked before: rounded at about 1.
+        // It walked for a tenth of a second since then, with the rounding of numbers near 1.
         assert!((moved - Vec3A::Z * 0.1).length() < 1e-6, "{moved}");
         stage.destroy(setup);
     });

@@ -1,5 +1,6 @@
-//! The build script's proof that the committed SPIR-V is the one of the sources: it holds for this
-//! crate, and it sees every planted fault and names it.
+//! The build script's check that the committed SPIR-V is compiled from the sources.
+//!
+//! It passes for this crate, and it detects and names every planted fault.
 
 use std::error::Error;
 use std::fs;
@@ -60,7 +61,7 @@ fn record(dir: &Path) -> Outcome {
     Ok(put(dir, "spv/MANIFEST", manifest.to_string())?)
 }
 
-/// Three recorded shaders: two share an include, which has another beside it; one is for tests.
+/// Records three shaders. Two share an include, which includes another. One is for tests.
 fn planted(test: &str) -> Result<PathBuf, Box<dyn Error>> {
     let dir = scratch(test)?;
     put(&dir, "README.md", "not a shader\n")?;
@@ -367,7 +368,7 @@ fn the_library_gets_words_by_name_and_no_test_shaders() {
     );
 }
 
-/// The vectors of the hash's authors, <http://www.isthe.com/chongo/tech/comp/fnv/>.
+/// The test vectors of the hash's authors, <http://www.isthe.com/chongo/tech/comp/fnv/>.
 #[test]
 fn the_hash_is_fnv_1a() {
     let hash = |text: &str| Hash::EMPTY.and(text.as_bytes()).to_string();

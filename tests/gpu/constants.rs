@@ -73,7 +73,7 @@ fn shaders_and_rust_agree() {
     assert_eq!(found, known);
 }
 
-/// The reader of the test above is not blind: it reads each line that declares a constant.
+/// The test above is not blind: its reader finds each line that declares a constant.
 #[test]
 fn every_constant_is_read() {
     for glsl in [SetLayout::GLSL, MaterialDesc::SURFACE_GLSL] {

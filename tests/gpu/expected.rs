@@ -1,5 +1,6 @@
-//! Where every vertex is, in `f64` from the CPU's palettes on, and what motion a picture must show
-//! of it.
+//! The position of every vertex in `f64`, and the motion that a picture must show.
+//!
+//! The computation starts from the CPU's palettes.
 
 use crate::support::made::palette_as;
 use throng::View;
@@ -13,8 +14,9 @@ use throng::skin::{PosedVertices, skin};
 /// World positions of the vertices of each primitive.
 pub(crate) type Shape = Vec<Vec<DVec3>>;
 
-/// The vertices of an instance: an animator's palettes and the CPU's skinning, which other tests
-/// hold against `f64`.
+/// The vertices of an instance, from an animator's palettes and CPU skinning.
+///
+/// Other tests compare both with `f64`.
 pub(crate) fn shape(
     (character, method): (&Character, SkinningMethod),
     clip: Option<(usize, f64)>,
@@ -40,7 +42,7 @@ pub(crate) fn shape(
     }
 }
 
-/// An instance as it is, and as it was in the view's last frame.
+/// An instance now, and in the view's last frame.
 pub(crate) struct Drawn<'a> {
     pub(crate) character: &'a Character,
     pub(crate) mirrored: bool,
@@ -48,7 +50,7 @@ pub(crate) struct Drawn<'a> {
     pub(crate) then: &'a Shape,
 }
 
-/// A pixel that surely shows a certain instance.
+/// A pixel that certainly shows a known instance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pixel {
     /// Index of the instance.
@@ -57,15 +59,16 @@ pub(crate) struct Pixel {
     pub(crate) got: DVec2,
 }
 
-/// Pixels closer to an edge than this are not looked at: twice the step of 1/256 to which vertices
-/// may be snapped, and what rounding moves an edge.
+/// Distance in pixels: pixels closer to an edge are ignored.
+///
+/// It is twice the step of 1/256 to which vertices may be snapped, plus the rounding of an edge.
 const EDGE: f64 = 0.02;
 
 /// A triangle in the framebuffer.
 struct Flat {
     actor: usize,
     primitive: usize,
-    /// Pixels.
+    /// In pixels.
     corners: [DVec2; 3],
     now: [DVec4; 3],
     then: [DVec4; 3],
@@ -83,7 +86,8 @@ impl Flat {
         let [a, b, c] = self.corners;
         let area = (b - a).perp_dot(c - a).abs();
         let sides = [(b, c), (c, a), (a, b)];
-        // Fronts run clockwise or counter-clockwise; their sides are on one hand of the point.
+        // Triangles are clockwise or counter-clockwise. All sides are on the same side of the
+        // point.
         let turn = (b - a).perp_dot(c - a).signum();
         let edge = sides.map(|(from, to)| (to - from).perp_dot(at - from) * turn);
         let away = [0, 1, 2].map(|i| edge[i] / sides[i].0.distance(sides[i].1));
@@ -132,7 +136,7 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
                     (ndc * 0.5 + 0.5) * size
                 });
                 let [a, b, c] = corners;
-                // Counter-clockwise to the eye is a negative area where y points down.
+                // A counter-clockwise triangle has a negative area, because y points down.
                 let front = ((b - a).perp_dot(c - a) < 0.0) != drawn.mirrored;
                 if front {
                     flats.push(Flat {
@@ -149,7 +153,7 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
     flats
 }
 
-/// What a pixel surely shows.
+/// The content of a pixel that is certain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sight {
     /// Index of the instance.
@@ -162,7 +166,7 @@ pub(crate) struct Sight {
     pub(crate) motion: DVec2,
 }
 
-/// The pixels that surely show a certain triangle, and (`None`) those that surely show nothing.
+/// The pixels that certainly show one triangle, and those that certainly show nothing (`None`).
 pub(crate) fn sights(
     extent: vk::Extent2D,
     views: (&View, &Mat4),
@@ -200,8 +204,9 @@ pub(crate) fn sights(
     (0..pixels).filter_map(sight).collect()
 }
 
-/// What a picture of motion shows in the pixels that surely show an instance. Those that surely
-/// show none must have the background.
+/// The motion in a picture, for the pixels that certainly show an instance.
+///
+/// Asserts that the pixels that certainly show no instance have the background.
 pub(crate) fn look(
     picture: &[[f32; 2]],
     (extent, background): (vk::Extent2D, f32),

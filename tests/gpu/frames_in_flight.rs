@@ -1,4 +1,4 @@
-//! Frames in flight are apart: data that the CPU writes for one is not seen by another.
+//! Frames in flight are independent: the GPU does not see writes to another frame's memory.
 
 use crate::support::frames::{
     FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
@@ -8,7 +8,8 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::skeleton::Affine;
-use throng::{Crowd, Spawn, View};
+use throng::standalone::Target;
+use throng::{Crowd, PassId, Spawn, View};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
 
@@ -41,20 +42,19 @@ fn timeline(device: &ash::Device) -> vk::Semaphore {
     unsafe { device.create_semaphore(&info, None) }.unwrap()
 }
 
-/// The picture of a frame of `frame_index` that is held back while `meanwhile` happens.
+/// The picture of a frame with `frame_index` that waits until `meanwhile` has run.
 fn held_back(
     setup: &mut Setup,
     crowd: &mut Crowd,
+    (target, pass): (&Target, PassId),
     frame_index: u32,
     meanwhile: impl FnOnce(&mut Setup, &mut Crowd),
 ) -> Vec<u8> {
     let context = &mut setup.context;
-    let target = target(context);
-    let pass = pass(crowd, &target, false);
     let mut frames_in_flight = FramesInFlight::new(context, FRAMES_IN_FLIGHT);
     let gate = timeline(&context.device);
     let cmd = frames_in_flight.begin(context, frame_index);
-    let on = (&target, pass, &NORMAL_Z);
+    let on = (target, pass, &NORMAL_Z);
     record(context, crowd, cmd, (frame_index, 0.3), on, &[camera()]);
     frames_in_flight.submit_after(context, frame_index, Some(gate));
     meanwhile(setup, crowd);
@@ -65,13 +65,12 @@ fn held_back(
     let bytes = target.read_rgba(context).unwrap();
     frames_in_flight.destroy(context);
     unsafe { context.device.destroy_semaphore(gate, None) };
-    target.destroy(context);
     bytes
 }
 
 fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
     for frame_index in frames_in_flight {
-        // SAFETY: only the data of frames in flight is poisoned whose pictures the tests compare.
+        // SAFETY: only words of frames in flight are poisoned, and the tests compare their pictures.
         unsafe { crowd.poison_frame(frame_index, byte) }.unwrap();
     }
 }
@@ -81,12 +80,14 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
     each(|setup| {
         let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);
+        let target = target(&mut setup.context);
+        let on = (&target, pass(&mut crowd, &target, false));
         for frame_index in 0..FRAMES_IN_FLIGHT {
-            let clean = held_back(setup, &mut crowd, frame_index, |_, _| ());
+            let clean = held_back(setup, &mut crowd, on, frame_index, |_, _| ());
             assert!(covered(&clean) > 500);
             for byte in [0x00, 0xFF, 0x3F] {
                 let others = (0..FRAMES_IN_FLIGHT).filter(|other| *other != frame_index);
-                let same = held_back(setup, &mut crowd, frame_index, |_, crowd| {
+                let same = held_back(setup, &mut crowd, on, frame_index, |_, crowd| {
                     poison(crowd, others, byte)
                 });
                 assert_eq!(
@@ -95,8 +96,8 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
                     "frame {frame_index}, {byte:#x} elsewhere"
                 );
             }
-            // The control: the frame was held back indeed, and reads the data of this frame index.
-            let own = held_back(setup, &mut crowd, frame_index, |_, crowd| {
+            // The control: the frame was really held back, and reads its own memory.
+            let own = held_back(setup, &mut crowd, on, frame_index, |_, crowd| {
                 poison(crowd, std::iter::once(frame_index), 0);
             });
             assert!(
@@ -104,6 +105,7 @@ fn a_slot_in_flight_is_not_touched_by_writes_to_others() {
                 "frame {frame_index} reads nothing of its own"
             );
         }
+        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
@@ -113,10 +115,12 @@ fn later_frames_do_not_disturb_one_in_flight() {
     each(|setup| {
         let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, SMALL);
         populate(setup, &mut crowd);
-        let clean = held_back(setup, &mut crowd, 0, |_, _| ());
+        let target = target(&mut setup.context);
+        let on = (&target, pass(&mut crowd, &target, false));
+        let clean = held_back(setup, &mut crowd, on, 0, |_, _| ());
         let mut queued = None;
-        // Other frames in flight are recorded for another time, and queued behind it.
-        let later = held_back(setup, &mut crowd, 0, |setup, crowd| {
+        // The other frames are recorded for another time, and queued behind it.
+        let later = held_back(setup, &mut crowd, on, 0, |setup, crowd| {
             let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
             for frame_index in 1..FRAMES_IN_FLIGHT {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
@@ -129,11 +133,12 @@ fn later_frames_do_not_disturb_one_in_flight() {
         });
         assert_eq!(different(&clean, &later, 0), 0);
         queued.unwrap().destroy(&setup.context);
+        target.destroy(&mut setup.context);
         setup.destroy(crowd);
     });
 }
 
-/// Frames one after the other give the same picture with any frame index.
+/// Successive frames give the same picture with any frame index.
 #[test]
 fn every_slot_gives_the_same_picture() {
     each(|setup| {

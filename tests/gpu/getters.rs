@@ -1,5 +1,4 @@
-//! What was set can be asked for, who is there can be listed, and room can be made for what is
-//! known.
+//! Getters return what setters set, instances can be listed, and capacity can be reserved exactly.
 
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::made::{built, ribbon};
@@ -26,7 +25,7 @@ const MODES: [SkinningStage; 3] = [
     SkinningStage::Cpu,
 ];
 
-/// A ribbon with two morph weights, whose back may be blended.
+/// A ribbon with two morph weights. Its back is blended if asked for.
 fn character(joints: usize, blended: bool) -> Character {
     let mut raw = ribbon(joints);
     raw.morphs = vec![RawMorph {
@@ -124,8 +123,7 @@ fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) ->
     crowd.add_character_with(allocator, &of.0, &of.1).unwrap()
 }
 
-/// Spawns so many, prepares a frame with as many views as there is room for, and then is refused
-/// one more.
+/// Spawns `count` instances and prepares a frame with all views. One more instance is refused.
 fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinningStage) {
     let spawn = Spawn {
         play: "sway".into(),
@@ -183,7 +181,7 @@ fn room_for_known_characters_is_just_enough() {
                 })
                 .collect();
             let capacity = Capacity::for_characters(&each, 3).unwrap();
-            // Rows of 16 bytes: 3, 2 and 2 for an entry of each method.
+            // An entry has 3, 2 and 2 rows of 16 bytes, by method.
             let entries = |at: usize| loads[at].0.palette().len() as u32;
             let rows = 3 * 3 * entries(0) + 2 * 2 * entries(1) + 4 * 2 * entries(2);
             assert_eq!(capacity.palette_entries, rows.div_ceil(3));
@@ -202,7 +200,7 @@ fn room_for_known_characters_is_just_enough() {
                 .map(|(of, count)| (add(setup, &mut crowd, of), count))
                 .collect();
             fill(setup, &mut crowd, &kinds, skin);
-            // And for some more.
+            // And capacity for some more.
             let more: Vec<_> = kinds.iter().map(|(kind, _)| (*kind, 2)).collect();
             let allocator = &mut setup.context.allocator;
             crowd.reserve_for(allocator, &more, skin).unwrap();
@@ -213,7 +211,7 @@ fn room_for_known_characters_is_just_enough() {
     });
 }
 
-/// Palettes count by the rows that their format has.
+/// Palettes are counted by the rows of their format.
 #[test]
 fn uploads_are_counted_as_they_are_written() {
     each(|setup| {
@@ -245,7 +243,7 @@ fn uploads_are_counted_as_they_are_written() {
             });
             frames_in_flight.destroy(&setup.context);
             setup.destroy(crowd);
-            // The first frame brings the character and the records, too.
+            // The first frame also uploads the character and the records.
             assert!(bytes[0] > bytes[1]);
             (bytes[1], entries * 3)
         });

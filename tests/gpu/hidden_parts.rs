@@ -1,4 +1,4 @@
-//! Parts that instances hide, against characters that were imported without them.
+//! Hidden parts of instances, compared with characters that were imported without them.
 
 use crate::reference::assets;
 use crate::support::frames::{
@@ -72,7 +72,7 @@ fn each_part_of_the_knight_can_be_hidden() {
         matches!(&missing, Err(Error::UnknownName { what: "part", known, .. }) if known.contains("1H_Sword")),
         "{missing:?}"
     );
-    // One configuration: what the others change is tested with the ribbons.
+    // One configuration is enough: the differences of the others are tested with the ribbons.
     let mut setup = Setup::new(crate::support::CONFIGS[0]);
     let setup = &mut setup;
     let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
@@ -81,8 +81,8 @@ fn each_part_of_the_knight_can_be_hidden() {
     let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
     let kind = crowd.add_character(&mut setup.context.allocator, &whole);
     let kind = kind.unwrap();
-    // At rest: clips are packed for the parts that there are, and so not to the same bits without
-    // one of them.
+    // At rest, because clips are packed for the parts of a character: without one of them they are
+    // not packed to the same bits.
     let spawn = Spawn::default();
     let id = crowd.spawn(kind, &spawn).unwrap();
     let all = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
@@ -114,7 +114,7 @@ fn each_part_of_the_knight_can_be_hidden() {
         crowd.set_visible(id, true).unwrap();
         crowd.set_part_visible(id, part, true).unwrap();
     }
-    // Some are behind others or inside of them.
+    // Some parts are behind or inside others.
     assert!(seen >= 10, "{seen} parts are seen");
     let again = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
     assert_eq!(different(&again, &all, 0), 0);
@@ -128,7 +128,7 @@ fn each_part_of_the_knight_can_be_hidden() {
 fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
     let Some(path) = knight() else { return };
     let whole = imported(&path, &[]);
-    // The right hand holds two swords, and is needed by the skin.
+    // The right hand holds two swords, and the skin needs it.
     let hand = whole.skeleton().joint("handslot.r").unwrap();
     let lesser = imported(&path, &["handslot.r"]);
     let names = |character: &Character| -> BTreeSet<String> {
@@ -149,7 +149,7 @@ fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
     assert!(named, "{unknown:?}");
 }
 
-/// A ribbon whose front and back are parts; the back is blended if so asked.
+/// A ribbon whose front and back are parts. The back is blended if asked for.
 fn sheet(blended: bool) -> Character {
     let mut raw = ribbon(4);
     for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
@@ -167,7 +167,7 @@ fn sheet(blended: bool) -> Character {
     built(raw).character
 }
 
-/// Six of them, some mirrored, which hide nothing, the front, the back, both.
+/// Six ribbons, some of them flipped, that hide nothing, the front, the back, or both.
 fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apart: bool) {
     let hide = |crowd: &mut Crowd, id: InstanceId, name: &str| {
         let part = character.part(name).unwrap();
@@ -202,7 +202,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
             }
             continue;
         }
-        // One instance for each part that is shown.
+        // One instance for each visible part.
         for (shown, other) in [(front, "back"), (back, "front")] {
             if shown {
                 let id = crowd.spawn(kind, &spawn).unwrap();
@@ -212,8 +212,11 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
     }
 }
 
-/// Whether an instance shows its parts or several show one each, all passes draw the same; without
-/// a shader that knows of parts, the one checks the other by way of the lists alone.
+/// One instance with several parts and several instances with one part each draw the same.
+///
+/// This holds in all passes. Without a shader that knows of parts, the instances differ by their
+/// lists
+/// alone.
 #[test]
 fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {
@@ -240,7 +243,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
             let allocator = &mut setup.context.allocator;
             let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
             let views = unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
-            // Engines see the same instances for each primitive.
+            // An engine gets the same instances for each primitive.
             let counts: Vec<u32> = (0..2)
                 .map(|primitive| {
                     let ranges = frame.draw_ranges(views[0], kind, primitive).unwrap();
@@ -276,8 +279,8 @@ fn blended_parts_are_hidden_and_stay_sorted() {
         let character = sheet(true);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
         let mut pictures = Vec::new();
-        // One that hides its front, far away, and one that hides its back, near: and the same of
-        // two characters without these parts, which are sorted by themselves.
+        // A far instance hides its front, and a near one hides its back. The reference is two
+        // characters without these parts, which are sorted on their own.
         for hides in [false, true] {
             let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
@@ -358,7 +361,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
             cap: 128,
         };
         assert_eq!(full, Err(wanted));
-        // Of another character.
+        // A part of another character.
         let small = built(ribbon(3)).character;
         let allocator = &mut setup.context.allocator;
         let small = crowd.add_character(allocator, &small).unwrap();

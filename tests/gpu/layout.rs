@@ -1,11 +1,11 @@
-//! The structs that shaders read, against the offsets in the committed SPIR-V.
+//! Structs that shaders read have the offsets of the committed SPIR-V.
 
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{offset_of, size_of};
 use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
 
-/// What the decorations of a module say of its structs.
+/// The layouts of a module's structs, from its decorations.
 #[derive(Default)]
 struct Module {
     names: BTreeMap<u32, String>,
@@ -115,7 +115,7 @@ fn structs_lie_as_the_shaders_have_them() {
             "crowd.vert",
             vec!["ThrongInstance", "ThrongPrimitive", "ThrongView"],
         ),
-        // A fragment shader uses no instance; the compiler keeps its declaration or not.
+        // A fragment shader uses no instance, and the compiler may remove its declaration.
         (
             "crowd.frag",
             vec![
@@ -156,14 +156,14 @@ fn structs_lie_as_the_shaders_have_them() {
 
 #[test]
 fn scatter_moves_whole_records() {
-    // It knows a record as 6 vec4, and a table index as one word.
+    // It declares a record as 6 vec4, and a table index as one word.
     let module = Module::read(&spirv("scatter.comp"));
     assert_eq!(size_of::<GpuInstance>(), 6 * 16);
     let strides: BTreeSet<u32> = module.strides.values().copied().collect();
     assert_eq!(strides, BTreeSet::from([4, 16]));
 }
 
-/// A struct whose member moved is seen: the reader is not blind.
+/// The reader is not blind: it detects a struct whose member moved.
 #[test]
 fn a_moved_member_is_seen() {
     let mut words = spirv("crowd.vert");

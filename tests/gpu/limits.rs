@@ -1,6 +1,8 @@
-//! What the device can bind, met exactly: with the `maxStorageBufferRange` of the device (128 MiB
-//! on lavapipe) the last entry of what just fits is used, and one more is refused with both
-//! numbers. One frame in flight and one configuration: it takes memory.
+//! Capacities at the device's `maxStorageBufferRange`, which is 128 MiB on lavapipe.
+//!
+//! The last entry that fits is used, and one more is refused with both numbers. There is one frame
+//! in
+//! flight and one configuration, because this takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{
@@ -20,8 +22,9 @@ use throng::{
     Capacity, CharacterId, Crowd, CrowdDesc, Error, InstanceId, Result, SkinningStage, Spawn,
 };
 
-/// One frame in flight on the device as it is, and its `maxStorageBufferRange` in bytes; one message of the
-/// layer fails the test.
+/// Runs a test in the first configuration, with the `maxStorageBufferRange` in bytes.
+///
+/// Any message of the layer fails it.
 fn alone(test: impl FnOnce(&mut Setup, u64)) {
     let mut setup = Setup::new(CONFIGS[0]);
     let messages = setup.context.messages();
@@ -40,7 +43,7 @@ fn alone(test: impl FnOnce(&mut Setup, u64)) {
     assert!(messages.is_empty(), "{}", messages.report());
 }
 
-/// Whether a test can fill the range: software drivers have 128 MiB, hardware as much as 4 GiB.
+/// Returns true if a test can fill the range. It is 128 MiB for software, up to 4 GiB for hardware.
 fn can_fill(range: u64) -> bool {
     let can = range <= 1 << 28;
     if !can {
@@ -59,7 +62,7 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
     unsafe { Crowd::new(&gpu, allocator, &desc) }
 }
 
-/// What was refused, how much was asked for and how much there is.
+/// The resource that was refused, the amount that was asked for, and the limit.
 fn refused<T>(result: Result<T>) -> (&'static str, u64, u64) {
     match result.map(drop) {
         Err(Error::Capacity { what, asked, cap }) => (what, asked, cap),
@@ -67,7 +70,7 @@ fn refused<T>(result: Result<T>) -> (&'static str, u64, u64) {
     }
 }
 
-/// A character of so many joints and vertices, which takes room and is never drawn.
+/// A character with this many joints and vertices. It takes memory and is never drawn.
 fn filler(joints: u32, vertices: u32) -> Character {
     let node = |joint: u32| RawNode {
         name: format!("joint {joint}").into(),
@@ -97,8 +100,9 @@ fn filler(joints: u32, vertices: u32) -> Character {
     character
 }
 
-/// Spawns instances that take all but the last `left` of `total` palette entries, or of words of
-/// deformed vertices.
+/// Spawns instances that take all but the last `left` of `total` palette entries.
+///
+/// For skinning before the drawing, these are words of deformed vertices.
 fn fill(
     setup: &mut Setup,
     crowd: &mut Crowd,
@@ -106,7 +110,7 @@ fn fill(
     skin: SkinningStage,
 ) -> Vec<InstanceId> {
     let need = total - left;
-    // A filler's words are three a vertex, and then a multiple of four.
+    // A filler has three words per vertex, rounded up to a multiple of four.
     let (each, sizes) = if skin == SkinningStage::Vertex {
         (30_000, [(30_000, 30_000), (need % 30_000, need % 30_000)])
     } else {
@@ -127,8 +131,9 @@ fn fill(
         .collect()
 }
 
-/// The picture of a ribbon that plays, alone; `before` makes room for it to be in the right place,
-/// and `at` looks at it.
+/// The picture of one playing ribbon.
+///
+/// `before` takes the memory in front of it, and `at` checks its place.
 fn shoot(
     setup: &mut Setup,
     capacity: Capacity,
@@ -148,7 +153,7 @@ fn shoot(
     };
     let instance = crowd.spawn(id, &spawn).unwrap();
     at(&mut crowd, instance, &spawn, id);
-    // Their ranges stay where they are.
+    // The other ranges stay where they are.
     for filler in fillers {
         crowd.despawn(filler).unwrap();
     }
@@ -175,7 +180,7 @@ fn shoot(
     shot
 }
 
-/// The instance's deformed vertices are those of the twin.
+/// Compares the instance's deformed vertices with those of the CPU implementation.
 fn check_skinned(
     setup: &mut Setup,
     crowd: &mut Crowd,
@@ -206,7 +211,7 @@ fn check_skinned(
     for part in &skinner.layout().primitives {
         let range = part.positions as usize..(part.positions + part.vertex_count * 3) as usize;
         for (got, want) in got[range.clone()].iter().zip(&want[range]) {
-            // 16 metres high: a hundred ulps, for joints in a chain.
+            // The ribbon is 16 metres high. This is a hundred ulps, for joints in a chain.
             assert!((got - want).abs() < 1e-4, "{got} {want}");
         }
     }
@@ -286,13 +291,13 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
 #[test]
 fn one_more_than_fits_is_refused_with_numbers() {
     alone(|setup, range| {
-        // Rounded up to what the device aligns frames to, 256 at most.
+        // Rounded up to the device's alignment, which is at most 256.
         let frame_index = |bytes: u64, (what, asked, cap): (&str, u64, u64)| {
             assert_eq!(what, "bytes per frame in flight (maxStorageBufferRange)");
             assert!((bytes..bytes + 256).contains(&asked), "{asked} for {bytes}");
             assert_eq!(cap, range);
         };
-        // On a device whose range is all of a dynamic offset's 32 bits, that is passed first.
+        // If the range takes all 32 bits of a dynamic offset, the offset's limit is met first.
         let wide = range > u64::from(u32::MAX) - 256;
         let most = (range / 48) as u32;
         let full = Capacity {
@@ -323,7 +328,7 @@ fn one_more_than_fits_is_refused_with_numbers() {
             let got = refused(crowd(setup, full));
             assert_eq!(got, (what, u64::from(words) * 4, range));
         }
-        // The table's range is not to be reached: what one dispatch can scatter is less.
+        // The table's range cannot be reached, because one dispatch can scatter less.
         let instances = 65_535 * 64 / 6;
         assert!(u64::from(instances) * 96 < 1 << 27, "less than any range");
         let full = Capacity {
@@ -370,7 +375,7 @@ fn a_ring_of_its_own_goes_as_far_and_no_further() {
     });
 }
 
-/// Nothing is taken on the CPU either before the device's limits are looked at.
+/// The device's limits are checked before anything is allocated, on the CPU too.
 #[test]
 fn capacities_past_all_limits_are_refused_by_every_field() {
     type Set = fn(&mut Capacity);

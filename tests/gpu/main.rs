@@ -5,8 +5,11 @@
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "every block would say that the test keeps what it made alive, and waits before it destroys it"
+    reason = "each would say that the test keeps its objects alive, and waits before it destroys them"
 )]
+
+/// Number of tests that may use a device at the same time, each its own.
+const TESTS_AT_ONCE: usize = 4;
 
 #[path = "../reference/mod.rs"]
 mod reference;
@@ -30,6 +33,7 @@ mod motion;
 mod parts;
 mod passes;
 mod pictures;
+mod recording;
 mod skin_stage;
 mod sockets;
 mod visibility;

@@ -1,4 +1,4 @@
-//! What a caller can get wrong gives a typed error, and neither records nor changes anything.
+//! Wrong calls return typed errors, and neither record nor change anything.
 
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::made::{built, rest_model, ribbon};
@@ -11,7 +11,7 @@ use throng::ids::ClipId;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, Error, Frame, PassDesc, PassKind, Play, Result,
+    CharacterDesc, Crowd, CrowdDesc, Error, Frame, InstanceId, PassDesc, PassKind, Play, Result,
     Spawn, View, Viewport,
 };
 
@@ -19,41 +19,81 @@ fn camera() -> View {
     view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
 }
 
-fn is_argument<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
-    match result {
-        Err(Error::Argument { what, .. }) => assert_eq!(what, wanted),
-        other => panic!("{other:?} is no complaint about {wanted}"),
-    }
+/// The outcome that a call must have.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Fine,
+    /// [`Error::Argument`] about this.
+    Argument(&'static str),
+    /// [`Error::NotFound`] about this.
+    Missing(&'static str),
+    /// [`Error::Capacity`] about this.
+    Full(&'static str),
+    /// [`Error::Capacity`] about anything.
+    TooMuch,
+}
+use Wanted::{Argument, Fine, Full, Missing, TooMuch};
+
+fn check<T: std::fmt::Debug>(row: &str, result: &Result<T>, wanted: Wanted) {
+    let fits = match (result, wanted) {
+        (Ok(_), Fine) | (Err(Error::Capacity { .. }), TooMuch) => true,
+        (Err(Error::Argument { what, .. }), Argument(name))
+        | (Err(Error::NotFound { what, .. }), Missing(name)) => *what == name,
+        (Err(Error::Capacity { what, asked, cap }), Full(name)) => *what == name && asked > cap,
+        _ => false,
+    };
+    assert!(fits, "{row}: {result:?} is not {wanted:?}");
 }
 
-fn is_missing<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
-    match result {
-        Err(Error::NotFound { what, .. }) => assert_eq!(what, wanted),
-        other => panic!("{other:?} does not miss {wanted}"),
-    }
+fn is_argument<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
+    check(what, &result, Argument(what));
 }
 
-fn is_full<T: std::fmt::Debug>(result: Result<T>, wanted: &str) {
-    match result {
-        Err(Error::Capacity { what, asked, cap }) => {
-            assert!(asked > cap && what == wanted, "{what}: {asked} of {cap}");
-        }
-        other => panic!("{other:?} says nothing of {wanted}"),
-    }
+fn is_missing<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
+    check(what, &result, Missing(what));
 }
 
-/// What was wrong with the view of this index.
+fn is_full<T: std::fmt::Debug>(result: Result<T>, what: &'static str) {
+    check(what, &result, Full(what));
+}
+
+/// The text of a row, a change to a valid description, and the outcome.
+type Row<T> = (&'static str, fn(&mut T), Wanted);
+
+/// Rows of fields with a value, and the outcome: `field = value => wanted;`.
+macro_rules! rows {
+    ($($($($field:ident).+ = $value:expr),+ => $wanted:expr;)*) => {
+        &[$((
+            stringify!($($($field).+ = $value),+),
+            |desc| { $(desc.$($field).+ = $value;)+ },
+            $wanted,
+        )),*]
+    };
+}
+
+/// Rows of calls on an instance, and the outcome: `method(argument) => wanted;`.
+macro_rules! calls {
+    ($($method:ident($argument:expr) => $wanted:expr;)*) => {
+        &[$((
+            stringify!($method($argument)),
+            |crowd, id| crowd.$method(id, $argument),
+            $wanted,
+        )),*]
+    };
+}
+
+/// The error of the view with this index.
 fn of_view<T: std::fmt::Debug>(result: Result<T>, wanted: u64) -> Result<()> {
     match result {
         Err(Error::At { what, index, why }) => {
             assert_eq!((what, index), ("view", wanted));
             Err(*why)
         }
-        other => panic!("{other:?} says nothing of view {wanted}"),
+        other => panic!("{other:?} is not about view {wanted}"),
     }
 }
 
-/// Whether everything that a GPU test shares between threads can be.
+/// The types that an application shares between threads can be shared.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Crowd>();
@@ -63,89 +103,36 @@ const _: () = {
 
 #[test]
 fn descriptions_that_make_no_sense_are_refused() {
+    const ALIGNMENT: Wanted = Argument("CrowdDesc::min_offset_alignment");
+    let rows: &[Row<CrowdDesc>] = rows! {
+        frames_in_flight = 2 => Fine;
+        frames_in_flight = 0 => Argument("CrowdDesc::frames_in_flight");
+        frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT => Fine;
+        frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT + 1 => Full("frames in flight");
+        frames_in_flight = u32::MAX => Full("frames in flight");
+        capacity.instances = 0 => Argument("Capacity::instances");
+        capacity.instances = u32::MAX => Full("instances");
+        capacity.views = 0 => Argument("Capacity::views");
+        capacity.views = Crowd::MAX_VIEWS + 1 => Full("views");
+        capacity.palette_entries = 0 => Argument("Capacity::palette_entries");
+        capacity.palette_entries = u32::MAX => TooMuch;
+        min_offset_alignment = 3 => ALIGNMENT;
+        min_offset_alignment = 48 => ALIGNMENT;
+        min_offset_alignment = 1 << 16 => Fine;
+        min_offset_alignment = 1 << 17 => ALIGNMENT;
+        min_offset_alignment = 1 << 63 => ALIGNMENT;
+        min_offset_alignment = u64::MAX => ALIGNMENT;
+    };
     each(|setup| {
         let fine = setup.crowd_desc(2, SMALL);
         let (gpu, allocator) = setup.parts();
-        let mut make = |desc: CrowdDesc| match unsafe { Crowd::new(&gpu, allocator, &desc) } {
-            Ok(crowd) => {
-                unsafe { crowd.destroy(allocator) };
-                Ok(())
-            }
-            Err(error) => Err(error),
-        };
-        let with = |capacity: Capacity| CrowdDesc {
-            capacity,
-            ..fine.clone()
-        };
-        make(fine.clone()).unwrap();
-        is_argument(
-            make(CrowdDesc {
-                frames_in_flight: 0,
-                ..fine.clone()
-            }),
-            "CrowdDesc::frames_in_flight",
-        );
-        for frames_in_flight in [Crowd::MAX_FRAMES_IN_FLIGHT + 1, u32::MAX] {
-            is_full(
-                make(CrowdDesc {
-                    frames_in_flight,
-                    ..fine.clone()
-                }),
-                "frames in flight",
-            );
+        for &(row, change, wanted) in rows {
+            let mut desc = fine.clone();
+            change(&mut desc);
+            let made = unsafe { Crowd::new(&gpu, allocator, &desc) };
+            let made = made.map(|crowd| unsafe { crowd.destroy(allocator) });
+            check(row, &made, wanted);
         }
-        make(CrowdDesc {
-            frames_in_flight: Crowd::MAX_FRAMES_IN_FLIGHT,
-            ..fine.clone()
-        })
-        .unwrap();
-        is_argument(
-            make(with(Capacity {
-                instances: 0,
-                ..SMALL
-            })),
-            "Capacity::instances",
-        );
-        is_argument(
-            make(with(Capacity { views: 0, ..SMALL })),
-            "Capacity::views",
-        );
-        let none = Capacity {
-            palette_entries: 0,
-            ..SMALL
-        };
-        is_argument(make(with(none)), "Capacity::palette_entries");
-        is_full(
-            make(with(Capacity {
-                views: Crowd::MAX_VIEWS + 1,
-                ..SMALL
-            })),
-            "views",
-        );
-        is_full(
-            make(with(Capacity {
-                instances: u32::MAX,
-                ..SMALL
-            })),
-            "instances",
-        );
-        let many = Capacity {
-            palette_entries: u32::MAX,
-            ..SMALL
-        };
-        assert!(matches!(make(with(many)), Err(Error::Capacity { .. })));
-        for min_offset_alignment in [3, 48, 1 << 17, 1 << 63, u64::MAX] {
-            let desc = CrowdDesc {
-                min_offset_alignment,
-                ..fine.clone()
-            };
-            is_argument(make(desc), "CrowdDesc::min_offset_alignment");
-        }
-        make(CrowdDesc {
-            min_offset_alignment: 1 << 16,
-            ..fine.clone()
-        })
-        .unwrap();
         let report = setup.context.allocator.generate_report();
         assert!(report.allocations.is_empty());
     });
@@ -153,6 +140,14 @@ fn descriptions_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_ring_keeps_its_bounds() {
+    let rows: &[Row<PaletteRingDesc>] = rows! {
+        frames_in_flight = 0 => Argument("frames in flight");
+        frames_in_flight = u32::MAX => TooMuch;
+        entries = u32::MAX => TooMuch;
+        min_offset_alignment = 24 => Argument("min_offset_alignment");
+        min_offset_alignment = 1 << 63 => TooMuch;
+        min_offset_alignment = u64::MAX => Argument("min_offset_alignment");
+    };
     each(|setup| {
         let config = setup.config;
         let (gpu, allocator) = setup.parts();
@@ -164,35 +159,10 @@ fn a_ring_keeps_its_bounds() {
             min_offset_alignment: config.min_offset_alignment,
         };
         let mut make = |desc| unsafe { PaletteRing::new(&device, allocator, &desc) };
-        is_argument(
-            make(PaletteRingDesc {
-                frames_in_flight: 0,
-                ..fine
-            }),
-            "frames in flight",
-        );
-        for min_offset_alignment in [24, u64::MAX] {
-            let desc = PaletteRingDesc {
-                min_offset_alignment,
-                ..fine
-            };
-            is_argument(make(desc), "min_offset_alignment");
-        }
-        for desc in [
-            PaletteRingDesc {
-                frames_in_flight: u32::MAX,
-                ..fine
-            },
-            PaletteRingDesc {
-                entries: u32::MAX,
-                ..fine
-            },
-            PaletteRingDesc {
-                min_offset_alignment: 1 << 63,
-                ..fine
-            },
-        ] {
-            assert!(matches!(make(desc), Err(Error::Capacity { .. })));
+        for &(row, change, wanted) in rows {
+            let mut desc = fine;
+            change(&mut desc);
+            check(row, &make(desc).map(drop), wanted);
         }
         let mut ring = make(fine).unwrap();
         assert_eq!((ring.frames_in_flight(), ring.entries()), (2, 10));
@@ -212,43 +182,61 @@ fn a_ring_keeps_its_bounds() {
 
 #[test]
 fn passes_that_make_no_sense_are_refused() {
+    const COLOR: [vk::Format; 1] = [vk::Format::R8G8B8A8_SRGB];
+    let rows: &[Row<PassDesc<'_>>] = rows! {
+        color_formats = &[] => Argument("PassDesc::color_formats");
+        kind = PassKind::Depth, depth_format = vk::Format::UNDEFINED
+            => Argument("PassDesc::depth_format");
+        samples = vk::SampleCountFlags::from_raw(0) => Argument("PassDesc::samples");
+        samples = vk::SampleCountFlags::from_raw(3) => Argument("PassDesc::samples");
+    };
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
-        let color = [vk::Format::R8G8B8A8_SRGB];
         let fine = PassDesc {
-            color_formats: &color,
+            color_formats: &COLOR,
             depth_format: vk::Format::D32_SFLOAT,
             ..PassDesc::default()
         };
-        let make = |crowd: &mut Crowd, desc| unsafe { crowd.create_pass(&desc) };
-        let empty = PassDesc {
-            color_formats: &[],
-            ..fine.clone()
-        };
-        is_argument(make(&mut crowd, empty), "PassDesc::color_formats");
-        let depthless = PassDesc {
-            kind: PassKind::Depth,
-            depth_format: vk::Format::UNDEFINED,
-            ..fine.clone()
-        };
-        is_argument(make(&mut crowd, depthless), "PassDesc::depth_format");
-        for samples in [0, 3] {
-            let samples = vk::SampleCountFlags::from_raw(samples);
-            let desc = PassDesc {
-                samples,
-                ..fine.clone()
-            };
-            is_argument(make(&mut crowd, desc), "PassDesc::samples");
+        for &(row, change, wanted) in rows {
+            let mut desc = fine.clone();
+            change(&mut desc);
+            check(row, &unsafe { crowd.create_pass(&desc) }, wanted);
         }
-        let pass = make(&mut crowd, fine).unwrap();
+        let pass = unsafe { crowd.create_pass(&fine) }.unwrap();
         crowd.remove_pass(pass).unwrap();
         is_missing(crowd.remove_pass(pass), "pass");
         setup.destroy(crowd);
     });
 }
 
+fn play() -> Play<'static> {
+    Play::new(ClipId(0))
+}
+
+fn nan() -> Affine {
+    Affine::from_translation(Vec3::new(0.0, f32::NAN, 0.0))
+}
+
 #[test]
 fn instances_take_only_what_makes_sense() {
+    type Call = fn(&mut Crowd, InstanceId) -> Result<()>;
+    let spawns: &[Row<Spawn<'_>>] = rows! {
+        world_from_model = nan() => Argument("world_from_model");
+        tint = [1.0, f32::INFINITY, 1.0, 1.0] => Argument("tint");
+        play = ClipId(2).into() => Missing("clip");
+        play = play().start_s(f64::NAN) => Argument("Play::start_s");
+        play = play().offset_s(f64::INFINITY) => Argument("Play::offset_s");
+        play = play().speed(f64::NEG_INFINITY) => Argument("Play::speed");
+        play = play().weight(f32::NAN) => Argument("Play::weight");
+    };
+    let calls: &[(&str, Call, Wanted)] = calls! {
+        set_transform(&nan()) => Argument("world_from_model");
+        set_tint([f32::NAN; 4]) => Argument("tint");
+        play(ClipId(7)) => Missing("clip");
+        play(play().fade_s(-0.1)) => Argument("Play::fade_s");
+        play(play().fade_s(3601.0)) => Argument("Play::fade_s");
+        play(play().fade_s(f32::NAN)) => Argument("Play::fade_s");
+    };
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
         let character = built(ribbon(3)).character;
@@ -262,64 +250,31 @@ fn instances_take_only_what_makes_sense() {
         is_missing(crowd.mesh(gone).map(drop), "character");
 
         let fine = Spawn::default();
-        let nan = Affine::from_translation(Vec3::new(0.0, f32::NAN, 0.0));
-        let wrong = |spawn: Spawn<'_>, crowd: &mut Crowd| crowd.spawn(kind, &spawn);
-        is_argument(
-            wrong(
-                Spawn {
-                    world_from_model: nan,
-                    ..fine
-                },
-                &mut crowd,
-            ),
-            "world_from_model",
-        );
-        let tint = [1.0, f32::INFINITY, 1.0, 1.0];
-        is_argument(wrong(Spawn { tint, ..fine }, &mut crowd), "tint");
-        is_missing(
-            wrong(
-                Spawn {
-                    play: ClipId(2).into(),
-                    ..fine
-                },
-                &mut crowd,
-            ),
-            "clip",
-        );
-        let unnamed = wrong(
-            Spawn {
-                play: "Sway".into(),
-                ..fine
-            },
-            &mut crowd,
-        );
+        for &(row, change, wanted) in spawns {
+            let mut spawn = fine;
+            change(&mut spawn);
+            check(row, &crowd.spawn(kind, &spawn), wanted);
+        }
+        let unnamed = Spawn {
+            play: "Sway".into(),
+            ..fine
+        };
+        let unnamed = crowd.spawn(kind, &unnamed);
         assert!(
             matches!(unnamed, Err(Error::UnknownName { ref known, .. }) if &**known == "sway, turn")
         );
-        let play = Play::new(ClipId(0));
-        for (what, play) in [
-            ("Play::start_s", play.start_s(f64::NAN)),
-            ("Play::offset_s", play.offset_s(f64::INFINITY)),
-            ("Play::speed", play.speed(f64::NEG_INFINITY)),
-            ("Play::weight", play.weight(f32::NAN)),
-        ] {
-            is_argument(wrong(Spawn { play, ..fine }, &mut crowd), what);
-        }
         assert!(crowd.is_empty());
 
         let id = crowd.spawn(kind, &fine).unwrap();
         let before = crowd.instance(id).unwrap();
-        is_argument(crowd.set_transform(id, &nan), "world_from_model");
-        is_argument(crowd.set_tint(id, [f32::NAN; 4]), "tint");
-        is_missing(crowd.play(id, ClipId(7)), "clip");
-        for fade_s in [-0.1, 3601.0, f32::NAN] {
-            is_argument(crowd.play(id, play.fade_s(fade_s)), "Play::fade_s");
+        for &(row, call, wanted) in calls {
+            check(row, &call(&mut crowd, id), wanted);
         }
         let joints = character.skeleton().len();
         let still = vec![Affine::IDENTITY; joints];
         is_argument(crowd.set_model_pose(id, &still[1..]), "model pose");
         let mut broken = still.clone();
-        broken[1] = nan;
+        broken[1] = nan();
         let refused = crowd.set_model_pose(id, &broken);
         let named = matches!(
             refused,
@@ -428,7 +383,7 @@ fn frames_are_used_in_their_order() {
     });
 }
 
-/// One view that is wrong, for each way of being wrong.
+/// Views that are wrong in one way each, with the argument that the error names.
 fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
     let fine = camera();
     let with = |change: fn(&mut View)| {
@@ -495,7 +450,7 @@ fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
     });
 }
 
-/// Errors read as sentences with the numbers in them.
+/// The texts of errors contain the numbers.
 #[test]
 fn errors_say_the_numbers() {
     let full = Error::Capacity {

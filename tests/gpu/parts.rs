@@ -1,5 +1,7 @@
-//! The parts as an engine uses them that fills its palettes itself: what `throng_deform` makes of
-//! each vertex, against the `f64` reference, and what `throng_palette` reads, bit for bit.
+//! The parts as used by an engine that fills its own palettes.
+//!
+//! The results of `throng_deform` are compared with the `f64` reference. The words that
+//! `throng_palette` reads are compared bit for bit.
 
 use crate::reference::compare::vertex_pairs;
 use crate::reference::maths::{V3, angle, distance};
@@ -26,26 +28,26 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
 use throng::standalone::{Buffer, BufferDesc};
 
-/// Of the model's size.
+/// As a fraction of the model's size.
 const POSITION_BOUND: f64 = 5e-5;
-/// In radians; 16-bit octahedral normals take a tenth of it.
+/// In radians. 16-bit octahedral normals account for a tenth of it.
 const NORMAL_BOUND: f64 = 1e-3;
 
-/// One instance: what it plays, and where it stands.
+/// The clip and the transform of one instance.
 #[derive(Clone, Copy)]
 struct Stand {
     clip: Option<(usize, f64)>,
     world_from_model: Affine,
 }
 
-/// What the GPU saw of one instance.
+/// The data that the GPU saw of one instance.
 struct Seen {
     palette: Vec<u32>,
     /// Per primitive and vertex: position and normal.
     vertices: Vec<Vec<(Vec3, Vec3)>>,
 }
 
-/// The frame index that is written and read; the other stays as it was allocated.
+/// The frame index that is written and read. The other stays as it was allocated.
 const FRAME_INDEX: u32 = 1;
 
 fn bits(palette: &[Mat3x4]) -> Vec<u32> {
@@ -79,7 +81,7 @@ fn words<T: Copy>(items: &[T]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// The palette of the file's own curves, which are what the reference evaluates.
+/// The palette of the file's own curves, which the reference evaluates too.
 fn of_curves(poser: &mut Poser, character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     let mut out = vec![Mat3x4::IDENTITY; character.palette().len()];
     let to = WriteOnly::over(&mut out);
@@ -87,7 +89,7 @@ fn of_curves(poser: &mut Poser, character: &Character, clip: Option<(usize, f64)
     out
 }
 
-/// Everything of one character on the GPU, made of the parts alone.
+/// Runs one character on the GPU with the parts alone.
 fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> {
     let config = setup.config;
     let entries = character.palette().len() as u32;
@@ -117,7 +119,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let mut poser = Poser::new();
     let mut records = Vec::new();
     for (at, stand) in (0..).zip(stands) {
-        // Not from 0, so that a base which is ignored shows.
+        // It does not start at 0, so that an ignored base is noticed.
         let palette_base = 3 + at * entries;
         let cpu = of_curves(&mut poser, character, stand.clip);
         unsafe { ring.write(FRAME_INDEX, palette_base, &cpu) }.unwrap();
@@ -204,7 +206,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     seen
 }
 
-/// A set in a pool of its own.
+/// A descriptor set in its own pool.
 pub(crate) fn own_set(
     setup: &Setup,
     layout: &SetLayout,
@@ -223,7 +225,7 @@ pub(crate) fn own_set(
     (pool, sets[0])
 }
 
-/// The barrier that a staged ring leaves to its user.
+/// The barrier that a staged ring requires from its user.
 fn copied(device: &ash::Device, cmd: vk::CommandBuffer) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(vk::PipelineStageFlags2::COPY)
@@ -274,7 +276,7 @@ fn seen(
     all
 }
 
-/// A character, its reference, and what the reference makes of each pose.
+/// A character, and the vertices of its reference in each pose.
 struct Case {
     name: String,
     character: Character,
@@ -312,7 +314,7 @@ impl Case {
         }
     }
 
-    /// The worst position, as a part of the model's size, and the worst normal, in radians.
+    /// The largest errors of positions, relative to the model's size, and of normals, in radians.
     fn worst(&self, seen: &[Seen]) -> (f64, f64) {
         let wide = |v: Vec3| v.to_array().map(f64::from);
         let (mut position, mut normal) = (0.0, 0.0);
@@ -332,21 +334,21 @@ impl Case {
     }
 }
 
-/// The larger one; what is not a number is infinitely large.
+/// The larger number. NaN counts as infinity.
 fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
 fn cases() -> Vec<Case> {
     let file = |path: &std::path::PathBuf| {
-        let character = import::gltf_file(path, &ImportOptions::with_curves());
+        let character = import::gltf_file(path, &ImportOptions::curves_only());
         let character = character.unwrap_or_else(|e| panic!("{e}")).character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         Case::new(name, &gltf::load(path), character)
     };
     let mut cases: Vec<Case> = assets::files().iter().map(file).collect();
     let mannequin = builtin::raw();
-    let character = builtin::mannequin_with(&ImportOptions::with_curves())
+    let character = builtin::mannequin_with(&ImportOptions::curves_only())
         .unwrap()
         .character;
     cases.push(Case::new(
@@ -403,7 +405,7 @@ fn what_shaders_see_is_the_palette_and_the_reference() {
     assert!(over.is_empty(), "{over:?}");
 }
 
-/// One joint of uneven scale, which two triangles hang on.
+/// Two triangles on one joint with an uneven scale.
 fn crooked(scale: Vec3) -> RawCharacter {
     let normal = Vec3::new(0.6, 0.48, 0.64);
     RawCharacter {
@@ -436,7 +438,7 @@ fn crooked(scale: Vec3) -> RawCharacter {
     }
 }
 
-/// The inverse transpose in `f64`, by hand.
+/// The normal under the inverse transpose, computed in `f64`.
 fn expected_normal(model: Mat3, normal: Vec3) -> Vec3 {
     let m = model.as_dmat3();
     (m.inverse().transpose() * normal.as_dvec3())
@@ -510,7 +512,7 @@ fn what_is_scaled_to_nothing_stays_finite() {
                     assert!(position.is_finite() && normal.is_finite());
                     assert!(
                         (normal.length() - 1.0).abs() < 1e-3,
-                        "{normal} is no direction"
+                        "{normal} is not a direction"
                     );
                 }
             }

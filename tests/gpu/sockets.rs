@@ -1,4 +1,4 @@
-//! Where joints of instances are: as the whole pose has them.
+//! Joint transforms of instances equal those of the whole pose.
 
 use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
@@ -20,9 +20,12 @@ fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
     model
 }
 
-/// Whether two matrices differ by rounding only. The chain has 4 joints and is 3 m long: each
-/// product rounds a sum of 4 terms of at most 3 m, and each rotation a few numbers of at most 1, to
-/// 6e-8. Both come from such a chain: 2 × 4 × (4 × 3 + 4) × 6e-8.
+/// Returns true if two matrices differ by rounding only.
+///
+/// The chain has 4 joints and is 3 m long. Each product rounds a sum of 4 terms of at most 3 m,
+/// and each
+/// rotation rounds a few numbers of at most 1, to 6e-8. Both matrices come from such a chain:
+/// 2 × 4 × (4 × 3 + 4) × 6e-8.
 fn near(a: &Affine, b: &Affine) -> bool {
     a.abs_diff_eq(*b, 8e-6)
 }
@@ -63,7 +66,7 @@ fn joints_are_where_the_pose_has_them() {
                 assert_eq!(world, world_from_model * one);
             }
         }
-        // By name; at rest; in a pose of the caller's.
+        // By name, at rest, and in a pose of the caller.
         let name = character.skeleton().joints()[1].name.clone();
         let named = crowd.joint_model(id, &*name, 10.3).unwrap();
         assert_eq!(named, crowd.joint_model(id, JointId(1), 10.3).unwrap());
@@ -76,7 +79,7 @@ fn joints_are_where_the_pose_has_them() {
             crowd.joint_model(id, JointId(2), f64::NAN).unwrap(),
             world_from_model
         );
-        // What there is not.
+        // Joints and instances that do not exist.
         let fault = crowd.joint_transform(id, JointId(joints), 0.0);
         assert!(matches!(fault, Err(Error::NotFound { what: "joint", .. })));
         let fault = crowd.joint_transform(id, "no such joint", 0.0);

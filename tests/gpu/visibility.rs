@@ -1,4 +1,4 @@
-//! Instances that no view shows, that only some show, and lists of the caller's.
+//! Hidden instances, instances that only some views show, and lists of the caller.
 
 use crate::support::frames::{
     EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
@@ -20,7 +20,7 @@ fn camera() -> View {
     view(Vec3::new(0.4, 2.0, 7.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
 }
 
-/// Three ribbons side by side; the last one is mirrored.
+/// Three ribbons side by side. The last one is flipped.
 fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<InstanceId>) {
     let mut crowd = setup.crowd(2, capacity);
     let character = built(ribbon(4)).character;
@@ -71,7 +71,7 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
         assert_eq!((stats.animated, stats.instances), (3, 3));
         let per_instance = (stats.vertices / 3, stats.triangles / 3);
         for id in &ids {
-            // By each of the ways, which give the same picture.
+            // Every way of hiding gives the same picture.
             crowd.set_visible(*id, false).unwrap();
             let (hidden, stats) = look(setup, &mut crowd, camera());
             assert!(covered(&hidden) + 100 < covered(&all));
@@ -93,7 +93,7 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
             let (again, stats) = look(setup, &mut crowd, camera());
             assert_eq!(different(&again, &all, 0), 0);
             assert_eq!(stats.animated, 3);
-            // It is where it was moved to while nobody looked, and its clip has gone on.
+            // It was moved while hidden, and its clip has advanced.
             crowd.set_view_mask(*id, u32::MAX).unwrap();
         }
         frames_in_flight.destroy(&setup.context);
@@ -130,8 +130,7 @@ fn each_view_draws_what_it_shows() {
                 views,
             )
         };
-        // The player's own body, which only the shadow shows, and a marker that the shadow leaves
-        // out.
+        // Only the shadow shows the player's own body, and a marker has no shadow.
         crowd.set_view_mask(ids[0], SHADOW).unwrap();
         crowd.set_view_mask(ids[2], !SHADOW).unwrap();
         let both = look(
@@ -157,7 +156,7 @@ fn each_view_draws_what_it_shows() {
         assert_eq!(texels(&both, false), texels(&left, false));
         assert_eq!(texels(&both, true), texels(&right, true));
         crowd.set_visible(ids[2], true).unwrap();
-        // Views that show the same share one list.
+        // Views that show the same instances share one list.
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
         let views = masks.map(|mask| View { mask, ..camera() });
@@ -199,7 +198,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let target = target(&mut setup.context);
         let pass = pass(&mut crowd, &target, false);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
-        // The picture of the same by hand.
+        // The reference picture, drawn without a list.
         crowd.set_visible(ids[1], false).unwrap();
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
@@ -231,7 +230,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         assert_eq!(index, 3);
         let twice = ArgumentFault::Duplicate { of: 1 };
         assert!(matches!(why, Error::Argument { why, .. } if why == twice));
-        // What was refused leaves nothing behind.
+        // Refused lists leave nothing behind.
         let list = frame.list(&[ids[2], ids[0]]).unwrap();
         let nobody = frame.list(&[]).unwrap();
         let third = frame.list(&ids).unwrap();
@@ -258,7 +257,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         assert_eq!(count(&frame, 0), (1, 1));
         assert_eq!(count(&frame, 1), (0, 0));
         assert_eq!(count(&frame, 2), (2, 1));
-        // All by a list, or all without one: the same list.
+        // A list of all instances equals no list.
         let plain = |at: usize| frame.inputs(prepared[at], kind, 0).unwrap().plain;
         assert_eq!(plain(2), plain(3));
         assert_eq!(frame.stats().animated, 3);
@@ -274,7 +273,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let seen = target.read_rgba(&mut setup.context).unwrap();
         assert_eq!(different(&seen, &wanted, 0), 0);
 
-        // A list is of its frame.
+        // A list belongs to its frame.
         let cmd = frames_in_flight.begin(&setup.context, 0);
         let allocator = &mut setup.context.allocator;
         let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
@@ -294,7 +293,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
                 ..
             }
         ));
-        // One that is animated by a list only; the others rest from it.
+        // Only the instance in the list is animated.
         let one = frame.list(&ids[..1]).unwrap();
         unsafe { frame.record_prepare(cmd, &[view(one)]) }.unwrap();
         assert_eq!(frame.stats().animated, 1);
@@ -356,7 +355,7 @@ fn what_no_view_shows_is_not_skinned() {
         frames_in_flight.wait(context, 0);
         assert_eq!(crowd.stats().skinned, 2);
         let seen = target.read_rgba(context).unwrap();
-        // Skinned elsewhere: edges may round to another pixel.
+        // It is skinned in another stage, so edges may round to another pixel.
         assert!(different(&seen, &all, 1) < 5);
         frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);

@@ -1,4 +1,4 @@
-//! Front faces where scales change their sign: by the instance, by a clip, by both.
+//! Front faces under negative scales of the instance, of a clip, and of both.
 
 use crate::support::frames::{
     EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
@@ -27,7 +27,7 @@ fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
     }
 }
 
-/// Boxes of edge 1 around these places, each on a joint of its own, in one primitive.
+/// Boxes with edges of length 1 around these places, each on its own joint, in one primitive.
 fn boxes(places: &[Vec3]) -> RawPrimitive {
     let mut out = RawPrimitive {
         skin: Some(0),
@@ -73,7 +73,7 @@ fn to(node: usize, name: &str, scale: Vec3) -> RawAnimation {
     }
 }
 
-/// A body and two arms, one of which is under the other, that clips turn inside out.
+/// A body and two arms that clips flip. One arm is the child of the other.
 fn body(double_sided: bool) -> RawCharacter {
     let places = [
         Vec3::ZERO,
@@ -108,8 +108,9 @@ fn body(double_sided: bool) -> RawCharacter {
     }
 }
 
-/// Boxes are closed: drawn from both sides they look as they do from the front. A front face taken
-/// for a back face would let their insides be seen.
+/// Closed boxes look the same if their backs are drawn too.
+///
+/// A front face that is mistaken for a back face would show the inside of a box.
 #[test]
 fn what_turns_over_is_drawn_from_its_front() {
     each(|setup| {
@@ -125,7 +126,7 @@ fn what_turns_over_is_drawn_from_its_front() {
         });
         let flips = crowd.mesh(ids[0]).unwrap().draws();
         let joints = flips.iter().filter(|draw| draw.flip_code.is_some()).count();
-        // Body, arm and hand turn over at different times: two draws for each.
+        // Body, arm and hand flip at different times: two draws for each.
         assert_eq!((flips.len(), joints), (6, 6));
         assert!(flips.iter().all(|draw| draw.rigid));
         for clip in ["arm", "hand", "all"] {
@@ -162,8 +163,8 @@ fn what_turns_over_is_drawn_from_its_front() {
                     });
                     assert!(covered(&one) > 300, "{clip} at {time_s}: nothing is seen");
                     let wrong = different(&one, &both, 1);
-                    // Edges of the silhouette, where a back face covers a sample that no front face
-                    // does.
+                    // Edges of the silhouette: a back face may cover a sample that no front face
+                    // covers.
                     assert!(wrong <= 8, "{clip} at {time_s}, {scale}: {wrong} pixels");
                 }
             }
@@ -174,7 +175,7 @@ fn what_turns_over_is_drawn_from_its_front() {
     });
 }
 
-/// Boxes that follow body and arm in unequal and equal parts.
+/// Boxes that follow body and arm with unequal and with equal weights.
 fn blended(double_sided: bool) -> RawCharacter {
     let mut raw = body(double_sided);
     let part = &mut raw.primitives[0];
@@ -190,8 +191,9 @@ fn blended(double_sided: bool) -> RawCharacter {
     raw
 }
 
-/// What mostly follows a joint that does not turn over is not turned over by one that does, and the
-/// other way round; what follows both shows both sides.
+/// The joint with the largest weight decides if a triangle is flipped.
+///
+/// A triangle that follows both joints equally shows both sides.
 #[test]
 fn the_heavier_part_decides() {
     each(|setup| {
@@ -202,7 +204,7 @@ fn the_heavier_part_decides() {
         let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
         let ids = [false, true].map(|double_sided| {
             let mut raw = blended(double_sided);
-            // The arm's alone: the body's would turn everything over.
+            // Only the arm flips, because the body would flip everything.
             raw.animations.truncate(1);
             let allocator = &mut setup.context.allocator;
             crowd

@@ -1,4 +1,4 @@
-//! Matrices into the palette's formats and back: exact where held, refused by amount, or projected.
+//! Conversion between matrices and palette formats: exact, refused with an amount, or projected.
 
 use crate::reference::rng::Rng;
 use throng::error::Unrepresentable;
@@ -10,7 +10,7 @@ fn affine(scale: Vec3, rotation: Quat, translation: Vec3) -> Affine {
     Affine3A::from_scale_rotation_translation(scale, rotation, translation)
 }
 
-/// The largest difference of two matrices' elements, by the largest element.
+/// The largest difference of two matrices' elements, relative to the largest element.
 fn apart(a: &Affine, b: &Affine) -> f32 {
     let (a, b) = (a.to_cols_array(), b.to_cols_array());
     let differences = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
@@ -18,7 +18,7 @@ fn apart(a: &Affine, b: &Affine) -> f32 {
     differences.fold(0.0, f32::max) / largest
 }
 
-/// From a matrix to a quaternion and back takes some twenty roundings of 2⁻²⁴.
+/// The way from a matrix to a quaternion and back takes about twenty roundings of 2⁻²⁴.
 const CONVERSION: f32 = 20.0 / 16_777_216.0;
 
 #[test]
@@ -129,7 +129,7 @@ fn projections_are_finite_rotations_whatever_the_matrix() {
     let unit = |q: [f32; 4]| (Quat::from_array(q).length() - 1.0).abs() < 1e-6;
     for scale in scales {
         for _ in 0..100 {
-            // Scaled, turned, and sheared by being scaled again.
+            // Scaled, rotated, and sheared by another scale.
             let once = affine(scale, rng.rotation(), rng.vector(-1.0, 1.0));
             for matrix in [once, Affine3A::from_scale(scale) * once] {
                 let (dual, stretch, offset) = (
@@ -156,11 +156,11 @@ fn a_projection_undoes_shear_and_mirror_as_documented() {
     for _ in 0..500 {
         let (r, t) = (rng.rotation(), rng.vector(-5.0, 5.0));
         let scale = rng.vector(0.2, 3.0);
-        // The third axis is the one that a mirror is taken from.
+        // The projection removes a flip from the third axis.
         let mirrored = affine(scale * Vec3::new(1.0, 1.0, -1.0), r, t);
         let held = DualQuatStretch::project(&mirrored);
         assert!(apart(&affine(scale, r, t), &held.to_affine()) < CONVERSION);
-        // Of a sheared matrix the first column stays, and the second's plane.
+        // The projection of a sheared matrix keeps the first column and the plane of the second.
         let sheared = Affine3A::from_scale(rng.vector(0.5, 2.0)) * affine(Vec3::ONE, r, t);
         let held = Mat3::from_quat(DualQuat::project(&sheared).rotation());
         let m = Mat3::from(sheared.matrix3);

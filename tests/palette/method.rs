@@ -1,5 +1,6 @@
-//! What a character's poses need of a palette's format: the checks when a method is chosen, when a
-//! clip is added, and when a pose is given.
+//! The palette format that a character's poses need.
+//!
+//! It is checked when a method is chosen, when a clip is added, and when a pose is given.
 
 use crate::reference::poser::Poser;
 use throng::Error;
@@ -14,10 +15,9 @@ use throng::palette::{
 };
 use throng::skeleton::Transform;
 
-const BOTH: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
-
-/// Three joints, each the child of the one before it and one metre along its Y, each with a cube of
-/// vertices half a metre around it.
+/// A chain of three joints along +Y, one metre apart.
+///
+/// A cube of vertices, one metre wide, is bound to each joint.
 fn rig(scales: [Vec3; 3]) -> Character {
     let node = |index: usize| RawNode {
         name: ["base", "middle", "tip"][index].into(),
@@ -80,162 +80,102 @@ fn grow(to: Vec3) -> TrackValues {
     TrackValues::Scale(keys(&[0.0, 1.0], &[Vec3::ONE, to]))
 }
 
-/// The joint's name, the pose and the reason of a refusal.
-fn refusal(result: throng::Result<PaletteFormat>) -> (String, PoseAt, Unrepresentable) {
-    match result {
-        Err(Error::Unrepresentable { name, at, why, .. }) => (name.into(), at, why),
+/// A format, or the joint's name and the kind of reason of a refusal.
+type Outcome = Result<PaletteFormat, (&'static str, &'static str)>;
+
+fn kind(why: Unrepresentable) -> &'static str {
+    match why {
+        Unrepresentable::Mirror { .. } => "flip",
+        Unrepresentable::ZeroScale { .. } => "zero scale",
+        Unrepresentable::Shear { .. } => "shear",
+        Unrepresentable::NonUniformScale { .. } => "uneven",
         other => panic!("{other:?}"),
     }
 }
 
+/// Compares a result with the outcome that is wanted. A refusal names the pose `at`.
+fn check(row: &str, result: throng::Result<PaletteFormat>, wanted: Outcome, at: &PoseAt) {
+    let got = result.map_err(|error| match error {
+        Error::Unrepresentable { name, at, why, .. } => (name, at, kind(why)),
+        other => panic!("{row}: {other:?}"),
+    });
+    let wanted = wanted.map_err(|(name, kind)| (name.into(), at.clone(), kind));
+    assert_eq!(got, wanted, "{row}");
+}
+
+/// The pose of the clip `move` at a time.
+fn moved(time_s: f64) -> PoseAt {
+    PoseAt::Clip {
+        name: "move".into(),
+        time_s,
+    }
+}
+
+/// A quarter of the way to the second key: the first time that is looked at after the rest pose.
+const EARLY_S: f64 = 0.25;
+
+const LINEAR: SkinningMethod = SkinningMethod::Linear;
+const DUAL: SkinningMethod = SkinningMethod::DualQuat;
+const OFFSET: SkinningMethod = SkinningMethod::QuatOffset;
 const STRETCH: PaletteFormat = PaletteFormat::DualQuatStretch;
 
 #[test]
 fn rigid_characters_take_every_method_in_the_smaller_entries() {
     let character = rig([Vec3::ONE; 3]);
-    for method in [
-        SkinningMethod::Linear,
-        SkinningMethod::DualQuat,
-        SkinningMethod::QuatOffset,
+    for (method, format, bytes) in [
+        (LINEAR, PaletteFormat::Mat3x4, 48),
+        (DUAL, PaletteFormat::DualQuat, 32),
+        (OFFSET, PaletteFormat::QuatOffset, 32),
     ] {
-        let plan = PaletteFormat::of(&character, method).unwrap();
-        assert!(plan.method() == method && plan != PaletteFormat::DualQuatStretch);
-        assert_eq!(
-            check_clip(&character, method, &clip(&character, 1, turn())),
-            Ok(plan)
-        );
-        assert_eq!(
-            plan.entry_bytes(),
-            if method == SkinningMethod::Linear {
-                48
-            } else {
-                32
-            }
-        );
+        assert_eq!(PaletteFormat::of(&character, method), Ok(format));
+        let turns = clip(&character, 1, turn());
+        assert_eq!(check_clip(&character, method, &turns), Ok(format));
+        assert_eq!((format.method(), format.entry_bytes()), (method, bytes));
     }
 }
 
 #[test]
 fn the_rest_pose_is_checked() {
-    let mirrored = rig([Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0), Vec3::ONE]);
-    for method in BOTH {
-        let (name, at, why) = refusal(PaletteFormat::of(&mirrored, method));
-        assert_eq!((&*name, at), ("middle", PoseAt::Rest));
-        assert!(matches!(why, Unrepresentable::Mirror { .. }));
+    let one = Vec3::ONE;
+    let flipped = [one, Vec3::new(-1.0, 1.0, 1.0), one];
+    // A joint that is flipped twice is not flipped: only the base is, here.
+    let twice_flipped = [-one, -one, one];
+    let stretched = [Vec3::new(1.0, 2.0, 1.0), one, one];
+    let doubled = [Vec3::splat(2.0); 3];
+    // The size is 3 m, so an error of 0.3 mm is allowed. A corner of a cube is at most 0.9 m from
+    // its joint.
+    let slightly = |by: f32| [one, Vec3::new(1.0 + by, 1.0, 1.0), one];
+    let offset = PaletteFormat::QuatOffset;
+    for (row, scales, method, wanted) in [
+        ("flipped", flipped, LINEAR, Ok(PaletteFormat::Mat3x4)),
+        ("flipped", flipped, DUAL, Err(("middle", "flip"))),
+        ("flipped", flipped, OFFSET, Err(("middle", "flip"))),
+        ("twice", twice_flipped, OFFSET, Err(("base", "flip"))),
+        ("stretched", stretched, DUAL, Ok(STRETCH)),
+        ("stretched", stretched, OFFSET, Err(("base", "uneven"))),
+        ("doubled", doubled, DUAL, Ok(STRETCH)),
+        ("doubled", doubled, OFFSET, Ok(offset)),
+        ("by 1e-4", slightly(1e-4), DUAL, Ok(PaletteFormat::DualQuat)),
+        ("by 1e-4", slightly(1e-4), OFFSET, Ok(offset)),
+        ("by 1e-3", slightly(1e-3), DUAL, Ok(STRETCH)),
+        ("by 2e-3", slightly(2e-3), OFFSET, Err(("middle", "uneven"))),
+    ] {
+        let row = format!("{row}, {method:?}");
+        let result = PaletteFormat::of(&rig(scales), method);
+        check(&row, result, wanted, &PoseAt::Rest);
     }
-    // What is mirrored twice is not mirrored: only the base is, here.
-    let twice = rig([Vec3::splat(-1.0), Vec3::splat(-1.0), Vec3::ONE]);
-    assert_eq!(
-        refusal(PaletteFormat::of(&twice, SkinningMethod::QuatOffset)).0,
-        "base"
-    );
-
-    let stretched = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
-    let plan = PaletteFormat::of(&stretched, SkinningMethod::DualQuat).unwrap();
-    assert!(plan == STRETCH && plan.entry_bytes() == 48);
-    let (name, _, why) = refusal(PaletteFormat::of(&stretched, SkinningMethod::QuatOffset));
-    assert_eq!(name, "base");
-    assert!(matches!(why, Unrepresentable::NonUniformScale { .. }));
-
-    let twice = rig([Vec3::splat(2.0); 3]);
-    assert!(PaletteFormat::of(&twice, SkinningMethod::QuatOffset).is_ok());
-    assert_eq!(
-        PaletteFormat::of(&twice, SkinningMethod::DualQuat).unwrap(),
-        STRETCH
-    );
-    assert!(PaletteFormat::of(&mirrored, SkinningMethod::Linear).is_ok());
-}
-
-#[test]
-fn what_no_one_sees_is_no_reason_to_refuse() {
-    // The size is 3 m, so 0.3 mm are allowed; a corner of a cube lies 0.9 m from its joint at most.
-    let slightly = |by: f32| rig([Vec3::ONE, Vec3::new(1.0 + by, 1.0, 1.0), Vec3::ONE]);
-    assert_ne!(
-        PaletteFormat::of(&slightly(1e-4), SkinningMethod::DualQuat).unwrap(),
-        STRETCH
-    );
-    assert!(PaletteFormat::of(&slightly(1e-4), SkinningMethod::QuatOffset).is_ok());
-    assert_eq!(
-        PaletteFormat::of(&slightly(1e-3), SkinningMethod::DualQuat).unwrap(),
-        STRETCH
-    );
-    assert!(PaletteFormat::of(&slightly(2e-3), SkinningMethod::QuatOffset).is_err());
+    assert_eq!(STRETCH.entry_bytes(), 48);
 }
 
 #[test]
 fn clips_are_checked_where_they_change_shapes() {
     let character = rig([Vec3::ONE; 3]);
-    // Uniform scale on the first joint scales all; the stretch is noticed.
+    // Uniform scale of the first joint scales all joints.
     let grows = clip(&character, 0, grow(Vec3::splat(2.0)));
-    assert_eq!(
-        check_clip(&character, SkinningMethod::DualQuat, &grows).unwrap(),
-        STRETCH
-    );
-    assert!(check_clip(&character, SkinningMethod::QuatOffset, &grows).is_ok());
-
     let widens = clip(&character, 1, grow(Vec3::new(3.0, 1.0, 1.0)));
-    assert_eq!(
-        check_clip(&character, SkinningMethod::DualQuat, &widens).unwrap(),
-        STRETCH
-    );
-    let (name, at, why) = refusal(check_clip(&character, SkinningMethod::QuatOffset, &widens));
-    assert_eq!(name, "middle");
-    // A quarter of the way to the second key, the first time looked at after the rest pose.
-    assert_eq!(
-        at,
-        PoseAt::Clip {
-            name: "move".into(),
-            time_s: 0.25
-        }
-    );
-    assert!(matches!(why, Unrepresentable::NonUniformScale { .. }));
-
     let vanishes = clip(&character, 2, grow(Vec3::ZERO));
-    for method in BOTH {
-        let (name, at, why) = refusal(check_clip(&character, method, &vanishes));
-        assert_eq!(name, "tip");
-        assert_eq!(
-            at,
-            PoseAt::Clip {
-                name: "move".into(),
-                time_s: 1.0
-            }
-        );
-        assert!(matches!(why, Unrepresentable::ZeroScale { .. }));
-    }
     let inverts = clip(&character, 2, grow(Vec3::new(-0.9, 1.0, 1.0)));
-    let (_, _, why) = refusal(check_clip(&character, SkinningMethod::DualQuat, &inverts));
-    assert!(matches!(why, Unrepresentable::Mirror { .. }));
-}
-
-#[test]
-fn turning_below_a_stretch_is_shear() {
-    let character = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
-    for (joint, sheared) in [(0, None), (1, Some("middle")), (2, Some("tip"))] {
-        let turns = clip(&character, joint, turn());
-        let result = check_clip(&character, SkinningMethod::DualQuat, &turns);
-        let Some(expected) = sheared else {
-            // The stretched joint itself turns after it is stretched.
-            assert_eq!(result.unwrap(), STRETCH);
-            continue;
-        };
-        let (name, at, why) = refusal(result);
-        assert_eq!(name, expected);
-        assert_eq!(
-            at,
-            PoseAt::Clip {
-                name: "move".into(),
-                time_s: 0.25
-            }
-        );
-        assert!(matches!(why, Unrepresentable::Shear { .. }), "{why}");
-    }
-}
-
-#[test]
-fn between_keys_is_looked_at_too() {
     // A spline that is 1 at both keys and 1.5 between them.
-    let character = rig([Vec3::ONE; 3]);
     let (slope, one) = (Vec3::X * 2.0, Vec3::ONE);
     let values = TrackValues::Scale(crate::reference::rig::keys(
         Interpolation::CubicSpline,
@@ -243,15 +183,37 @@ fn between_keys_is_looked_at_too() {
         &[Vec3::ZERO, one, slope, -slope, one, Vec3::ZERO],
     ));
     let bulges = clip(&character, 1, values);
-    let (name, at, _) = refusal(check_clip(&character, SkinningMethod::QuatOffset, &bulges));
-    assert_eq!(name, "middle");
-    assert_eq!(
-        at,
-        PoseAt::Clip {
-            name: "move".into(),
-            time_s: 0.25
-        }
-    );
+    let uneven = Err(("middle", "uneven"));
+    let nothing = Err(("tip", "zero scale"));
+    let offset = Ok(PaletteFormat::QuatOffset);
+    for (row, clip, method, wanted, time_s) in [
+        ("grows", &grows, DUAL, Ok(STRETCH), EARLY_S),
+        ("grows", &grows, OFFSET, offset, EARLY_S),
+        ("widens", &widens, DUAL, Ok(STRETCH), EARLY_S),
+        ("widens", &widens, OFFSET, uneven, EARLY_S),
+        ("bulges", &bulges, OFFSET, uneven, EARLY_S),
+        ("vanishes", &vanishes, DUAL, nothing, 1.0),
+        ("vanishes", &vanishes, OFFSET, nothing, 1.0),
+        ("inverts", &inverts, DUAL, Err(("tip", "flip")), 0.75),
+    ] {
+        let row = format!("{row}, {method:?}");
+        let result = check_clip(&character, method, clip);
+        check(&row, result, wanted, &moved(time_s));
+    }
+}
+
+#[test]
+fn turning_below_a_stretch_is_shear() {
+    let character = rig([Vec3::new(1.0, 2.0, 1.0), Vec3::ONE, Vec3::ONE]);
+    for (joint, wanted) in [
+        // The stretched joint itself turns after it is stretched.
+        (0, Ok(STRETCH)),
+        (1, Err(("middle", "shear"))),
+        (2, Err(("tip", "shear"))),
+    ] {
+        let result = check_clip(&character, DUAL, &clip(&character, joint, turn()));
+        check(&format!("joint {joint}"), result, wanted, &moved(EARLY_S));
+    }
 }
 
 #[test]
@@ -259,15 +221,12 @@ fn a_clip_of_another_character_is_refused() {
     let character = rig([Vec3::ONE; 3]);
     let long = crate::reference::rig::chain(5);
     let foreign = clip(&long, 4, turn());
-    let error = check_clip(&character, SkinningMethod::DualQuat, &foreign).unwrap_err();
-    assert!(matches!(
-        error,
-        Error::NotFound {
-            what: "joint",
-            index: 4,
-            count: 3
-        }
-    ));
+    let missing = Error::NotFound {
+        what: "joint",
+        index: 4,
+        count: 3,
+    };
+    assert_eq!(check_clip(&character, DUAL, &foreign), Err(missing));
 }
 
 #[test]
@@ -275,24 +234,14 @@ fn poses_that_callers_give_are_checked_or_projected() {
     let character = rig([Vec3::ONE; 3]);
     let mut poser = Poser::new();
     let mut model = poser.pose(&character, None).unwrap().to_vec();
-    let mut checked = [DualQuat::IDENTITY; 3];
-    palette(
-        &character,
-        &model,
-        PaletteFit::Checked,
-        WriteOnly::over(&mut checked),
-    )
-    .unwrap();
-    assert_eq!(checked, [DualQuat::IDENTITY; 3]);
+    let mut out = [DualQuat::IDENTITY; 3];
+    let to = WriteOnly::over(&mut out);
+    palette(&character, &model, PaletteFit::Checked, to).unwrap();
+    assert_eq!(out, [DualQuat::IDENTITY; 3]);
 
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
-    let error = palette(
-        &character,
-        &model,
-        PaletteFit::Checked,
-        WriteOnly::over(&mut checked),
-    )
-    .unwrap_err();
+    let to = WriteOnly::over(&mut out);
+    let error = palette(&character, &model, PaletteFit::Checked, to).unwrap_err();
     let Error::Unrepresentable {
         method,
         joint,
@@ -304,68 +253,34 @@ fn poses_that_callers_give_are_checked_or_projected() {
         panic!("{error}");
     };
     assert_eq!(
-        (method, joint, &**name, at),
-        ("DualQuat", 1, "middle", &PoseAt::Given)
+        (method, joint, &**name, at, kind(why)),
+        ("DualQuat", 1, "middle", &PoseAt::Given, "flip")
     );
-    assert!(matches!(why, Unrepresentable::Mirror { .. }));
     assert!(error.to_string().contains("\"middle\""), "{error}");
-    palette(
-        &character,
-        &model,
-        PaletteFit::Projected,
-        WriteOnly::over(&mut checked),
-    )
-    .unwrap();
-    assert!(
-        checked
-            .iter()
-            .flat_map(|entry| entry.real)
-            .all(f32::is_finite)
-    );
+    let to = WriteOnly::over(&mut out);
+    palette(&character, &model, PaletteFit::Projected, to).unwrap();
+    let mut numbers = out.iter().flat_map(|entry| entry.real);
+    assert!(numbers.all(f32::is_finite));
+}
 
-    for count in [2, 4] {
-        let mut short = vec![QuatOffset::IDENTITY; count];
-        let error = palette(
-            &character,
-            &model,
-            PaletteFit::Checked,
-            WriteOnly::over(&mut short),
-        )
-        .unwrap_err();
-        assert!(matches!(
-            error,
-            Error::Argument {
-                what: "palette",
-                ..
-            }
-        ));
-        let error = palette(
-            &character,
-            &model,
-            PaletteFit::Projected,
-            WriteOnly::over(&mut short),
-        )
-        .unwrap_err();
-        assert!(matches!(
-            error,
-            Error::Argument {
-                what: "palette",
-                ..
-            }
-        ));
-        let error = palette(
-            &character,
-            &model[..2],
-            PaletteFit::Projected,
-            WriteOnly::over(&mut checked),
-        )
-        .unwrap_err();
-        assert!(matches!(
-            error,
-            Error::Argument {
-                what: "model pose",
-                ..
-            }
-        ));
+#[test]
+fn palettes_and_poses_of_another_length_are_refused() {
+    let character = rig([Vec3::ONE; 3]);
+    // The lengths are checked before the pose, which cannot be represented.
+    let mut model = Poser::new().pose(&character, None).unwrap().to_vec();
+    model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
+    for (joints, entries, fit, wanted) in [
+        (3, 2, PaletteFit::Checked, "palette"),
+        (3, 4, PaletteFit::Checked, "palette"),
+        (3, 2, PaletteFit::Projected, "palette"),
+        (3, 4, PaletteFit::Projected, "palette"),
+        (2, 3, PaletteFit::Projected, "model pose"),
+    ] {
+        let mut out = vec![QuatOffset::IDENTITY; entries];
+        let to = WriteOnly::over(&mut out);
+        match palette(&character, &model[..joints], fit, to) {
+            Err(Error::Argument { what, .. }) => assert_eq!(what, wanted),
+            other => panic!("{joints} joints, {entries} entries, {fit:?}: {other:?}"),
+        }
     }
 }

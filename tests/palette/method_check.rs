@@ -1,6 +1,8 @@
-//! The checks of a method against plain `f64` code, on random characters and the test assets: what
-//! is accepted is displaced by no more than allowed at any time, and what is refused is off in the
-//! pose that the error names.
+//! The checks of a method, compared with plain `f64` code.
+//!
+//! The tests use random characters and the test assets. An accepted character is displaced by no
+//! more
+//! than the bound at any time. A refused one exceeds the bound in the pose that the error names.
 
 use crate::reference::compare::pairings;
 use crate::reference::maths::{M4, V3, length, mul, trs};
@@ -19,7 +21,7 @@ use throng::palette::{PaletteFormat, SkinningMethod};
 
 const METHODS: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
 
-/// A random character, its scales tamed in one of several ways.
+/// A random character with scales limited in one of several ways.
 fn tamed(seed: u64) -> RawCharacter {
     let mut made = random::character(seed);
     let mut rng = Rng::new(seed ^ 0xABCD);
@@ -31,7 +33,7 @@ fn tamed(seed: u64) -> RawCharacter {
         trs.scale = match kind {
             0 => Vec3::ONE,
             1 => Vec3::splat(rng.range(0.7, 1.4)),
-            // Few are stretched, so that some have nothing turning below them.
+            // Few joints are stretched, so that some have no rotating joint below them.
             2 if rng.chance(8) => rng.vector(0.7, 1.4),
             2 => Vec3::ONE,
             _ => trs.scale,
@@ -82,8 +84,9 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// How far a format displaces what an entry moves, by the model's size; infinitely far where it
-    /// mirrors.
+    /// The displacement by a format of the vertices of an entry, relative to the model's size.
+    ///
+    /// It is infinite if the matrix flips.
     fn displaced(&self, entry: usize, matrix: &M4, method: SkinningMethod, stretch: bool) -> f64 {
         if determinant(matrix) <= 0.0 {
             return f64::INFINITY;
@@ -107,7 +110,7 @@ impl Subject<'_> {
         [None].into_iter().chain(times).collect()
     }
 
-    /// The worst of all entries at all times.
+    /// The largest displacement of all entries at all times.
     fn worst(&self, method: SkinningMethod, stretch: bool) -> f64 {
         let mut worst = 0.0_f64;
         for moment in self.moments() {
@@ -136,16 +139,16 @@ impl Subject<'_> {
             .collect()
     }
 
-    /// What was wrong with a refusal or an acceptance, if anything, and what came of the check.
+    /// The fault of a refusal or an acceptance, if there is one, and the result of the check.
     fn check(&self, method: SkinningMethod) -> Outcome {
         let name = self.character.name();
         match PaletteFormat::of(self.character, method) {
             Ok(plan) => {
-                // Splines between the points that the check looks at may pass it by a little.
+                // Splines may exceed the bound a little between the times of the check.
                 let stretch = plan == PaletteFormat::DualQuatStretch;
                 let worst = self.worst(method, stretch);
                 assert!(worst <= 1.5e-4, "{name} {method:?}: {worst:e}");
-                // A stretch was needed at some time; that need not be one of the reference's.
+                // A stretch was needed at some time, which may not be one of the reference's times.
                 Outcome::Accepted {
                     stretched: stretch && self.worst(method, false) > 0.9e-4,
                 }
@@ -173,7 +176,7 @@ enum Outcome {
     Refused,
 }
 
-/// The length of the shortest column by that of the longest; 0 if all are 0.
+/// The length of the shortest column divided by that of the longest. 0 if all are 0.
 fn flatness(m: &M4) -> f64 {
     let lengths = [0, 1, 2].map(|c| length([m[0][c], m[1][c], m[2][c]]));
     let (least, most) = (
@@ -217,8 +220,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
     );
 }
 
-/// The one model of the test assets that scales its nodes unevenly and to nothing is the one that
-/// is refused.
+/// One model of the test assets scales nodes unevenly and to zero. It alone is refused.
 #[test]
 fn the_checks_agree_with_the_reference_on_every_asset() {
     for path in assets::files() {

@@ -1,6 +1,6 @@
-//! Every skinning method against its own definition in `f64`, and against linear blending with
-//! matrices: on every model in the folder that `THRONG_ASSETS` names, and on the built-in
-//! character.
+//! Every skinning method, compared with its definition in `f64` and with linear blending.
+//!
+//! The tests use every model in the folder that `THRONG_ASSETS` names, and the built-in character.
 
 use crate::reference::compare::{Pairing, pairings};
 use crate::reference::maths::{M4, V3, angle, distance, mul, normal, point};
@@ -20,12 +20,12 @@ use throng::palette::{
 use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
 use throng::{Error, builtin};
 
-/// Of the model's size, for positions. Measured: 7.8e-7 (CesiumMan, `DualQuat`); the poses
-/// that both start from differ by 4e-7.
+/// For positions, as a fraction of the model's size. Measured: 7.8e-7 (CesiumMan, `DualQuat`).
+/// The poses that both start from differ by 4e-7.
 const POSITION_BOUND: f64 = 4e-6;
-/// In radians, for normals and tangents. Measured: 8.7e-7.
+/// For normals and tangents, in radians. Measured: 8.7e-7.
 const NORMAL_BOUND: f64 = 4e-6;
-/// Of the model's size: what refuses a method.
+/// The error that refuses a method, as a fraction of the model's size.
 const DISPLACEMENT: f64 = 1e-4;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,7 +36,7 @@ struct Worst {
 
 impl Worst {
     fn note(&mut self, position: f64, direction: f64) {
-        // Not `max` alone, which drops what is not a number.
+        // `max` alone would drop NaN.
         let max = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
         self.position = max(self.position, position);
         self.direction = max(self.direction, direction);
@@ -58,7 +58,7 @@ fn with_tangents(primitive: &Primitive) -> Primitive {
     primitive
 }
 
-/// A character beside its scene, posed at many times.
+/// A character and its scene, posed at many times.
 struct Subject<'a> {
     name: &'a str,
     scene: &'a Scene,
@@ -89,7 +89,7 @@ impl<'a> Subject<'a> {
         for (index, clip) in self.scene.clips.iter().enumerate() {
             all.extend(clip.times().into_iter().map(|time| Some((index, time))));
         }
-        // Of many clips, some of each one's times.
+        // If there are many clips, some times of each.
         let step = all.len().div_ceil(200);
         all.into_iter().step_by(step).collect()
     }
@@ -108,7 +108,7 @@ impl<'a> Subject<'a> {
         self.primitives.iter().map(skinned).collect()
     }
 
-    /// The worst of a format against a definition.
+    /// The largest errors of a format, compared with a definition.
     fn against_definition<E: PaletteEntry>(&self, blend: Blend) -> Worst {
         let mut worst = Worst::default();
         let mut poser = Poser::new();
@@ -164,7 +164,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The worst of a format against matrices, both by the crate.
+    /// The largest differences between a format and matrices, both computed by the crate.
     fn against_linear<E: PaletteEntry>(&self) -> Worst {
         let mut worst = Worst::default();
         let mut poser = Poser::new();
@@ -183,7 +183,7 @@ impl<'a> Subject<'a> {
         worst
     }
 
-    /// Both comparisons, and what exceeds the bounds in words.
+    /// Makes both comparisons, and describes the errors that exceed the bounds.
     fn method<E: PaletteEntry>(&self, what: &str, blend: Blend) -> Vec<String> {
         let worst = self.against_definition::<E>(blend);
         let apart = self.against_linear::<E>();

@@ -1,5 +1,8 @@
-//! Poses against plain `f64` code that shares nothing with the crate: every clip of every model in
-//! the folder that `THRONG_ASSETS` names, of files that are built here, and of random characters.
+//! Poses, compared with plain `f64` code that is independent of the crate.
+//!
+//! The tests cover every clip of every model in the folder that `THRONG_ASSETS` names, of files
+//! that
+//! are built here, and of random characters.
 
 use crate::reference::compare::{Worst, compare};
 use crate::reference::rng::Rng;
@@ -14,14 +17,16 @@ use throng::import::{
 };
 use throng::skeleton::Transform;
 
-/// Of the model's size, for the image of any vertex under any skinning matrix.
+/// For the image of any vertex under any skinning matrix, as a fraction of the model's size.
 const MATRIX_BOUND: f64 = 1e-5;
-/// Of the model's size, for skinned positions: the same, and what 16-bit weights add.
+/// For skinned positions, as a fraction of the model's size: the same plus the error of 16-bit
+/// weights.
 const POSITION_BOUND: f64 = 5e-5;
-/// In radians, for skinned normals.
+/// For skinned normals, in radians.
 const NORMAL_BOUND: f64 = 1e-3;
-/// For morph weights, which the tests keep within about 3: a spline sums four products, each
-/// rounded a few times at 6e-8 of up to 3.
+/// For morph weights, which are within about 3 in the tests.
+///
+/// A spline sums four products. Each is rounded a few times, by 6e-8 of up to 3.
 const WEIGHT_BOUND: f64 = 3e-6;
 
 fn show(name: &str, worst: &Worst) {
@@ -37,7 +42,7 @@ fn show(name: &str, worst: &Worst) {
     );
 }
 
-/// What exceeds its bound, in words.
+/// The errors that exceed their bounds, as text.
 fn over(name: &str, worst: &Worst) -> Vec<String> {
     let bounds = [
         ("matrices", worst.matrix, MATRIX_BOUND),
@@ -94,7 +99,7 @@ fn random_characters_agree_with_the_reference() {
         total.turned += worst.turned;
     }
     show("200 random characters", &total);
-    assert!(total.turned > 20, "some triangles lie under mirrors");
+    assert!(total.turned > 20, "some triangles are flipped");
 }
 
 #[test]
@@ -126,7 +131,7 @@ fn a_file_of_oddities_agrees_with_the_reference() {
     let worst = compare_file(&made::write(&folder));
     let all = faults("made.gltf", &worst);
     assert!(all.is_empty(), "{all:#?}");
-    assert!(worst.turned > 9, "the parts under a mirror are turned over");
+    assert!(worst.turned > 9, "triangles of flipped parts are reversed");
 }
 
 #[test]
@@ -139,8 +144,10 @@ fn the_built_in_character_agrees_with_the_reference() {
     assert!(all.is_empty(), "{all:#?}");
 }
 
-/// A tentacle: a chain of joints along +Y, `step` metres apart, skinned with two influences a
-/// vertex, bound where it stands, its root at `place` under a node of scale `unit`; all joints keep
+/// A tentacle: a chain of joints along +Y, `step` metres apart, with two influences per vertex.
+///
+/// It is bound where it stands, with its root at `place` under a node of scale `unit`. All joints
+/// keep
 /// bending.
 fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     let mut rng = Rng::new(joints as u64);
@@ -198,8 +205,9 @@ fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     }
 }
 
-/// Ten times the model's size away from the origin of its own space is as far as single precision
-/// carries the bound: there, the last digit of a coordinate is about a millionth of the size.
+/// Single precision keeps the bound up to ten times the model's size from the origin.
+///
+/// There, the last digit of a coordinate is about a millionth of the size.
 #[test]
 fn long_chains_and_far_places_agree_with_the_reference() {
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The palette stage: local pose → model pose → skinning matrices, and the box around them.
+//! The palette stage: local pose → model pose → skinning matrices, and bounds.
 
 use crate::reference::poser::Poser;
 use crate::reference::rig::chain;
@@ -128,7 +128,7 @@ fn the_layout_holds_what_the_matrix_says() {
     assert_eq!(Mat3x4::from_affine(&Affine::IDENTITY), Mat3x4::IDENTITY);
 }
 
-/// One vertex on one joint: its box is a point, and only the allowance for rounding holds it.
+/// With one vertex on one joint, the box is a point plus the allowance for rounding.
 fn dot(position: Vec3) -> Character {
     let raw = RawCharacter {
         nodes: vec![RawNode {

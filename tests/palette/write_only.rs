@@ -1,4 +1,4 @@
-//! The view that can only be written.
+//! The write-only view.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,8 +59,9 @@ fn nothing_is_a_length_as_well() {
     assert_eq!(view.copy_from(&[Mat3x4::IDENTITY]), Err(length(1, 0)));
 }
 
-/// An iterator that stops by a panic shows what has been written by then: all that it has yielded,
-/// in ascending order, and nothing else.
+/// If an iterator panics, everything that it has yielded is written, in ascending order.
+///
+/// Nothing else is written.
 #[test]
 fn fills_in_ascending_order_item_by_item() {
     for stop in 0..8 {
@@ -75,7 +76,7 @@ fn fills_in_ascending_order_item_by_item() {
     }
 }
 
-/// Says one length and yields another.
+/// An iterator that reports one length and yields another.
 struct Liar {
     says: usize,
     yields: u32,

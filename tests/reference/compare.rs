@@ -167,14 +167,14 @@ fn pair<'a>(
     let (triangles, rest) = primitive.indices.as_chunks::<3>();
     assert!(rest.is_empty(), "{name}");
     assert_eq!(triangles.len(), part.triangles.len(), "{name}: triangles");
+    let limit = 1e-6 * (size + bound(&part.positions));
     let same = |corners: &[usize; 3], triangle: &[u32; 3]| {
         let pairs = corners.iter().zip(triangle);
         pairs.fold(true, |same, (ours, theirs)| {
             let theirs = primitive.positions[*theirs as usize]
                 .to_array()
                 .map(f64::from);
-            same && distance(part.positions[*ours], theirs)
-                <= 1e-6 * (size + bound(&part.positions))
+            same && distance(part.positions[*ours], theirs) <= limit
         })
     };
     let mut turned = 0;

@@ -1,4 +1,4 @@
-//! Normals and tangents under stretches, mirrors and scales of zero.
+//! Normals and tangents under stretches, flips and scales of zero.
 
 use crate::reference::blend::{ULP, entries, many, skinned, with_tangents};
 use crate::reference::maths::{angle, dot, normal};
@@ -8,8 +8,9 @@ use throng::glam::{Affine3A, Quat, Vec3, Vec4};
 use throng::palette::{DualQuatStretch, Mat3x4};
 use throng::skeleton::Affine;
 
-/// Normals against the inverse transpose and tangents against the matrix, in `f64`, where blends
-/// stretch, mirror and shear.
+/// Normals follow the inverse transpose, and tangents follow the matrix, both in `f64`.
+///
+/// The blends stretch, flip and shear.
 #[test]
 fn normals_and_tangents_follow_the_blended_matrix() {
     let mut rng = Rng::new(73);
@@ -41,12 +42,12 @@ fn normals_and_tangents_follow_the_blended_matrix() {
                     continue;
                 };
                 checked += 1;
-                // The reference's flattest matrices magnify roundings by a hundred or so.
+                // The flattest matrices of the reference amplify rounding by about a hundred.
                 assert!(angle(array(out.normals[vertex]), expected) < 400.0 * f64::from(ULP));
                 let (base, got): (Vec4, Vec4) = (primitive.tangents[vertex], out.tangents[vertex]);
                 let expected = direction(&rows, array(base.truncate())).unwrap();
                 assert!(angle(array(got.truncate()), expected) < 400.0 * f64::from(ULP));
-                // Within half a radian of each other, mirrors stay mirrors.
+                // Flips within half a radian of each other stay flips.
                 assert_eq!(got.w, base.w * mirror);
                 let across = dot(array(out.normals[vertex]), array(got.truncate()));
                 assert!(

@@ -1,4 +1,4 @@
-//! What every skinning method promises, whatever the model.
+//! Properties of every skinning method, for any model.
 
 use crate::reference::blend::{COUNTS, ULP, entries, many, skinned, with_tangents};
 use crate::reference::maths::{M4, distance, point};
@@ -30,7 +30,7 @@ fn characters() -> Vec<Character> {
     all
 }
 
-/// −0 becomes 0 where 0 is added to it; every other bit must stay.
+/// The bits, with −0 as 0: adding 0 changes it. Every other bit must stay.
 fn bits(v: Vec3) -> [u32; 3] {
     (v + Vec3::ZERO).to_array().map(f32::to_bits)
 }
@@ -70,7 +70,7 @@ fn identities_give_the_rest_pose_bit_for_bit() {
     }
 }
 
-/// The most that positions and directions are apart from what one matrix does to the rest pose.
+/// The largest differences from the rest pose under one matrix.
 fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine) {
     let palette = entries::<E>(&vec![*matrix; character.palette().len()]);
     for primitive in character.primitives() {
@@ -79,7 +79,7 @@ fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine) {
         for (got, p) in out.positions.iter().zip(&primitive.positions) {
             let magnitude = p.length() + matrix.translation.length();
             let off = got.distance(matrix.transform_point3(*p));
-            // Conversion to a quaternion, blend and transform: some forty roundings in all.
+            // Conversion to a quaternion, blend and transform: about forty roundings in all.
             assert!(off <= 40.0 * ULP * magnitude, "{off:e} of {magnitude}");
         }
         for (got, n) in out.normals.iter().zip(&primitive.normals) {
@@ -113,7 +113,7 @@ fn a_rigid_palette_moves_the_mesh_rigidly() {
     }
 }
 
-/// The same influences, the others than the first in another order.
+/// The same influences in another order, except for the first.
 fn permuted(primitive: &Primitive, rng: &mut Rng) -> Primitive {
     let per_vertex = primitive.influences.per_vertex as usize;
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
@@ -152,11 +152,11 @@ fn permuting_changes_rounding<E: PaletteEntry>(
         skinned(character, &primitive, &palette),
         skinned(character, &other, &palette),
     );
-    // Sums of up to 13 products of magnitude below 8 each, in another order.
+    // Sums of up to 13 products below 8 each, in another order.
     for (a, b) in a.positions.iter().zip(&b.positions) {
         assert!(a.distance(*b) <= 8.0 * 32.0 * ULP, "{a} {b}");
     }
-    // Normals are divided by what the blend leaves of them, here at least 0.1 or so.
+    // Normals are divided by their length after the blend, which is at least about 0.1 here.
     for (a, b) in a.normals.iter().zip(&b.normals) {
         assert!(a.distance(*b) <= 10.0 * 32.0 * ULP, "{a} {b}");
     }
@@ -168,8 +168,7 @@ fn permuting_influences_changes_nothing_beyond_rounding() {
     for per_vertex in [2, 4, 8, 13] {
         let character = many(300, per_vertex, &mut rng);
         for _ in 0..10 {
-            // Turns of up to half a radian each way: the blend of many keeps most of a normal's
-            // length.
+            // Rotations of up to half a radian: a blend of many keeps most of a normal's length.
             let matrix = |rng: &mut Rng| {
                 let turn = Quat::from_axis_angle(rng.direction(), rng.range(-0.5, 0.5));
                 Affine3A::from_rotation_translation(turn, rng.vector(-3.0, 3.0))
@@ -201,7 +200,7 @@ fn antipodal_entries_are_the_same() {
                 entry.real = entry.real.map(|v| -v);
                 entry.dual = entry.dual.map(|v| -v);
             }
-            // Signs change no rounding, so not a bit differs.
+            // Signs do not change rounding, so all bits are equal.
             assert_eq!(skinned(&character, &primitive, &turned), expected);
         }
     }
@@ -248,7 +247,7 @@ fn entries_that_are_no_rotations_give_finite_vertices() {
     }
 }
 
-/// The worst position against a definition, by the magnitude of what is added up.
+/// The largest error of a position by definition, relative to the magnitude of its terms.
 fn off<E: PaletteEntry>(
     character: &Character,
     matrices: &[Affine],
@@ -267,7 +266,7 @@ fn off<E: PaletteEntry>(
         let influences: Vec<_> = influences
             .map(|(joint, w)| (exact[joint], f64::from(w)))
             .collect();
-        // Padding has weight 0; the f32 weights sum to 1 but for rounding.
+        // Padding has weight 0. The f32 weights sum to 1, up to rounding.
         let sum: f64 = influences.iter().map(|(_, weight)| weight).sum();
         let influences: Vec<_> = influences
             .iter()
@@ -280,9 +279,10 @@ fn off<E: PaletteEntry>(
     worst
 }
 
-/// With arbitrary rotations, so that signs differ, and stretches where the format has any. A blend
-/// of dual quaternions is divided by its length, which is the strongest weight at least, and
-/// weights are 1/13 and more: hence its greater bound. Magnitudes are below 8.
+/// Rotations are arbitrary, so that signs differ. There are stretches if the format has any.
+///
+/// A blend of dual quaternions is divided by its length. This is at least the largest weight, and
+/// weights are at least 1/13: hence its greater bound. Magnitudes are below 8.
 #[test]
 fn random_blends_agree_with_the_definitions() {
     let mut rng = Rng::new(89);

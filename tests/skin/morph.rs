@@ -1,4 +1,4 @@
-//! The morph stage: what targets do to vertices, what drives them, and the boxes around them.
+//! The morph stage: the effect of targets on vertices, the weights that drive them, and bounds.
 
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
@@ -14,8 +14,9 @@ use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::{MorphedVertices, PosedVertices, morph, posed_bounds, skin};
 
-/// A primitive of `vertices` vertices with all streams, whose `targets` targets move every third
-/// of them or so and are driven from weight 2.
+/// A primitive with all streams, and with targets that move about every third vertex.
+///
+/// Weights from index 2 drive the targets.
 fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
     let target = |rng: &mut Rng| {
         let list: Vec<u32> = (0..vertices as u32).filter(|_| rng.chance(3)).collect();
@@ -71,7 +72,7 @@ fn morphed(primitive: &Primitive, weights: &[f32]) -> MorphedVertices {
 #[test]
 fn without_weight_nothing_changes_by_a_bit() {
     let base = primitive(&mut Rng::new(1), 50, 9);
-    // The weights before and behind are others'.
+    // The weights before and after belong to other primitives.
     let mut weights = vec![0.0; 13];
     [weights[0], weights[1], weights[11], weights[12]] = [f32::NAN, 5.0, f32::INFINITY, 5.0];
     weights[4] = -0.0;
@@ -84,7 +85,7 @@ fn without_weight_nothing_changes_by_a_bit() {
     assert_eq!(bits(&out.positions), bits(&base.positions));
     assert_eq!(bits(&out.normals), bits(&base.normals));
     assert_eq!(out.tangents, base.tangents);
-    // Nor at vertices that the active targets leave alone.
+    // Vertices that the active targets leave alone do not change either.
     weights[5] = 0.75;
     let out = morphed(&base, &weights);
     let moved = &base.targets[3].vertices;
@@ -124,8 +125,10 @@ fn one_target_at_1_adds_its_deltas() {
     }
 }
 
-/// n products and n sums of numbers up to 1 and partial sums up to n round by at most n (n + 1)
-/// 2⁻²⁴ in all; two orders differ by twice that.
+/// The bound for two orders of a sum.
+///
+/// n products and n sums of numbers up to 1, with partial sums up to n, round by at most n (n + 1)
+/// 2⁻²⁴ in all. Two orders differ by twice that.
 #[test]
 fn the_order_of_targets_matters_no_more_than_rounding() {
     let count = 12;
@@ -201,7 +204,7 @@ fn weights_that_do_not_fit_are_refused() {
         assert!(matches!(why, ArgumentFault::NotFinite(_)), "{why}");
     }
     assert_eq!(out, before);
-    // Without targets, any weights will do.
+    // Without targets, any weights are accepted.
     let mut plain = base.clone();
     plain.targets.clear();
     morph(&plain, &[], &mut out).unwrap();
@@ -269,7 +272,7 @@ fn curves_move_between_their_keys_as_the_format_says() {
         weights_at(&clip(Interpolation::Linear, &values), 1.25)[1..3],
         [1.5, -0.5]
     );
-    // Between the second and the third key, 2.5 s apart, halfway: (p0 + p1) / 2 + 2.5 (m0 - m1) / 8.
+    // Halfway between the second and third key, 2.5 s apart: (p0 + p1) / 2 + 2.5 (m0 - m1) / 8.
     let cubic = [
         9.0, 9.0, 0.0, 0.0, 9.0, 9.0, // first
         9.0, 9.0, 1.0, 2.0, 0.8, 1.6, // second: in-tangents, values, out-tangents
@@ -371,7 +374,7 @@ fn bounds_hold_what_is_morphed() {
     assert!(outside_rest > 100, "{outside_rest}");
 }
 
-/// One vertex moves, by as much as the box then grows, up to rounding.
+/// If one vertex moves, the box grows by as much, up to rounding.
 #[test]
 fn bounds_grow_where_something_moves() {
     let node = |x: f32| RawNode {
@@ -435,7 +438,7 @@ fn bounds_grow_where_something_moves() {
     }
 }
 
-/// Three hundred targets, of which two are active: each of them counts, and none of the others.
+/// Of three hundred targets two are active. Each of them counts, and no other does.
 #[test]
 fn hundreds_of_targets_are_evaluated() {
     let mut rng = Rng::new(7);
@@ -451,7 +454,7 @@ fn hundreds_of_targets_are_evaluated() {
         }
     }
     assert_eq!(out.positions, expected);
-    // All of them at once, against a sum in double precision.
+    // All targets are active. The reference is a sum in double precision.
     let weights: Vec<f32> = (0..302).map(|_| rng.range(-1.0, 1.0)).collect();
     let out = morphed(&base, &weights);
     let mut exact: Vec<_> = base.positions.iter().map(|p| p.as_dvec3()).collect();
@@ -460,7 +463,7 @@ fn hundreds_of_targets_are_evaluated() {
             exact[*vertex as usize] += delta.as_dvec3() * f64::from(*weight);
         }
     }
-    // 300 sums of up to 300 each round by at most 300 · 300 · 2⁻²⁴ = 5e-3; 4e-6 were measured.
+    // 300 sums of up to 300 round by at most 300 · 300 · 2⁻²⁴ = 5e-3. Measured: 4e-6.
     let worst = out
         .positions
         .iter()

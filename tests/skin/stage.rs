@@ -53,7 +53,7 @@ fn the_identity_changes_nothing() {
     let out = skinned(&character, &[Mat3x4::IDENTITY]);
     assert_eq!(out.positions, character.primitives()[0].positions);
     assert_eq!(out.normals, character.primitives()[0].normals);
-    // Weights of 32,767 and 32,768 parts in 65,535 are no `f32`s.
+    // 32,767 and 32,768 parts in 65,535 are not exact in `f32`.
     let character = chain(5);
     let out = skinned(&character, &[Mat3x4::IDENTITY; 5]);
     assert_eq!(out.positions, character.primitives()[0].positions);
@@ -67,7 +67,7 @@ fn vertices_between_joints_are_blended() {
     let out = skinned(&character, &[Mat3x4::IDENTITY, moved]);
     let expected = [(0.25, 0.0), (1.25, 0.5), (2.25, 1.0)];
     for (got, (x, y)) in out.positions.iter().zip(expected) {
-        // Half a weight is off by up to half of 1/65,535, two metres apart.
+        // A weight of a half has an error of up to half of 1/65,535, over two metres.
         assert!(
             got.abs_diff_eq(Vec3::new(x, y, 0.0), 2.0 / 65_535.0),
             "{got}"
@@ -90,8 +90,9 @@ fn output_is_overwritten() {
     assert_eq!(out, skinned(&short, &[Mat3x4::IDENTITY]));
 }
 
-/// A normal's image stands upright on the image of its plane, on the side where the front is once
-/// the winding has been turned for a mirror.
+/// The image of a normal is perpendicular to the image of its plane, on the front side.
+///
+/// The front is the side after the winding of a flipped triangle is reversed.
 #[test]
 fn normals_stand_on_the_deformed_surface() {
     let mut rng = Rng::new(23);
@@ -136,7 +137,7 @@ fn normals_stay_finite_in_flat_and_extreme_matrices() {
             }
         }
     }
-    // What is squeezed flat keeps the normal of the plane that it is squeezed into.
+    // A flattened triangle keeps the normal of the plane that it is flattened into.
     let flat = entry(Vec3::new(1.0, 1.0, 0.0), Quat::IDENTITY, Vec3::ZERO);
     let tilted = Vec3::new(0.6, 0.0, 0.8);
     assert_eq!(skinned(&rigid(tilted), &[flat]).normals[0], Vec3::Z);

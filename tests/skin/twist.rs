@@ -1,4 +1,4 @@
-//! What a twist takes from a cylinder's volume.
+//! The loss of a cylinder's volume by a twist.
 
 use crate::reference::blend::{entries, skinned};
 use crate::reference::maths::{V3, cross, dot};
@@ -13,8 +13,9 @@ const SEGMENTS: usize = 128;
 const RINGS: usize = 128;
 const RADIUS: f32 = 0.5;
 
-/// A closed cylinder from y = 0 to 1 between two joints on its axis; `weight` says how much of the
-/// second one a height follows.
+/// A closed cylinder from y = 0 to 1 between two joints on its axis.
+///
+/// `weight` returns the second joint's weight at a height.
 fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
     let node = |name: &str| RawNode {
         name: name.into(),
@@ -72,7 +73,7 @@ fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
     raw.build(&ImportOptions::curves_only()).unwrap().character
 }
 
-/// By the divergence theorem: the sum of the signed tetrahedra over all triangles and the origin.
+/// The volume by the divergence theorem: the sum of signed tetrahedra of triangles and the origin.
 fn volume(character: &Character, positions: &[Vec3]) -> f64 {
     let corner = |index: u32| -> V3 { positions[index as usize].to_array().map(f64::from) };
     let (triangles, _) = character.primitives()[0].indices.as_chunks::<3>();
@@ -82,7 +83,7 @@ fn volume(character: &Character, positions: &[Vec3]) -> f64 {
     six.sum::<f64>() / 6.0
 }
 
-/// The twisted cylinder's volume by the straight one's.
+/// The twisted cylinder's volume, relative to the straight one's.
 fn kept<E: PaletteEntry>(character: &Character, twist: f32) -> f64 {
     let turned = Affine3A::from_rotation_y(twist);
     let palette = entries::<E>(&[Affine::IDENTITY, turned]);
@@ -91,12 +92,19 @@ fn kept<E: PaletteEntry>(character: &Character, twist: f32) -> f64 {
     volume(character, &out.positions) / volume(character, &primitive.positions)
 }
 
-/// Where both joints have half the weight everywhere, a point at angle 0 goes to the mean of the
-/// directions at 0 and θ, which lies at θ/2 and at cos(θ/2) of the radius: linear blending keeps
-/// cos²(θ/2) of the volume, and dual quaternions, which turn by θ/2, all of it. Weights of 32,768
-/// and 32,767 parts differ from halves by 1/131,070, which in the square makes less than 1e-9 of
-/// the volume at these angles; what is left is the rounding of some ten thousand vertices, each by
-/// some 2⁻²² of its radius.
+/// The volume if both joints have half of the weight everywhere.
+///
+/// A point at angle 0 moves to the mean of the directions at 0 and θ, which lies at θ/2 and at
+/// cos(θ/2)
+/// of the radius. So linear blending keeps cos²(θ/2) of the volume. Dual quaternions rotate by θ/2
+/// and
+/// keep all of it.
+///
+/// Weights of 32,768 and 32,767 parts differ from halves by 1/131,070. Its square is less than
+/// 1e-9 of
+/// the volume at these angles. The rest is the rounding of about ten thousand vertices, each by
+/// about
+/// 2⁻²² of its radius.
 #[test]
 fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
     let character = cylinder(|_| 0.5);
@@ -121,16 +129,21 @@ fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
     }
 }
 
-/// Weights that run from one joint to the other along the axis. Linear blending puts a ring of
-/// weight w at `√(1 − 4 w (1 − w) sin²(θ/2))` of the radius, which keeps `1 − ⅔ sin²(θ/2)` of the
-/// volume in all.
+/// The volume if the weights run from one joint to the other along the axis.
 ///
-/// A triangle between two rings spans the angle σ between their turns and a segment's angle, so
-/// each of its points lies at cos(σ/2) of the radius at least: it is there that a bound on what
-/// triangles take from the volume comes from, of at most 1 − cos²(σ/2), and σ of no two rings is
-/// greater than the fastest turn's, which is that of w = ½: for linear blending `2 tan(θ/2)` a unit
-/// of w (the derivative of `atan2(w sin θ, 1 − w + w cos θ)`), and for dual quaternions `4
-/// tan(θ/4)`, twice that of the half angle.
+/// Linear blending puts a ring of weight w at `√(1 − 4 w (1 − w) sin²(θ/2))` of the radius, which
+/// keeps
+/// `1 − ⅔ sin²(θ/2)` of the volume in all.
+///
+/// The bound is the volume that triangles lose. A triangle between two rings spans the angle σ
+/// between
+/// their rotations, plus a segment's angle. So each of its points lies at cos(σ/2) of the radius or
+/// more, and the loss is at most 1 − cos²(σ/2).
+///
+/// σ is largest where the rotation is fastest, at w = ½. There it is `2 tan(θ/2)` per unit of w for
+/// linear blending (the derivative of `atan2(w sin θ, 1 − w + w cos θ)`). For dual quaternions it
+/// is
+/// `4 tan(θ/4)`, twice that of the half angle.
 #[test]
 fn a_twisted_cylinder_keeps_its_volume_or_loses_a_known_part() {
     let character = cylinder(|y| y);

@@ -334,7 +334,7 @@ fn presents_resizes_and_minimises() {
         );
         return;
     }
-    let _turn = crate::alone();
+    let _turn = crate::setup::alone();
     let mut scene = Scene::new();
     assert_eq!(scene.swapchain.extent(), FIRST);
     scene.check_semaphores();

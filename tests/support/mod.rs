@@ -12,11 +12,13 @@
 )]
 
 pub mod frames;
+mod gate;
 pub mod made;
 pub mod probe;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use throng::ash::vk;
+use gate::{Change, End, Use};
+use std::sync::OnceLock;
+use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Enabled, RingMemory};
@@ -72,23 +74,39 @@ pub const CONFIGS: [Config; 4] = [
     },
 ];
 
-/// Allows one device at a time.
-///
-/// Validation layers of 2023 look devices up in a table that another thread's new device may be
-/// growing.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 /// A device under the validation layer, and one configuration to use it in.
 pub struct Setup {
+    // Dropped in this order: other tests have stopped when the context is destroyed, and continue
+    // afterwards.
+    in_use: Use,
     pub context: Context,
+    end: End,
     pub config: Config,
-    // Released after the context is dropped.
-    alone: MutexGuard<'static, ()>,
+}
+
+/// Keeps the loader, the driver and the layer in memory until the process ends.
+///
+/// Otherwise each test's instance loads and unloads them. This takes more than twice as long as the
+/// creation of the instance and the device.
+fn keep_loaded() {
+    static KEPT: OnceLock<(ash::Entry, ash::Instance)> = OnceLock::new();
+    KEPT.get_or_init(|| {
+        let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];
+        let app = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let info = vk::InstanceCreateInfo::default()
+            .application_info(&app)
+            .enabled_layer_names(&layers);
+        unsafe {
+            let entry = ash::Entry::load().unwrap();
+            let instance = entry.create_instance(&info, None).unwrap();
+            (entry, instance)
+        }
+    });
 }
 
 impl Setup {
     pub fn new(config: Config) -> Self {
-        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let change = Change::begin();
         let mut required = FeatureSet::default();
         required.v12.timeline_semaphore = vk::TRUE;
         let desc = ContextDesc {
@@ -110,19 +128,24 @@ impl Setup {
         });
         assert!(
             context.across_submits,
-            "hazards across submissions are not looked for: see .cargo/config.toml"
+            "hazards across submissions are not checked: see .cargo/config.toml"
         );
+        keep_loaded();
+        drop(change);
+        let (in_use, end) = Use::begin();
         Self {
+            in_use,
             context,
+            end,
             config,
-            alone,
         }
     }
 
     /// Leaks the device with everything that is alive on it.
     pub fn forget(self) {
         std::mem::forget(self.context);
-        drop(self.alone);
+        drop(self.in_use);
+        drop(self.end);
     }
 
     pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
@@ -170,7 +193,7 @@ struct Teller(Config, Messages);
 impl Drop for Teller {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("*** while set up {}", self.0.name);
+            eprintln!("*** in the configuration: {}", self.0.name);
             for message in self.1.all().iter().take(3) {
                 eprintln!("{message}");
             }
@@ -188,7 +211,10 @@ pub fn each(mut test: impl FnMut(&mut Setup)) {
         let teller = Teller(config, messages.clone());
         test(&mut setup);
         drop(setup);
-        assert!(messages.is_empty(), "the validation layer said something");
+        assert!(
+            messages.is_empty(),
+            "the validation layer reported messages"
+        );
         drop(teller);
     }
 }

@@ -1,5 +1,6 @@
-//! A crowd shows what animators of the test's own do with the same calls: bit for bit, in every
-//! format.
+//! A crowd shows the same palettes as the test's own animators with the same calls.
+//!
+//! The comparison is bit for bit, in every format.
 
 mod random;
 mod still;
@@ -28,8 +29,11 @@ use throng::state_machine::{
 use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn, Stats};
 
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
-/// Joints of a performer, and entries of its palette: rows of any format are a multiple of three,
-/// which is what the probe reads at a time.
+/// Number of joints and palette entries of a performer.
+///
+/// The rows of its palette are a multiple of three in any format, because the probe reads three at
+/// a
+/// time.
 const JOINTS: usize = 9;
 
 fn channel(node: usize, values: RawKeys) -> RawChannel {
@@ -41,7 +45,7 @@ fn channel(node: usize, values: RawKeys) -> RawChannel {
     }
 }
 
-/// What a performer knows beside its clips.
+/// The animation data of a performer beside its clips.
 fn knowledge() -> AnimationDesc {
     let beat = |time_s| EventDesc {
         name: "beat".into(),
@@ -91,8 +95,9 @@ fn knowledge() -> AnimationDesc {
     }
 }
 
-/// A ribbon that also walks a metre a second along +Z; one that `stretches` changes its last
-/// joint's scale unevenly.
+/// A ribbon that also walks one metre per second along +Z.
+///
+/// If it `stretches`, a clip scales its last joint unevenly.
 fn raw(stretches: bool) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
     raw.animations.push(RawAnimation {
@@ -131,7 +136,7 @@ fn at_rest<E: PaletteEntry>(character: &Character) -> Vec<u32> {
     bits(&rest_palette::<E>(character))
 }
 
-/// A character of the crowd, and an animator of its own on one thread.
+/// A character of the crowd, and its own animator on one thread.
 pub(crate) struct Kind {
     pub(crate) id: CharacterId,
     pub(crate) character: Character,
@@ -221,7 +226,7 @@ impl World {
         setup.destroy(self.crowd);
     }
 
-    /// Spawns an instance, and adds an actor that plays the same.
+    /// Spawns an instance, and adds an actor that plays the same clip.
     pub(crate) fn spawn(&mut self, kind: usize, play: Play<'_>) -> Member {
         let of = &mut self.kinds[kind];
         let spawn = Spawn {
@@ -245,7 +250,7 @@ impl World {
         animator.remove(member.actor).unwrap();
     }
 
-    /// Does the same to an instance and to its actor.
+    /// Applies the same call to an instance and to its actor.
     pub(crate) fn both<R: PartialEq + std::fmt::Debug>(
         &mut self,
         member: Member,
@@ -257,14 +262,14 @@ impl World {
         assert_eq!(told, with_animator(animator, member.actor));
     }
 
-    /// Takes the animators to the present time.
+    /// Updates the animators to the present time.
     fn update(&mut self) {
         for kind in &mut self.kinds {
             kind.animator.update(self.now_s).unwrap();
         }
     }
 
-    /// A frame of `frame_index` in which every palette is compared that a view shows.
+    /// Records a frame with `frame_index`, and compares every palette that a view shows.
     pub(crate) fn look(&mut self, setup: &mut Setup, frame_index: u32) -> Stats {
         self.update();
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
@@ -281,7 +286,7 @@ impl World {
         for kind in &self.kinds {
             let inputs = frame.inputs(views[0], kind.id, 0).unwrap();
             let count = (inputs.plain.len() + inputs.mirrored.len()) as u32;
-            // Rows are read three at a time.
+            // The probe reads three rows at a time.
             let threes = kind.rest.len() / 12;
             if count > 0 {
                 let (set, offsets) = (inputs.set, &inputs.dynamic_offsets);

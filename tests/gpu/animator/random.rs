@@ -1,5 +1,6 @@
-//! Random calls to a crowd and to animators: plays, fades, layers, pauses, state machines, targets,
-//! poses.
+//! Random calls to a crowd and to animators.
+//!
+//! They cover plays, fades, layers, pauses, state machines, targets and poses.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::rng::Rng;
@@ -37,7 +38,7 @@ fn play(rng: &mut Rng) -> Play<'static> {
     play
 }
 
-/// The rest pose with joints turned: what every format holds.
+/// The rest pose with rotated joints, which every format can represent.
 fn pose(world: &World, kind: usize, rng: &mut Rng) -> Vec<Transform> {
     let joints = world.kinds[kind].character.skeleton().joints();
     let turned = joints.iter().map(|joint| Transform {

@@ -1,4 +1,5 @@
-//! What stands still is evaluated once for each frame in flight, and drawn right in all of them.
+//! Instances that stand still are evaluated once per frame in flight, and drawn right in all
+//! frames.
 
 use super::{FRAMES_IN_FLIGHT, JOINTS, World};
 use crate::support::{SMALL, Setup, each};
@@ -7,11 +8,11 @@ use throng::glam::Quat;
 use throng::skeleton::Transform;
 use throng::{Capacity, InstanceId};
 
-/// Of each kind: one that moves, four that stand, one at rest.
+/// For each character: one moving instance, four that stand, and one at rest.
 const STANDING: u32 = 4;
 
 struct Cast {
-    /// The ones whose clips are held, one of each kind.
+    /// The instances whose clips are held, one of each character.
     held: Vec<InstanceId>,
     paused: Vec<InstanceId>,
     resting: Vec<InstanceId>,
@@ -53,7 +54,7 @@ fn populate(world: &mut World) -> Cast {
     cast
 }
 
-/// A frame of every frame index; how many palettes each of them writes.
+/// Records a frame with every frame index. Returns the number of palettes that each writes.
 fn round(setup: &mut Setup, world: &mut World) -> [u32; FRAMES_IN_FLIGHT as usize] {
     [0, 1, 2].map(|frame_index| {
         world.now_s += 0.07;
@@ -64,7 +65,7 @@ fn round(setup: &mut Setup, world: &mut World) -> [u32; FRAMES_IN_FLIGHT as usiz
 const MOVING: [u32; 3] = [4; 3];
 const ALL: [u32; 3] = [4 * (1 + STANDING); 3];
 
-/// A crowd in which all that will stand does so.
+/// A crowd whose standing instances have been written for all frames in flight.
 fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
     let mut world = World::new(setup, capacity);
     let cast = populate(&mut world);
@@ -78,7 +79,7 @@ fn settled(setup: &mut Setup, capacity: Capacity) -> (World, Cast) {
 fn what_stands_is_written_once_for_each_frame_in_flight() {
     each(|setup| {
         let (mut world, cast) = settled(setup, SMALL);
-        // What changes is written again, and nothing else.
+        // Only changed instances are written again.
         let member = world.members.iter().find(|of| of.id == cast.held[1]);
         let member = *member.unwrap();
         world.both(
@@ -88,11 +89,11 @@ fn what_stands_is_written_once_for_each_frame_in_flight() {
         );
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);
-        // Overwritten on purpose.
+        // The palettes are overwritten on purpose.
         unsafe { world.crowd.poison_frame(1, 0x5A) }.unwrap();
         assert_eq!(round(setup, &mut world), ALL);
         assert_eq!(round(setup, &mut world), MOVING);
-        // Back in time: those that play once move again, and stand at the end again.
+        // Back in time, instances that play once move again, and then stand at the end again.
         world.now_s = 0.2;
         assert_eq!(round(setup, &mut world), [8; 3]);
         world.now_s = 3.0;
@@ -112,7 +113,7 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
         world.crowd.reserve(allocator, &more).unwrap();
         assert_eq!(round(setup, &mut world), ALL);
         assert_eq!(round(setup, &mut world), MOVING);
-        // Of a frame that is prepared and given up, and of one that is only begun, nothing is lost.
+        // Neither an abandoned frame nor a frame that is only begun loses anything.
         let member = world.members.iter().find(|of| of.id == cast.held[0]);
         let member = *member.unwrap();
         for time_s in [0.1, 0.6] {
@@ -136,7 +137,7 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
 
 #[test]
 fn what_stands_survives_a_compaction() {
-    // 24 instances of 9 entries; of 27 rows a matrix kind's, of 18 most others'.
+    // 24 instances with 9 entries each: 27 rows for matrices, and 18 rows for most other formats.
     let entries = 24 * JOINTS as u32;
     let tight = Capacity {
         palette_entries: entries,
@@ -144,7 +145,7 @@ fn what_stands_survives_a_compaction() {
     };
     each(|setup| {
         let (mut world, cast) = settled(setup, tight);
-        // Holes that do not lie together, and more matrices than there is room for without them.
+        // Free ranges that are not adjacent, and more matrices than fit without compaction.
         for id in cast.resting {
             world.despawn(id);
         }
@@ -159,7 +160,7 @@ fn what_stands_survives_a_compaction() {
                 refused = true;
             }
             let written = round(setup, &mut world);
-            // The new one, or all of them after a compaction.
+            // The new one, or all instances after a compaction.
             assert!(written.iter().all(|count| *count >= 4));
             assert_eq!(round(setup, &mut world), MOVING);
         }
@@ -194,7 +195,7 @@ fn what_stands_and_is_hidden_costs_nothing_and_comes_back() {
 }
 
 impl World {
-    /// A frame that is begun, prepared if it shall be, and given up.
+    /// Begins a frame, prepares it if asked for, and abandons it.
     fn give_up(&mut self, setup: &mut Setup, frame_index: u32, prepares: bool) {
         self.update();
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);

@@ -1,4 +1,4 @@
-//! What a crowd tells the engine: events by instance, and root motion in the instance's own record.
+//! Reports of a crowd to the engine: events by instance, and root motion in the instance's record.
 
 use super::World;
 use crate::reference::rng::Rng;
@@ -9,10 +9,10 @@ use throng::palette::Mat3x4;
 use throng::skeleton::Affine;
 use throng::{InstanceId, Spawn};
 
-/// An event as the test has it: instance, name, time.
+/// An event of the test: instance, name, time.
 type Told = (InstanceId, String, f64);
 
-/// Begins a frame; says what it tells.
+/// Begins a frame, and returns its events.
 fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     let allocator = &mut setup.context.allocator;
     let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
@@ -29,7 +29,7 @@ fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     told.collect()
 }
 
-/// What one instance was told, with times to a nanosecond.
+/// The events of one instance, with times rounded to a nanosecond.
 fn of(told: &[Told], id: InstanceId) -> Vec<(&str, f64)> {
     let own = told.iter().filter(|(to, ..)| *to == id);
     own.map(|(_, name, time_s)| (&**name, (time_s * 1e9).round() / 1e9))
@@ -59,8 +59,8 @@ fn events_reach_the_instances_that_they_happen_to() {
         assert_eq!(of(&told, late), beat(&[0.25, 0.75, 1.25, 1.75]));
         assert_eq!(of(&told, once), [("end of turn", 0.5)]);
         assert_eq!(of(&told, gone), beat(&[0.0, 0.5, 1.0, 1.5]));
-        // Another character's instance takes the place of one that something happened to in this
-        // very frame: the actor of either may have the same number.
+        // An instance of another character replaces one with an event in this frame. The actors of
+        // both may have the same number.
         world.now_s = 2.0;
         assert_eq!(of(&frame(setup, &mut world), gone), beat(&[2.0]));
         world.despawn(gone);
@@ -120,7 +120,8 @@ fn root_motion_moves_the_record_of_the_instance() {
         let mode = RootMotionMode::Apply;
         let mut walkers = Vec::new();
         for kind in 0..4 {
-            // A metre a second of character space; one walks half as fast, and is twice as large.
+            // One metre per second in character space. One instance is twice as large, and walks
+            // half as fast.
             let (turn, scale) = (0.5 * kind as f32, [1.0, 2.0][kind % 2]);
             let start = Vec3::new(kind as f32, 0.0, -1.0);
             let (size, turned) = (Vec3::splat(scale), Quat::from_rotation_y(turn));
@@ -135,7 +136,7 @@ fn root_motion_moves_the_record_of_the_instance() {
             assert_eq!(world.crowd.root_motion(id), Ok(mode));
             walkers.push((id, turn, start, size));
         }
-        // And one that an animator of the test's own moves as well.
+        // And the one that the test's own animator moves too.
         let member = world.spawn(0, "walk".into());
         world.both(
             member,
@@ -155,8 +156,9 @@ fn root_motion_moves_the_record_of_the_instance() {
                 let at = start.as_dvec3() + DVec3::new(sin, 0.0, cos) * world.now_s;
                 let got = world.crowd.transform(*id).unwrap();
                 let off = (Vec3::from(got.translation).as_dvec3() - at).length();
-                // The heading is an angle of f32: half a unit of 6e-8 of the way, and that of the
-                // record.
+                // The heading is an f32 angle. The error is half a unit of 6e-8 of the way, plus
+                // the
+                // rounding of the record.
                 assert!(off < 3e-7 * (2.0 + world.now_s), "{off} at {}", world.now_s);
                 let turned = Quat::from_rotation_y(*turn);
                 let want = Affine::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
@@ -167,7 +169,7 @@ fn root_motion_moves_the_record_of_the_instance() {
             let record = world.crowd.instance(member.id).unwrap();
             assert_eq!(record.world_from_model, want);
         }
-        // Put elsewhere, it goes on from there; ignored, it stays.
+        // After a move, it continues from there. If root motion is ignored, it stays.
         let to = Affine::from_translation(Vec3::new(5.0, 1.0, 5.0));
         world.crowd.set_transform(member.id, &to).unwrap();
         world.now_s += 1.0;

@@ -10,7 +10,7 @@ use throng::mesh::{AlphaMode, Material};
 use throng::skeleton::Affine;
 use throng::{Capacity, Error, Spawn, View};
 
-/// A square that is blended, by a texture whose alpha varies.
+/// A blended square with a texture whose alpha varies.
 fn glass() -> Imported {
     let material = Material {
         base_color: [0.9, 0.7, 0.5, 0.9],
@@ -26,7 +26,7 @@ fn glass() -> Imported {
     )
 }
 
-/// Three panes, one of them mirrored, spawned in the worst order for either side.
+/// Three panes, one of them flipped, spawned in the worst order for either side.
 fn panes() -> [(Affine, [f32; 4]); 3] {
     let pane = |z: f32, x: f32, mirror: f32| {
         let turned = Quat::from_rotation_z(x);
@@ -61,7 +61,7 @@ fn far_panes_are_drawn_before_near_ones() {
     });
 }
 
-/// Each view has an order of its own: two views of one frame show what each shows alone.
+/// Each view has its own order: two views in one frame show the same as each view alone.
 #[test]
 fn every_view_sorts_for_itself() {
     each(|setup| {
@@ -77,7 +77,7 @@ fn every_view_sorts_for_itself() {
         }
         let sides = [4.5, -4.5].map(|z| view(Vec3::new(0.3, 0.5, z), Vec3::ZERO, EXTENT));
         let alone = sides.map(|side| stage.picture(setup, &side));
-        // Both views, the second of which is read.
+        // Both views are drawn, and the second is read.
         for (view, alone) in [(sides[1], &alone[1]), (sides[0], &alone[0])] {
             let other = if view == sides[0] { sides[1] } else { sides[0] };
             let cmd = stage.frames_in_flight.begin(&setup.context, 0);
@@ -100,8 +100,7 @@ fn every_view_sorts_for_itself() {
     });
 }
 
-/// A pane behind an opaque wall is hidden, one before it lets it through; neither hides by its
-/// depth.
+/// A wall hides a pane behind it, and shows through a pane in front of it. Panes write no depth.
 #[test]
 fn panes_and_walls_share_depth() {
     each(|setup| {
@@ -129,7 +128,8 @@ fn panes_and_walls_share_depth() {
             alpha: AlphaMode::Mask { cutoff: 0.45 },
             ..Material::default()
         };
-        // In the order of the file: far panes first, as they are drawn within a character.
+        // Far panes come first, because a character's primitives are drawn in the order of the
+        // file.
         let parts = vec![
             at(-0.5, 1.1, 0),
             at(0.0, 0.7, 1),

@@ -5,7 +5,7 @@ use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitiv
 use throng::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use throng::skeleton::Transform;
 
-/// A character of rigid parts, each with the material of its number.
+/// A character of rigid parts. Part `n` has material `n`.
 pub(super) fn character(
     parts: Vec<RawPrimitive>,
     materials: Vec<Material>,
@@ -35,8 +35,9 @@ pub(super) fn character(
     raw.build(&ImportOptions::with_curves()).unwrap()
 }
 
-/// A square from -1 to 1 in x and y that faces +Z, texture coordinates from the upper left; its
-/// tangents point to +X.
+/// A square from -1 to 1 in x and y that faces +Z.
+///
+/// Texture coordinates start at the upper left. Tangents point to +X.
 pub(super) fn square() -> RawPrimitive {
     let corners =
         [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| Vec2::new(x, y));
@@ -83,7 +84,7 @@ pub(super) fn ball() -> RawPrimitive {
     mesh
 }
 
-/// Texels as they lie, sampled without filters.
+/// A sampler without filters.
 pub(super) const SHARP: Sampler = Sampler {
     wrap_u: Wrap::Repeat,
     wrap_v: Wrap::Repeat,
@@ -100,7 +101,7 @@ pub(super) fn sharp(image: u32) -> TextureRef {
     }
 }
 
-/// The same by the second texture coordinates, turned, stretched and moved.
+/// The same by the second texture coordinates, rotated, stretched and moved.
 pub(super) fn turned(image: u32) -> TextureRef {
     let transform =
         Affine2::from_scale_angle_translation(Vec2::new(1.7, 0.6), 0.4, Vec2::new(0.3, -0.2));
@@ -135,7 +136,7 @@ pub(super) fn colors() -> Image {
     image(4, &(0..16).map(texel).collect::<Vec<_>>())
 }
 
-/// Normals that lean to all sides.
+/// Normals that lean in all directions.
 pub(super) fn bumps() -> Image {
     let texel = |at: u32| {
         let lean = Vec2::from_angle(at as f32 * 1.3) * (0.15 + 0.03 * at as f32);

@@ -1,4 +1,4 @@
-//! Materials: every pixel of made meshes against the same formulas in `f64`.
+//! Materials: every pixel of generated meshes is compared with the same formulas in `f64`.
 
 mod blend;
 mod made;
@@ -21,18 +21,20 @@ use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View, Viewport};
 use trace::{Traced, pixel, triangles};
 
-/// The most that a channel may be off, of 255: 0.5 by rounding, once for each of up to three
-/// layers, and what the driver makes of sRGB. Measured with lavapipe: 0.53 without textures, 1.02
-/// with them, 1.56 where three panes overlap.
+/// The largest error of a channel, of 255.
+///
+/// Rounding adds 0.5, once for each of up to three layers, and the driver's conversion to sRGB adds
+/// its own error. Measured with lavapipe: 0.53 without textures, 1.02 with them, 1.56 where three
+/// panes overlap.
 const BOUND: f64 = 2.0;
-/// One instance where it was modelled.
+/// One instance without a transform.
 const HERE: [(Affine, [f32; 4]); 1] = [(Affine::IDENTITY, [1.0; 4])];
 const BACKGROUND: Begin = Begin {
     color: [0.1, 0.2, 0.3, 1.0],
     ..NORMAL_Z
 };
 
-/// A crowd, and a linear target that shows it.
+/// A crowd, and a linear target to draw it into.
 struct Stage {
     crowd: Crowd,
     frames_in_flight: FramesInFlight,
@@ -83,7 +85,7 @@ impl Stage {
         )
     }
 
-    /// The picture of instances of a character, each with its tint; they are gone then.
+    /// Draws instances of a character, each with its tint, and despawns them.
     fn alone(
         &mut self,
         setup: &mut Setup,
@@ -109,8 +111,9 @@ impl Stage {
         drawn
     }
 
-    /// Draws the same, and holds every pixel against the reference. Returns how many could
-    /// be told.
+    /// Draws the same, and compares every pixel with the reference.
+    ///
+    /// Returns the number of pixels that could be compared.
     fn check(
         &mut self,
         setup: &mut Setup,
@@ -188,7 +191,7 @@ fn camera() -> View {
     }
 }
 
-/// The same picture upside down in memory.
+/// The same view, upside down in memory.
 fn flipped(view: &View) -> View {
     let viewport = Viewport {
         x: 0.0,
@@ -199,7 +202,7 @@ fn flipped(view: &View) -> View {
     View { viewport, ..*view }
 }
 
-/// Turned, and if asked for mirrored and stretched.
+/// A rotation, with a flip and a stretch if asked for.
 fn stands(mirrored: bool) -> [(Affine, [f32; 4]); 1] {
     let turned = Quat::from_rotation_y(0.5) * Quat::from_rotation_x(-0.4);
     let scale = if mirrored {
@@ -218,7 +221,7 @@ fn one(part: RawPrimitive, material: Material) -> Imported {
     character(vec![part], vec![material], images)
 }
 
-/// A material's factors alone, from rough to shiny and from plastic to metal.
+/// The factors of materials, from rough to shiny and from plastic to metal.
 #[test]
 fn factors_shade_as_the_formulas_say() {
     each(|setup| {
@@ -244,7 +247,7 @@ fn factors_shade_as_the_formulas_say() {
     });
 }
 
-/// Files without materials are metal by default, and metal reflects the sky: nothing is black.
+/// Files without materials are metal by default. Metal reflects the sky, so nothing is black.
 #[test]
 fn default_metal_is_not_black() {
     each(|setup| {
@@ -258,8 +261,8 @@ fn default_metal_is_not_black() {
             .chunks_exact(4)
             .map(|texel| texel[..3].iter().max().copied())
             .min();
-        // The ground is the darkest thing to be seen in it: 0.25 in red, of which rough metal sends
-        // back four tenths.
+        // The ground is the darkest reflection: 0.25 in red. Rough metal reflects four tenths of
+        // it.
         assert!(darkest.flatten() >= Some(25), "{darkest:?}");
         stage.destroy(setup);
     });
@@ -326,7 +329,7 @@ fn textures_shade_as_the_formulas_say() {
     });
 }
 
-/// A texture of one colour looks as that colour does as a factor.
+/// A texture of one colour looks the same as that colour as a factor.
 #[test]
 fn a_white_texture_changes_nothing() {
     each(|setup| {

@@ -10,8 +10,11 @@ use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::skeleton::Affine;
 
-/// Normal maps with the file's tangents and with none, texture coordinates as they are and
-/// mirrored, on instances that mirror, from in front and from behind, in viewports of either sign.
+/// Normal maps with and without tangents in the file, seen from all sides.
+///
+/// Texture coordinates are plain or flipped, and so are the instances. The view is from the front
+/// and
+/// from behind, in viewports with either sign.
 #[test]
 fn normal_maps_lean_the_right_way() {
     each(|setup| {
@@ -51,7 +54,7 @@ fn normal_maps_lean_the_right_way() {
         };
         for (name, part) in [
             ("tangents", with.clone()),
-            ("mirrored tangents", mirror(&with)),
+            ("flipped tangents", mirror(&with)),
             ("derived", without.clone()),
             ("derived, mirrored", mirror(&without)),
         ] {
@@ -72,8 +75,9 @@ fn normal_maps_lean_the_right_way() {
     });
 }
 
-/// A normal map on a ball, where normals and frames vary; without tangents the frame is that of
-/// each triangle.
+/// A normal map on a ball, where normals and tangent frames vary.
+///
+/// Without tangents, each triangle has one frame.
 #[test]
 fn normal_maps_follow_smooth_normals() {
     each(|setup| {
@@ -101,8 +105,9 @@ fn normal_maps_follow_smooth_normals() {
     });
 }
 
-/// Without normals each triangle takes its own, which faces the viewer in viewports of either sign,
-/// from both sides.
+/// Without normals, each triangle has its own normal, which faces the viewer.
+///
+/// This holds in viewports with either sign, and from both sides.
 #[test]
 fn flat_normals_face_the_viewer() {
     each(|setup| {
@@ -139,8 +144,11 @@ fn flat_normals_face_the_viewer() {
     });
 }
 
-/// Tangents along the normal, no texture coordinates, and triangles of a millionth of a metre:
-/// nothing but numbers comes of them.
+/// Degenerate inputs give finite numbers.
+///
+/// They are tangents along the normal, missing texture coordinates, and triangles of a millionth
+/// of a
+/// metre.
 #[test]
 fn degenerate_frames_stay_finite() {
     each(|setup| {
@@ -160,14 +168,14 @@ fn degenerate_frames_stay_finite() {
         };
         for part in [along, nowhere] {
             let drawn = stage.alone(setup, &one(part, material.clone()), &HERE, &camera());
-            // A number that is none is written as 0.
+            // NaN is written as 0.
             let black = drawn
                 .chunks_exact(4)
                 .filter(|texel| texel[..3] == [0; 3])
                 .count();
             assert_eq!(black, 0);
         }
-        // The picture of something small from close by is that of something large from afar.
+        // A small object from close by looks the same as a large one from afar.
         let tiny = 1e-6;
         let derived = RawPrimitive {
             tangents: Vec::new(),

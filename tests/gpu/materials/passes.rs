@@ -1,5 +1,4 @@
-//! Masked materials in the passes of depth, shadow and motion, and all textures of a character in
-//! one set.
+//! Masked materials in depth, shadow and motion passes, and one set for all materials.
 
 use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{BACKGROUND, HERE, Stage, camera, stands};
@@ -14,7 +13,7 @@ use throng::mesh::{AlphaMode, Material};
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{Crowd, Gpu, PassDesc, PassKind, Spawn};
 
-/// A square with holes, turned away from the axes.
+/// A square with holes that is not aligned with the axes.
 fn sieve() -> Imported {
     let material = Material {
         base_color_texture: Some(sharp(0)),
@@ -24,7 +23,7 @@ fn sieve() -> Imported {
     character(vec![square()], vec![material], vec![colors()])
 }
 
-/// Which pixels a pass of this kind writes: of depth, or, for motion, of colour.
+/// The pixels that a pass of this kind writes, by depth or, for motion, by colour.
 fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind) -> Vec<bool> {
     let format = target.formats().color;
     let moves = kind == PassKind::Motion;
@@ -35,7 +34,7 @@ fn written(setup: &mut Setup, stage: &mut Stage, target: &Target, kind: PassKind
         ..PassDesc::default()
     };
     let desc = match kind {
-        // The attachments are the same for all passes.
+        // All passes have the same attachments.
         PassKind::Depth | PassKind::Shadow => PassDesc {
             color_formats: &[format],
             ..desc
@@ -106,7 +105,7 @@ fn holes_are_holes_in_every_pass() {
     });
 }
 
-/// Three squares with materials and textures of their own.
+/// Three squares with their own materials and textures.
 fn many() -> Imported {
     let at = |x: f32| RawPrimitive {
         positions: square()
@@ -137,9 +136,10 @@ fn many() -> Imported {
     character(vec![at(-0.7), at(0.0), at(0.7)], materials, images)
 }
 
-/// A set for each material and, where the device indexes descriptors, one for all: the same
-/// pictures, those of the reference. Where a driver is there for this, the environment insists on
-/// it.
+/// One set per material and one set for all materials give the pictures of the reference.
+///
+/// One set for all needs a device that indexes descriptors. If the environment variable
+/// `THRONG_DESCRIPTOR_INDEXING` is set, a device without it fails the test.
 #[test]
 fn one_set_for_all_materials_shows_the_same() {
     let mut setup = Setup::new(CONFIGS[0]);

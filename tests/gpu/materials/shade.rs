@@ -1,10 +1,9 @@
-//! The built-in shading in `f64`: what `shaders/include/pbr.glsl` says of a point, from glTF 2.0's
-//! appendix B.
+//! The built-in shading of `shaders/include/pbr.glsl` in `f64`, from appendix B of glTF 2.0.
 
 use throng::Lighting;
 use throng::glam::{DVec3, DVec4};
 
-/// What a fragment knows of its surface (`ThrongSurface`).
+/// The surface of a fragment (`ThrongSurface`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surface {
     pub(super) normal: DVec3,
@@ -17,7 +16,7 @@ pub(super) struct Surface {
     pub(super) unlit: bool,
 }
 
-/// Light towards the eye; `sunlight` is the part of the sun that arrives.
+/// The light towards the eye. `sunlight` is the fraction of the sun's light that arrives.
 pub(super) fn shade(surface: &Surface, lighting: &Lighting, sunlight: f64) -> DVec3 {
     let base = surface.base_color.truncate();
     if surface.unlit {
@@ -35,7 +34,7 @@ pub(super) fn shade(surface: &Surface, lighting: &Lighting, sunlight: f64) -> DV
     let a2 = a * a;
     let diffuse = base * (1.0 - surface.metallic);
     let f0 = DVec3::splat(0.04).lerp(base, surface.metallic);
-    // Trowbridge-Reitz, times the height-correlated visibility of Smith's model.
+    // Trowbridge-Reitz times the height-correlated visibility of Smith's model.
     let d = n_dot_h * n_dot_h * (a2 - 1.0) + 1.0;
     let distribution = a2 / (std::f64::consts::PI * d * d);
     let lambda = |a: f64, b: f64| a * (b * b * (1.0 - a2) + a2).sqrt();
@@ -48,7 +47,7 @@ pub(super) fn shade(surface: &Surface, lighting: &Lighting, sunlight: f64) -> DV
         + surface.emissive
 }
 
-/// The sky's part, with Karis' fit of the integral of a lobe over an even environment.
+/// The light of the sky, with Karis' fit of the integral of a lobe over a uniform environment.
 fn around(
     surface: &Surface,
     lighting: &Lighting,

@@ -1,4 +1,4 @@
-//! The light through a shadow map, against rays.
+//! Sunlight through a shadow map, compared with rays.
 
 use super::made::{character, square};
 use super::trace::{pixel, triangles};
@@ -17,7 +17,7 @@ use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, Viewp
 const EDGE: u32 = 512;
 const LAYERS: u32 = 2;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
-/// Half of the plates' edges, how high they are, and their middles: x and z.
+/// Half of the plates' edges, their heights, and the x and z of their centres.
 const HALF: f64 = 0.6;
 const HEIGHT: f64 = 0.7;
 const PLATES: [(f64, f64); 2] = [(-0.9, 0.2), (0.8, -0.3)];
@@ -103,7 +103,7 @@ impl Layers {
         }
     }
 
-    /// Waits for what was there before and makes what follows wait.
+    /// Records a barrier between earlier and later work.
     fn turn(&self, device: &ash::Device, cmd: vk::CommandBuffer, to_sample: bool) {
         use vk::{AccessFlags2 as Access, ImageLayout as Layout, PipelineStageFlags2 as Stage};
         let drawn = (
@@ -187,7 +187,7 @@ fn extent() -> vk::Extent2D {
     }
 }
 
-/// What the sun sees: around the first plate closely, and everything.
+/// The views of the sun: the surroundings of the first plate, and everything.
 fn layers(sun: Vec3, reversed: bool) -> [Mat4; 2] {
     let look = rh::view::look_at_mat4(sun.normalize() * 10.0, Vec3::ZERO, Vec3::Y);
     let (near, far) = if reversed { (20.0, 0.1) } else { (0.1, 20.0) };
@@ -199,21 +199,21 @@ fn layers(sun: Vec3, reversed: bool) -> [Mat4; 2] {
     })
 }
 
-/// Whether the sun reaches what a pixel sees; `None` where that is too close to an edge to tell.
+/// True if the sun reaches the surface at a pixel. `None` if an edge is too close to decide.
 fn sunlit(view: &View, sun: DVec3, at: (u32, u32)) -> Option<bool> {
     let ndc = [at.0, at.1].map(|v| (f64::from(v) + 0.5) / 96.0 * 2.0 - 1.0);
     let far = view.clip_from_world.inverse() * Vec4::new(ndc[0] as f32, ndc[1] as f32, 0.9, 1.0);
     let eye = view.eye.as_dvec3();
     let ray = (far.truncate() / far.w).as_dvec3() - eye;
     let on = |from: DVec3, ray: DVec3, y: f64| from + ray * ((y - from.y) / ray.y);
-    // How far inside of a plate, metres; negative outside.
+    // The distance from the plate's edge in metres, negative outside.
     let inside = |p: DVec3| {
         let of = PLATES.map(|(x, z)| HALF - (DVec2::new(p.x - x, p.z - z)).abs().max_element());
         of[0].max(of[1])
     };
     let seen = inside(on(eye, ray, HEIGHT));
-    // A texel of the coarse layer is 18 mm. Nine are looked up, each between four: two texels to
-    // either side, 1.5 times as far on a floor that the light meets at 42 degrees; and the point is
+    // A texel of the coarse layer is 18 mm. Nine lookups between four texels each reach two texels
+    // to either side, 1.5 times as far on a floor that the light meets at 42 degrees. The point is
     // moved off the floor by up to 1.7 texels.
     let close = 0.1;
     if seen.abs() < close {
@@ -335,7 +335,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
 }
 
-/// Holds the pixels against those that are lit, and those that the sun does not reach.
+/// Compares the pixels with those that are lit, and with those that the sun does not reach.
 fn judge(made: &Imported, seen: &View, drawn: &[u8]) {
     let dark = View {
         lighting: Lighting {

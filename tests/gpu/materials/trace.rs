@@ -1,5 +1,8 @@
-//! What each pixel sees, in `f64`: rays against the triangles of the instances, their attributes
-//! interpolated, their textures looked up.
+//! The colour of each pixel in `f64`.
+//!
+//! Rays are intersected with the triangles of the instances, attributes are interpolated, and
+//! textures
+//! are looked up.
 
 use super::shade::{Surface, shade};
 use throng::View;
@@ -14,14 +17,14 @@ pub(super) struct Traced<'a> {
     pub(super) tint: DVec4,
 }
 
-/// What lies behind a pixel: colour and alpha, and how far.
+/// A surface behind a pixel: its colour, alpha and distance.
 struct Hit {
     distance: f64,
     blended: bool,
     color: DVec4,
 }
 
-/// All triangles of all instances, as they lie on the screen.
+/// All triangles of all instances on the screen.
 pub(super) fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<'a>> {
     let clip = view.clip_from_world.as_dmat4();
     let mut found = Vec::new();
@@ -49,8 +52,9 @@ pub(super) fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<
     found
 }
 
-/// A pixel's colour; `None` where it is too close to an edge (of a triangle, a texel or a cutoff)
-/// to tell.
+/// A pixel's colour. `None` if an edge is too close to decide.
+///
+/// It may be an edge of a triangle, of a texel or of a cutoff.
 pub(super) fn pixel(
     view: &View,
     all: &[Triangle<'_>],
@@ -102,7 +106,7 @@ pub(super) struct Triangle<'a> {
     depths: [f64; 3],
 }
 
-/// How close to an edge is too close: in pixels for triangles, in texels for textures.
+/// Distances to an edge that are too close, in pixels for triangles and in texels for textures.
 const EDGE: f64 = 0.05;
 
 impl Triangle<'_> {
@@ -143,14 +147,14 @@ impl Triangle<'_> {
         if inside < EDGE {
             return Intersection::Edge;
         }
-        // Perspective-correct: screen parts over depth.
+        // Perspective-correct: screen weights divided by depth.
         let weights = [0, 1, 2].map(|at| flat[at] / self.depths[at]);
         let sum: f64 = weights.iter().sum();
         let weights = weights.map(|weight| weight / sum);
         self.color(view, world, weights, from_front)
     }
 
-    /// The shaded colour of a point, given by the weights of the corners.
+    /// The shaded colour of a point. The weights of the corners give the point.
     fn color(
         &self,
         view: &View,
@@ -273,8 +277,10 @@ impl Triangle<'_> {
     }
 }
 
-/// The frame in which u grows along the first axis and v against the second: their gradients on the
-/// triangle, across the normal, the longer one of length 1.
+/// The tangent frame: u grows along the first axis, and v against the second.
+///
+/// The axes are the gradients on the triangle, perpendicular to the normal. The longer one has
+/// length 1.
 fn derived(normal: DVec3, edges: [DVec3; 2], uvs: [DVec2; 2]) -> DMat3 {
     let volume = normal.dot(edges[0].cross(edges[1]));
     let gradient = |axis: usize| {
@@ -304,8 +310,9 @@ fn on_screen(view: &View, clip: &DMat4, point: DVec3) -> DVec2 {
     )
 }
 
-/// A texel of the finest level, linear; `None` at its edge. Only for samplers that take the
-/// nearest, and for images of one colour.
+/// A texel of the finest level, linear. `None` at its edge.
+///
+/// Only for samplers with the nearest filter, and for images of one colour.
 fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Option<DVec4> {
     let matrix = texture.transform.matrix2;
     let uv = DVec2::new(

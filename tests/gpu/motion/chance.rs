@@ -1,4 +1,4 @@
-//! Everything that can happen between frames, in any order.
+//! Random events between frames, in any order.
 
 use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
 use crate::reference::rng::Rng;
@@ -32,7 +32,7 @@ fn clip(rng: &mut Rng) -> Option<usize> {
     [None, Some(0), Some(1)][rng.below(3)]
 }
 
-/// One or two views, most of them with histories, each its own.
+/// One or two views. Most of them have their own history.
 fn views(rng: &mut Rng, histories: u32) -> Vec<View> {
     let first = rng.below(histories as usize) as u32;
     let numbers = [first, (first + 1) % histories];
@@ -101,7 +101,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
     each(|setup| {
         seed += 1;
         let mut rng = Rng::new(seed);
-        // Room for palettes of six at most, so that they are packed now and then.
+        // Capacity for the palettes of at most six, so that they are compacted now and then.
         let capacity = Capacity {
             palette_entries: 26,
             skinned_words: 700,

@@ -1,4 +1,4 @@
-//! What moves, what stands, and what comes and goes between the frames of a view.
+//! Motion of instances that move, stand, appear and disappear between the frames of a view.
 
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
@@ -33,7 +33,7 @@ pub(super) fn camera() -> View {
     from(Vec3::new(0.3, 0.5, 6.0))
 }
 
-/// A world with a dancer of each method in it, side by side.
+/// Runs a test in a world with a dancer of each method, side by side.
 fn scene(setup: &mut Setup, play: [Option<usize>; 3], test: impl FnOnce(&mut Setup, &mut World)) {
     let characters = METHODS.map(|method| (dancer(3), method));
     let mut world = World::new(setup, HISTORIES, &characters);
@@ -48,7 +48,7 @@ fn scene(setup: &mut Setup, play: [Option<usize>; 3], test: impl FnOnce(&mut Set
 fn a_still_crowd_under_a_still_camera_has_no_motion_and_jitter_is_not_seen() {
     each(|setup| {
         scene(setup, [SWAY, SWAY, None], |setup, world| {
-            // One shows its masked back.
+            // One dancer shows its masked back.
             let turned = Quat::from_rotation_y(3.0);
             world.place(1, Affine::from_rotation_translation(turned, Vec3::NEG_Y));
             for frame in 0..4 {
@@ -137,21 +137,21 @@ fn what_is_attached_moves_with_what_it_follows() {
                 Vec3::new(1.2, -0.2, 0.1),
             );
             world.frame(setup, 0.1, &[camera()]);
-            // Attaching is a motion from where it was.
+            // Attaching is a motion from the old place.
             world.attach(1, 0, 2, offset);
             let seen = world.frame(setup, 0.1, &[camera()]);
             moves(&seen[0], 1);
             stands(&seen[0], 0);
             let seen = world.frame(setup, 0.1, &[camera()]);
             stands(&seen[0], 1);
-            // By the parent's pose, and by its place.
+            // The parent's pose and its transform move the child.
             let seen = world.frame(setup, 0.25, &[camera()]);
             moves(&seen[0], 1);
             stands(&seen[0], 2);
             world.place(0, at(-1.4));
             let seen = world.frame(setup, 0.25, &[camera()]);
             moves(&seen[0], 1);
-            // A teleport takes it along.
+            // A teleport of the parent includes the child.
             world.teleport(0, at(-1.0));
             let seen = world.frame(setup, 0.35, &[camera()]);
             stands(&seen[0], 0);
@@ -167,7 +167,7 @@ fn what_returns_from_being_hidden_has_no_motion_in_its_first_frame() {
     each(|setup| {
         scene(setup, [SWAY, TURN, SWAY], |setup, world| {
             world.frame(setup, 0.1, &[camera()]);
-            // Hidden and shown again between two frames: as if it had not been.
+            // Hiding and showing between two frames has no effect.
             world.show(1, false);
             world.show(1, true);
             let seen = world.frame(setup, 0.2, &[camera()]);
@@ -176,7 +176,7 @@ fn what_returns_from_being_hidden_has_no_motion_in_its_first_frame() {
             world.frame(setup, 0.3, &[camera()]);
             world.place(1, at(0.1));
             world.show(1, true);
-            // A frame that never runs does not count as one in which it was seen.
+            // In a frame that never runs, the instance does not count as seen.
             world.abandon(setup, 0.35, &[camera()]);
             let seen = world.frame(setup, 0.4, &[camera()]);
             [moves, stands, moves]
@@ -185,7 +185,7 @@ fn what_returns_from_being_hidden_has_no_motion_in_its_first_frame() {
                 .for_each(|(actor, expect)| expect(&seen[0], actor));
             let seen = world.frame(setup, 0.5, &[camera()]);
             (0..3).for_each(|actor| moves(&seen[0], actor));
-            // Nor does one in which it was not.
+            // Nor does it count as hidden.
             world.show(1, false);
             world.abandon(setup, 0.55, &[camera()]);
             world.show(1, true);
@@ -223,11 +223,11 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
             world.despawn(1);
             let new = world.spawn(1, at(0.1), TURN);
             let taken = world.crowd.table_index(world.actors[new].id).unwrap();
-            assert_eq!(index, taken, "the table's entry is another");
+            assert_eq!(index, taken, "the table index differs");
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);
             moves(&seen[0], 0);
-            // Gone for a frame, and another takes its table index.
+            // It is gone for a frame, and another instance gets its table index.
             world.despawn(new);
             world.frame(setup, 0.3, &[camera()]);
             let newer = world.spawn(2, at(0.2), SWAY);
@@ -254,7 +254,7 @@ fn a_teleport_has_no_motion_and_the_frame_after_it_has() {
             let seen = world.frame(setup, 0.3, &[camera()]);
             moves(&seen[0], 0);
             stands(&seen[0], 2);
-            // The camera's motion stays.
+            // The camera's motion remains.
             world.teleport(2, at(1.2));
             let seen = world.frame(setup, 0.3, &[from(Vec3::new(0.6, 0.5, 6.0))]);
             moves(&seen[0], 2);
@@ -287,7 +287,7 @@ fn frames_without_the_view_do_not_count() {
                 history: None,
                 ..camera()
             };
-            // No view, another view, a frame that is not prepared, and one that is never submitted.
+            // A frame without a view, with another view, not prepared, and never submitted.
             world.place(2, at(5.0));
             world.pass_by(setup, 0.2, &[]);
             world.pass_by(setup, 0.3, &[other]);
@@ -368,7 +368,7 @@ fn deformed_vertices_have_a_past_too() {
             moves(&seen[0], 0);
             stands(&seen[0], 1);
             moves(&seen[0], 2);
-            // From every mode to another, over growth.
+            // From every skinning stage to another, across growth.
             world.skin(0, SkinningStage::Cpu);
             world.skin(1, SkinningStage::Compute);
             world.skin(2, SkinningStage::Vertex);

@@ -1,4 +1,4 @@
-//! Histories outlive the buffers that they lie in: growth and compaction.
+//! Histories survive growth and compaction of their buffers.
 
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves, stands};
@@ -44,7 +44,7 @@ fn histories_outlive_growth() {
                 }
                 let time_s = 0.2 + 0.08 * frame as f64;
                 if frame == 1 {
-                    // The frame that moves the histories is one without their view.
+                    // The frame that moves the histories does not have their view.
                     world.pass_by(setup, time_s, &[]);
                 }
                 world.place(2, at(1.2 - 0.1 * frame as f32));
@@ -53,7 +53,7 @@ fn histories_outlive_growth() {
                 let seen = world.frame(setup, time_s, &[camera()]);
                 (0..3).for_each(|actor| stands(&seen[0], actor));
             }
-            // One that came with the growth.
+            // A history that was added by the growth.
             let newest = View {
                 history: Some(8),
                 ..camera()
@@ -80,7 +80,7 @@ fn an_abandoned_frame_gives_back_what_it_moved() {
             let seen = world.frame(setup, 0.3, &[camera()]);
             (0..3).for_each(|actor| moves(&seen[0], actor));
 
-            // Growth between a frame and the word that it is abandoned.
+            // Growth between a frame and the call that abandons it.
             let wider = more(world);
             world.reserve(setup, &wider);
             world.prepare_in_vain(setup, 0.35, &[camera()]);
@@ -124,7 +124,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
         let after = base(&world, 0);
         assert!(
             before.0 != after.0 && before.1 != after.1,
-            "nothing was packed"
+            "nothing was compacted"
         );
         let seen = world.frame(setup, 0.3, &[camera()]);
         stands(&seen[0], 0);

@@ -1,4 +1,4 @@
-//! Motion vectors, against a model of what every view saw last.
+//! Motion vectors, compared with a model of the last frame of every view.
 
 mod chance;
 mod events;

@@ -1,4 +1,4 @@
-//! Histories that make no sense.
+//! Invalid histories.
 
 use super::events::{at, camera};
 use super::stage::{HISTORIES, World, dancer, moves};
@@ -8,7 +8,7 @@ use throng::error::ArgumentFault;
 use throng::palette::SkinningMethod;
 use throng::{Capacity, Crowd, Error, View};
 
-/// What was refused changes nothing.
+/// Refused histories change nothing.
 #[test]
 fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
     each(|setup| {
@@ -65,7 +65,7 @@ fn histories_past_what_the_device_binds_are_refused_with_numbers() {
             ),
             other => panic!("{other}"),
         };
-        // A record has 96 bytes, an entry 48, a weight 12; and all that twice.
+        // A record has 96 bytes, an entry 48 and a weight 12. All of them are kept twice.
         let half = 64 * 96 + 4096 * 48;
         let capacity = Capacity {
             histories: (cap / half / 2 + 1) as u32,

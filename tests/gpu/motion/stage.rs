@@ -1,5 +1,6 @@
-//! A crowd whose motion is drawn, and a model of it that knows where everything was when each
-//! history was written last.
+//! A crowd whose motion is drawn, and a model of it.
+//!
+//! The model knows the positions at the last write of each history.
 
 use crate::expected::{Drawn, Pixel, Shape, look, shape};
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -20,10 +21,10 @@ use throng::{
     SkinningStage, Spawn, View,
 };
 
-/// No motion that a test has is as large.
+/// It is larger than any motion of a test.
 const BACKGROUND: f32 = 9.0;
 const FORMAT: vk::Format = vk::Format::R32G32_SFLOAT;
-/// Targets to draw into: views of one frame, at most.
+/// Number of targets: the largest number of views in one frame.
 const TARGETS: usize = 2;
 
 pub(crate) const HISTORIES: Capacity = Capacity {
@@ -33,7 +34,7 @@ pub(crate) const HISTORIES: Capacity = Capacity {
     ..SMALL
 };
 
-/// A ribbon with two morph targets, whose back is masked.
+/// A ribbon with two morph targets and a masked back.
 pub(crate) fn dancer(joints: usize) -> RawCharacter {
     let mut raw = ribbon(joints);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
@@ -60,22 +61,22 @@ pub(crate) fn dancer(joints: usize) -> RawCharacter {
     raw
 }
 
-/// An instance as the test knows it.
+/// The test's model of an instance.
 pub(crate) struct Actor {
     pub(crate) id: InstanceId,
-    /// Another one after a teleport.
+    /// A teleport changes the key.
     key: u64,
     character: usize,
     place: Affine,
     weights: [f32; 2],
     visible: bool,
-    /// A frame was submitted in which it was hidden.
+    /// True if a frame was submitted while it was hidden.
     missed: bool,
-    /// The actor and joint that it follows, and how it lies there.
+    /// The actor and joint that it follows, and its offset.
     attached: Option<(usize, u16, Affine)>,
 }
 
-/// What a history was written with.
+/// The data that a history was written with.
 struct Past {
     clip: Mat4,
     shapes: BTreeMap<u64, Shape>,
@@ -90,7 +91,7 @@ pub(crate) struct World {
     pass: PassId,
     pasts: Vec<Option<Past>>,
     keys: u64,
-    /// The frame index that begins next, of two.
+    /// The next frame index, of two.
     frame_index: u32,
 }
 
@@ -148,7 +149,7 @@ impl World {
         setup.destroy(self.crowd);
     }
 
-    /// The number of the new actor.
+    /// Spawns an instance, and returns the number of the new actor.
     pub(crate) fn spawn(&mut self, character: usize, place: Affine, play: Option<usize>) -> usize {
         self.spawn_as(character, place, play, SkinningStage::Vertex)
     }
@@ -184,7 +185,7 @@ impl World {
         self.actors.len() - 1
     }
 
-    /// Later actors move up.
+    /// Despawns an actor. The numbers of later actors decrease by one.
     pub(crate) fn despawn(&mut self, actor: usize) {
         let actor = self.actors.remove(actor);
         self.crowd.despawn(actor.id).unwrap();
@@ -215,14 +216,14 @@ impl World {
         self.crowd.set_visible(actor.id, visible).unwrap();
     }
 
-    /// To an earlier actor, of linear skinning. None of the two is despawned after that.
+    /// Attaches to an earlier actor with linear skinning. Neither may be despawned after that.
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
         self.crowd.attach(id, to, JointId(joint), &offset).unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
     }
 
-    /// Where what is attached is at a time.
+    /// Computes the transforms of attached actors at a time.
     fn follow(&mut self, time_s: f64) {
         for child in 0..self.actors.len() {
             let Some((parent, joint, offset)) = self.actors[child].attached else {
@@ -235,7 +236,7 @@ impl World {
         }
     }
 
-    /// What was hidden in the frame before has no motion.
+    /// Resets the motion of actors that were hidden in the frame before.
     fn arrive(&mut self, time_s: f64) {
         self.follow(time_s);
         for actor in &mut self.actors {
@@ -314,7 +315,7 @@ impl World {
         frame_index
     }
 
-    /// A frame that nobody looks at, and that may still run when the next is recorded.
+    /// Submits a frame that is not read, and that may still run while the next is recorded.
     pub(crate) fn pass_by(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
         self.arrive(time_s);
         let shapes = self.shapes(time_s);
@@ -322,7 +323,7 @@ impl World {
         self.remember(views, &shapes);
     }
 
-    /// A frame, and what each of its views shows of every actor's motion.
+    /// Draws a frame. Returns the motion of all actors' pixels for each view.
     pub(crate) fn frame(
         &mut self,
         setup: &mut Setup,
@@ -370,13 +371,13 @@ impl World {
         }
     }
 
-    /// A frame that is prepared and never submitted.
+    /// Prepares a frame that is never submitted.
     pub(crate) fn abandon(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
         self.prepare_in_vain(setup, time_s, views);
         unsafe { self.crowd.abandon_frame() };
     }
 
-    /// The same, but that the crowd does not know it yet: abandon its frame.
+    /// The same, but the caller must still abandon the frame.
     pub(crate) fn prepare_in_vain(&mut self, setup: &mut Setup, time_s: f64, views: &[View]) {
         let cmd = self
             .frames_in_flight
@@ -391,7 +392,7 @@ impl World {
         }
     }
 
-    /// A frame that is begun and not even prepared.
+    /// Begins a frame that is not even prepared.
     pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
         self.frames_in_flight.wait(&setup.context, self.frame_index);
         let allocator = &mut setup.context.allocator;
@@ -421,23 +422,28 @@ fn read(setup: &mut Setup, target: &Target) -> Vec<[f32; 2]> {
     texels.map(|t| [float(&t[..4]), float(&t[4..])]).collect()
 }
 
-/// The largest difference from what was expected.
+/// The largest difference from the expected motion.
 pub(crate) fn worst(pixels: &[Pixel]) -> f64 {
     let error = |pixel: &Pixel| (pixel.got - pixel.expected).abs().max_element();
     pixels.iter().map(error).fold(0.0, f64::max)
 }
 
-/// Bound of a motion's error, in normalised device coordinates. Measured on lavapipe, over all of
-/// `chance.rs`: 1.8e-5, in triangles that are seen edge on (elsewhere 5e-6): a corner's rounding of
-/// 6e-8, over a triangle's width of 8e-4 at least (`EDGE` on both sides), times how much motion
-/// differs within the triangle, some 0.2. Four times that.
+/// Bound of a motion's error, in normalised device coordinates.
+///
+/// It is four times the error that was measured on lavapipe, over all of `chance.rs`: 1.8e-5 in
+/// triangles that are seen edge on, and 5e-6 elsewhere. The former is a corner's rounding of 6e-8,
+/// over
+/// a triangle's width of at least 8e-4 (`EDGE` on both sides), times the difference of motion
+/// within
+/// the triangle, about 0.2.
 pub(crate) const TOLERANCE: f64 = 7e-5;
 
-/// What counts as motion: far more than any error.
+/// The smallest motion that counts, far above any error.
 const MOTION: f64 = 2e-3;
 
-/// Asserts that a picture shows what is expected; returns how many pixels of the actor move, and
-/// how many stand exactly still.
+/// Asserts that a picture shows the expected motion.
+///
+/// Returns the numbers of the actor's pixels that move, and that stand exactly still.
 pub(crate) fn check(pixels: &[Pixel], actor: usize) -> (usize, usize) {
     assert!(worst(pixels) < TOLERANCE, "{}", worst(pixels));
     let mine = pixels.iter().filter(|pixel| pixel.actor == actor);
@@ -448,13 +454,13 @@ pub(crate) fn check(pixels: &[Pixel], actor: usize) -> (usize, usize) {
     )
 }
 
-/// Asserts that an actor moves: at least this many pixels of it, and all as expected.
+/// Asserts that an actor's pixels move as expected, and that there are enough of them.
 pub(crate) fn moves(pixels: &[Pixel], actor: usize) {
     let (moving, _) = check(pixels, actor);
     assert!(moving > 50, "only {moving} pixels of {actor} move");
 }
 
-/// Asserts that an actor is seen, and stands exactly still.
+/// Asserts that an actor is visible and stands exactly still.
 pub(crate) fn stands(pixels: &[Pixel], actor: usize) {
     let seen = pixels.iter().filter(|pixel| pixel.actor == actor).count();
     let (_, still) = check(pixels, actor);

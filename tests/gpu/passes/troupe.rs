@@ -1,5 +1,6 @@
-//! A crowd with every way to be skinned and every way to be shaded, for passes to be held against
-//! each other.
+//! A crowd with every way of skinning and every way of shading.
+//!
+//! The tests compare the pictures that different passes draw of it.
 
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
@@ -15,17 +16,15 @@ use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
-    Capacity, CharacterDesc, Crowd, PassDesc, PassId, PassKind, Play, SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage,
+    Spawn, View,
 };
 
-/// Influences a vertex.
+/// Numbers of influences per vertex.
 pub(crate) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 11];
-pub(crate) const METHODS: [SkinningMethod; 3] = [
-    SkinningMethod::Linear,
-    SkinningMethod::DualQuat,
-    SkinningMethod::QuatOffset,
-];
-/// Every method where it is drawn, and what is deformed before that.
+/// Every method in the vertex stage, and two methods in the stages before it.
+///
+/// The first three are all methods.
 pub(crate) const WAYS: [(SkinningMethod, SkinningStage); 5] = [
     (SkinningMethod::Linear, SkinningStage::Vertex),
     (SkinningMethod::DualQuat, SkinningStage::Vertex),
@@ -34,16 +33,18 @@ pub(crate) const WAYS: [(SkinningMethod, SkinningStage); 5] = [
     (SkinningMethod::Linear, SkinningStage::Cpu),
 ];
 const JOINTS: usize = 12;
-/// When it is drawn, in seconds.
+/// The time of all pictures, in seconds.
 pub(crate) const TIME_S: f64 = 0.3;
 
-/// A ribbon with so many influences a vertex, and morph targets. Its back is masked, with holes.
+/// A ribbon with this many influences per vertex, and with morph targets.
+///
+/// Its back is masked and has holes.
 fn dancer(influences: usize) -> RawCharacter {
     let mut raw = ribbon(JOINTS);
     let mut rng = Rng::new(influences as u64);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
-    // Of the finest level: which one is chosen depends on neighbours, and lavapipe gives those that
-    // an early depth test has dropped no material.
+    // Only the finest level, because the choice of a level depends on neighbouring pixels: lavapipe
+    // gives no material to those that an early depth test has dropped.
     if let Some(texture) = &mut raw.materials[1].base_color_texture {
         texture.sampler.mip = None;
     }
@@ -63,7 +64,7 @@ fn dancer(influences: usize) -> RawCharacter {
         primitive.influences_per_vertex = influences;
         (primitive.joints, primitive.weights) = (Vec::new(), Vec::new());
         for vertex in 0..count {
-            // Those next to its row first, with weights that fall.
+            // The joints nearest to the row come first, with falling weights.
             let mut near: Vec<usize> = (0..JOINTS).collect();
             near.sort_by_key(|joint| joint.abs_diff(vertex / 2));
             let weights: Vec<f32> = (0..influences)
@@ -87,7 +88,7 @@ fn dancer(influences: usize) -> RawCharacter {
     raw
 }
 
-/// A ribbon that one can see through.
+/// A transparent ribbon.
 fn veil() -> RawCharacter {
     let mut raw = ribbon(3);
     for material in &mut raw.materials {
@@ -100,7 +101,7 @@ fn veil() -> RawCharacter {
     raw
 }
 
-/// What stands where.
+/// An instance, and the data that a reference needs to place its vertices.
 pub(crate) struct Member {
     pub(crate) character: Character,
     pub(crate) method: SkinningMethod,
@@ -108,14 +109,18 @@ pub(crate) struct Member {
     pub(crate) clip: (usize, f64),
 }
 
+/// One crowd for all of [`WAYS`], because its pipelines take longer than its pictures.
+///
+/// The instances of one way are visible at a time: see [`Troupe::show`].
 pub(crate) struct Troupe {
     pub(crate) crowd: Crowd,
-    pub(crate) members: Vec<Member>,
+    /// The instances of each way with their ids. A veil has an id alone.
+    ways: Vec<(Vec<Member>, Vec<InstanceId>)>,
     pub(crate) frames_in_flight: FramesInFlight,
     pub(crate) target: Target,
 }
 
-/// What one rendering left in the target.
+/// The content of the target after one rendering.
 #[derive(PartialEq)]
 pub(crate) struct Picture {
     pub(crate) color: Vec<u8>,
@@ -123,69 +128,67 @@ pub(crate) struct Picture {
 }
 
 impl Troupe {
-    /// A dancer of each number of influences, all skinned in one way, every second one mirrored,
-    /// every third from behind. Among them a veil, unless they are `bare`.
-    pub(crate) fn new(
-        setup: &mut Setup,
-        (method, skin): (SkinningMethod, SkinningStage),
-        format: vk::Format,
-        bare: bool,
-    ) -> Self {
+    /// Adds a dancer of each number of influences for each way.
+    ///
+    /// Every second dancer is flipped, and every third is seen from behind. There is a veil among
+    /// the dancers, unless they are `bare`.
+    pub(crate) fn new(setup: &mut Setup, format: vk::Format, bare: bool) -> Self {
         let capacity = Capacity {
             skinned_words: 5000,
             cpu_skinned_words: 5000,
             ..SMALL
         };
         let mut crowd = setup.crowd(2, capacity);
-        let mut members = Vec::new();
-        let mut add = |setup: &mut Setup, raw: RawCharacter, place: Affine, method, clip: usize| {
-            let character = built(raw).character;
-            let desc = CharacterDesc {
-                method,
-                cpu_skinning: skin == SkinningStage::Cpu,
+        let dancers = INFLUENCES.map(|influences| built(dancer(influences)).character);
+        let veil = built(veil()).character;
+        let ways = WAYS.map(|(method, skin)| {
+            let mut ids = Vec::new();
+            let mut add = |character: &Character, place: Affine, method, clip: usize| {
+                let desc = CharacterDesc {
+                    method,
+                    cpu_skinning: skin == SkinningStage::Cpu,
+                };
+                let allocator = &mut setup.context.allocator;
+                let id = crowd.add_character_with(allocator, character, &desc);
+                let play = Play::new(ClipId(clip as u16)).start_s(0.0);
+                let spawn = Spawn {
+                    world_from_model: place,
+                    play,
+                    skin,
+                    ..Spawn::default()
+                };
+                let spawned = crowd.spawn(id.unwrap(), &spawn).unwrap();
+                ids.push(spawned);
+                let record = crowd.play_records(spawned).unwrap()[0];
+                let duration_s = character.clips()[clip].duration_s();
+                (clip, record.clip_time_s(TIME_S, duration_s))
             };
-            let allocator = &mut setup.context.allocator;
-            let id = crowd
-                .add_character_with(allocator, &character, &desc)
-                .unwrap();
-            let play = Play::new(ClipId(clip as u16)).start_s(0.0);
-            let spawn = Spawn {
-                world_from_model: place,
-                play,
-                skin,
-                ..Spawn::default()
-            };
-            let spawned = crowd.spawn(id, &spawn).unwrap();
-            let record = crowd.play_records(spawned).unwrap()[0];
-            let duration_s = character.clips()[clip].duration_s();
-            let moment = (clip, record.clip_time_s(TIME_S, duration_s));
-            (character, method, place, moment)
-        };
-        for (at, influences) in INFLUENCES.into_iter().enumerate() {
-            let mirror = if at % 2 == 1 { -1.0 } else { 1.0 };
-            let turn = if at % 3 == 2 { 2.9 } else { 0.4 };
-            let place = Affine::from_scale_rotation_translation(
-                Vec3::new(mirror, 1.0, 1.1),
-                Quat::from_rotation_y(turn),
-                Vec3::new(at as f32 * 1.2 - 2.4, -5.0, 0.1 * at as f32),
-            );
-            let (character, method, place, clip) =
-                add(setup, dancer(influences), place, method, at % 2);
-            members.push(Member {
-                character,
-                method,
-                place,
-                clip,
-            });
-        }
-        if !bare {
-            let place = Affine::from_scale_rotation_translation(
-                Vec3::splat(3.0),
-                Quat::IDENTITY,
-                Vec3::new(0.0, -4.0, 1.0),
-            );
-            add(setup, veil(), place, SkinningMethod::Linear, 0);
-        }
+            let mut members = Vec::new();
+            for (at, character) in dancers.iter().enumerate() {
+                let flip = if at % 2 == 1 { -1.0 } else { 1.0 };
+                let turn = if at % 3 == 2 { 2.9 } else { 0.4 };
+                let place = Affine::from_scale_rotation_translation(
+                    Vec3::new(flip, 1.0, 1.1),
+                    Quat::from_rotation_y(turn),
+                    Vec3::new(at as f32 * 1.2 - 2.4, -5.0, 0.1 * at as f32),
+                );
+                members.push(Member {
+                    character: character.clone(),
+                    method,
+                    place,
+                    clip: add(character, place, method, at % 2),
+                });
+            }
+            if !bare {
+                let place = Affine::from_scale_rotation_translation(
+                    Vec3::splat(3.0),
+                    Quat::IDENTITY,
+                    Vec3::new(0.0, -4.0, 1.0),
+                );
+                add(&veil, place, SkinningMethod::Linear, 0);
+            }
+            (members, ids)
+        });
         let desc = TargetDesc {
             extent: EXTENT,
             color_format: format,
@@ -194,10 +197,24 @@ impl Troupe {
         };
         Self {
             crowd,
-            members,
+            ways: ways.into(),
             frames_in_flight: FramesInFlight::new(&setup.context, 2),
             target: Target::new(&mut setup.context, &desc).unwrap(),
         }
+    }
+
+    /// Hides all instances but those of one way, given by its index in [`WAYS`].
+    pub(crate) fn show(&mut self, way: usize) {
+        for (number, (_, ids)) in self.ways.iter().enumerate() {
+            for id in ids {
+                self.crowd.set_visible(*id, number == way).unwrap();
+            }
+        }
+    }
+
+    /// The dancers of one way.
+    pub(crate) fn members(&self, way: usize) -> &[Member] {
+        &self.ways[way].0
     }
 
     pub(crate) fn destroy(self, setup: &mut Setup) {
@@ -223,7 +240,7 @@ impl Troupe {
         unsafe { self.crowd.create_pass(&desc) }.unwrap()
     }
 
-    /// One rendering, of these passes one after the other.
+    /// Draws these passes one after the other, in one rendering.
     pub(crate) fn draw(
         &mut self,
         setup: &mut Setup,
@@ -280,7 +297,7 @@ pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
     words.iter().map(|word| f32::from_ne_bytes(*word)).collect()
 }
 
-/// All of the troupe.
+/// A view of the whole troupe.
 pub(crate) fn camera() -> View {
     view(Vec3::new(0.5, 0.5, 17.0), Vec3::ZERO, EXTENT)
 }

@@ -7,7 +7,7 @@ use throng::character::Character;
 use throng::skin::Skinner;
 use throng::{CharacterDesc, CharacterId, Crowd, SkinningStage};
 
-/// A character of the crowd, and its twin.
+/// A character of the crowd, and its CPU implementation.
 pub(super) struct Being {
     pub(super) kind: Kind,
     pub(super) character: Character,
@@ -25,13 +25,13 @@ impl Being {
     }
 }
 
-/// One of every method, and one that can't be skinned on the CPU.
+/// One character of every method, and one that cannot be skinned on the CPU.
 pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec<Being> {
     let kinds = Kind::ALL.into_iter().chain([Kind::Linear]);
     let mut all = Vec::new();
     for (number, kind) in kinds.enumerate() {
         let character = made::sized(kind, 1 + 2 * number, 60 + 30 * number, rng);
-        // The last can't be skinned on the CPU.
+        // The last one cannot be skinned on the CPU.
         let cpu_skin = number < Kind::ALL.len();
         let desc = CharacterDesc {
             method: kind.method(),

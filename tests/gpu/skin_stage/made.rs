@@ -1,5 +1,4 @@
-//! Characters of every method and number of influences, and what they look like by their
-//! definitions in `f64`.
+//! Characters of every method and number of influences, and their vertices by definition in `f64`.
 
 use crate::reference::maths::{M4, V3, normal, point};
 use crate::reference::methods::{
@@ -22,15 +21,15 @@ const JOINTS: usize = 16;
 pub(super) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 12];
 pub(super) const WEIGHTS: usize = 3;
 
-/// How a character's joints move, and how it is skinned.
+/// The motion of a character's joints, and its skinning method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// With any scale, one of them negative.
+    /// Any scales, one of them negative.
     Linear,
     Dual,
-    /// With a stretch along the axes.
+    /// A stretch along the axes.
     Stretch,
-    /// With a uniform scale.
+    /// A uniform scale.
     Offset,
 }
 
@@ -55,9 +54,13 @@ impl Kind {
     }
 }
 
-/// Three primitives: with normals, tangents and morph targets; with positions alone; with normals.
-/// The clip `move` turns each joint by up to a radian, which blends of dual quaternions survive
-/// with half of their length.
+/// Three primitives: one with normals, tangents and morph targets, one with positions alone, and
+/// one
+/// with normals.
+///
+/// The clip `move` rotates each joint by up to a radian. Blends of such dual quaternions keep at
+/// least
+/// half of their length.
 pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> RawCharacter {
     let at = |joint: usize| Vec3::new(joint as f32 * 0.1, (joint % 4) as f32 * 0.2, 0.1);
     let node = |joint: usize| RawNode {
@@ -122,7 +125,7 @@ pub(super) fn character(kind: Kind, influences: usize, rng: &mut Rng) -> Charact
     sized(kind, influences, 150, rng)
 }
 
-/// Of so many vertices in the first primitive.
+/// The same with this many vertices in the first primitive.
 pub(super) fn sized(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> Character {
     let made = raw(kind, influences, vertices, rng).build(&ImportOptions::with_curves());
     let character = made.unwrap().character;
@@ -175,7 +178,7 @@ fn primitive(
     }
 }
 
-/// Moves some vertices; one of the targets leaves normals and tangents alone.
+/// A target that moves some vertices. One of the targets leaves normals and tangents alone.
 fn target(vertices: usize, number: usize, rng: &mut Rng) -> MorphTarget {
     let own: Vec<u32> = (0..vertices as u32).filter(|_| rng.chance(3)).collect();
     let directions = if number == 1 { 0 } else { own.len() };
@@ -217,8 +220,9 @@ impl Palette {
     }
 }
 
-/// A vertex by the definitions: position; normal and tangent, where the primitive has them and the
-/// pose leaves them a direction; the bitangent's sign.
+/// A vertex by definition: its position, normal and tangent, and the bitangent's sign.
+///
+/// Normal and tangent are there if the primitive has them and the pose leaves them a direction.
 pub(super) struct Vertex {
     pub(super) position: V3,
     pub(super) normal: Option<V3>,
@@ -226,7 +230,7 @@ pub(super) struct Vertex {
     pub(super) sign: f64,
 }
 
-/// The primitive under the method, given the skinning matrices and all morph weights.
+/// The vertices of a primitive, given the skinning matrices and all morph weights.
 pub(super) fn reference(
     kind: Kind,
     character: &Character,
@@ -240,7 +244,7 @@ pub(super) fn reference(
     let vertex = |at: usize| {
         let own = primitive.influences.of(at);
         let all: Vec<(Entry, f64)> = own.map(|(j, w)| (entries[j], f64::from(w))).collect();
-        // The strongest takes what rounding leaves.
+        // The strongest influence takes the remainder of rounding.
         let others: f64 = all[1..].iter().map(|(_, weight)| weight).sum();
         let mut all = all;
         all[0].1 = 1.0 - others;

@@ -1,5 +1,6 @@
-//! The skin stage: deformed vertices in device memory, against the CPU twin and the `f64`
-//! definitions.
+//! The skin stage: deformed vertices in device memory.
+//!
+//! They are compared with the CPU implementation and with the `f64` definitions.
 
 mod beings;
 mod made;
@@ -26,12 +27,13 @@ use throng::{
     Spawn,
 };
 
-/// Metres; the characters are two metres large, and moved by less than one. Measured: 5.1e-7.
+/// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;
-/// Radians, of what the GPU makes of directions in 16 bits, which are off by 1.4e-4 before scales
-/// turn them further. Measured: 1.4e-4.
+/// In radians, for directions of the GPU. They have 16 bits, with an error of 1.4e-4 that scales
+/// may
+/// increase. Measured: 1.4e-4.
 const DIRECTION_BOUND: f64 = 5e-4;
-/// Radians, of the CPU's. Measured: 3.5e-7.
+/// In radians, for directions of the CPU. Measured: 3.5e-7.
 const TWIN_DIRECTION_BOUND: f64 = 2e-6;
 
 const CAPACITY: Capacity = Capacity {
@@ -45,7 +47,7 @@ const CAPACITY: Capacity = Capacity {
     histories: 0,
 };
 
-/// A character of the crowd, and what its twin is made of.
+/// A character of the crowd, and the data of its CPU implementation.
 struct Member {
     kind: Kind,
     influences: usize,
@@ -54,7 +56,7 @@ struct Member {
     id: CharacterId,
 }
 
-/// What an instance is, and where its deformed vertices were copied to.
+/// An instance, and the place that its deformed vertices were copied to.
 struct Case {
     member: usize,
     id: InstanceId,
@@ -170,7 +172,7 @@ pub(crate) fn floats(buffer: &Buffer) -> Vec<f32> {
     words.iter().map(|word| f32::from_ne_bytes(*word)).collect()
 }
 
-/// How far things are apart, at most.
+/// The largest differences.
 #[derive(Debug, Default, Clone, Copy)]
 struct Worst {
     position: f64,
@@ -183,7 +185,7 @@ impl Worst {
     }
 }
 
-/// The words of an instance by the crate's twin.
+/// The words of an instance from the crate's CPU implementation.
 fn cpu_skin(member: &Member, case: &Case) -> Vec<f32> {
     let clip = case.plays.then_some((0, TIME_S));
     let palette = Palette::new(member.kind, &member.character, clip);
@@ -194,7 +196,7 @@ fn cpu_skin(member: &Member, case: &Case) -> Vec<f32> {
     words
 }
 
-/// Compares an instance's words with the definitions, and with the twin's words.
+/// Compares an instance's words with the definitions and with the CPU implementation.
 fn compare(member: &Member, case: &Case, got: &[f32], worst: &mut [Worst; 2]) {
     let clip = case.plays.then_some((0, TIME_S));
     let matrices = Palette::new(Kind::Linear, &member.character, clip);
@@ -246,7 +248,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
         let mut cases = cases(&mut crowd, &members);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let to = readback(setup, CAPACITY.skinned_words as usize);
-        // Twice, so that what is overwritten was read before.
+        // Twice, so that data which was read before is overwritten.
         for frame_index in 0..2 {
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let context = &mut setup.context;
@@ -306,7 +308,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
     });
 }
 
-/// Every word of every part, bit for bit.
+/// Compares every word of every part, bit for bit.
 fn same_parts(member: &Member, got: &[f32], want: &[f32]) {
     let bits = |words: &[f32]| words.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
     for part in &member.skinner.layout().primitives {

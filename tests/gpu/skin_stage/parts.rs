@@ -39,7 +39,7 @@ fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
     })
 }
 
-/// An instance whose palette starts at `row`, or that rests; its deformed vertices start at `word`.
+/// An instance whose palette starts at `row`, or at rest. Its deformed vertices start at `word`.
 fn record(row: Option<u32>, word: u32) -> [u32; 24] {
     let rows = Mat3x4::from_affine(&Affine::IDENTITY).rows;
     let mut words = [0; 24];
@@ -56,7 +56,7 @@ fn record(row: Option<u32>, word: u32) -> [u32; 24] {
     words
 }
 
-/// The barriers that are left to the stage's user.
+/// The barriers that the stage requires from its user.
 fn all_visible(device: &ash::Device, cmd: vk::CommandBuffer) {
     let (stage, write) = (
         vk::PipelineStageFlags2::ALL_COMMANDS,

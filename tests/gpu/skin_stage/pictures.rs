@@ -1,5 +1,4 @@
-//! Pictures of the three modes of skinning, and of deformed vertices that are drawn as a static
-//! mesh.
+//! Pictures of the three skinning stages, and of deformed vertices drawn as a static mesh.
 
 use super::made::{self, Kind};
 use super::plain::Plain;
@@ -39,14 +38,18 @@ const CAPACITY: Capacity = Capacity {
     histories: 0,
 };
 
-/// Of a channel of 8 bits, between the GPU's normals of 16 bits and the CPU's of 32.
+/// Largest difference of an 8-bit channel, between the GPU's 16-bit normals and the CPU's 32-bit
+/// ones.
 const SHADE: u8 = 2;
-/// Of 9216 texels, those that differ by more: at edges, where vertices are an ulp apart. Measured:
-/// 1 on the CPU, and between vertex and compute none at all.
+/// Number of texels, of 9216, that may differ by more: at edges, because vertices differ by an ulp.
+///
+/// Measured: 1 on the CPU, and none between vertex and compute.
 const EDGES: usize = 8;
 
-/// Characters with all that passes tell apart: every method, morph targets, masks and blending, and
-/// every model.
+/// Characters with everything that passes distinguish: every method, morph targets, masks,
+/// blending.
+///
+/// All models are included.
 fn characters() -> Vec<(Character, Kind)> {
     let mut rng = Rng::new(3);
     let mut all: Vec<_> = Kind::ALL
@@ -60,7 +63,7 @@ fn characters() -> Vec<(Character, Kind)> {
     all.push((built(raw).character, Kind::Linear));
     for path in assets::files() {
         let imported = import::gltf_file(&path, &ImportOptions::with_curves()).unwrap();
-        // What takes lavapipe seconds is left to other tests.
+        // Models that take lavapipe seconds are left to other tests.
         if imported.character.vertex_count() < 20_000 {
             all.push((imported.character, Kind::Linear));
         }
@@ -68,7 +71,7 @@ fn characters() -> Vec<(Character, Kind)> {
     all
 }
 
-/// Four instances of a character, one of them mirrored and one at rest, each about a metre high.
+/// Four instances of a character, each about a metre high. One is flipped and one is at rest.
 fn populate(
     setup: &mut Setup,
     crowd: &mut Crowd,
@@ -197,7 +200,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         let mut instances = Vec::new();
         for kind in Kind::ALL {
             let mut raw = made::raw(kind, 4, 150, &mut rng);
-            // Whichever way a triangle is turned.
+            // Both sides of a triangle.
             raw.materials = vec![Material {
                 double_sided: true,
                 ..Material::default()

@@ -82,7 +82,8 @@ impl Plain {
         }
     }
 
-    /// Draws every primitive of an instance as clip from world and (rows of) world from model say.
+    /// Draws every primitive of an instance, given clip from world and the rows of world from
+    /// model.
     pub(super) fn draw(
         &self,
         device: &ash::Device,

@@ -1,6 +1,8 @@
-//! Thousands of random operations on instances of all modes, with frames in flight that are begun
-//! in any order, skipped, abandoned and grown in between. What a frame deformed is compared when
-//! its frame index is begun again.
+//! Thousands of random operations on instances of all skinning stages.
+//!
+//! Frames in flight are begun in any order, skipped, abandoned, and grown in between. The vertices
+//! that
+//! a frame deformed are compared when its frame index is begun again.
 
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};
@@ -20,7 +22,7 @@ const FRAMES_IN_FLIGHT: u32 = 3;
 const OPERATIONS: usize = 1500;
 const READBACK_WORDS: usize = 120_000;
 
-/// Tight, so that it is run into, and ranges are packed again.
+/// It is tight, so that the limit is reached and ranges are compacted.
 const START: Capacity = Capacity {
     instances: 12,
     palette_entries: 256,
@@ -39,11 +41,11 @@ struct Member {
     skin: SkinningStage,
     plays: bool,
     weights: [f32; WEIGHTS],
-    /// Where its deformed vertices were in the last frame, unless it has others since.
+    /// The place of its deformed vertices in the last frame, unless it has changed since.
     offset: Option<u64>,
 }
 
-/// An instance of a frame in flight, where its words are, and what they should be.
+/// An instance of a frame in flight, the place of its words, and the expected words.
 struct Expected {
     being: usize,
     skin: SkinningStage,
@@ -69,8 +71,8 @@ impl Model {
         members.map(|m| self.beings[m.being].words(m.skin)).sum()
     }
 
-    /// What should be said if an instance of these words were there besides those that `others`
-    /// lets through.
+    /// The expected error for an instance with this many words, besides those that `others`
+    /// accepts.
     fn refusal(
         &self,
         being: usize,
@@ -225,7 +227,7 @@ impl Model {
         words
     }
 
-    /// Records a frame and copies all deformed vertices; abandons it sometimes.
+    /// Records a frame and copies all deformed vertices. Some frames are abandoned.
     fn frame(
         &mut self,
         setup: &mut Setup,
@@ -301,7 +303,7 @@ impl Model {
                     Worst::note(&mut worst, distance(three(got), three(&one.wanted)));
                 }
             }
-            // The CPU's own bits; the GPU takes sums in another order.
+            // The CPU gives the same bits. The GPU adds in another order.
             let bound = if cpu { 0.0 } else { POSITION_BOUND };
             assert!(worst <= bound, "{:?} {:?}: {worst}", being.kind, one.skin);
         }
@@ -356,7 +358,7 @@ fn modes_survive_thousands_of_operations() {
             model.moved,
             model.capacity
         );
-        assert!(model.moved > 10, "ranges were packed again");
+        assert!(model.moved > 10, "ranges were compacted");
         assert!(model.refused.iter().all(|count| *count > 5));
         assert!(model.compared.iter().all(|count| *count > 100));
         for output in outputs {

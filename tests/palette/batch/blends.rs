@@ -1,4 +1,5 @@
-//! Blends of any number of clips, masked and in levels, in batches of any size, by every code.
+//! Blends of any number of clips, with masks and levels, in batches of any size, at every SIMD
+//! level.
 
 use super::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
@@ -14,10 +15,10 @@ use throng::palette::Mat3x4;
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
 
-/// How many masks there are.
+/// The number of masks.
 const MASKS: usize = 3;
 
-/// None, all, and parts of joints.
+/// Masks of no joints, of all joints, and of parts of them.
 fn masks(rng: &mut Rng, joints: usize) -> Vec<Mask> {
     let mask = |_| {
         let weight = |_| match rng.below(4) {
@@ -30,7 +31,7 @@ fn masks(rng: &mut Rng, joints: usize) -> Vec<Mask> {
     (0..MASKS).map(mask).collect()
 }
 
-/// The character's clips, and each again as an additive one.
+/// The character's clips, and an additive version of each.
 fn clips(character: &Character) -> Vec<Clip> {
     let mut all = load::clips(character);
     let reference = AdditiveReference::Frame { time_s: 0.1 };
@@ -41,8 +42,9 @@ fn clips(character: &Character) -> Vec<Clip> {
     all
 }
 
-/// Any clips at any times and weights; now and then the rest pose. Half of them with masks and
-/// levels.
+/// Random clips at random times and weights, and now and then the rest pose.
+///
+/// Half of the samples have masks and levels.
 fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
     if clips.is_empty() || rng.chance(9) {
         return Vec::new();
@@ -102,7 +104,7 @@ impl Local {
     }
 }
 
-/// What a clip has for a joint, its weight there, and whether it is additive.
+/// A clip's transform of a joint, its weight there, and true if it is additive.
 struct Part {
     level: u8,
     weight: f64,
@@ -110,7 +112,7 @@ struct Part {
     additive: bool,
 }
 
-/// The rule that `ClipSample` words, for one joint.
+/// The rule in the documentation of `ClipSample`, for one joint.
 fn joint(rest: Local, parts: &[Part]) -> Local {
     let mut below = rest;
     for level in parts.chunk_by(|a, b| a.level == b.level) {
@@ -179,8 +181,9 @@ fn blended(
     models
 }
 
-/// How far two palettes move the corners of what their entries influence apart, over what is
-/// allowed.
+/// The largest distance between the corners of boxes under two palettes, relative to the bound.
+///
+/// The boxes hold the vertices that an entry influences.
 fn over(character: &Character, got: &[Mat3x4], want: impl Fn(usize, DVec3) -> DVec3) -> f64 {
     let mut worst: f64 = 0.0;
     for (index, (entry, got)) in character.palette().iter().zip(got).enumerate() {
@@ -286,7 +289,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         (&[a, b, c], &[c, a, b]),
         (&[a, b], &[b, a]),
         (&[a, sample(usize::MAX, f64::NAN, 0.0), b], &[a, b]),
-        // A mask of ones and a level that covers what is below change nothing.
+        // A mask of ones and a level that covers those below change nothing.
         (&[a, b, c], &[a.masked(MaskId(0)), b, c.masked(MaskId(0))]),
         (
             &[sample(0, 0.3, 1.0)],
@@ -310,7 +313,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
 fn no_turn_added_by_any_weight_is_no_turn() {
     let character = chain(5);
     let turn = [0.0, 0.4].map(Quat::from_rotation_z);
-    // One of the joints of the block turns, so that the others are added, too.
+    // One joint of the block rotates, so that the others are added too.
     let track = Track {
         joint: JointId(2),
         values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),

@@ -27,7 +27,7 @@ fn track(joint: u16, values: TrackValues) -> Track {
     }
 }
 
-/// A turn of the first joint that loops.
+/// A looping rotation of the first joint.
 fn turning(character: &Character) -> (CurveClip, Clip) {
     let turns = [0.0, 0.4, -0.3, 0.0].map(Quat::from_rotation_z);
     let times = [0.0, 0.31, 0.74, 1.0];
@@ -78,7 +78,7 @@ fn steps_stay_steps() {
         let [exact, got] = locals(&character, &raw, &clip, time_s);
         assert_eq!(exact, got, "at {time_s}");
     }
-    // In the batch, too, beside instances that don't step.
+    // The same in a batch, beside instances without steps.
     let (_, turning) = turning(&character);
     let clips = [clip, turning];
     let before = f64::from(0.777_f32.next_down());
@@ -135,7 +135,7 @@ fn loops_close_and_ends_hold() {
     for time_s in [0.0, 1.0] {
         let [exact, got] = locals(&character, &raw, &exactly, time_s);
         for (exact, got) in exact.as_flattened().iter().zip(got.as_flattened()) {
-            // A key is brought to length 1 once more.
+            // Keys are normalised again.
             assert!((exact - got).abs() <= 1.2e-7, "{exact} {got}");
         }
     }
@@ -273,7 +273,7 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
         let mut out = vec![Mat3x4::IDENTITY; 6];
         out[0].rows[0][3] = 7.0;
         let before = out.clone();
-        // The first of two is named.
+        // The error names the first of two.
         let crowd = list(&[vec![good], bad.clone(), bad]);
         let to = WriteOnly::over(&mut out);
         let refused = poser.palettes(&clips_here, &crowd, to).unwrap_err();

@@ -1,4 +1,4 @@
-//! Clips against the file's own curves, by `f64` code that shares nothing with the crate.
+//! Clips, compared with the file's own curves in `f64` code that is independent of the crate.
 
 use super::load::{
     ERROR_M, HUMAN_M, Model, POINT_M, ROUNDING, clips, codes, image, matrix, models, palettes, size,
@@ -11,16 +11,18 @@ use throng::glam::{DMat4, DVec3};
 use throng::ids::ClipId;
 use throng::motion::ClipSample;
 
-/// What a palette entry is compared at: its node, and points near its joint, in the joint's space
-/// and in bind space.
+/// The node of a palette entry, and the points at which the entry is compared.
+///
+/// The points are near its joint, in the joint's space and in bind space.
 struct Probe {
     entry: usize,
     node: usize,
     points: Vec<(DVec3, DVec3)>,
 }
 
-/// Points that lie 3 cm from each joint along its axes, at rest, in a character of 1.8 m. None for
-/// entries whose inverse bind matrix is nearly flat, which no point can be brought back through.
+/// Points at rest, 3 cm from each joint along its axes, in a character of 1.8 m.
+///
+/// Entries with a nearly flat inverse bind matrix have none, because it cannot be inverted.
 fn probes(model: &Model) -> Vec<Probe> {
     let mut entries: BTreeMap<usize, (usize, M4)> = BTreeMap::new();
     for pairing in pairings(&model.scene, &model.character) {
@@ -51,7 +53,7 @@ fn probes(model: &Model) -> Vec<Probe> {
     probes
 }
 
-/// 64 times all over the clip, before and after it, and those that the reference picks.
+/// 64 times within, before and after the clip, and those that the reference picks.
 fn times(rng: &mut Rng, end: f64, mut picked: Vec<f64>) -> Vec<f64> {
     picked.extend((0..64).map(|_| f64::from(rng.range(-0.05, 1.05)) * end));
     picked

@@ -1,4 +1,4 @@
-//! Palettes in every format, against the matrices and against `PaletteEntry::project`.
+//! Palettes in every format, compared with the matrices and with `PaletteEntry::project`.
 
 use super::load::{Model, clips, codes, list, models};
 use super::stages::{clips_for, crowd, tree};
@@ -15,18 +15,20 @@ use throng::palette::{
 };
 use throng::skeleton::Affine;
 
-/// How far an entry may be from the projected one, in the numbers of the matrices that both stand
-/// for, by the largest number. Both come from the same matrix; directions are worse conditioned
-/// than it by at most ten times, which is a few times 6e-7, and the product with the stretch adds
-/// as much. 1.6e-6 was measured.
+/// The largest difference between an entry and the projected one, relative to the largest number.
+///
+/// The numbers are those of the matrices that both represent. Both come from the same matrix.
+/// Directions are worse conditioned by at most ten times, which is a few times 6e-7, and the
+/// product
+/// with the stretch adds as much. Measured: 1.6e-6.
 const APART: f32 = 5e-6;
 
-/// An entry that no code writes, and that stands before and after every palette.
+/// An entry before and after every palette, which no code writes.
 fn guard<E: PaletteEntry>() -> E {
     bytemuck::pod_read_unaligned(&vec![0xA5; size_of::<E>()])
 }
 
-/// The palettes of a crowd with guards around them, and the same finished from model poses.
+/// The palettes of a crowd with guards around them, and the same computed from model poses.
 fn both<E: PaletteEntry>(
     poser: &BatchPoser,
     character: &Character,
@@ -53,7 +55,7 @@ fn both<E: PaletteEntry>(
     direct
 }
 
-/// How far two entries' matrices are apart, by the largest number.
+/// The difference between the matrices of two entries, relative to the largest number.
 fn apart<E: PaletteEntry>(a: &E, b: &E) -> f32 {
     let [a, b] = [a, b].map(|entry| Mat3x4::from_affine(&entry.to_affine()));
     let pairs = a.rows.as_flattened().iter().zip(b.rows.as_flattened());
@@ -66,7 +68,7 @@ fn apart<E: PaletteEntry>(a: &E, b: &E) -> f32 {
     off / most.max(f32::MIN_POSITIVE)
 }
 
-/// The worst distance from what is projected of the palette's matrices.
+/// The largest difference from the projected matrices of the palette.
 fn worst<E: PaletteEntry>(matrices: &[Mat3x4], got: &[E]) -> f32 {
     let want = matrices
         .iter()
@@ -75,7 +77,7 @@ fn worst<E: PaletteEntry>(matrices: &[Mat3x4], got: &[E]) -> f32 {
         .fold(0.0, |worst, (want, got)| worst.max(apart(got, &want)))
 }
 
-/// All formats, for one crowd and every level; the worst distance.
+/// Compares all formats, for one crowd and every level. Returns the largest difference.
 fn all_formats(character: &Character, clips: &[Clip], crowd: &[Vec<ClipSample>]) -> f32 {
     let mut most = 0.0_f32;
     for poser in codes(character) {
@@ -135,7 +137,7 @@ fn formats_agree_for_skeletons_and_batches_of_any_size() {
     }
 }
 
-/// An instance has the same bits wherever it stands in a batch, and whoever stands beside it.
+/// An instance has the same bits at any place in a batch, beside any others.
 #[test]
 fn an_instance_has_the_same_bits_in_any_batch() {
     let mut rng = Rng::new(13);
@@ -155,7 +157,7 @@ fn an_instance_has_the_same_bits_in_any_batch() {
     }
 }
 
-/// Matrices that no format but matrices holds, and matrices that nothing holds.
+/// Matrices that only the matrix format can represent, and matrices that no format can.
 #[test]
 fn degenerate_matrices_are_projected_as_the_plain_code_does() {
     let character = tree(9);
@@ -178,7 +180,7 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
     let places = [Vec3A::ZERO, Vec3A::new(f32::NAN, 0.0, f32::INFINITY)];
     for matrix3 in matrices {
         for translation in places {
-            // One joint among sound ones, whose palette entries must not be touched by it.
+            // One joint among valid ones. It must not change their palette entries.
             let mut model = vec![Affine::IDENTITY; 9];
             for odd in [1, 8] {
                 model[odd] = Affine {

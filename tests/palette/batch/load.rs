@@ -1,4 +1,4 @@
-//! What the tests of the batch share.
+//! Characters, crowds and bounds of the batch tests.
 
 use crate::reference::maths::M4;
 use crate::reference::scene::Scene;
@@ -14,14 +14,17 @@ use throng::palette::{Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Affine;
 
-/// The bound of a clip's error, for a character of 1.8 m, in metres; and how far from its joint a
-/// point lies for that.
+/// The bound of a clip's error in metres, for a character of 1.8 m, and the distance of the
+/// measured
+/// points from their joint.
 pub(crate) const ERROR_M: f64 = 1e-4;
 pub(crate) const POINT_M: f64 = 0.03;
 pub(crate) const HUMAN_M: f64 = 1.8;
-/// What single precision loses from local poses to the palette, of the largest sum of magnitudes
-/// that a point is added up from: each product of a chain rounds by 6e-8 a few times. Of this, 0.22
-/// was measured at most.
+/// The error of single precision from local poses to the palette.
+///
+/// It is relative to the largest sum of magnitudes of a point's terms. Each product of a chain
+/// rounds
+/// by 6e-8 a few times. Measured: at most 0.22 of this.
 pub(crate) const ROUNDING: f64 = 2e-6;
 
 pub(crate) struct Model {
@@ -65,7 +68,7 @@ pub(crate) fn clips(character: &Character) -> Vec<Clip> {
         .collect()
 }
 
-/// One for every code that this CPU can run.
+/// One for every SIMD level that this CPU can run.
 pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
     let one = |level| {
         BatchPoser::new(character)
@@ -76,7 +79,7 @@ pub(crate) fn codes(character: &Character) -> Vec<BatchPoser> {
     SimdLevel::available().map(one).collect()
 }
 
-/// A list of what each instance plays.
+/// The samples that each instance plays.
 pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> SampleList {
     let mut list = SampleList::new();
     for samples in instances {
@@ -85,7 +88,7 @@ pub(crate) fn list<S: AsRef<[ClipSample]>>(instances: &[S]) -> SampleList {
     list
 }
 
-/// What isn't written shows.
+/// A value that shows if an entry is not written.
 pub(crate) const UNWRITTEN: Mat3x4 = Mat3x4 {
     rows: [[f32::NAN; 4]; 3],
 };
@@ -102,7 +105,7 @@ pub(crate) fn palettes<S: AsRef<[ClipSample]>>(
     out
 }
 
-/// A character's largest edge, as the crate has it.
+/// A character's largest edge, by the crate's definition.
 pub(crate) fn size(character: &Character) -> f64 {
     f64::from(character.rest_bounds().size().max_element())
 }

@@ -1,5 +1,7 @@
-//! The batch against plain `f64` code: clips of every model against the file's curves, blends
-//! against their definition, the kernels against each other.
+//! Batches, compared with plain `f64` code.
+//!
+//! Clips of every model are compared with the file's curves, blends with their definition, and the
+//! kernels with each other.
 
 mod blends;
 mod contract;

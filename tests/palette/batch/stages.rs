@@ -1,5 +1,6 @@
-//! The stages between: local poses, model poses and palettes of them; skeletons and batches of any
-//! size; all threads.
+//! The stages between: local poses, model poses, and palettes of them.
+//!
+//! Skeletons and batches have any size, and run on all threads.
 
 use super::load::{UNWRITTEN, codes, image, list, palettes};
 use crate::reference::rig::{chain, keys};
@@ -19,7 +20,7 @@ use throng::skeleton::{Affine, Transform};
 
 pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 
-/// So many joints, each the parent of two, and one vertex each; scaled by a clip, turned and moved.
+/// A binary tree of joints with one vertex each. A clip scales, rotates and moves them.
 pub(crate) fn tree(joints: usize) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
@@ -131,7 +132,7 @@ fn double(matrix: &Affine) -> DMat4 {
     )
 }
 
-/// How far two matrices are apart, in their greatest number.
+/// The largest difference between the numbers of two matrices.
 fn apart(a: &DMat4, b: &DMat4) -> f64 {
     (*a - *b)
         .to_cols_array()
@@ -145,8 +146,9 @@ fn apart(a: &DMat4, b: &DMat4) -> f64 {
         })
 }
 
-/// The numbers here are 10 at most, and each of at most 10 levels of joints rounds a few times by
-/// 2⁻²⁴ of that: in all less than 2e-5. 3e-6 was measured.
+/// The numbers here are at most 10, and there are at most 10 levels of joints.
+///
+/// Each level rounds a few times by 2⁻²⁴ of that, less than 2e-5 in all. Measured: 3e-6.
 const OFF: f64 = 2e-5;
 
 #[test]
@@ -160,7 +162,7 @@ fn stages_agree_for_skeletons_and_batches_of_any_size() {
             let crowd = crowd(&mut rng, count);
             for poser in codes(&character) {
                 let all = stages(&poser, &character, &clips, &crowd);
-                // Poses that nothing changed in between have the same bits.
+                // Poses without a change in between have the same bits.
                 assert_eq!(all.palettes, all.finished, "{}", poser.simd_level());
                 for (instance, samples) in crowd.iter().enumerate() {
                     let mine = |each: usize| instance * each..(instance + 1) * each;
@@ -236,7 +238,7 @@ fn threads_give_the_same_bits() {
     }
 }
 
-/// Where the weights sum to less than the threshold, the rest pose has the rest.
+/// If the weights sum to less than the threshold, the rest pose has the remaining weight.
 #[test]
 fn the_threshold_lets_the_rest_pose_in() {
     let character = chain(2);
@@ -248,7 +250,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     let raw = CurveClip::new("up", vec![track], character.skeleton()).unwrap();
     let clip = Clip::new(&character, &raw, &ClipOptions::default()).unwrap();
     let clips = [clip];
-    // At rest it is 1 up.
+    // At rest, it is 1 up.
     for (threshold, weight, want) in [
         (0.1, 0.05, 5.0),
         (0.1, 0.1, 9.0),

@@ -1,4 +1,4 @@
-//! Every triangle by another algorithm, and what to try it on.
+//! Ray tests of every triangle by another algorithm, and the meshes to try it on.
 
 use crate::reference::rng::Rng;
 use throng::character::Character;
@@ -25,7 +25,7 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Op
     (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= 0.0).then_some((t, determinant < 0.0))
 }
 
-/// The nearest of all triangles.
+/// The nearest hit of all triangles.
 pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
     let mut vertices = PosedVertices::default();
     let mut best = None;
@@ -54,7 +54,7 @@ pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
     best
 }
 
-/// From around the model to a point somewhere in its box.
+/// A ray from around the model to a point in its box.
 pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
     let reach = size.max_element();
     let to = center + rng.vector(-0.5, 0.5) * size;
@@ -65,8 +65,8 @@ pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
     }
 }
 
-/// A closed surface of uneven triangles: a cube's faces, divided and pushed out to a crooked ball,
-/// on one joint.
+/// A closed surface of uneven triangles on one joint: the divided faces of a cube, pushed out to an
+/// uneven ball.
 pub(crate) fn ball(double_sided: bool) -> Character {
     let (mut positions, mut indices) = (Vec::new(), Vec::new());
     const N: u32 = 9;

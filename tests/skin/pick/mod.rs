@@ -1,4 +1,4 @@
-//! Picking deformed meshes, against every triangle by another algorithm.
+//! Picking of deformed meshes, compared with tests of every triangle by another algorithm.
 
 mod brute;
 
@@ -24,7 +24,7 @@ fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     palette
 }
 
-/// Both round in `f64`, relative to the distances from which the hit's is a difference.
+/// Both round in `f64`, relative to the distances whose difference is the hit's distance.
 fn agree(hit: Option<Hit>, brute: Option<f64>, size: f64) -> bool {
     match (hit, brute) {
         (Some(hit), Some(distance)) => (hit.distance - distance).abs() <= 1e-9 * size,
@@ -81,7 +81,7 @@ fn the_nearest_hit_is_that_of_all_triangles() {
     }
 }
 
-/// The hit's place is where its barycentrics say, and on the ray.
+/// The hit's position matches its barycentric coordinates, and is on the ray.
 fn check(posed: &Posed<'_>, ray: &Ray, hit: &Hit, size: f32) {
     let mut vertices = PosedVertices::default();
     posed
@@ -222,7 +222,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
     for _ in 0..200 {
         let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
         let got = pick_many(&instances, &ray, Faces::Front).unwrap();
-        // One after the other, with the mesh taken to the world instead of the ray to the mesh.
+        // One by one, with the mesh in world space instead of the ray in mesh space.
         let mut want: Option<(usize, f64)> = None;
         for (number, transform) in transforms.iter().enumerate() {
             let primitive = &character.primitives()[0];
@@ -248,7 +248,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         );
         if let (Some((number, hit)), Some((_, distance))) = (got, want) {
             hits += 1;
-            // The world's corners are rounded to `f32`, some metres from its origin.
+            // The corners in world space are rounded to `f32`, some metres from the origin.
             assert!(
                 (hit.distance - distance).abs() < 1e-4,
                 "{} {distance}",
@@ -373,7 +373,7 @@ fn bad_rays_and_transforms_are_refused() {
         why: Box::new(invalid("world_from_model", "has no inverse")),
     };
     assert_eq!(pick_many(&instances, &good, Faces::Both), Err(wrong));
-    // The tiniest and the longest directions have one all the same.
+    // The shortest and the longest directions still hit.
     for length in [1e-38, 1e38] {
         let ray = Ray {
             direction: Vec3::X * length,

@@ -1,5 +1,8 @@
-//! What the fast skin stage promises besides the right numbers: its layout, its bounds, what it
-//! refuses, and the same bits from any number of threads.
+//! The contract of the fast skin stage besides the right numbers.
+//!
+//! - its layout and its bounds,
+//! - the arguments that it refuses,
+//! - the same bits from any number of threads.
 
 use super::load::{Streams, both, made, models, palettes, posed, rest_weights};
 use crate::reference::rng::Rng;
@@ -10,7 +13,7 @@ use throng::import::ImportOptions;
 use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
 use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
 
-/// What no stream's word has after skinning.
+/// A bit pattern that no word of a stream has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;
 
 fn words(skinner: &Skinner, palette: PaletteRef<'_>, weights: &[f32]) -> Vec<u32> {
@@ -111,27 +114,22 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
     let joints = character.palette().len();
     let words = skinner.layout().words as usize;
     let matrices = vec![Mat3x4::IDENTITY; joints + 1];
-    let untouched = vec![f32::from_bits(UNTOUCHED); words + 1];
-    let mut out = untouched.clone();
-    let mut attempt = |entries: usize, weights: &[f32], words: usize| {
+    let mut out = vec![f32::from_bits(UNTOUCHED); words + 1];
+    let none: &[f32] = &[];
+    for (what, entries, weights, len, got, need) in [
+        ("palette", joints - 1, none, words, joints - 1, joints),
+        ("palette", joints + 1, none, words, joints + 1, joints),
+        ("morph weights", joints, &[0.5], words, 1, 0),
+        ("skinned words", joints, none, words - 1, words - 1, words),
+        ("skinned words", joints, none, words + 1, words + 1, words),
+    ] {
         let palette = PaletteRef::Mat3x4(&matrices[..entries]);
-        let error = skinner
-            .skin(palette, weights, WriteOnly::over(&mut out[..words]))
-            .unwrap_err();
-        assert!(out.iter().all(|word| word.to_bits() == UNTOUCHED));
-        error
-    };
-    for wrong in [joints - 1, joints + 1] {
-        assert_eq!(attempt(wrong, &[], words), length("palette", wrong, joints));
-    }
-    assert_eq!(
-        attempt(joints, &[0.5], words),
-        length("morph weights", 1, 0)
-    );
-    for wrong in [words - 1, words + 1] {
-        assert_eq!(
-            attempt(joints, &[], wrong),
-            length("skinned words", wrong, words)
+        let result = skinner.skin(palette, weights, WriteOnly::over(&mut out[..len]));
+        let wanted = Err(length(what, got, need));
+        assert_eq!(result, wanted, "{what}: {got} instead of {need}");
+        assert!(
+            out.iter().all(|word| word.to_bits() == UNTOUCHED),
+            "{what}: {got} instead of {need}"
         );
     }
     let palette = PaletteRef::Mat3x4(&matrices[..joints]);
@@ -148,7 +146,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
     );
 }
 
-/// Where there are no places, there is no box: not an empty one either.
+/// Bounds of positions that are not finite are refused. They are not an empty box either.
 #[test]
 fn bounds_want_a_finite_palette() {
     let character = made(&mut Rng::new(72), 9, 2, Streams::ALL[1]);
@@ -200,8 +198,9 @@ fn many_say_which_job_is_wrong() {
     assert!(out.iter().all(|word| word.to_bits() == UNTOUCHED));
 }
 
-/// Instances of two characters, in all formats; the same bits from one thread, three and eight as
-/// from single calls.
+/// One, three and eight threads give the same bits as single calls.
+///
+/// The instances are of two characters, and in all formats.
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let mut rng = Rng::new(73);

@@ -15,11 +15,11 @@ use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 
-/// Influences a vertex.
+/// Numbers of influences per vertex.
 pub(crate) const COUNTS: [usize; 6] = [1, 2, 4, 8, 16, 20];
 const JOINTS: usize = 37;
 
-/// Which streams a primitive has besides positions.
+/// The streams of a primitive besides positions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Streams {
     pub(crate) normals: bool,
@@ -43,8 +43,7 @@ impl Streams {
     ];
 }
 
-/// A character of one primitive. The number of influences differs from vertex to vertex; one has as
-/// many as are asked for.
+/// A character with one primitive. The number of influences varies, up to the given number.
 pub(crate) fn made(
     rng: &mut Rng,
     vertices: usize,
@@ -113,7 +112,7 @@ pub(crate) struct Palettes {
     pub(crate) offsets: Vec<QuatOffset>,
 }
 
-/// Turns by up to a radian, which blends survive with half of their length.
+/// Rotations by up to a radian. Blends of them keep at least half of their length.
 pub(crate) fn palettes(rng: &mut Rng, len: usize) -> Palettes {
     let transform = |rng: &mut Rng, scale: Vec3| {
         let turn = Quat::from_axis_angle(rng.direction(), rng.range(-1.0, 1.0));
@@ -141,7 +140,7 @@ pub(crate) fn palettes(rng: &mut Rng, len: usize) -> Palettes {
 }
 
 impl Palettes {
-    /// The matrices that the entries of each of [`Self::refs`] stand for.
+    /// The matrices that the entries of each of [`Self::refs`] represent.
     pub(crate) fn affines(&self) -> [Vec<Affine3A>; 4] {
         fn all<E: PaletteEntry>(list: &[E]) -> Vec<Affine3A> {
             list.iter().map(E::to_affine).collect()
@@ -179,7 +178,7 @@ pub(crate) fn rest_weights(character: &Character) -> Vec<f32> {
     weights.map(|weight| weight.rest).collect()
 }
 
-/// A palette of the character's own in every format, of a clip or of the rest pose.
+/// The character's palette in every format, of a clip or of the rest pose.
 pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palettes {
     fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
         let mut list = vec![nothing; character.palette().len()];

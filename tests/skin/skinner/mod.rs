@@ -1,5 +1,8 @@
-//! The fast skin stage against the plain one: every method, number of influences and set of
-//! streams, on made characters and on all models.
+//! The fast skin stage, compared with the plain one.
+//!
+//! The tests cover every method, number of influences and set of streams, on generated characters
+//! and
+//! on all models.
 
 mod contract;
 pub(crate) mod load;
@@ -11,10 +14,10 @@ use throng::glam::{Affine3A, Vec3, Vec4};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
 use throng::skin::{PosedVertices, skin};
 
-/// One unit in the last place of numbers from 1 to 2, halved: what a rounding can be off by.
+/// The largest error of a rounding: half a unit in the last place of numbers from 1 to 2.
 const UNIT: f32 = 1.0 / 16_777_216.0;
 
-/// The largest magnitudes that a position is added up from.
+/// The largest magnitudes of the terms of a position.
 fn magnitude(character: &Character, palette: &[Affine3A]) -> f32 {
     let reach = |p: &Vec3| p.abs().max_element();
     let points = character.primitives().iter().flat_map(|p| &p.positions);
@@ -29,7 +32,7 @@ fn magnitude(character: &Character, palette: &[Affine3A]) -> f32 {
     sums.fold(0.0, f32::max)
 }
 
-/// How far positions and directions are apart at most.
+/// The largest differences of positions and directions.
 #[derive(Debug, Default, Clone, Copy)]
 struct Apart {
     positions: f32,
@@ -81,15 +84,18 @@ fn apart(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) -> Apa
     most
 }
 
-/// Both sides round every difference, product and sum by a unit each of the magnitudes that go in:
-/// `2 K + 8` times for a blend of `K` entries and a point, and for a quaternion's rotation 16 times
-/// more. Twice that, for two sides.
+/// The bound of a position's error.
+///
+/// Both sides round every difference, product and sum by one unit of the magnitudes of its terms.
+/// There
+/// are `2 K + 8` roundings for a blend of `K` entries and a point, and 16 more for the rotation of
+/// a
+/// quaternion. The bound is twice that, for two sides.
 fn position_bound(influences: usize, magnitude: f32) -> f32 {
     2.0 * (2.0 * influences as f32 + 24.0) * UNIT * magnitude
 }
 
-/// Measured: 3e-7 at most over all made characters, whose blends lose no more than half of their
-/// length.
+/// Measured: at most 3e-7 over all generated characters, whose blends keep half of their length.
 const DIRECTION_BOUND: f32 = 2e-6;
 
 #[test]
@@ -120,7 +126,7 @@ fn it_agrees_with_the_plain_code() {
     println!("{most:?}");
 }
 
-/// Measured: 6e-7 at most over the models.
+/// Measured: at most 6e-7 over the models.
 const MODEL_DIRECTION_BOUND: f32 = 4e-6;
 
 #[test]
@@ -190,7 +196,7 @@ fn identities_give_the_rest_pose_back_bit_for_bit() {
     }
 }
 
-/// Of every kind that has no inverse, is mirrored, or would over- or underflow.
+/// Matrices without an inverse, flipped ones, and ones that would overflow or underflow.
 fn extremes(rng: &mut Rng) -> Vec<Affine3A> {
     let scales = [
         Vec3::new(1.0, 1.0, 0.0),
@@ -216,7 +222,7 @@ fn directions_stay_unit_vectors_under_extreme_matrices() {
         let character = made(&mut rng, 83, influences, Streams::ALL[2]);
         for _ in 0..20 {
             let kinds = extremes(&mut rng);
-            // One kind at a time, and all of them mixed in a block.
+            // One kind at a time, and all kinds mixed in a block.
             for kind in 0..=kinds.len() {
                 let pick = |rng: &mut Rng| {
                     kinds[if kind < kinds.len() {
@@ -255,8 +261,7 @@ fn check_directions(character: &Character, palette: PaletteRef<'_>) {
     }
 }
 
-/// Mirrors and single joints under every matrix: nothing is blended, so both sides do the same but
-/// for rounding.
+/// Flips and single joints under every matrix: without a blend, both sides differ by rounding only.
 #[test]
 fn mirrors_turn_normals_and_tangents_as_the_plain_code_does() {
     let mut rng = Rng::new(61);

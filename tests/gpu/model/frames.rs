@@ -1,0 +1,203 @@
+//! Frames: the expected data, and the data that the probe saw.
+
+use super::{Expected, Flight, Model, Part, apart};
+use crate::support::frames::{EXTENT, FramesInFlight};
+use crate::support::made::rest_palette;
+use crate::support::probe::{Output, Probe};
+use crate::support::{Setup, view};
+use std::collections::BTreeMap;
+use throng::glam::Vec3;
+use throng::gpu::layout::GpuInstance;
+use throng::ids::ClipId;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::{CharacterId, Crowd, InstanceId, Stats, View};
+
+impl Model {
+    /// The expected data of every visible instance of a character, by table index.
+    fn expected(
+        &mut self,
+        crowd: &Crowd,
+        kind: usize,
+        (mask, listed): (u32, Option<&[InstanceId]>),
+    ) -> BTreeMap<u32, Expected> {
+        let (character, animator) = (&self.kinds[kind], &mut self.animators[kind]);
+        let rest = rest_palette::<Mat3x4>(character);
+        let of_kind = self.members.iter().filter(|m| m.character == kind);
+        let of_kind = of_kind.filter(|member| {
+            let named = listed.is_none_or(|ids| ids.contains(&member.id));
+            member.visible && member.mask & mask != 0 && named
+        });
+        let mut all = BTreeMap::new();
+        for member in of_kind {
+            let mut cpu = rest.clone();
+            if let Some(wanted) = member.scalar(character, self.now_s) {
+                let to = WriteOnly::over(&mut cpu);
+                animator.palettes(&[member.actor], to).unwrap();
+                self.worst = self.worst.max(apart(&cpu, &wanted));
+            }
+            let words = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            let rows = Mat3x4::from_affine(&member.world_from_model).rows;
+            let mut record = words(rows.as_flattened());
+            record.extend(words(&member.tint));
+            record.push(member.user);
+            let expected = Expected {
+                record,
+                palette: cpu
+                    .iter()
+                    .flat_map(|m| words(m.rows.as_flattened()))
+                    .collect(),
+                animated: member.layer.is_some() || member.model.is_some(),
+                mirrored: member.world_from_model.matrix3.determinant() < 0.0,
+            };
+            let index = crowd.table_index(member.id).unwrap();
+            assert!(
+                all.insert(index, expected).is_none(),
+                "two in one frame in flight"
+            );
+        }
+        all
+    }
+
+    /// Records a frame in which the probe copies everything that it sees.
+    pub(super) fn frame(
+        &mut self,
+        setup: &mut Setup,
+        crowd: &mut Crowd,
+        frames_in_flight: &mut FramesInFlight,
+        (probe, outputs): (&Probe, &[Output]),
+        frame_index: u32,
+    ) -> Flight {
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
+        let mut flight = Flight::default();
+        self.now_s += f64::from(self.rng.range(0.0, 0.3));
+        let mask = [1, 2, u32::MAX, u32::MAX][self.rng.below(4)];
+        let listed: Option<Vec<InstanceId>> = self.rng.chance(3).then(|| {
+            let ids = self.members.iter().map(|member| member.id);
+            ids.filter(|_| self.rng.chance(2)).collect()
+        });
+        self.update();
+        let expected: Vec<_> = (0..self.kinds.len())
+            .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
+            .collect();
+        let context = &mut setup.context;
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, self.now_s) };
+        let mut frame = begun.unwrap();
+        self.check_playing(frame.crowd());
+        let views = [View {
+            mask,
+            list: listed.map(|ids| frame.list(&ids).unwrap()),
+            ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
+        }];
+        let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
+        let mut word = 0;
+        for (kind, expected) in expected.into_iter().enumerate() {
+            let inputs = frame.inputs(views[0], self.ids[kind], 0).unwrap();
+            let (plain, mirrored) = (inputs.plain.len(), inputs.mirrored.len());
+            assert_eq!(inputs.plain.end, inputs.mirrored.start);
+            let entries = self.kinds[kind].palette().len();
+            let output = &outputs[frame_index as usize];
+            let count = (plain + mirrored) as u32;
+            if count > 0 {
+                probe.bind(
+                    &context.device,
+                    cmd,
+                    inputs.set,
+                    &inputs.dynamic_offsets,
+                    output,
+                );
+                let push = [inputs.plain.start, count, entries as u32, word as u32];
+                probe.run(&context.device, cmd, push, count);
+            }
+            flight.parts.push(Part {
+                first: word,
+                entries,
+                plain,
+                mirrored,
+                expected,
+            });
+            word += count as usize * (25 + 12 * entries);
+        }
+        assert!(word as u64 * 4 <= output_words(outputs) * 4);
+        self.check_stats(&frame.stats(), &flight);
+        Probe::finish(&context.device, cmd);
+        frames_in_flight.submit(&setup.context, frame_index);
+        self.frames += 1;
+        flight
+    }
+
+    /// Updates the test's own animators to the present time.
+    pub(super) fn update(&mut self) {
+        for animator in &mut self.animators {
+            animator.update(self.now_s).unwrap();
+        }
+    }
+
+    /// Compares the clips and times that the crowd reports for every instance.
+    fn check_playing(&self, crowd: &Crowd) {
+        for member in &self.members {
+            let Some(playing) = member.layer else {
+                continue;
+            };
+            let clip = &self.kinds[member.character].clips()[playing.clip];
+            let told: Vec<_> = crowd.playing(member.id).unwrap().collect();
+            assert_eq!(told.len(), 1);
+            assert_eq!(told[0].clip, Some(ClipId(playing.clip as u16)));
+            let at = playing.at(self.now_s, clip.duration_s());
+            let off = (told[0].time_s - at).abs();
+            // The end of a loop is its start.
+            let off = off.min((off - clip.duration_s()).abs());
+            assert!(off < 1e-9, "{} {at}", told[0].time_s);
+        }
+    }
+
+    fn check_stats(&self, stats: &Stats, flight: &Flight) {
+        let all = flight.parts.iter().flat_map(|part| part.expected.values());
+        let animated = all.filter(|expected| expected.animated);
+        let (count, entries) = animated.fold((0, 0), |(count, entries), expected| {
+            (count + 1, entries + expected.palette.len() as u32 / 12)
+        });
+        assert_eq!(stats.instances as usize, self.members.len());
+        // Instances that stand still are written once for each frame in flight.
+        assert!(stats.animated <= count && stats.palette_entries <= entries);
+        assert!(stats.changes as usize <= self.capacity.instances as usize);
+        assert_eq!(stats.draws, 0);
+    }
+}
+
+fn output_words(outputs: &[Output]) -> u64 {
+    outputs[0].buffer.size() / 4
+}
+
+/// Compares the data that a frame saw with the expected data.
+pub(super) fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32], words: &[u32]) {
+    assert_eq!(kinds.len(), crowd_kinds.len());
+    for (kind, part) in flight.parts.iter().enumerate() {
+        let (first, entries, expected) = (part.first, part.entries, &part.expected);
+        let (plain, mirrored) = (part.plain, part.mirrored);
+        assert_eq!(expected.len(), plain + mirrored, "instances of kind {kind}");
+        let stride = 25 + 12 * entries;
+        let run = &words[first..][..stride * expected.len()];
+        let mut seen = BTreeMap::new();
+        for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
+            let mut record = words[1..17].to_vec();
+            record.push(words[20]);
+            assert_eq!(words[19], crowd_kinds[kind], "the record's character");
+            let source = words[18];
+            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_RESIDENT);
+            let one = Expected {
+                record,
+                palette: words[25..].to_vec(),
+                animated: source == GpuInstance::SOURCE_RING,
+                mirrored: at >= plain,
+            };
+            assert!(
+                seen.insert(words[0], one).is_none(),
+                "one instance is listed twice"
+            );
+        }
+        assert!(
+            seen == *expected,
+            "kind {kind}: {seen:?}\nis not {expected:?}"
+        );
+    }
+}

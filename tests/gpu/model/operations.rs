@@ -1,0 +1,247 @@
+//! The operations: each is applied to the crowd, to the animators and to the model.
+
+use super::{Member, Model, Playing};
+use crate::support::Setup;
+use std::collections::BTreeSet;
+use throng::animator::ShowPose;
+use throng::ids::{ClipId, JointId};
+use throng::motion::LoopMode;
+use throng::skeleton::Affine;
+use throng::{Capacity, Crowd, Error, Play, Spawn};
+
+impl Model {
+    fn entries(&self) -> u32 {
+        let of = |member: &Member| self.kinds[member.character].palette().len() as u32;
+        self.members.iter().map(of).sum()
+    }
+
+    fn transform(&mut self) -> Affine {
+        let mut scale = self.rng.vector(0.5, 1.5);
+        if self.rng.chance(4) {
+            scale.x = -scale.x;
+        }
+        let place = self.rng.vector(-3.0, 3.0);
+        Affine::from_scale_rotation_translation(scale, self.rng.rotation(), place)
+    }
+
+    fn tint(&mut self) -> [f32; 4] {
+        [0; 4].map(|_| self.rng.range(0.0, 1.0))
+    }
+
+    fn playing(&mut self, kind: usize) -> (Play<'static>, Option<Playing>) {
+        let clips = self.kinds[kind].clips().len();
+        if clips == 0 || self.rng.chance(4) {
+            return (Play::REST, None);
+        }
+        let clip = self.rng.below(clips);
+        let start_s = (!self.rng.chance(3)).then(|| f64::from(self.rng.range(-50.0, 50.0)));
+        let loop_mode = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][self.rng.below(3)];
+        let play = Play {
+            start_s,
+            offset_s: f64::from(self.rng.range(-1.0, 1.0)),
+            speed: [1.0, -0.7, 0.0, 2.5][self.rng.below(4)],
+            loop_mode,
+            ..Play::new(ClipId(clip as u16))
+        };
+        let playing = Playing {
+            clip,
+            start_s: start_s.unwrap_or(self.now_s),
+            offset_s: play.offset_s,
+            speed: play.speed,
+            loop_mode,
+        };
+        (play, Some(playing))
+    }
+
+    fn spawn(&mut self, crowd: &mut Crowd) {
+        let character = self.rng.below(self.kinds.len());
+        let (play, layer) = self.playing(character);
+        let spawn = Spawn {
+            world_from_model: self.transform(),
+            tint: self.tint(),
+            user: self.rng.bits() as u32,
+            play,
+            ..Spawn::default()
+        };
+        let need = self.kinds[character].palette().len() as u32;
+        let (alive, entries) = (self.members.len() as u32, self.entries());
+        let got = crowd.spawn(self.ids[character], &spawn);
+        let full = if alive + 1 > self.capacity.instances {
+            Some(("instances", alive + 1, self.capacity.instances))
+        } else if entries + need > self.capacity.palette_entries {
+            Some((
+                "palette entries",
+                entries + need,
+                self.capacity.palette_entries,
+            ))
+        } else {
+            None
+        };
+        if let Some((what, asked, cap)) = full {
+            let (asked, cap) = (asked.into(), cap.into());
+            assert_eq!(got, Err(Error::Capacity { what, asked, cap }));
+            self.refused += 1;
+            return;
+        }
+        self.members.push(Member {
+            id: got.unwrap(),
+            actor: self.animators[character].add(play).unwrap(),
+            character,
+            world_from_model: spawn.world_from_model,
+            tint: spawn.tint,
+            user: spawn.user,
+            layer,
+            model: None,
+            visible: true,
+            mask: u32::MAX,
+        });
+    }
+
+    fn despawn(&mut self, crowd: &mut Crowd) {
+        let at = self.rng.below(self.members.len());
+        let member = self.members.swap_remove(at);
+        crowd.despawn(member.id).unwrap();
+        let animator = &mut self.animators[member.character];
+        animator.remove(member.actor).unwrap();
+        self.dead.push(member.id);
+    }
+
+    fn change(&mut self, crowd: &mut Crowd) {
+        let at = self.rng.below(self.members.len());
+        let Member {
+            id,
+            actor,
+            character,
+            ..
+        } = self.members[at];
+        match self.rng.below(7) {
+            5 => {
+                let to = self.rng.chance(2);
+                crowd.set_visible(id, to).unwrap();
+                self.members[at].visible = to;
+                assert_eq!(crowd.is_visible(id), Ok(to));
+            }
+            6 => {
+                let to = [0, 1, 2, 3, u32::MAX][self.rng.below(5)];
+                crowd.set_view_mask(id, to).unwrap();
+                self.members[at].mask = to;
+                assert_eq!(crowd.view_mask(id), Ok(to));
+            }
+            0 => {
+                let to = self.transform();
+                crowd.set_transform(id, &to).unwrap();
+                self.members[at].world_from_model = to;
+            }
+            1 => {
+                let to = self.tint();
+                crowd.set_tint(id, to).unwrap();
+                self.members[at].tint = to;
+            }
+            2 => {
+                let to = self.rng.bits() as u32;
+                crowd.set_user(id, to).unwrap();
+                self.members[at].user = to;
+            }
+            3 => {
+                let joints = self.kinds[character].skeleton().len();
+                let model: Vec<_> = (0..joints).map(|_| self.transform()).collect();
+                crowd.set_model_pose(id, &model).unwrap();
+                let (animator, show) = (&mut self.animators[character], ShowPose::default());
+                animator.show_model_pose(actor, &model, &show).unwrap();
+                self.members[at].model = Some(model);
+                self.members[at].layer = None;
+                let clips: Vec<_> = crowd.playing(id).unwrap().map(|of| of.clip).collect();
+                assert_eq!(clips, [None]);
+            }
+            _ => {
+                let (play, layer) = self.playing(character);
+                crowd.play(id, play).unwrap();
+                self.animators[character].play(actor, play).unwrap();
+                self.members[at].layer = layer;
+                self.members[at].model = None;
+            }
+        }
+    }
+
+    fn touch_the_dead(&mut self, crowd: &mut Crowd) {
+        let id = self.dead[self.rng.below(self.dead.len())];
+        assert!(!crowd.is_alive(id));
+        let results = [
+            crowd.despawn(id),
+            crowd.set_transform(id, &Affine::IDENTITY),
+            crowd.set_tint(id, [0.0; 4]),
+            crowd.set_user(id, 1),
+            crowd.set_visible(id, true),
+            crowd.set_view_mask(id, 1),
+            crowd.detach(id).map(drop),
+            crowd.attach(id, id, JointId(0), &Affine::IDENTITY),
+            crowd.transform(id).map(drop),
+            crowd.tint(id).map(drop),
+            crowd.user(id).map(drop),
+            crowd.is_visible(id).map(drop),
+            crowd.view_mask(id).map(drop),
+            crowd.morph_overrides(id).map(drop),
+            crowd.character_of(id).map(drop),
+            crowd.attachment(id).map(drop),
+            crowd.attached_to(id).map(drop),
+            crowd.hidden_parts(id).map(drop),
+            crowd.play(id, Play::REST),
+            crowd.set_model_pose(id, &[]),
+            crowd.table_index(id).map(drop),
+            crowd.instance(id).map(drop),
+            crowd.playing(id).map(drop),
+        ];
+        for result in results {
+            let stale = matches!(
+                result,
+                Err(Error::Stale {
+                    what: "instance",
+                    ..
+                })
+            );
+            assert!(stale, "{result:?}");
+        }
+    }
+
+    fn grow(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
+        let capacity = Capacity {
+            instances: self.capacity.instances + self.rng.below(6) as u32,
+            // Sometimes less than the present capacity: nothing shrinks.
+            palette_entries: self.capacity.palette_entries + self.rng.below(60) as u32 - 10,
+            views: 1 + self.rng.below(2) as u32,
+            ..Capacity::DEFAULT
+        };
+        crowd
+            .reserve(&mut setup.context.allocator, &capacity)
+            .unwrap();
+        let max = |a: u32, b: u32| a.max(b);
+        self.capacity = Capacity {
+            instances: max(self.capacity.instances, capacity.instances),
+            palette_entries: max(self.capacity.palette_entries, capacity.palette_entries),
+            views: max(self.capacity.views, capacity.views),
+            ..Capacity::DEFAULT
+        };
+        assert_eq!(crowd.capacity(), self.capacity);
+    }
+
+    pub(super) fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
+        match self.rng.below(100) {
+            0..34 => self.spawn(crowd),
+            34..54 if !self.members.is_empty() => self.despawn(crowd),
+            54..92 if !self.members.is_empty() => self.change(crowd),
+            92..99 if !self.dead.is_empty() => self.touch_the_dead(crowd),
+            99 if self.rng.chance(2) => self.grow(setup, crowd),
+            _ => {}
+        }
+        assert_eq!(crowd.len(), self.members.len());
+        let all: BTreeSet<u32> = crowd
+            .instances()
+            .map(|id| crowd.table_index(id).unwrap())
+            .collect();
+        let known = self
+            .members
+            .iter()
+            .map(|member| crowd.table_index(member.id).unwrap());
+        assert_eq!(all, known.collect());
+    }
+}

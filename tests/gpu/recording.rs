@@ -1,0 +1,266 @@
+//! Command buffers and frames: recorded by threads, submitted apart, abandoned, timed.
+
+use crate::pictures::{camera, scene, sides};
+use crate::support::frames::{FramesInFlight, NORMAL_Z, different, pass, picture, record};
+use crate::support::made::{built, ribbon};
+use crate::support::{Setup, each};
+use std::thread;
+use throng::ash::{self, vk};
+use throng::standalone::{Begin, Target};
+use throng::{Frame, PassId, View, ViewId, Viewport};
+
+/// Records secondary command buffers on threads that share the frame.
+///
+/// Each command buffer has its own pool.
+fn secondaries(
+    setup: &mut Setup,
+    frame: &Frame<'_>,
+    target: &Target,
+    draws: &[(ViewId, PassId)],
+) -> (Vec<vk::CommandPool>, Vec<vk::CommandBuffer>) {
+    let context = &setup.context;
+    let formats = [target.formats().color];
+    let depth = target.formats().depth.unwrap();
+    let family = context.queue_family;
+    let one = |device: &ash::Device, (view, pass): (ViewId, PassId)| unsafe {
+        let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+        let pool = device.create_command_pool(&info, None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .level(vk::CommandBufferLevel::SECONDARY)
+            .command_buffer_count(1);
+        let cmd = device.allocate_command_buffers(&info).unwrap()[0];
+        let mut rendering = vk::CommandBufferInheritanceRenderingInfo::default()
+            .color_attachment_formats(&formats)
+            .depth_attachment_format(depth)
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let inheritance = vk::CommandBufferInheritanceInfo::default().push_next(&mut rendering);
+        let info = vk::CommandBufferBeginInfo::default()
+            .flags(
+                vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE
+                    | vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+            )
+            .inheritance_info(&inheritance);
+        device.begin_command_buffer(cmd, &info).unwrap();
+        frame.record_draw(cmd, view, pass).unwrap();
+        device.end_command_buffer(cmd).unwrap();
+        (pool, cmd)
+    };
+    let (device, one) = (&context.device, &one);
+    let made: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = draws
+            .iter()
+            .map(|draw| scope.spawn(move || one(device, *draw)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    made.into_iter().unzip()
+}
+
+#[test]
+fn threads_draw_into_secondary_command_buffers() {
+    each(|setup| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
+            let pass = pass(crowd, target, false);
+            let half = |x: f32| View {
+                viewport: Viewport {
+                    x,
+                    y: 0.0,
+                    width: 48.0,
+                    height: 96.0,
+                },
+                ..camera()
+            };
+            let views = [half(0.0), half(48.0)];
+            let on = (target, pass, &NORMAL_Z);
+            let alone = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &views,
+            );
+            let cmd = frames_in_flight.begin(&setup.context, 1);
+            let allocator = &mut setup.context.allocator;
+            let pools = unsafe {
+                let mut frame = crowd.begin_frame(allocator, 1, 0.3).unwrap();
+                let ids = frame.record_prepare(cmd, &views).unwrap();
+                let draws = [(ids[0], pass), (ids[1], pass)];
+                let (pools, cmds) = secondaries(setup, &frame, target, &draws);
+                assert_eq!(frame.stats().draws, 2 * 2 * 2);
+                let begin = Begin {
+                    flags: vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS,
+                    ..NORMAL_Z
+                };
+                target.begin(&setup.context.device, cmd, &begin);
+                setup.context.device.cmd_execute_commands(cmd, &cmds);
+                target.end(&setup.context.device, cmd);
+                pools
+            };
+            frames_in_flight.submit(&setup.context, 1);
+            frames_in_flight.wait(&setup.context, 1);
+            let together = target.read_rgba(&mut setup.context).unwrap();
+            assert_eq!(different(&alone, &together, 0), 0);
+            for pool in pools {
+                unsafe { setup.context.device.destroy_command_pool(pool, None) };
+            }
+        });
+    });
+}
+
+/// Prepare and draw are in command buffers of different submissions.
+#[test]
+fn prepare_and_draw_may_be_submitted_apart() {
+    each(|setup| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
+            let pass = pass(crowd, target, false);
+            let on = (target, pass, &NORMAL_Z);
+            let alone = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &[camera()],
+            );
+            let mut draws = FramesInFlight::new(&setup.context, 1);
+            for _ in 0..3 {
+                let prepare = frames_in_flight.begin(&setup.context, 1);
+                let draw = draws.begin(&setup.context, 0);
+                let context = &mut setup.context;
+                unsafe {
+                    let mut frame = crowd.begin_frame(&mut context.allocator, 1, 0.3).unwrap();
+                    let ids = frame.record_prepare(prepare, &[camera()]).unwrap();
+                    target.begin(&context.device, draw, &NORMAL_Z);
+                    frame.record_draw(draw, ids[0], pass).unwrap();
+                    target.end(&context.device, draw);
+                }
+                frames_in_flight.submit(&setup.context, 1);
+                draws.submit(&setup.context, 0);
+                draws.wait(&setup.context, 0);
+                let apart = target.read_rgba(&mut setup.context).unwrap();
+                assert_eq!(different(&alone, &apart, 0), 0);
+            }
+            draws.destroy(&setup.context);
+        });
+    });
+}
+
+/// Growth does not change the picture, even if frames are still in flight.
+#[test]
+fn growth_and_new_characters_keep_what_is_drawn() {
+    each(|setup| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
+            let pass = pass(crowd, target, false);
+            let on = (target, pass, &NORMAL_Z);
+            let before = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (0, 0.3),
+                on,
+                &[camera()],
+            );
+            for step in 1..6 {
+                let frame_index = step % 2;
+                let cmd = frames_in_flight.begin(&setup.context, frame_index);
+                let context = &mut setup.context;
+                let on = (target, pass, &NORMAL_Z);
+                record(context, crowd, cmd, (frame_index, 0.3), on, &[camera()]);
+                frames_in_flight.submit(&setup.context, frame_index);
+                // The frame is in flight while all of this happens.
+                let mut capacity = crowd.capacity();
+                capacity.instances += 1000;
+                capacity.palette_entries += 5000;
+                let allocator = &mut setup.context.allocator;
+                crowd.reserve(allocator, &capacity).unwrap();
+                let more = built(ribbon(3 + step as usize)).character;
+                let id = crowd.add_character(allocator, &more).unwrap();
+                if step > 2 {
+                    crowd.remove_character(id).unwrap();
+                }
+            }
+            let after = picture(
+                &mut setup.context,
+                crowd,
+                frames_in_flight,
+                (1, 0.3),
+                on,
+                &[camera()],
+            );
+            assert_eq!(different(&before, &after, 0), 0);
+        });
+    });
+}
+
+/// Timestamps are measured if the description asks for them, and name the stages.
+#[test]
+fn stages_are_timed_where_it_is_asked_for() {
+    each(|setup| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
+            let pass = pass(crowd, target, false);
+            for _ in 0..3 {
+                let on = (target, pass, &NORMAL_Z);
+                picture(
+                    &mut setup.context,
+                    crowd,
+                    frames_in_flight,
+                    (0, 0.3),
+                    on,
+                    &[camera()],
+                );
+            }
+            let allocator = &mut setup.context.allocator;
+            unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
+            let names: Vec<_> = crowd.gpu_times().iter().map(|time| time.name).collect();
+            if setup.config.profile {
+                assert_eq!(names, ["upload", "draw"]);
+            } else {
+                assert!(names.is_empty());
+            }
+        });
+    });
+}
+
+/// The next frame uploads the data of an abandoned one: new characters, and new and moved records.
+#[test]
+fn an_abandoned_frame_loses_nothing() {
+    each(|setup| {
+        let mut pictures = Vec::new();
+        // The undisturbed scene is second. If it were first, it would leave its data in memory, and
+        // a loss in the other scene could go unnoticed.
+        for abandoned in [true, false] {
+            scene(setup, |setup, crowd, frames_in_flight, target| {
+                let pass = pass(crowd, target, false);
+                let on = (target, pass, &NORMAL_Z);
+                let more = built(ribbon(5)).character;
+                let allocator = &mut setup.context.allocator;
+                let gone = crowd.add_character(allocator, &more).unwrap();
+                if abandoned {
+                    let cmd = frames_in_flight.begin(&setup.context, 0);
+                    let context = &mut setup.context;
+                    record(context, crowd, cmd, (0, 0.2), on, &[camera()]);
+                    crowd.remove_character(gone).unwrap();
+                    // SAFETY: the command buffer is begun anew instead of submitted.
+                    unsafe { crowd.abandon_frame() };
+                }
+                let context = &mut setup.context;
+                pictures.push(picture(
+                    context,
+                    crowd,
+                    frames_in_flight,
+                    (0, 0.3),
+                    on,
+                    &[camera()],
+                ));
+            });
+        }
+        assert_eq!(different(&pictures[0], &pictures[1], 0), 0);
+        let (red, _) = sides(&pictures[0]);
+        assert!(red > 500, "{red}");
+    });
+}

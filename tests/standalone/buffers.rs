@@ -1,0 +1,69 @@
+//! Buffers: written, read back and refused.
+
+use crate::setup::{buffer, context, finish};
+use throng::ash::vk;
+use throng::gpu_allocator::MemoryLocation;
+use throng::standalone::{Buffer, BufferDesc, StandaloneError};
+
+#[test]
+fn reads_buffers_back() {
+    let mut context = context();
+    let bytes: Vec<u8> = (0..=255).collect();
+    let mut up = buffer(&mut context, 256, MemoryLocation::CpuToGpu);
+    up.write(0, &bytes).expect("mapped");
+    let far = buffer(&mut context, 256, MemoryLocation::GpuOnly);
+    let (from, to) = (up.handle(), far.handle());
+    context
+        .submit_and_wait(|device, cmd| {
+            let region = vk::BufferCopy::default().size(256);
+            // SAFETY: both buffers have 256 bytes, and `cmd` is recording.
+            unsafe { device.cmd_copy_buffer(cmd, from, to, &[region]) };
+        })
+        .expect("the copy ends");
+    assert_eq!(far.read(&mut context, 0, 256).expect("bytes"), bytes);
+    assert_eq!(
+        far.read(&mut context, 100, 7).expect("bytes"),
+        bytes[100..107]
+    );
+    for (offset, size) in [(0, 0), (0, 257), (256, 1), (u64::MAX, 2)] {
+        let error = far.read(&mut context, offset, size);
+        assert!(
+            matches!(error, Err(StandaloneError::Range { .. })),
+            "{error:?}"
+        );
+    }
+    assert!(matches!(
+        up.write(250, &bytes),
+        Err(StandaloneError::Range { .. })
+    ));
+    assert_eq!(up.bytes().expect("mapped"), bytes);
+    up.destroy(&mut context);
+    far.destroy(&mut context);
+    finish(context);
+}
+
+#[test]
+fn buffers_that_are_not_mapped_say_so() {
+    let mut context = context();
+    let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
+    // A software device may map all memory.
+    if let Err(error) = far.bytes() {
+        assert!(
+            matches!(error, StandaloneError::NotMapped { .. }),
+            "{error}"
+        );
+    }
+    far.destroy(&mut context);
+    let empty = BufferDesc {
+        name: "empty",
+        size: 0,
+        usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+        location: MemoryLocation::GpuOnly,
+    };
+    let error = Buffer::new(&mut context, &empty);
+    assert!(
+        matches!(error, Err(StandaloneError::Range { .. })),
+        "{error:?}"
+    );
+    finish(context);
+}

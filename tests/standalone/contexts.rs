@@ -1,0 +1,81 @@
+//! Objects that are used with another context than their own.
+
+use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
+use throng::gpu_allocator::MemoryLocation;
+use throng::standalone::{Frames, StandaloneError, Target, TargetDesc};
+
+fn assert_foreign<T: std::fmt::Debug>(result: Result<T, StandaloneError>, wanted: &str) {
+    match result {
+        Err(StandaloneError::ForeignContext { object }) => assert_eq!(object, wanted),
+        other => panic!("{wanted}: {other:?}"),
+    }
+}
+
+#[test]
+fn another_context_is_refused() {
+    let mut context = context();
+    let mut other = second(&desc());
+    let near = buffer(&mut context, 16, MemoryLocation::CpuToGpu);
+    let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
+    assert_foreign(near.read(&mut other, 0, 16), "buffer `test buffer`");
+    assert_foreign(target.read_rgba(&mut other), "target `target`");
+    assert_foreign(frames.begin(&mut other), "the frames in flight");
+    let frame = frames.begin(&mut context).expect("a frame");
+    // SAFETY: `frame` was begun last, and the other context is rejected.
+    let refused = unsafe { frames.submit(&mut other, frame, None) };
+    assert_foreign(refused, "the frames in flight");
+    // SAFETY: as above, with the right context.
+    unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    frames.destroy(&mut context);
+    target.destroy(&mut context);
+    near.destroy(&mut context);
+    finish_second(other);
+    finish(context);
+}
+
+/// Objects that are destroyed with another context are left alone.
+///
+/// When their own device is destroyed, the layer reports each of them as still alive. It reports
+/// nothing about the other device.
+#[test]
+fn what_is_destroyed_with_another_context_is_leaked() {
+    let mut context = context();
+    let mut other = second(&desc());
+    let desc = TargetDesc {
+        name: "leaked target",
+        ..TargetDesc::default()
+    };
+    let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
+    let target = Target::new(&mut context, &desc).expect("a target");
+    let frames = Frames::new(&context, 1).expect("frames in flight");
+    frames.destroy(&mut other);
+    target.destroy(&mut other);
+    far.destroy(&mut other);
+    finish_second(other);
+    let messages = context.messages();
+    assert!(messages.is_empty(), "{}", messages.report());
+    drop(context);
+    let said = messages.report();
+    for leaked in [
+        "test buffer",
+        "leaked target colour",
+        "VkCommandPool",
+        "VkFence",
+    ] {
+        assert!(said.contains(leaked), "{leaked}: {said}");
+    }
+}
+
+/// A new device may get the handle of a destroyed one.
+#[test]
+fn a_context_after_the_first_is_another() {
+    let mut first = context();
+    let far = buffer(&mut first, 16, MemoryLocation::GpuOnly);
+    let Alone { context, _turn } = first;
+    drop(context);
+    let mut next = second(&desc());
+    assert_foreign(far.read(&mut next, 0, 16), "buffer `test buffer`");
+    far.destroy(&mut next);
+    finish_second(next);
+}

@@ -1,0 +1,107 @@
+//! Messages of the validation layer: about hazards and about leaks.
+
+use crate::setup::{buffer, context, finish};
+use throng::ash::{self, vk};
+use throng::gpu_allocator::MemoryLocation;
+use throng::gpu_allocator::vulkan::{AllocationCreateDesc, AllocationScheme};
+use throng::standalone::Frames;
+
+/// Fills the buffer. The write is in a transfer stage, and layers differ on which one.
+fn fill(device: &ash::Device, cmd: vk::CommandBuffer, buffer: vk::Buffer, word: u32) {
+    // SAFETY: `cmd` is recording, and the buffer can be copied to.
+    unsafe { device.cmd_fill_buffer(cmd, buffer, 0, vk::WHOLE_SIZE, word) };
+}
+
+fn fill_after_fill(device: &ash::Device, cmd: vk::CommandBuffer) {
+    let barriers = [vk::MemoryBarrier2::default()
+        .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+        .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+        .dst_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+        .dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE)];
+    let info = vk::DependencyInfo::default().memory_barriers(&barriers);
+    // SAFETY: `cmd` is recording.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+/// The layer's messages about two fills, with or without a barrier between them.
+///
+/// The fills are in one command buffer, or in two submissions with no wait between.
+fn two_fills(submissions: usize, barrier: bool) -> Vec<String> {
+    let mut context = context();
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
+    let target = buffer(&mut context, 64, MemoryLocation::GpuOnly);
+    for submission in 0..submissions {
+        let frame = frames.begin(&mut context).expect("a frame");
+        for number in 0..2 / submissions {
+            if barrier && submission + number > 0 {
+                fill_after_fill(&context.device, frame.cmd);
+            }
+            fill(&context.device, frame.cmd, target.handle(), 7);
+        }
+        // SAFETY: `frame` was begun last.
+        unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    }
+    frames.destroy(&mut context);
+    target.destroy(&mut context);
+    let messages = context.messages();
+    drop(context);
+    messages.take().into_iter().map(|m| m.id).collect()
+}
+
+#[test]
+fn a_hazard_within_a_command_buffer_is_caught() {
+    assert_eq!(two_fills(1, false), ["SYNC-HAZARD-WRITE-AFTER-WRITE"]);
+}
+
+#[test]
+fn a_hazard_across_two_submissions_is_caught() {
+    assert_eq!(two_fills(2, false), ["SYNC-HAZARD-WRITE-AFTER-WRITE"]);
+}
+
+#[test]
+fn barriers_silence_the_layer() {
+    assert_eq!(two_fills(1, true), [""; 0]);
+    assert_eq!(two_fills(2, true), [""; 0]);
+}
+
+#[test]
+fn names_are_given() {
+    let context = context();
+    assert!(context.debug_utils);
+    // SAFETY: the pool belongs to the context.
+    unsafe { context.set_name(context.command_pool, "a name\0 and more") }.expect("a name");
+    finish(context);
+}
+
+#[test]
+fn a_leaked_allocation_does_not_panic() {
+    let mut context = context();
+    let leaked = context
+        .allocator
+        .allocate(&AllocationCreateDesc {
+            name: "leaked on purpose",
+            requirements: vk::MemoryRequirements {
+                size: 64,
+                alignment: 4,
+                memory_type_bits: u32::MAX,
+            },
+            location: MemoryLocation::GpuOnly,
+            linear: true,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        })
+        .expect("memory");
+    finish(context);
+    drop(leaked);
+}
+
+#[test]
+fn a_leaked_buffer_is_reported_after_the_context() {
+    let mut context = context();
+    let leaked = buffer(&mut context, 64, MemoryLocation::GpuOnly);
+    let messages = context.messages();
+    assert!(context.validation_messages().is_empty());
+    drop(context);
+    drop(leaked);
+    let said = messages.report();
+    assert!(said.contains("test buffer"), "{said}");
+}

@@ -1,0 +1,207 @@
+//! Targets: cleared, resolved, resumed, read back and refused.
+
+use crate::setup::{context, finish};
+use throng::ash::{self, vk};
+use throng::standalone::{
+    Begin, Frames, ImageRead, StandaloneError, Target, TargetDesc, read_image,
+};
+
+/// Draws with `record` into a target of 40 × 24 and returns rows of RGBA.
+fn draw(
+    desc: &TargetDesc<'_>,
+    record: impl FnOnce(&ash::Device, vk::CommandBuffer, &Target),
+) -> Vec<u8> {
+    let mut context = context();
+    let extent = vk::Extent2D {
+        width: 40,
+        height: 24,
+    };
+    let desc = TargetDesc { extent, ..*desc };
+    let mut target = Target::new(&mut context, &desc).expect("a target");
+    context
+        .submit_and_wait(|device, cmd| record(device, cmd, &mut target))
+        .expect("the work ends");
+    let bytes = target.read_rgba(&mut context).expect("bytes");
+    assert_eq!(bytes.len(), 40 * 24 * 4);
+    target.destroy(&mut context);
+    finish(context);
+    bytes
+}
+
+/// Asserts that every texel has this colour, within one step for the driver's rounding to sRGB.
+fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
+    for (i, texel) in bytes.chunks_exact(4).enumerate() {
+        let near = texel.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) <= 1);
+        assert!(near, "texel {i} is {texel:?}, not {wanted:?}");
+    }
+}
+
+const ORANGE: Begin = Begin {
+    color: [1.0, 0.5, 0.0, 1.0],
+    depth: 0.0,
+    flags: vk::RenderingFlags::empty(),
+};
+
+/// 0.5 in sRGB is 187.5 of 255.
+const ORANGE_BYTES: [u8; 4] = [255, 188, 0, 255];
+
+fn clear(device: &ash::Device, cmd: vk::CommandBuffer, target: &Target) {
+    // SAFETY: `cmd` is recording, and `end` follows.
+    unsafe {
+        target.begin(device, cmd, &ORANGE);
+        target.end(device, cmd);
+    }
+}
+
+#[test]
+fn clears_and_reads_back() {
+    assert_all(&draw(&TargetDesc::default(), clear), ORANGE_BYTES);
+}
+
+#[test]
+fn clears_resolves_and_reads_back() {
+    let desc = TargetDesc {
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..TargetDesc::default()
+    };
+    assert_all(&draw(&desc, clear), ORANGE_BYTES);
+}
+
+#[test]
+fn reads_rgba_of_a_bgra_target_without_depth() {
+    let desc = TargetDesc {
+        color_format: vk::Format::B8G8R8A8_UNORM,
+        depth_format: None,
+        ..TargetDesc::default()
+    };
+    assert_all(&draw(&desc, clear), [255, 128, 0, 255]);
+}
+
+#[test]
+fn a_new_target_is_transparent_black() {
+    assert_all(&draw(&TargetDesc::default(), |_, _, _| ()), [0; 4]);
+}
+
+#[test]
+fn resuming_keeps_what_was_drawn() {
+    for samples in [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4] {
+        let desc = TargetDesc {
+            samples,
+            ..TargetDesc::default()
+        };
+        let bytes = draw(&desc, |device, cmd, target| {
+            // SAFETY: `cmd` is recording, and the calls are in their required order.
+            unsafe {
+                target.begin(device, cmd, &ORANGE);
+                target.suspend(device, cmd);
+                target.resume(device, cmd, vk::RenderingFlags::empty());
+                target.end(device, cmd);
+            }
+        });
+        assert_all(&bytes, ORANGE_BYTES);
+    }
+}
+
+#[test]
+fn depth_is_cleared_to_the_farthest_of_reversed_z() {
+    for (begin, wanted) in [
+        (Begin::default(), 0.0),
+        (
+            Begin {
+                depth: 0.25,
+                ..ORANGE
+            },
+            0.25,
+        ),
+    ] {
+        let mut context = context();
+        let desc = TargetDesc {
+            depth_usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut context, &desc).expect("a target");
+        let record = |device: &ash::Device, cmd| {
+            // SAFETY: `cmd` is recording, and `end` follows.
+            unsafe {
+                target.begin(device, cmd, &begin);
+                target.end(device, cmd);
+            }
+        };
+        context.submit_and_wait(record).expect("the work ends");
+        let read = ImageRead {
+            image: target.depth().expect("depth").0,
+            aspect: vk::ImageAspectFlags::DEPTH,
+            layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+            mip_level: 0,
+            layer: 0,
+            extent: target.extent(),
+            texel_bytes: 4,
+        };
+        // SAFETY: the image is alive, and matches `read`.
+        let bytes = unsafe { read_image(&mut context, &read) }.expect("bytes");
+        let texels = bytes.as_chunks::<4>().0;
+        assert_eq!(texels.len(), 256 * 256);
+        assert!(
+            texels
+                .iter()
+                .all(|&texel| f32::from_le_bytes(texel) == wanted)
+        );
+        target.destroy(&mut context);
+        finish(context);
+    }
+}
+
+#[test]
+fn a_target_is_drawn_to_again_and_again() {
+    let mut context = context();
+    let mut frames = Frames::new(&context, 2).expect("frames in flight");
+    let target = Target::new(&mut context, &TargetDesc::default()).expect("a target");
+    for number in 0..5 {
+        let frame = frames.begin(&mut context).expect("a frame");
+        assert_eq!(frame.frame_index, number % 2);
+        clear(&context.device, frame.cmd, &target);
+        // SAFETY: `frame` was begun last.
+        unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
+    }
+    assert_all(
+        &target.read_rgba(&mut context).expect("bytes"),
+        ORANGE_BYTES,
+    );
+    target.destroy(&mut context);
+    frames.destroy(&mut context);
+    finish(context);
+}
+
+#[test]
+fn refuses_targets_that_cannot_be() {
+    type Is = fn(&StandaloneError) -> bool;
+    let is_extent: Is = |error| matches!(error, StandaloneError::Extent { .. });
+    let is_samples: Is = |error| matches!(error, StandaloneError::Samples { .. });
+    let is_format: Is = |error| matches!(error, StandaloneError::Format { .. });
+    let extent = |width| TargetDesc {
+        extent: vk::Extent2D { width, height: 4 },
+        ..TargetDesc::default()
+    };
+    let samples = |flags| TargetDesc {
+        samples: vk::SampleCountFlags::from_raw(flags),
+        ..TargetDesc::default()
+    };
+    let depth_as_color = TargetDesc {
+        color_format: vk::Format::D32_SFLOAT,
+        ..TargetDesc::default()
+    };
+    let mut context = context();
+    for (row, desc, is_wanted) in [
+        ("no texels", extent(0), is_extent),
+        ("too many texels", extent(u32::MAX), is_extent),
+        ("no samples", samples(0), is_samples),
+        ("64 samples", samples(1 << 6), is_samples),
+        ("depth as colour", depth_as_color, is_format),
+    ] {
+        match Target::new(&mut context, &desc) {
+            Err(error) => assert!(is_wanted(&error), "{row}: {error:?}"),
+            Ok(target) => panic!("{row}: {target:?}"),
+        }
+    }
+    finish(context);
+}
