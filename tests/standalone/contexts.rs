@@ -20,11 +20,11 @@ fn another_context_is_refused() {
     let mut frames = Frames::new(&context, 2).expect("frames in flight");
     assert_foreign(near.read(&mut other, 0, 16), "buffer `test buffer`");
     assert_foreign(target.read_rgba(&mut other), "target `target`");
-    assert_foreign(frames.begin(&mut other), "the frames in flight");
+    assert_foreign(frames.begin(&mut other), "the set of frames in flight");
     let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: `frame` was begun last, and the other context is rejected.
     let refused = unsafe { frames.submit(&mut other, frame, None) };
-    assert_foreign(refused, "the frames in flight");
+    assert_foreign(refused, "the set of frames in flight");
     // SAFETY: as above, with the right context.
     unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
     frames.destroy(&mut context);

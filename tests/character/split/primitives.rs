@@ -252,7 +252,7 @@ fn a_triangle_of_too_many_joints_is_named() {
     assert!(
         error
             .to_string()
-            .ends_with(&format!("follows {joints} joints, 3 are allowed")),
+            .ends_with(&format!("follows {joints} joints, at most 3 are allowed")),
         "{error}"
     );
     assert!(matches!(

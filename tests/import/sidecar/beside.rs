@@ -313,7 +313,7 @@ fn large_and_broken_files_are_refused() {
     assert!(
         error
             .to_string()
-            .starts_with("doll.toml: animation: 1048577 bytes"),
+            .starts_with("doll.toml: animation: has 1048577 bytes"),
         "{error}"
     );
     let huge = "#".repeat(2 * StateMachineText::MAX_BYTES);
