@@ -1,8 +1,7 @@
 //! Replaced and removed objects are destroyed as soon as no frame in flight can use them.
 //!
 //! This is the call that begins the last of the frame indices that were ever begun. It holds for
-//! one
-//! to three frames in flight, begun in any order.
+//! one to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
 use crate::rng::Rng;
@@ -136,8 +135,7 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
             let mut counted = Counted::new(setup);
             let mut crowd = counted.crowd(setup, frames_in_flight, SMALL);
             // This character stays, so every pass has its pipelines from the start, and other
-            // characters
-            // add none.
+            // characters add none.
             let character = built(ribbon(3)).character;
             let allocator = &mut counted.allocator;
             crowd.add_character(allocator, &character).unwrap();

@@ -31,8 +31,7 @@ fn check_error(error: &Error, failed: &str) {
 /// Makes each call of `work` fail in turn.
 ///
 /// `settle` checks the state after every failure, and after the success at the end. Returns the
-/// calls
-/// that failed.
+/// calls that failed.
 fn sweep<T>(
     setup: &Setup,
     counted: &mut Counted,

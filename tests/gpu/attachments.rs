@@ -101,14 +101,12 @@ fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
 /// A chain of three on a moving instance, with offsets that scale and flip.
 ///
 /// The reference is 64-bit products of the same 32-bit inputs: the root's transform, the joints'
-/// model
-/// matrices and the offsets. The bound follows from two products of 32-bit affine matrices:
+/// model matrices and the offsets. The bound follows from two products of 32-bit affine matrices:
 ///
 /// - Each element is a sum of at most four products, so its error is at most 4 half units in the
-/// last
-///   place of the sum of the products' magnitudes.
+///   last place of the sum of the products' magnitudes.
 /// - The second product passes on the error of the first: γ = 8 × 2⁻²⁴ of the product of
-/// magnitudes.
+///   magnitudes.
 /// - Each link of the chain adds its own error to the error of its parent.
 #[test]
 fn a_chain_is_where_exact_products_have_it() {

@@ -215,8 +215,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
 /// One instance with several parts and several instances with one part each draw the same.
 ///
 /// This holds in all passes. Without a shader that knows of parts, the instances differ by their
-/// lists
-/// alone.
+/// lists alone.
 #[test]
 fn instances_that_hide_different_parts_stand_in_one_crowd() {
     each(|setup| {

@@ -1,8 +1,7 @@
 //! Capacities at the device's `maxStorageBufferRange`, which is 128 MiB on lavapipe.
 //!
 //! The last entry that fits is used, and one more is refused with both numbers. There is one frame
-//! in
-//! flight and one configuration, because this takes memory.
+//! in flight and one configuration, because this takes memory.
 
 use crate::skin_stage::{copy, floats, readback, to_host};
 use crate::support::frames::{

@@ -23,9 +23,8 @@ fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
 /// Returns true if two matrices differ by rounding only.
 ///
 /// The chain has 4 joints and is 3 m long. Each product rounds a sum of 4 terms of at most 3 m,
-/// and each
-/// rotation rounds a few numbers of at most 1, to 6e-8. Both matrices come from such a chain:
-/// 2 × 4 × (4 × 3 + 4) × 6e-8.
+/// and each rotation rounds a few numbers of at most 1, to 6e-8. Both matrices come from such a
+/// chain: 2 × 4 × (4 × 3 + 4) × 6e-8.
 fn near(a: &Affine, b: &Affine) -> bool {
     a.abs_diff_eq(*b, 8e-6)
 }

@@ -1,8 +1,8 @@
 //! The checks of a method, compared with plain `f64` code.
 //!
 //! The tests use random characters and the test assets. An accepted character is displaced by no
-//! more
-//! than the bound at any time. A refused one exceeds the bound in the pose that the error names.
+//! more than the bound at any time. A refused one exceeds the bound in the pose that the error
+//! names.
 
 use crate::reference::compare::pairings;
 use crate::reference::maths::{M4, V3, length, mul, trs};

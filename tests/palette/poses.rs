@@ -1,8 +1,7 @@
 //! Poses, compared with plain `f64` code that is independent of the crate.
 //!
 //! The tests cover every clip of every model in the folder that `THRONG_ASSETS` names, of files
-//! that
-//! are built here, and of random characters.
+//! that are built here, and of random characters.
 
 use crate::reference::compare::{Worst, compare};
 use crate::reference::rng::Rng;
@@ -147,8 +146,7 @@ fn the_built_in_character_agrees_with_the_reference() {
 /// A tentacle: a chain of joints along +Y, `step` metres apart, with two influences per vertex.
 ///
 /// It is bound where it stands, with its root at `place` under a node of scale `unit`. All joints
-/// keep
-/// bending.
+/// keep bending.
 fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     let mut rng = Rng::new(joints as u64);
     let node = |name: &str, parent, translation, scale| RawNode {

@@ -95,16 +95,12 @@ fn kept<E: PaletteEntry>(character: &Character, twist: f32) -> f64 {
 /// The volume if both joints have half of the weight everywhere.
 ///
 /// A point at angle 0 moves to the mean of the directions at 0 and θ, which lies at θ/2 and at
-/// cos(θ/2)
-/// of the radius. So linear blending keeps cos²(θ/2) of the volume. Dual quaternions rotate by θ/2
-/// and
-/// keep all of it.
+/// cos(θ/2) of the radius. So linear blending keeps cos²(θ/2) of the volume. Dual quaternions
+/// rotate by θ/2 and keep all of it.
 ///
 /// Weights of 32,768 and 32,767 parts differ from halves by 1/131,070. Its square is less than
-/// 1e-9 of
-/// the volume at these angles. The rest is the rounding of about ten thousand vertices, each by
-/// about
-/// 2⁻²² of its radius.
+/// 1e-9 of the volume at these angles. The rest is the rounding of about ten thousand vertices,
+/// each by about 2⁻²² of its radius.
 #[test]
 fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
     let character = cylinder(|_| 0.5);
@@ -136,9 +132,8 @@ fn a_cylinder_of_half_weights_keeps_its_volume_or_loses_a_known_part() {
 /// `1 − ⅔ sin²(θ/2)` of the volume in all.
 ///
 /// The bound is the volume that triangles lose. A triangle between two rings spans the angle σ
-/// between
-/// their rotations, plus a segment's angle. So each of its points lies at cos(σ/2) of the radius or
-/// more, and the loss is at most 1 − cos²(σ/2).
+/// between their rotations, plus a segment's angle. So each of its points lies at cos(σ/2) of the
+/// radius or more, and the loss is at most 1 − cos²(σ/2).
 ///
 /// σ is largest where the rotation is fastest, at w = ½. There it is `2 tan(θ/2)` per unit of w for
 /// linear blending (the derivative of `atan2(w sin θ, 1 − w + w cos θ)`). For dual quaternions it

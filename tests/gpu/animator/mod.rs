@@ -32,8 +32,7 @@ pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Number of joints and palette entries of a performer.
 ///
 /// The rows of its palette are a multiple of three in any format, because the probe reads three at
-/// a
-/// time.
+/// a time.
 const JOINTS: usize = 9;
 
 fn channel(node: usize, values: RawKeys) -> RawChannel {

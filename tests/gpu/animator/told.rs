@@ -157,8 +157,7 @@ fn root_motion_moves_the_record_of_the_instance() {
                 let got = world.crowd.transform(*id).unwrap();
                 let off = (Vec3::from(got.translation).as_dvec3() - at).length();
                 // The heading is an f32 angle. The error is half a unit of 6e-8 of the way, plus
-                // the
-                // rounding of the record.
+                // the rounding of the record.
                 assert!(off < 3e-7 * (2.0 + world.now_s), "{off} at {}", world.now_s);
                 let turned = Quat::from_rotation_y(*turn);
                 let want = Affine::from_scale_rotation_translation(*size, turned, Vec3::ZERO);

@@ -13,8 +13,7 @@ use throng::skeleton::Affine;
 /// Normal maps with and without tangents in the file, seen from all sides.
 ///
 /// Texture coordinates are plain or flipped, and so are the instances. The view is from the front
-/// and
-/// from behind, in viewports with either sign.
+/// and from behind, in viewports with either sign.
 #[test]
 fn normal_maps_lean_the_right_way() {
     each(|setup| {
@@ -147,8 +146,7 @@ fn flat_normals_face_the_viewer() {
 /// Degenerate inputs give finite numbers.
 ///
 /// They are tangents along the normal, missing texture coordinates, and triangles of a millionth
-/// of a
-/// metre.
+/// of a metre.
 #[test]
 fn degenerate_frames_stay_finite() {
     each(|setup| {

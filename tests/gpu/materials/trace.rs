@@ -1,8 +1,7 @@
 //! The colour of each pixel in `f64`.
 //!
 //! Rays are intersected with the triangles of the instances, attributes are interpolated, and
-//! textures
-//! are looked up.
+//! textures are looked up.
 
 use super::shade::{Surface, shade};
 use throng::View;

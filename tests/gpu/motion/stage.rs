@@ -432,10 +432,8 @@ pub(crate) fn worst(pixels: &[Pixel]) -> f64 {
 ///
 /// It is four times the error that was measured on lavapipe, over all of `chance.rs`: 1.8e-5 in
 /// triangles that are seen edge on, and 5e-6 elsewhere. The former is a corner's rounding of 6e-8,
-/// over
-/// a triangle's width of at least 8e-4 (`EDGE` on both sides), times the difference of motion
-/// within
-/// the triangle, about 0.2.
+/// over a triangle's width of at least 8e-4 (`EDGE` on both sides), times the difference of motion
+/// within the triangle, about 0.2.
 pub(crate) const TOLERANCE: f64 = 7e-5;
 
 /// The smallest motion that counts, far above any error.

@@ -55,12 +55,10 @@ impl Kind {
 }
 
 /// Three primitives: one with normals, tangents and morph targets, one with positions alone, and
-/// one
-/// with normals.
+/// one with normals.
 ///
 /// The clip `move` rotates each joint by up to a radian. Blends of such dual quaternions keep at
-/// least
-/// half of their length.
+/// least half of their length.
 pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng) -> RawCharacter {
     let at = |joint: usize| Vec3::new(joint as f32 * 0.1, (joint % 4) as f32 * 0.2, 0.1);
     let node = |joint: usize| RawNode {

@@ -30,8 +30,7 @@ use throng::{
 /// In metres. Characters are two metres large, and move by less than one. Measured: 5.1e-7.
 const POSITION_BOUND: f64 = 2e-6;
 /// In radians, for directions of the GPU. They have 16 bits, with an error of 1.4e-4 that scales
-/// may
-/// increase. Measured: 1.4e-4.
+/// may increase. Measured: 1.4e-4.
 const DIRECTION_BOUND: f64 = 5e-4;
 /// In radians, for directions of the CPU. Measured: 3.5e-7.
 const TWIN_DIRECTION_BOUND: f64 = 2e-6;

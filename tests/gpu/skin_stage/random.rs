@@ -1,8 +1,7 @@
 //! Thousands of random operations on instances of all skinning stages.
 //!
 //! Frames in flight are begun in any order, skipped, abandoned, and grown in between. The vertices
-//! that
-//! a frame deformed are compared when its frame index is begun again.
+//! that a frame deformed are compared when its frame index is begun again.
 
 use super::beings::{Being, beings};
 use super::made::{Palette, WEIGHTS};

@@ -19,8 +19,7 @@ use throng::skeleton::Affine;
 ///
 /// The numbers are those of the matrices that both represent. Both come from the same matrix.
 /// Directions are worse conditioned by at most ten times, which is a few times 6e-7, and the
-/// product
-/// with the stretch adds as much. Measured: 1.6e-6.
+/// product with the stretch adds as much. Measured: 1.6e-6.
 const APART: f32 = 5e-6;
 
 /// An entry before and after every palette, which no code writes.

@@ -15,16 +15,14 @@ use throng::simd::SimdLevel;
 use throng::skeleton::Affine;
 
 /// The bound of a clip's error in metres, for a character of 1.8 m, and the distance of the
-/// measured
-/// points from their joint.
+/// measured points from their joint.
 pub(crate) const ERROR_M: f64 = 1e-4;
 pub(crate) const POINT_M: f64 = 0.03;
 pub(crate) const HUMAN_M: f64 = 1.8;
 /// The error of single precision from local poses to the palette.
 ///
 /// It is relative to the largest sum of magnitudes of a point's terms. Each product of a chain
-/// rounds
-/// by 6e-8 a few times. Measured: at most 0.22 of this.
+/// rounds by 6e-8 a few times. Measured: at most 0.22 of this.
 pub(crate) const ROUNDING: f64 = 2e-6;
 
 pub(crate) struct Model {

@@ -1,8 +1,7 @@
 //! The fast skin stage, compared with the plain one.
 //!
 //! The tests cover every method, number of influences and set of streams, on generated characters
-//! and
-//! on all models.
+//! and on all models.
 
 mod contract;
 pub(crate) mod load;
@@ -87,10 +86,8 @@ fn apart(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) -> Apa
 /// The bound of a position's error.
 ///
 /// Both sides round every difference, product and sum by one unit of the magnitudes of its terms.
-/// There
-/// are `2 K + 8` roundings for a blend of `K` entries and a point, and 16 more for the rotation of
-/// a
-/// quaternion. The bound is twice that, for two sides.
+/// There are `2 K + 8` roundings for a blend of `K` entries and a point, and 16 more for the
+/// rotation of a quaternion. The bound is twice that, for two sides.
 fn position_bound(influences: usize, magnitude: f32) -> f32 {
     2.0 * (2.0 * influences as f32 + 24.0) * UNIT * magnitude
 }
