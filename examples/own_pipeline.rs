@@ -406,8 +406,8 @@ impl Pipeline {
 
     /// Draws these instances of a primitive.
     ///
-    /// Characters with mirrored joints need draws with a `flip_code` as well, which this program leaves
-    /// to `Crowd`.
+    /// Characters with mirrored joints need draws with a `flip_code` as well, which this program
+    /// leaves to `Crowd`.
     ///
     /// # Safety
     /// As [`Self::bind`]. It and the index buffer must have been bound before.

@@ -70,7 +70,7 @@ fn held_back(
 
 fn poison(crowd: &mut Crowd, frames_in_flight: impl Iterator<Item = u32>, byte: u8) {
     for frame_index in frames_in_flight {
-        // SAFETY: only words of frames in flight are poisoned, and the tests compare their pictures.
+        // SAFETY: only words of frames in flight are poisoned; the tests compare their pictures.
         unsafe { crowd.poison_frame(frame_index, byte) }.unwrap();
     }
 }

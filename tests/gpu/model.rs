@@ -33,7 +33,8 @@ const START: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// Largest difference between palettes of SIMD and of scalar code, relative to their largest number.
+/// Largest difference between palettes of SIMD and of scalar code, relative to their largest
+/// number.
 ///
 /// Both round differently along a chain of at most 9 joints, and interpolated directions differ by
 /// 1e-6 in each.
