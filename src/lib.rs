@@ -11,6 +11,44 @@
 //! begin_frame ──▶ record_prepare: animate ──▶ palette ──▶ record_draw   every frame
 //! ```
 //!
+//! A character walks, and then stops within a quarter of a second:
+//!
+//! ```no_run
+//! use throng::ash::vk;
+//! use throng::gpu_allocator::vulkan::Allocator;
+//! use throng::{Crowd, InstanceId, PassId, Play, Result, Spawn, View, import};
+//!
+//! /// Once.
+//! fn spawn(crowd: &mut Crowd, allocator: &mut Allocator) -> Result<InstanceId> {
+//!     let knight = import::gltf_file("knight.glb", &Default::default())?;
+//!     let knight = crowd.add_character(allocator, &knight)?;
+//!     crowd.spawn(knight, &Spawn { play: "Walk".into(), ..Default::default() })
+//! }
+//!
+//! /// On change.
+//! fn stop(crowd: &mut Crowd, id: InstanceId) -> Result<()> {
+//!     crowd.play(id, Play::new("Idle").fade_s(0.25))
+//! }
+//!
+//! /// Every frame, after the engine waited for the fence of `frame_index`.
+//! unsafe fn record(
+//!     crowd: &mut Crowd,
+//!     allocator: &mut Allocator,
+//!     cmd: vk::CommandBuffer,
+//!     (frame_index, time_s): (u32, f64),
+//!     (pass, view): (PassId, View),
+//! ) -> Result<()> {
+//!     unsafe {
+//!         let mut frame = crowd.begin_frame(allocator, frame_index, time_s)?;
+//!         let views = frame.record_prepare(cmd, &[view])?;
+//!         // The engine begins rendering here.
+//!         frame.record_draw(cmd, views[0], pass)
+//!     }
+//! }
+//! ```
+//!
+//! [`Crowd`] has an example with the setup around it, and [`animator`] one without Vulkan.
+//!
 //! - [`import`] reads files into a [`character::Character`], which is checked once and then
 //!   immutable. [`builtin`] generates one in code.
 //! - [`animator`] animates many instances of a character, without Vulkan. It is built from

@@ -1,22 +1,27 @@
 //! Names and text in error messages, which are cut if they are long.
 
-/// Names joined by commas, cut after about 300 characters.
+/// Names joined by commas, cut after about 300 characters. Empty names are counted at the end.
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
-    let mut text = String::new();
+    let (mut text, mut unnamed) = (String::new(), 0_usize);
     for name in names {
+        if name.is_empty() {
+            unnamed += 1;
+            continue;
+        }
         if text.len() + name.len() > 300 {
             text.push_str(", …");
-            break;
+            return text.into();
         }
         if !text.is_empty() {
             text.push_str(", ");
         }
         text.push_str(name);
     }
-    if text.is_empty() {
-        "none".into()
-    } else {
-        text.into()
+    match (text.is_empty(), unnamed) {
+        (true, 0) => "none".into(),
+        (false, 0) => text.into(),
+        (true, _) => format!("{unnamed} without a name").into(),
+        (false, _) => format!("{text}, {unnamed} without a name").into(),
     }
 }
 
@@ -25,5 +30,24 @@ pub(crate) fn cut(text: &str) -> Box<str> {
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn names_are_listed_and_missing_ones_counted() {
+        let long = "x".repeat(299);
+        for (names, expected) in [
+            (&[][..], "none"),
+            (&["Walk", "Run"], "Walk, Run"),
+            (&[""], "1 without a name"),
+            (&["", "Walk", ""], "Walk, 2 without a name"),
+            (&[&long, "Run", ""], &*format!("{long}, …")),
+        ] {
+            assert_eq!(&*listed(names.iter().copied()), expected);
+        }
     }
 }
