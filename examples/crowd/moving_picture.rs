@@ -22,7 +22,7 @@ pub(crate) struct MovingPicture {
 }
 
 impl MovingPicture {
-    /// Creates a file for `frames` frames, each of which is shown for `dt_s` seconds.
+    /// Creates a file for `frames` frames. Each is shown for `dt_s` seconds.
     pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, dt_s: f64) -> Result<Self> {
         let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut encoder = Encoder::new(BufWriter::new(file), extent.width, extent.height);

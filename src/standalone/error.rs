@@ -105,7 +105,8 @@ pub enum StandaloneError {
     },
     /// A range of bytes lies outside of its buffer.
     #[error(
-        "buffer `{name}` has {len} bytes: a range of {size} at offset {offset} is empty or exceeds them"
+        "buffer `{name}` has {len} bytes: a range of {size} at offset {offset} is empty or \
+         exceeds them"
     )]
     Range {
         /// The buffer's debug name.

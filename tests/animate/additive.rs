@@ -180,7 +180,8 @@ fn put_onto_their_reference_they_are_the_files_curves() {
                         worst = worst.max(off / allowed);
                         assert!(
                             off <= allowed,
-                            "{}, clip {number} at {time}, joint {joint}: {off:.2e} of {allowed:.2e}",
+                            "{}, clip {number} at {time}, joint {joint}: {off:.2e} of \
+                             {allowed:.2e}",
                             model.name
                         );
                     }

@@ -209,7 +209,8 @@ fn packed_weights_stay_in_the_bound() {
             }
             if !name.starts_with("random") && clip.drives_weights() {
                 println!(
-                    "{name} {}: weights off by {worst:.1e}, own measure {:.1e}, vertices by {:.2} of the bound, {} of {} bytes",
+                    "{name} {}: weights off by {worst:.1e}, own measure {:.1e}, vertices by \
+                     {:.2} of the bound, {} of {} bytes",
                     raw.name(),
                     clip.report().weight_error,
                     far / bound,

@@ -5,7 +5,8 @@
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "each would say that the test keeps its objects alive, and waits before it destroys them"
+    reason = "each would say that the test keeps its objects alive, and waits before it destroys \
+     them"
 )]
 
 /// Number of tests that may use a device at the same time: the counts are of the whole process.

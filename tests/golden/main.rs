@@ -131,7 +131,8 @@ fn one_who_moved_is_found() {
 fn models() {
     let Some(folder) = std::env::var_os("THRONG_ASSETS").map(PathBuf::from) else {
         say(
-            "*** THRONG_ASSETS is not set: the golden pictures of real models are NOT COMPARED. ***",
+            "*** THRONG_ASSETS is not set: the golden pictures of real models are NOT COMPARED. \
+             ***",
         );
         return;
     };

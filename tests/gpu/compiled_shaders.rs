@@ -113,7 +113,8 @@ fn every_committed_shader_goes_stale_with_its_text() -> Outcome {
     }
     let stale = |name| {
         format!(
-            "shaders/{name} is stale: its SPIR-V was made from other text or flags; run scripts/compile-shaders"
+            "shaders/{name} is stale: its SPIR-V was made from other text or flags; run \
+             scripts/compile-shaders"
         )
     };
     assert_eq!(
@@ -168,8 +169,10 @@ fn an_edited_include_makes_stale_what_includes_it() -> Outcome {
     assert_eq!(
         complaints(&dir),
         [
-            "shaders/cull.comp is stale: its SPIR-V was made from other text or flags; run scripts/compile-shaders",
-            "shaders/test/probe.comp is stale: its SPIR-V was made from other text or flags; run scripts/compile-shaders",
+            "shaders/cull.comp is stale: its SPIR-V was made from other text or flags; run \
+             scripts/compile-shaders",
+            "shaders/test/probe.comp is stale: its SPIR-V was made from other text or flags; run \
+             scripts/compile-shaders",
         ]
     );
     Ok(())
@@ -258,7 +261,8 @@ fn what_is_recorded_but_no_spirv_is_named() -> Outcome {
         assert_eq!(
             complaints(&dir),
             [format!(
-                "shaders/spv/cull.comp.spv ({} bytes) is not a SPIR-V module; run scripts/compile-shaders",
+                "shaders/spv/cull.comp.spv ({} bytes) is not a SPIR-V module; run \
+                 scripts/compile-shaders",
                 bytes.len()
             )]
         );
@@ -273,7 +277,8 @@ fn a_shader_that_was_never_compiled_is_named() -> Outcome {
     assert_eq!(
         complaints(&dir),
         [
-            "shaders/skin.comp is not in shaders/spv/MANIFEST: it was never compiled; run scripts/compile-shaders"
+            "shaders/skin.comp is not in shaders/spv/MANIFEST: it was never compiled; run \
+             scripts/compile-shaders"
         ]
     );
     Ok(())
@@ -337,7 +342,8 @@ fn a_name_that_makes_no_constant_is_named() -> Outcome {
     assert_eq!(
         complaints(&dir),
         [
-            "shaders/two-pass.comp: a shader's name is made of a-z, 0-9 and _, and starts with a letter"
+            "shaders/two-pass.comp: a shader's name is made of a-z, 0-9 and _, and starts with a \
+             letter"
         ]
     );
     Ok(())

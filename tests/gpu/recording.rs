@@ -7,7 +7,26 @@ use crate::support::{Setup, each};
 use std::thread;
 use throng::ash::{self, vk};
 use throng::standalone::{Begin, Target};
-use throng::{Frame, PassId, View, ViewId, Viewport};
+use throng::{Crowd, Frame, PassId, View, ViewId, Viewport};
+
+/// Draws the scene at 0.3 s and returns the picture.
+fn still(
+    setup: &mut Setup,
+    crowd: &mut Crowd,
+    frames_in_flight: &mut FramesInFlight,
+    frame_index: u32,
+    on: (&Target, PassId, &Begin),
+) -> Vec<u8> {
+    let at = (frame_index, 0.3);
+    picture(
+        &mut setup.context,
+        crowd,
+        frames_in_flight,
+        at,
+        on,
+        &[camera()],
+    )
+}
 
 /// Records secondary command buffers on threads that share the frame.
 ///
@@ -119,14 +138,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
         scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let alone = picture(
-                &mut setup.context,
-                crowd,
-                frames_in_flight,
-                (0, 0.3),
-                on,
-                &[camera()],
-            );
+            let alone = still(setup, crowd, frames_in_flight, 0, on);
             let mut draws = FramesInFlight::new(&setup.context, 1);
             for _ in 0..3 {
                 let prepare = frames_in_flight.begin(&setup.context, 1);
@@ -157,14 +169,7 @@ fn growth_and_new_characters_keep_what_is_drawn() {
         scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let before = picture(
-                &mut setup.context,
-                crowd,
-                frames_in_flight,
-                (0, 0.3),
-                on,
-                &[camera()],
-            );
+            let before = still(setup, crowd, frames_in_flight, 0, on);
             for step in 1..6 {
                 let frame_index = step % 2;
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
@@ -184,14 +189,7 @@ fn growth_and_new_characters_keep_what_is_drawn() {
                     crowd.remove_character(id).unwrap();
                 }
             }
-            let after = picture(
-                &mut setup.context,
-                crowd,
-                frames_in_flight,
-                (1, 0.3),
-                on,
-                &[camera()],
-            );
+            let after = still(setup, crowd, frames_in_flight, 1, on);
             assert_eq!(different(&before, &after, 0), 0);
         });
     });
@@ -205,14 +203,7 @@ fn stages_are_timed_where_it_is_asked_for() {
             let pass = pass(crowd, target, false);
             for _ in 0..3 {
                 let on = (target, pass, &NORMAL_Z);
-                picture(
-                    &mut setup.context,
-                    crowd,
-                    frames_in_flight,
-                    (0, 0.3),
-                    on,
-                    &[camera()],
-                );
+                still(setup, crowd, frames_in_flight, 0, on);
             }
             let allocator = &mut setup.context.allocator;
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();

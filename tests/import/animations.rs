@@ -103,7 +103,8 @@ fn one_key_and_no_channel() {
         told,
         [
             "animation 2, channels without a node: left out, because it is not supported (1)",
-            "animation 2, channels on nodes that are not in the skeleton: left out, because it is not supported (1)",
+            "animation 2, channels on nodes that are not in the skeleton: left out, because it \
+             is not supported (1)",
         ]
     );
 }

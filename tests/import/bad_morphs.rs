@@ -28,7 +28,8 @@ fn targets_that_do_not_fit() {
         .push(json!({ "attributes": { "POSITION": 0 } }));
     assert_eq!(
         refused(&b.glb()),
-        "f: mesh 0, primitives[1].targets: the list (one for each morph target of the mesh) has 0, needs 1"
+        "f: mesh 0, primitives[1].targets: the list (one for each morph target of the mesh) has \
+         0, needs 1"
     );
     for (path, value, words) in [
         (
@@ -59,7 +60,8 @@ fn targets_that_do_not_fit() {
         (
             "/meshes/0/primitives/0/targets",
             json!([{ "POSITION": 2 }]),
-            "f: mesh 0, primitives[0].targets[0].POSITION: the type of the accessor is SCALAR, which is not allowed here (VEC3)",
+            "f: mesh 0, primitives[0].targets[0].POSITION: the type of the accessor is SCALAR, \
+             which is not allowed here (VEC3)",
         ),
         (
             "/accessors/3/count",
@@ -69,7 +71,9 @@ fn targets_that_do_not_fit() {
         (
             "/accessors/3/componentType",
             json!(I16),
-            "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor is 5122 (not normalised), which is not allowed here (5126; others with KHR_mesh_quantization)",
+            "f: mesh 0, primitives[0].targets[0].POSITION: the component type of the accessor is \
+             5122 (not normalised), which is not allowed here (5126; others with \
+             KHR_mesh_quantization)",
         ),
     ] {
         assert_eq!(with(&one(), path, value), words, "{path}");

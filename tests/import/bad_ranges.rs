@@ -97,7 +97,8 @@ fn dangling_references() {
     );
     assert_eq!(
         words,
-        "f: material 0, pbrMetallicRoughness.baseColorTexture.index: refers to texture 3, but there are 0"
+        "f: material 0, pbrMetallicRoughness.baseColorTexture.index: refers to texture 3, but \
+         there are 0"
     );
 }
 
@@ -113,12 +114,14 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/accessors/0/byteOffset",
             json!(huge),
-            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the bufferView, which has 72 bytes",
+            "f: accessor 0: needs bytes 18446744073709551615..18446744073709551615 of the \
+             bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/byteOffset",
             json!(huge - 71),
-            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the bufferView, which has 72 bytes",
+            "f: accessor 0: needs bytes 18446744073709551544..18446744073709551615 of the \
+             bufferView, which has 72 bytes",
         ),
         (
             "/accessors/0/count",
@@ -128,12 +131,14 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/accessors/0/count",
             json!(huge),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 \
+             bytes",
         ),
         (
             "/accessors/0/count",
             json!(huge / 12 + 2),
-            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 bytes",
+            "f: accessor 0: needs bytes 0..18446744073709551615 of the bufferView, which has 72 \
+             bytes",
         ),
         (
             "/accessors/0/count",
@@ -153,7 +158,8 @@ fn ranges_with_numbers_near_2_to_the_64() {
         (
             "/bufferViews/0/byteStride",
             json!(huge),
-            "f: bufferView 0, byteStride: the stride is 18446744073709551615, which is not allowed here (4 to 252)",
+            "f: bufferView 0, byteStride: the stride is 18446744073709551615, which is not \
+             allowed here (4 to 252)",
         ),
         (
             "/bufferViews/0/byteStride",
@@ -196,72 +202,86 @@ fn forms_that_are_not_allowed() {
         (
             "/accessors/0/componentType",
             json!(5124),
-            "f: accessor 0, componentType: the component type is 5124, which is not allowed here (5120 to 5123, 5125, 5126)",
+            "f: accessor 0, componentType: the component type is 5124, which is not allowed here \
+             (5120 to 5123, 5125, 5126)",
         ),
         (
             "/accessors/0/type",
             json!("VEC5"),
-            "f: accessor 0, type: the type is VEC5, which is not allowed here (SCALAR, VEC2, VEC3, VEC4, MAT2, MAT3, MAT4)",
+            "f: accessor 0, type: the type is VEC5, which is not allowed here (SCALAR, VEC2, \
+             VEC3, VEC4, MAT2, MAT3, MAT4)",
         ),
         (
             "/accessors/0/type",
             json!("VEC2"),
-            "f: mesh 0, primitives[0].attributes.POSITION: the type of the accessor is VEC2, which is not allowed here (VEC3)",
+            "f: mesh 0, primitives[0].attributes.POSITION: the type of the accessor is VEC2, \
+             which is not allowed here (VEC3)",
         ),
         (
             "/accessors/1/componentType",
             json!(5120),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: the component type of the accessor is 5120 (not normalised), which is not allowed here (5121, 5123, not normalised)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: the component type of the accessor is \
+             5120 (not normalised), which is not allowed here (5121, 5123, not normalised)",
         ),
         (
             "/accessors/1/normalized",
             json!(true),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: the component type of the accessor is 5121 (normalised), which is not allowed here (5121, 5123, not normalised)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: the component type of the accessor is \
+             5121 (normalised), which is not allowed here (5121, 5123, not normalised)",
         ),
         (
             "/accessors/1/type",
             json!("VEC3"),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: the type of the accessor is VEC3, which is not allowed here (VEC4)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: the type of the accessor is VEC3, \
+             which is not allowed here (VEC4)",
         ),
         (
             "/accessors/2/componentType",
             json!(5121),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the component type of the accessor is 5121 (not normalised), which is not allowed here (5126, or normalised 5121, 5123)",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the component type of the accessor \
+             is 5121 (not normalised), which is not allowed here (5126, or normalised 5121, 5123)",
         ),
         (
             "/accessors/3/componentType",
             json!(5122),
-            "f: mesh 0, primitives[0].indices: the component type of the accessor is 5122 (not normalised), which is not allowed here (5121, 5123, 5125, not normalised)",
+            "f: mesh 0, primitives[0].indices: the component type of the accessor is 5122 (not \
+             normalised), which is not allowed here (5121, 5123, 5125, not normalised)",
         ),
         (
             "/accessors/4/componentType",
             json!(5125),
-            "f: skin 0, inverseBindMatrices: the component type of the accessor is 5125 (not normalised), which is not allowed here (5126)",
+            "f: skin 0, inverseBindMatrices: the component type of the accessor is 5125 (not \
+             normalised), which is not allowed here (5126)",
         ),
         (
             "/accessors/5/componentType",
             json!(5125),
-            "f: animation 0, samplers[0].input: the component type of the accessor is 5125 (not normalised), which is not allowed here (5126)",
+            "f: animation 0, samplers[0].input: the component type of the accessor is 5125 (not \
+             normalised), which is not allowed here (5126)",
         ),
         (
             "/accessors/6/componentType",
             json!(5123),
-            "f: animation 0, samplers[0].output: the component type of the accessor is 5123 (not normalised), which is not allowed here (5126, or normalised 5120 to 5123)",
+            "f: animation 0, samplers[0].output: the component type of the accessor is 5123 (not \
+             normalised), which is not allowed here (5126, or normalised 5120 to 5123)",
         ),
         (
             "/animations/0/channels/0/target/path",
             json!("spin"),
-            "f: animation 0, channels[0].target.path: the path is spin, which is not allowed here (translation, rotation, scale, weights)",
+            "f: animation 0, channels[0].target.path: the path is spin, which is not allowed \
+             here (translation, rotation, scale, weights)",
         ),
         (
             "/animations/0/channels/0/target/path",
             json!("scale"),
-            "f: animation 0, samplers[0].output: the type of the accessor is VEC4, which is not allowed here (VEC3)",
+            "f: animation 0, samplers[0].output: the type of the accessor is VEC4, which is not \
+             allowed here (VEC3)",
         ),
         (
             "/animations/0/samplers/0/interpolation",
             json!("BEZIER"),
-            "f: animation 0, samplers[0].interpolation: the interpolation is BEZIER, which is not allowed here (LINEAR, STEP, CUBICSPLINE)",
+            "f: animation 0, samplers[0].interpolation: the interpolation is BEZIER, which is \
+             not allowed here (LINEAR, STEP, CUBICSPLINE)",
         ),
         (
             "/meshes/0/primitives/0/mode",
@@ -311,22 +331,26 @@ fn counts_that_must_match() {
         (
             "/meshes/0/primitives/0/attributes/WEIGHTS_0",
             json!(null),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: missing the weights of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_0: missing the weights of a set (the \
+             node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_0",
             json!(null),
-            "f: mesh 0, primitives[0].attributes.JOINTS_0: missing the joints of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_0: missing the joints of a set (the node \
+             has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_1",
             json!(1),
-            "f: mesh 0, primitives[0].attributes.WEIGHTS_1: missing the weights of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.WEIGHTS_1: missing the weights of a set (the \
+             node has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_2",
             json!(1),
-            "f: mesh 0, primitives[0].attributes.JOINTS_1: missing the joints of a set (the node has a skin)",
+            "f: mesh 0, primitives[0].attributes.JOINTS_1: missing the joints of a set (the node \
+             has a skin)",
         ),
         (
             "/meshes/0/primitives/0/attributes/JOINTS_9999999",
@@ -359,15 +383,18 @@ fn sparse_parts_are_checked() {
     for (b, words) in [
         (
             sparse([0, 3], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is 3, which is not allowed",
+            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
+             3, which is not allowed",
         ),
         (
             sparse([1, 1], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is 1, which is not allowed",
+            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
+             1, which is not allowed",
         ),
         (
             sparse([2, 1], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is 1, which is not allowed",
+            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
+             1, which is not allowed",
         ),
         (
             sparse([0, 1], 0, U8),
@@ -387,7 +414,8 @@ fn sparse_parts_are_checked() {
         ),
         (
             sparse([0, 1], 2, F32),
-            "f: accessor 0, sparse.indices.componentType: the component type is 5126, which is not allowed here (5121, 5123, 5125)",
+            "f: accessor 0, sparse.indices.componentType: the component type is 5126, which is \
+             not allowed here (5121, 5123, 5125)",
         ),
     ] {
         assert_eq!(refused(&b.glb()), words);

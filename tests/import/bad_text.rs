@@ -234,7 +234,8 @@ fn versions_and_required_extensions() {
         (
             "/extensionsRequired",
             json!(["KHR_draco_mesh_compression"]),
-            "f: file, extensionsRequired: requires KHR_draco_mesh_compression, which is not supported",
+            "f: file, extensionsRequired: requires KHR_draco_mesh_compression, which is not \
+             supported",
         ),
         (
             "/extensionsRequired",

@@ -63,7 +63,8 @@ fn every_model_imports() {
         }
         let c = imported.unwrap_or_else(|error| panic!("{error}"));
         println!(
-            "{}: {} joints, {} levels, {} palette, {} primitives, {} vertices, {} triangles, {} clips, {} images, {} repairs",
+            "{}: {} joints, {} levels, {} palette, {} primitives, {} vertices, {} triangles, {} \
+             clips, {} images, {} repairs",
             c.name(),
             c.skeleton().len(),
             c.skeleton().levels().len(),

@@ -172,9 +172,12 @@ fn what_targets_do_to_other_attributes_is_left_out() {
     told(
         &c,
         &[
-            "mesh 0, primitives[0].targets (attributes other than POSITION, NORMAL, TANGENT): left out, because it is not supported (2)",
-            "mesh 0, primitives[0].targets (NORMAL, which the primitive does not have): left out, because it is not supported (1)",
-            "mesh 0, primitives[0].targets (TANGENT, which the primitive does not have): left out, because it is not supported (1)",
+            "mesh 0, primitives[0].targets (attributes other than POSITION, NORMAL, TANGENT): \
+             left out, because it is not supported (2)",
+            "mesh 0, primitives[0].targets (NORMAL, which the primitive does not have): left \
+             out, because it is not supported (1)",
+            "mesh 0, primitives[0].targets (TANGENT, which the primitive does not have): left \
+             out, because it is not supported (1)",
         ],
     );
     assert!(c.primitives()[0].targets[1].normals.is_empty());

@@ -73,7 +73,11 @@ fn what_a_format_cannot_hold_is_named_with_its_amount() {
     let stretched = affine(Vec3::new(1.0, 2.0, 3.0), r, Vec3::X);
     let fault = QuatOffset::try_from_affine(&stretched).unwrap_err();
     assert!(
-        matches!(fault, Unrepresentable::NonUniformScale { least, greatest } if (least - 1.0).abs() < 1e-5 && (greatest - 3.0).abs() < 1e-5),
+        matches!(
+            fault,
+            Unrepresentable::NonUniformScale { least, greatest }
+                if (least - 1.0).abs() < 1e-5 && (greatest - 3.0).abs() < 1e-5
+        ),
         "{fault}"
     );
     let scaled = affine(Vec3::splat(2.0), r, Vec3::X);

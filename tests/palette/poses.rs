@@ -30,7 +30,8 @@ const WEIGHT_BOUND: f64 = 3e-6;
 
 fn show(name: &str, worst: &Worst) {
     println!(
-        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  weights {:7.1e}  ({} vertices, {} poses, {} triangles turned over)",
+        "{name:24} matrices {:7.1e}  positions {:7.1e}  normals {:7.1e} rad  weights {:7.1e}  \
+         ({} vertices, {} poses, {} triangles turned over)",
         worst.matrix,
         worst.position,
         worst.normal,

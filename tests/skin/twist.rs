@@ -162,7 +162,8 @@ fn a_twisted_cylinder_keeps_its_volume_or_loses_a_known_part() {
             "{degrees}°: {linear}, {expected} ± {bound}"
         );
         println!(
-            "twisted by {degrees}°: linear keeps {linear:.4} of the volume, dual quaternions {dual:.6}"
+            "twisted by {degrees}°: linear keeps {linear:.4} of the volume, dual quaternions \
+             {dual:.6}"
         );
     }
 }

@@ -278,7 +278,7 @@ fn state(animator: &Animator, id: ActorId) -> String {
     )
 }
 
-/// A hundred thousand commands, most of which are invalid.
+/// A hundred thousand commands. Most are invalid.
 #[test]
 fn nothing_breaks() {
     let world = world();

@@ -122,7 +122,7 @@ fn layers_and_later_cuts_go_on() {
     // A layer of weight 0 rounds once more.
     assert!(apart(&got[leg..=leg], &want[leg..=leg]) < 1e-6);
     assert!(apart(&got[arm..=arm], &want[arm..=arm]) > 1e-2);
-    // Two more cuts, the second of which clears layer 1.
+    // Two more cuts. The second clears layer 1.
     animator.play(id, Play::new("Run").inertial_s(0.3)).unwrap();
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
     let got = pose_at(&mut animator, id, 0.7);

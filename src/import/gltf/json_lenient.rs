@@ -1,4 +1,4 @@
-//! JSON values of any form, of which the wanted ones are read and the others ignored.
+//! JSON values of any form. The wanted ones are read, and the others are ignored.
 
 use core::fmt::Formatter;
 use serde::Deserialize;

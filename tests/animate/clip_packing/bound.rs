@@ -72,7 +72,9 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
             bytes += report.bytes;
             if !name.starts_with("random") {
                 println!(
-                    "{name:22} {:30} {:5.1} Hz {:5} frames {:7} of {:7} bytes, {:5.1} : 1, {:.2} of the bound (own measure {:.2}, joint {} at {:.2} s), {:.1} bits a joint and frame, {} kept, {:?}",
+                    "{name:22} {:30} {:5.1} Hz {:5} frames {:7} of {:7} bytes, {:5.1} : 1, {:.2} \
+                     of the bound (own measure {:.2}, joint {} at {:.2} s), {:.1} bits a joint \
+                     and frame, {} kept, {:?}",
                     raw.name(),
                     report.rate_hz,
                     report.frames,

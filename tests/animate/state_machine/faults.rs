@@ -316,7 +316,7 @@ fn too_much_is_refused_with_its_cap() {
         change(&mut desc);
         assert_eq!(cap(&desc), (what, most + 1, most));
     }
-    // As many states and transitions as are allowed, each of which leads to another: updates end.
+    // As many states and transitions as are allowed. Each leads to another: updates end.
     let mut desc = simple();
     let states = (0..256).map(|index| StateDesc::clip(&format!("s{index}"), "a"));
     desc.layers[0].states = states.collect();

@@ -135,7 +135,8 @@ pub(super) fn check(name: &str, whole: &Whole<'_>, max: usize) -> Split {
     assert_eq!(distinct.len(), joints_used(whole).len());
     let (parts, listed) = in_index_order(whole, max);
     println!(
-        "{name:28} max {max:3}: {:4} parts, {:5} repeats; in index order {parts:4} parts, {listed:5} repeats; {} joints, {} triangles",
+        "{name:28} max {max:3}: {:4} parts, {:5} repeats; in index order {parts:4} parts, \
+         {listed:5} repeats; {} joints, {} triangles",
         split.parts.len(),
         split.repeats,
         distinct.len(),

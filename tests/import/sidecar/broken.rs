@@ -29,24 +29,41 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     // Motions that name a blend space.
     (
-        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'og'\nparameters = ['speed']",
-        "doll.toml:13: layer \"body\", state 0 \"a\", motion.blend_space.name: blend space \"og\" does not exist: there are go",
+        "[[blend_space]]\nname = 'go'\n\
+         points = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n\
+         [[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\n\
+         name = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n\
+         [state_machine.layer.state.motion.blend_space]\nname = 'og'\nparameters = ['speed']",
+        "doll.toml:13: layer \"body\", state 0 \"a\", motion.blend_space.name: blend space \
+         \"og\" does not exist: there are go",
         "",
     ),
     (
-        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['speed', 'speed']",
-        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, must be 1 parameter",
+        "[[blend_space]]\nname = 'go'\n\
+         points = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n\
+         [[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\n\
+         name = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n\
+         [state_machine.layer.state.motion.blend_space]\nname = 'go'\n\
+         parameters = ['speed', 'speed']",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters: is 2, must \
+         be 1 parameter",
         "",
     ),
     (
-        "[[blend_space]]\nname = 'go'\npoints = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n[[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\nname = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n[state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['sped']",
-        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters[0]: parameter \"sped\" does not exist",
+        "[[blend_space]]\nname = 'go'\n\
+         points = [{ at = 0, clip = 'Idle' }, { at = 1, clip = 'Walk' }]\n\
+         [[state_machine.parameter]]\nname = 'speed'\nkind = 'float'\n[[state_machine.layer]]\n\
+         name = 'body'\nentry = 'a'\n[[state_machine.layer.state]]\nname = 'a'\n\
+         [state_machine.layer.state.motion.blend_space]\nname = 'go'\nparameters = ['sped']",
+        "doll.toml:14: layer \"body\", state 0 \"a\", motion.blend_space.parameters[0]: \
+         parameter \"sped\" does not exist",
         "",
     ),
     // Masks.
     (
         "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
-        "doll.toml:5: mask 0 \"m\", parts[1].joint: joint \"Hnad\" does not exist: there are Root, Hips, Hand",
+        "doll.toml:5: mask 0 \"m\", parts[1].joint: joint \"Hnad\" does not exist: there are \
+         Root, Hips, Hand",
         "",
     ),
     (
@@ -67,7 +84,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Clips.
     (
         "\n[[clip]]\nname = 'Wlak'",
-        "doll.toml:3: clip 0 \"Wlak\", name: clip \"Wlak\" does not exist: there are Idle, Walk, Run",
+        "doll.toml:3: clip 0 \"Wlak\", name: clip \"Wlak\" does not exist: there are Idle, Walk, \
+         Run",
         "",
     ),
     (
@@ -76,7 +94,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n{ name = 'b', time_s = 1.1 }]",
+        "[[clip]]\nname = 'Walk'\nevents = [\n{ name = 'a', time_s = 0 },\n\
+         { name = 'b', time_s = 1.1 }]",
         "doll.toml:5: clip 0 \"Walk\", events[1].time_s: is 1.1, must be a time of the clip",
         "",
     ),
@@ -168,12 +187,14 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = 0, clip = 'Walk' }]",
+        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n\
+         { at = 0, clip = 'Walk' }]",
         "doll.toml:3: blend space 0 \"s\", points: ",
         "point 1",
     ),
     (
-        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n{ at = [1, 0], clip = 'Walk' }]",
+        "[[blend_space]]\nname = 's'\npoints = [\n{ at = 0, clip = 'Run' },\n\
+         { at = [1, 0], clip = 'Walk' }]",
         "doll.toml:5: blend space 0 \"s\", points[1].at: has a different number of coordinates",
         "",
     ),
@@ -188,8 +209,10 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[[additive]]\nclip = 'Run'\n[[blend_space]]\nname = 's'\npoints = [{ at = 0, clip = 'Walk' }, { at = 1, clip = 'Run' }]",
-        "doll.toml:5: blend space 0 \"s\", points[1].clip: additive and other clips cannot be blended together",
+        "[[additive]]\nclip = 'Run'\n[[blend_space]]\nname = 's'\n\
+         points = [{ at = 0, clip = 'Walk' }, { at = 1, clip = 'Run' }]",
+        "doll.toml:5: blend space 0 \"s\", points[1].clip: additive and other clips cannot be \
+         blended together",
         "",
     ),
     // Sockets.
@@ -215,7 +238,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     // State machines.
     (
-        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nstate = [{ name = 'go', motion = { clip = 'Wlak' } }]",
+        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\n\
+         state = [{ name = 'go', motion = { clip = 'Wlak' } }]",
         "doll.toml:5: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" does not exist",
         "Walk",
     ),
@@ -225,7 +249,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nmask = 'legs'\nstate = [{ name = 'go' }]",
+        "[state_machine]\n[[state_machine.layer]]\nname = 'body'\nentry = 'go'\nmask = 'legs'\n\
+         state = [{ name = 'go' }]",
         "doll.toml:5: layer 0 \"body\", mask: mask \"legs\" does not exist",
         "",
     ),
@@ -235,7 +260,9 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[[mask]]\nname = 'm'\nparts = []\n[state_machine]\nmask = [{ name = 'm', parts = [{ joint = 'Hips' }] }]\nlayer = [{ name = 'l', entry = 'a', state = [{ name = 'a' }] }]",
+        "[[mask]]\nname = 'm'\nparts = []\n[state_machine]\n\
+         mask = [{ name = 'm', parts = [{ joint = 'Hips' }] }]\n\
+         layer = [{ name = 'l', entry = 'a', state = [{ name = 'a' }] }]",
         "doll.toml:2: mask 0 \"m\", name: the state machine has a different mask with this name",
         "",
     ),

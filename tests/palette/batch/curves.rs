@@ -95,7 +95,8 @@ fn clips_follow_the_curves_of_every_model() {
                             worst = worst.max((off - ROUNDING * (sum + size(character))) / bound);
                             if off > allowed || off.is_nan() {
                                 faults.push(format!(
-                                    "{}, clip {number} at {time} s, entry {}: off by {off:.2e}, {allowed:.2e} allowed, {report:?}",
+                                    "{}, clip {number} at {time} s, entry {}: off by {off:.2e}, \
+                                     {allowed:.2e} allowed, {report:?}",
                                     model.name, probe.entry
                                 ));
                             }
@@ -107,7 +108,8 @@ fn clips_follow_the_curves_of_every_model() {
         for clip in &clips {
             let report = clip.report();
             println!(
-                "{:22} {:6.2} Hz {:5} frames {:8} bytes, {:?} 1:{:.1} of 30 Hz, {:.1e} of the bound, {} kept",
+                "{:22} {:6.2} Hz {:5} frames {:8} bytes, {:?} 1:{:.1} of 30 Hz, {:.1e} of the \
+                 bound, {} kept",
                 model.name,
                 report.rate_hz,
                 report.frames,
