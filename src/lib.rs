@@ -170,21 +170,6 @@ pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 pub use pass::skin::SkinStage;
 pub use threads::Threads;
 
-/// Lets the crate's own tests share code with those in `tests`.
-#[cfg(test)]
-extern crate self as throng;
-
-#[cfg(test)]
-#[path = "../tests/reference/rng.rs"]
-#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
-mod rng;
-
-/// The path at which shared test code expects these modules.
-#[cfg(test)]
-mod reference {
-    pub(crate) use crate::rng;
-}
-
 /// Compiles the integration example of the README.
 #[cfg(all(doctest, feature = "vulkan", feature = "gltf"))]
 #[doc = include_str!("../README.md")]

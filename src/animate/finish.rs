@@ -23,7 +23,7 @@ impl BatchPoser {
     /// # Safety
     /// There is a start for each instance. It is aligned to 16 bytes and valid for writing a
     /// palette of the format during the call, by any thread. The palettes do not overlap.
-    pub(crate) unsafe fn finish_to(
+    pub unsafe fn finish_to(
         &self,
         models: &[Affine],
         format: PaletteFormat,

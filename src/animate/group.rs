@@ -31,7 +31,7 @@ pub(crate) struct Instance {
 
 /// The kind of output that is computed from the poses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Product {
+pub enum Product {
     /// Local poses: one `Transform` per joint.
     Local,
     /// Model poses: one `Affine` per joint.

@@ -28,14 +28,14 @@ mod run;
 mod sample;
 mod scratch;
 mod single;
-#[cfg(test)]
-mod tests;
 mod write;
 
-pub(crate) use group::Product;
-pub(crate) use output::Starts;
 pub(crate) use plan::{PlanSource, Planner};
 
 // For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use group::Product;
+#[doc(hidden)]
+pub use output::Starts;
 #[doc(hidden)]
 pub use poser::BatchPoser;

@@ -13,12 +13,11 @@ pub(crate) struct Output {
 }
 
 /// The output addresses of the instances.
-#[derive(Clone, Copy)]
-pub(crate) enum Starts<'a> {
+#[derive(Debug, Clone, Copy)]
+pub enum Starts<'a> {
     /// Contiguous outputs: the address of the first, and the size of each in bytes.
     Even(*mut u8, usize),
     /// A separate address for each instance.
-    #[allow(dead_code, reason = "taken by the animator")]
     Each(&'a [*mut u8]),
 }
 

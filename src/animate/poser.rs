@@ -235,6 +235,14 @@ impl BatchPoser {
         Ok(())
     }
 
+    /// The number of matrices that the kernel keeps for each instance.
+    ///
+    /// A matrix is reused once its joint is no longer needed.
+    #[must_use]
+    pub const fn matrices(&self) -> usize {
+        self.rig.slots
+    }
+
     pub(crate) fn library<'a>(&'a self, clips: &'a [Clip]) -> Library<'a> {
         Library {
             rig: &self.rig,

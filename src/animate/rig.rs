@@ -112,36 +112,3 @@ fn slots(character: &Character) -> (Vec<u32>, usize) {
     }
     (slots, made as usize)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// No joint's matrix is overwritten while it is needed.
-    #[test]
-    fn places_are_free_when_they_are_taken() {
-        let character = crate::builtin::mannequin().unwrap().character;
-        let rig = Rig::new(&character).unwrap();
-        assert!(rig.slots < rig.joints.len());
-        let mut owner = vec![usize::MAX; rig.slots];
-        let mut written = 0;
-        for first in (0..rig.joints.len()).step_by(WIDTH) {
-            let end = (first + WIDTH).min(rig.joints.len());
-            for index in first..end {
-                let parent = character.skeleton().joints()[index].parent_index();
-                if parent != NO_PARENT {
-                    let slot = rig.joints[index].parent as usize;
-                    assert_eq!(owner[slot], usize::from(parent));
-                }
-                owner[rig.joints[index].slot as usize] = index;
-            }
-            while let Some(entry) = rig.entries.get(written)
-                && usize::from(entry.joint) < end
-            {
-                assert_eq!(owner[entry.slot as usize], usize::from(entry.joint));
-                written += 1;
-            }
-        }
-        assert_eq!(written, rig.entries.len());
-    }
-}

@@ -6,6 +6,7 @@ use super::output::{Output, Starts};
 use super::plan::{Library, Listed, PlanSource, Planner};
 use super::poser::BatchPoser;
 use super::scratch::{Scratch, Spare};
+use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 use crate::motion::SampleList;
 use crate::simd::Unit;
@@ -125,17 +126,45 @@ impl BatchPoser {
             Product::Palette(_) => ("palettes", self.rig.entries.len()),
         };
         expect_len(what, output.len, each.saturating_mul(list.len()))?;
+        let samples = self.check(&library, list)?;
+        let source = Listed { library, list };
+        let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
+        // SAFETY: all groups were checked, and so was the length of the output.
+        unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
+        Ok(())
+    }
+
+    /// Checks a list, and returns the most samples of a group.
+    fn check(&self, library: &Library<'_>, list: &SampleList) -> Result<usize> {
         let size_of_group = kernel::group_size(self.unit);
         let groups = list.len().div_ceil(size_of_group);
         let check = |number: usize| {
             let first = number * size_of_group;
             library.check_all(list, first, size_of_group.min(list.len() - first))
         };
-        let samples = self.threads.reduce(groups, || Ok(0), check, most)?;
+        self.threads.reduce(groups, || Ok(0), check, most)
+    }
+
+    /// Evaluates a list, with the output of each instance at its own address.
+    ///
+    /// # Errors
+    /// The errors of [`Self::palettes`] for the list.
+    ///
+    /// # Safety
+    /// There is a start for each instance. It is aligned to 16 bytes and valid for writing the
+    /// product during the call, by any thread. The outputs do not overlap.
+    pub unsafe fn write_to(
+        &self,
+        clips: &[Clip],
+        list: &SampleList,
+        product: Product,
+        starts: Starts<'_>,
+    ) -> Result<()> {
+        let library = self.library(clips);
+        let samples = self.check(&library, list)?;
         let source = Listed { library, list };
-        let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
-        // SAFETY: all groups were checked, and so was the length of the output.
-        unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
+        // SAFETY: the list was checked, and the caller guarantees the starts.
+        unsafe { self.run_planned(&source, samples, product, starts, &self.threads) };
         Ok(())
     }
 

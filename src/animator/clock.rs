@@ -69,20 +69,3 @@ impl Clock {
         self.scale = scale;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_stands_still_while_it_is_paused() {
-        let mut clock = Clock::SAME;
-        clock.pause(3.0, true);
-        assert_eq!([3.0, 10.0].map(|now_s| clock.local_s(now_s)), [3.0; 2]);
-        assert_eq!(clock.animator_s(4.0), f64::INFINITY);
-        clock.set_scale(10.0, 2.0);
-        clock.pause(11.0, false);
-        assert_eq!(clock.local_s(12.5), 6.0);
-        assert_eq!(clock.animator_s(6.0), 12.5);
-    }
-}

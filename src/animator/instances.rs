@@ -63,7 +63,6 @@ pub struct Animator {
     pub(crate) warmed: usize,
     pub(crate) now_s: f64,
     /// The number of visits to actors since creation.
-    #[cfg(test)]
     pub(crate) visits: u64,
 }
 
@@ -73,14 +72,7 @@ impl Animator {
     /// # Errors
     /// None for a character that an importer made.
     pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
-        Self::with_library(character, Library::new(character), desc)
-    }
-
-    pub(crate) fn with_library(
-        character: &Character,
-        library: Library,
-        desc: &AnimatorDesc,
-    ) -> Result<Self> {
+        let library = Library::new(character);
         let poser = BatchPoser::new(character)?
             .with_masks(library.set.masks())?
             .with_threshold(THRESHOLD)?;
@@ -101,7 +93,6 @@ impl Animator {
             cut_work: CutWork::default(),
             warmed: 0,
             now_s: 0.0,
-            #[cfg(test)]
             visits: 0,
         };
         animator.reserve(desc.actors);
@@ -238,19 +229,30 @@ impl Animator {
         }
     }
 
+    // For the crowd, and for the tests of this crate: not part of the API.
+
+    /// The number of times that an actor was brought up to date, since creation.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn visits(&self) -> u64 {
+        self.visits
+    }
+
     /// Returns true if the actor is in the rest pose and stays there until something is played.
-    #[cfg(any(feature = "vulkan", test))]
-    pub(crate) fn is_resting(&self, index: u32) -> bool {
-        let actor = self.actors.list.get(index as usize);
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_resting(&self, id: ActorId) -> bool {
+        let actor = self.actors.list.get(id.index as usize);
         actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
     }
 
     /// A number that identifies an actor's pose while it does not change.
     ///
     /// Equal numbers mean equal poses. `None` while the actor moves.
-    #[cfg(any(feature = "vulkan", test))]
-    pub(crate) fn still_pose(&self, index: u32) -> Option<u32> {
-        let actor = self.actors.list.get(index as usize)?;
+    #[doc(hidden)]
+    #[must_use]
+    pub fn still_pose(&self, id: ActorId) -> Option<u32> {
+        let actor = self.actors.list.get(id.index as usize)?;
         let local_s = actor.clock.local_s(self.now_s);
         let still = actor.clock.stands() || local_s >= actor.still_from_s;
         still.then_some(actor.version)

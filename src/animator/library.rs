@@ -123,35 +123,3 @@ fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {
         count: count as u64,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::animator::AnimatorDesc;
-    use crate::animator::instances::Animator;
-
-    /// Ten animators of a character share one copy of its clips and animation data.
-    #[test]
-    fn animators_share_what_the_character_has() {
-        let character = crate::builtin::mannequin().unwrap().character;
-        let animators = (0..10).map(|_| Animator::new(&character, &AnimatorDesc::default()));
-        let animators: Vec<_> = animators.collect::<Result<_>>().unwrap();
-        for animator in &animators {
-            let library = &animator.library;
-            assert!(Arc::ptr_eq(&library.clips, &character.clips));
-            assert!(Arc::ptr_eq(&library.set, &character.animations));
-        }
-        assert_eq!(Arc::strong_count(&character.clips), 11);
-        // A crowd shares the same data of a character.
-        #[cfg(feature = "vulkan")]
-        {
-            let rig = character.rig();
-            assert!(Arc::ptr_eq(&rig.clips, &character.clips));
-            assert!(Arc::ptr_eq(&rig.curves, &character.curves));
-            assert!(Arc::ptr_eq(&rig.animations, &character.animations));
-        }
-        // Adding clips to a copy of the character does not change the original.
-        let more = character.clone().with_clips(Vec::new()).unwrap();
-        assert_eq!(more.clips.len(), character.clips.len());
-    }
-}

@@ -78,8 +78,6 @@ mod root_motion;
 mod show_pose;
 mod socket;
 mod step;
-#[cfg(test)]
-mod tests;
 mod update;
 mod wake;
 mod weights;
@@ -96,3 +94,7 @@ pub use play::{Play, Playing};
 pub use record::PlayRecord;
 pub use root::RootMotionMode;
 pub use show_pose::ShowPose;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use wake::WakeHeap;

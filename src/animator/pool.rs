@@ -27,7 +27,6 @@ impl Block {
         }
     }
 
-    #[cfg(any(feature = "vulkan", test))]
     pub(crate) fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -167,71 +166,5 @@ impl RecordPool {
     pub(crate) fn release(&mut self, block: &mut Block) {
         self.give_back(*block);
         *block = Block::default();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(layer: u8, clip: u16) -> PlayRecord {
-        PlayRecord {
-            layer,
-            ..PlayRecord::new(clip, 0.0)
-        }
-    }
-
-    /// Records ascend in layer, keep their order within one, and survive growth.
-    #[test]
-    fn records_stay_sorted_by_layer() {
-        let (mut pool, mut block) = (RecordPool::default(), Block::default());
-        let mut want: Vec<(u8, u16)> = Vec::new();
-        for clip in 0..40_u16 {
-            let layer = (clip * 7 % 5) as u8;
-            pool.push(&mut block, record(layer, clip), 0.0);
-            want.push((layer, clip));
-        }
-        want.sort_by_key(|(layer, _)| *layer);
-        let got: Vec<_> = pool.get(block).iter().map(|r| (r.layer, r.clip)).collect();
-        assert_eq!(got, want);
-        pool.retain(&mut block, |record| record.clip % 2 == 0);
-        assert_eq!(pool.get(block).len(), 20);
-    }
-
-    /// The records of one actor never overwrite another's, and blocks are reused.
-    #[test]
-    fn blocks_do_not_overlap() {
-        let mut pool = RecordPool::default();
-        let mut blocks = [Block::default(); 9];
-        for round in 0..20_u16 {
-            for (number, block) in (0..).zip(&mut blocks) {
-                pool.push(block, record(0, number), f64::from(round));
-            }
-        }
-        for (number, block) in (0..).zip(&blocks) {
-            assert!(pool.get(*block).iter().all(|record| record.clip == number));
-            assert_eq!(pool.get(*block).len(), 20);
-        }
-        let size = pool.records.len();
-        for block in &mut blocks {
-            pool.release(block);
-            for _ in 0..20 {
-                pool.push(block, record(0, 7), 0.0);
-            }
-        }
-        assert_eq!(pool.records.len(), size);
-    }
-
-    /// An actor has a bounded number of records. Records that fade out are dropped first.
-    #[test]
-    fn the_least_record_makes_room() {
-        let (mut pool, mut block) = (RecordPool::default(), Block::default());
-        for clip in 0..MOST as u16 {
-            pool.push(&mut block, record(0, clip), 0.0);
-        }
-        pool.get_mut(block)[17].fade_to(0.0, 0.0, 1.0, crate::motion::Ease::Linear);
-        pool.push(&mut block, record(0, 999), 0.0);
-        assert_eq!(pool.get(block).len(), MOST as usize);
-        assert!(pool.get(block).iter().all(|record| record.clip != 17));
     }
 }

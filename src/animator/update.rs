@@ -68,10 +68,7 @@ impl Animator {
     }
 
     fn visit(&mut self, index: u32) {
-        #[cfg(test)]
-        {
-            self.visits += 1;
-        }
+        self.visits += 1;
         let Self {
             library,
             actors,

@@ -8,7 +8,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Each actor is in it at most once. Its time can be changed, and it can be removed. Nothing is
 /// allocated once it has held every actor.
 #[derive(Debug, Default)]
-pub(crate) struct WakeHeap {
+pub struct WakeHeap {
     /// Times and actors, the earliest first: `heap[i]` is not later than `heap[2i + 1]` and
     /// `heap[2i + 2]`.
     heap: Vec<(f64, u32)>,
@@ -17,14 +17,15 @@ pub(crate) struct WakeHeap {
 }
 
 impl WakeHeap {
-    pub(crate) fn reserve(&mut self, actors: usize) {
+    /// Reserves memory for this many actors in all.
+    pub fn reserve(&mut self, actors: usize) {
         self.heap.reserve(actors.saturating_sub(self.heap.len()));
         self.places
             .reserve(actors.saturating_sub(self.places.len()));
     }
 
     /// Sets the time at which an actor wakes. An infinite time removes it.
-    pub(crate) fn set(&mut self, actor: u32, time_s: f64) {
+    pub fn set(&mut self, actor: u32, time_s: f64) {
         let index = actor as usize;
         if index >= self.places.len() {
             self.places.resize(index + 1, NOWHERE);
@@ -48,7 +49,7 @@ impl WakeHeap {
     }
 
     /// Removes and returns the first actor that wakes at `now_s` or before.
-    pub(crate) fn pop(&mut self, now_s: f64) -> Option<u32> {
+    pub fn pop(&mut self, now_s: f64) -> Option<u32> {
         let (time_s, actor) = *self.heap.first()?;
         if time_s > now_s {
             return None;
@@ -57,8 +58,9 @@ impl WakeHeap {
         Some(actor)
     }
 
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    /// The number of actors in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.heap.len()
     }
 
@@ -97,46 +99,6 @@ impl WakeHeap {
         self.heap.swap(a, b);
         for place in [a, b] {
             self.places[self.heap[place].1 as usize] = place as u32;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Compares with a plain list: after random changes and removals, actors wake in order of time.
-    #[test]
-    fn actors_wake_in_order_of_time() {
-        let mut random = 1_u64;
-        let mut next = move || {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            random >> 33
-        };
-        let (mut heap, mut want) = (WakeHeap::default(), vec![f64::INFINITY; 50]);
-        for _ in 0..20_000 {
-            let actor = (next() % 50) as u32;
-            let time_s = match next() % 8 {
-                0 => f64::INFINITY,
-                time => time as f64 + next() as f64 / 1e9,
-            };
-            heap.set(actor, time_s);
-            want[actor as usize] = time_s;
-            if next() % 4 == 0 {
-                let earliest = want.iter().copied().fold(f64::INFINITY, f64::min);
-                let now_s = 4.0;
-                match heap.pop(now_s) {
-                    Some(actor) => {
-                        assert_eq!(want[actor as usize], earliest);
-                        want[actor as usize] = f64::INFINITY;
-                    }
-                    None => assert!(earliest > now_s),
-                }
-            }
-            let waiting = want.iter().filter(|time_s| time_s.is_finite()).count();
-            assert_eq!(heap.len(), waiting);
         }
     }
 }

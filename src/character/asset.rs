@@ -141,7 +141,9 @@ impl Character {
     /// A copy without the data that only drawing needs: no primitives, no images. The materials
     /// stay.
     #[cfg(feature = "vulkan")]
-    pub(crate) fn rig(&self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn rig(&self) -> Self {
         let model = Model {
             primitives: Vec::new(),
             images: Vec::new(),

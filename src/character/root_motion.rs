@@ -47,7 +47,21 @@ impl RootMotion {
         clip: &CurveClip,
         options: &RootMotionOptions,
     ) -> Result<(CurveClip, Self)> {
-        let mut budget = RootMotionBudget::CLIP;
-        extract(character.model(), clip, options, &mut budget)
+        Self::extract_within(character, clip, options, &mut { RootMotionBudget::CLIP })
+    }
+
+    /// [`Self::extract`] with a budget that several clips share.
+    ///
+    /// # Errors
+    /// As [`Self::extract`], and [`Error::Capacity`](crate::error::Error::Capacity) if the budget
+    /// does not suffice.
+    #[doc(hidden)]
+    pub fn extract_within(
+        character: &Character,
+        clip: &CurveClip,
+        options: &RootMotionOptions,
+        budget: &mut RootMotionBudget,
+    ) -> Result<(CurveClip, Self)> {
+        extract(character.model(), clip, options, budget)
     }
 }

@@ -59,3 +59,5 @@ pub(crate) use timing::Place;
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
 pub use additive::difference;
+#[doc(hidden)]
+pub use near::{is_beside, is_long};

@@ -14,6 +14,7 @@ const LEAST_MISSING: f32 = -0.01;
 /// them.
 const LEAST_COSINE_SQUARED: f32 = 0.5004;
 
+/// A quaternion, xyzw.
 type Key = [f32; 4];
 
 impl Clip {
@@ -24,6 +25,27 @@ impl Clip {
             let flags = &mut self.blocks[number].flags;
             *flags = (*flags & !Block::NEAR) | if near { Block::NEAR } else { 0 };
         }
+    }
+
+    /// The numbers of marked blocks, and of all blocks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn near_blocks(&self) -> (usize, usize) {
+        let marked = self
+            .blocks
+            .iter()
+            .filter(|block| block.flags & Block::NEAR != 0);
+        (marked.count(), self.blocks.len())
+    }
+
+    /// The same clip without a mark on any block.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_marks(mut self) -> Self {
+        for block in &mut self.blocks {
+            block.flags &= !Block::NEAR;
+        }
+        self
     }
 
     fn is_near(&self, number: usize) -> bool {
@@ -66,74 +88,15 @@ fn dot(a: Key, b: Key) -> f32 {
 }
 
 /// Returns true if a key is within 45° of the rest pose, measured between quaternions.
-fn is_beside(key: Key, rest: Key) -> bool {
+#[must_use]
+pub fn is_beside(key: Key, rest: Key) -> bool {
     let along = dot(key, rest);
     along > 0.0 && along * along >= LEAST_COSINE_SQUARED * dot(key, key) * dot(rest, rest)
 }
 
 /// Returns true if the midpoint of two keys has a length close to 1.
-fn is_long(a: Key, b: Key) -> bool {
+#[must_use]
+pub fn is_long(a: Key, b: Key) -> bool {
     let middle: Key = core::array::from_fn(|part| 0.5 * (a[part] + b[part]));
     (LEAST_MISSING..=MOST_MISSING).contains(&(1.0 - dot(middle, middle)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::animate::BatchPoser;
-    use crate::ids::ClipId;
-    use crate::motion::{ClipSample, SampleList};
-    use crate::simd::SimdLevel;
-    use crate::skeleton::Transform;
-
-    /// Clips that differ only in the mark give the same blends: the fits are accurate to 1.7e-7 and
-    /// 1e-7 of a weight.
-    #[test]
-    fn marks_change_nothing_but_rounding() {
-        let character = crate::builtin::mannequin().unwrap().character;
-        let near: Vec<Clip> = character.clips()[..3].to_vec();
-        let mut far = near.clone();
-        let mut marked = 0;
-        for block in far.iter_mut().flat_map(|clip| &mut clip.blocks) {
-            marked += usize::from(block.flags & Block::NEAR != 0);
-            block.flags &= !Block::NEAR;
-        }
-        let blocks: usize = near.iter().map(|clip| clip.blocks.len()).sum();
-        assert!(marked * 2 > blocks, "{marked} of {blocks}");
-        let mut list = SampleList::new();
-        for number in 0..40 {
-            let sample = |clip: usize| {
-                let time_s = 0.037 * (number * (clip + 1)) as f64;
-                ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + 0.1 * clip as f32)
-            };
-            list.push((0..3).map(sample));
-        }
-        for level in SimdLevel::available() {
-            let poser = BatchPoser::new(&character).unwrap();
-            let poser = poser.with_simd_level(level).unwrap();
-            let pose = |clips: &[Clip]| {
-                let count = list.len() * character.skeleton().len();
-                let mut local = vec![Transform::IDENTITY; count];
-                poser.local_poses(clips, &list, &mut local).unwrap();
-                local
-            };
-            let (a, b) = (pose(&near), pose(&far));
-            for (a, b) in a.iter().zip(&b) {
-                let apart = (a.rotation - b.rotation).length();
-                assert!(apart < 4e-7, "{level}: {apart}");
-            }
-        }
-    }
-
-    #[test]
-    fn keys_far_from_the_rest_pose_or_from_each_other_are_not_near() {
-        let at = |angle: f32| -> Key { [0.0, 0.0, (angle / 2.0).sin(), (angle / 2.0).cos()] };
-        assert!(is_beside(at(1.56), at(0.0)) && !is_beside(at(1.58), at(0.0)));
-        assert!(!is_beside(at(0.3).map(|part| -part), at(0.0)));
-        assert!(is_long(at(0.0), at(0.47)) && !is_long(at(0.0), at(0.49)));
-        assert!(!is_long(
-            at(0.0).map(|part| 1.006 * part),
-            at(0.0).map(|part| 1.006 * part)
-        ));
-    }
 }

@@ -56,7 +56,7 @@ impl Crowd {
             };
             let (actor, row) = (instance.actor, instance.rows.start);
             let deform = instance.skin == SkinningStage::Cpu;
-            let rests = entry.animator.is_resting(actor.index);
+            let rests = entry.animator.is_resting(actor);
             self.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
             let place = match (rests, deform) {
@@ -71,7 +71,7 @@ impl Crowd {
                 });
                 animated.deformed.push((*index, start));
             }
-            let still = entry.animator.still_pose(actor.index).filter(|_| !deform);
+            let still = entry.animator.still_pose(actor).filter(|_| !deform);
             if let Some(place) = place
                 && animated.must_write(frame_index, *index, still)
             {

@@ -204,7 +204,7 @@ impl Crowd {
         let instance = self.instances.get(id)?;
         let (animator, actor) = self.actor(id)?;
         let mut next = instance.clone();
-        next.in_ring = !animator.is_resting(actor.index);
+        next.in_ring = !animator.is_resting(actor);
         next.write_offsets();
         Ok(next.record)
     }

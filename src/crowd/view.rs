@@ -253,10 +253,7 @@ impl View {
             shadow_from_world: shadow
                 .clip_from_world
                 .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
-            eye: self
-                .eye_direction()
-                .map_or(self.eye.extend(1.0), |towards| towards.extend(0.0))
-                .to_array(),
+            eye: self.eye_point().to_array(),
             sun_direction: light
                 .sun_direction
                 .normalize_or(Vec3::Y)
@@ -352,82 +349,5 @@ fn scissor(min: (f32, f32), max: (f32, f32)) -> vk::Rect2D {
             y: y as i32,
         },
         extent: vk::Extent2D { width, height },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::camera::rh;
-
-    fn upright(view_from_world: Mat4) -> [(Mat4, bool); 4] {
-        let reverse = Mat4::from_cols_array_2d(&[
-            [1.0, 0.0, 0.0, 0.0],
-            [0.0, 1.0, 0.0, 0.0],
-            [0.0, 0.0, -1.0, 0.0],
-            [0.0, 0.0, 1.0, 1.0],
-        ]);
-        let perspective = rh::proj::vulkan::perspective(1.0, 1.5, 0.1, 100.0);
-        let orthographic = rh::proj::vulkan::orthographic(-1.0, 1.0, -1.0, 1.0, 0.1, 100.0);
-        [
-            (perspective * view_from_world, false),
-            (reverse * perspective * view_from_world, true),
-            (orthographic * view_from_world, false),
-            (reverse * orthographic * view_from_world, true),
-        ]
-    }
-
-    #[test]
-    fn upright_views_see_counter_clockwise_fronts() {
-        let eye = Vec3::new(3.0, 2.0, 5.0);
-        let extent = vk::Extent2D {
-            width: 300,
-            height: 200,
-        };
-        for (clip, reversed) in upright(rh::view::look_at_mat4(eye, Vec3::ZERO, Vec3::Y)) {
-            let view = View::new(clip, eye, extent);
-            let front = |view: &View, mirrored| Prepared::new(view).front_face(reversed, mirrored);
-            assert_eq!(front(&view, false), vk::FrontFace::COUNTER_CLOCKWISE);
-            assert_eq!(front(&view, true), vk::FrontFace::CLOCKWISE);
-            let flipped = Viewport {
-                x: 0.0,
-                y: 200.0,
-                width: 300.0,
-                height: -200.0,
-            };
-            let view = View {
-                viewport: flipped,
-                ..view
-            };
-            assert_eq!(front(&view, false), vk::FrontFace::CLOCKWISE);
-        }
-    }
-
-    #[test]
-    fn a_crowd_may_be_drawn_from_several_threads() {
-        fn send_and_sync<T: Send + Sync>() {}
-        send_and_sync::<crate::crowd::state::Crowd>();
-        send_and_sync::<crate::Frame<'static>>();
-    }
-
-    #[test]
-    fn scissor_is_the_viewport_whatever_its_sign() {
-        let scissor = |x, y, width, height| {
-            let viewport = Viewport {
-                x,
-                y,
-                width,
-                height,
-            };
-            Prepared::new(&View::new(Mat4::IDENTITY, Vec3::ZERO, viewport)).scissor
-        };
-        let rect = |x, y, width, height| vk::Rect2D {
-            offset: vk::Offset2D { x, y },
-            extent: vk::Extent2D { width, height },
-        };
-        assert_eq!(scissor(10.0, 20.0, 30.0, 40.0), rect(10, 20, 30, 40));
-        assert_eq!(scissor(10.0, 60.0, 30.0, -40.0), rect(10, 20, 30, 40));
-        assert_eq!(scissor(-10.0, -5.0, 30.0, 40.0), rect(0, 0, 20, 35));
-        assert_eq!(scissor(-30.0, 0.0, 20.0, 10.0), rect(0, 0, 0, 10));
     }
 }

@@ -32,22 +32,3 @@ pub(crate) fn cut(text: &str) -> Box<str> {
         None => text.into(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::listed;
-
-    #[test]
-    fn names_are_listed_and_missing_ones_counted() {
-        let long = "x".repeat(299);
-        for (names, expected) in [
-            (&[][..], "none"),
-            (&["Walk", "Run"], "Walk, Run"),
-            (&[""], "1 without a name"),
-            (&["", "Walk", ""], "Walk, 2 without a name"),
-            (&[&long, "Run", ""], &*format!("{long}, …")),
-        ] {
-            assert_eq!(&*listed(names.iter().copied()), expected);
-        }
-    }
-}

@@ -208,7 +208,7 @@ fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow
 
 /// Two words for every 32 vertices: a bit for each vertex that the target moves, and the number of
 /// moved vertices before them.
-fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
+pub fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
     let mut words = vec![0_u32; vertices.div_ceil(32) * 2];
     for vertex in &target.vertices {
         if let Some(bits) = words.get_mut((vertex >> 5) as usize * 2) {
@@ -234,7 +234,7 @@ pub(crate) fn blending_of(material: Option<&crate::mesh::Material>) -> Blending 
 
 /// The weights in 8 bits, if that loses nothing. In files with 8-bit weights, every weight is a
 /// multiple of 1/255, which is 257/65,535.
-fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
+pub fn narrow(weights: &[u16]) -> Option<Vec<u8>> {
     let exact = !weights.is_empty() && weights.iter().all(|weight| weight % 257 == 0);
     exact.then(|| weights.iter().map(|weight| (weight / 257) as u8).collect())
 }
@@ -258,13 +258,13 @@ fn snorm16(value: f32) -> u32 {
 }
 
 /// A unit vector as two snorm16.
-fn octahedral(normal: Vec3) -> u32 {
+pub fn octahedral(normal: Vec3) -> u32 {
     let (x, y) = on_octahedron(normal);
     snorm16(x) | snorm16(y) << 16
 }
 
 /// A tangent as snorm15 and snorm16, above a bit that is 1 if the bitangent's sign is negative.
-fn tangent(tangent: Vec4) -> u32 {
+pub fn tangent(tangent: Vec4) -> u32 {
     let (x, y) = on_octahedron(tangent.truncate());
     let x = (x.clamp(-1.0, 1.0) * 16383.0).round() as i16;
     u32::from(x.cast_unsigned() << 1) | u32::from(tangent.w < 0.0) | snorm16(y) << 16
@@ -277,103 +277,4 @@ fn color(rgba: &[f32; 4]) -> [u32; 2] {
         unorm(rgba[0]) | unorm(rgba[1]) << 16,
         unorm(rgba[2]) | unorm(rgba[3]) << 16,
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Decodes as `throng_octahedral` does.
-    fn unfold(x: f32, y: f32) -> Vec3 {
-        let z = 1.0 - x.abs() - y.abs();
-        let fold = (-z).max(0.0);
-        let unfold = |v: f32| if v >= 0.0 { v - fold } else { v + fold };
-        Vec3::new(unfold(x), unfold(y), z).normalize()
-    }
-
-    fn unpack(bits: u32) -> f32 {
-        (f32::from((bits as u16).cast_signed()) / 32767.0).max(-1.0)
-    }
-
-    /// Decodes as `throng_normal` does.
-    fn decode(word: u32) -> Vec3 {
-        unfold(unpack(word & 0xFFFF), unpack(word >> 16))
-    }
-
-    /// Decodes as `throng_tangent` does.
-    fn decode_tangent(word: u32) -> Vec4 {
-        let x = (f32::from((word as u16).cast_signed() >> 1) / 16383.0).max(-1.0);
-        let sign = if word & 1 != 0 { -1.0 } else { 1.0 };
-        unfold(x, unpack(word >> 16)).extend(sign)
-    }
-
-    /// A Fibonacci sphere.
-    fn directions() -> impl Iterator<Item = Vec3> {
-        (0..10_000_u32).map(|i| {
-            let z = 1.0 - 2.0 * (i as f32 + 0.5) / 10_000.0;
-            let (sin, cos) = (i as f32 * 2.399_963_1).sin_cos();
-            let r = (1.0 - z * z).sqrt();
-            Vec3::new(r * cos, r * sin, z)
-        })
-    }
-
-    const AXES: [Vec3; 6] = [
-        Vec3::X,
-        Vec3::NEG_X,
-        Vec3::Y,
-        Vec3::NEG_Y,
-        Vec3::Z,
-        Vec3::NEG_Z,
-    ];
-
-    #[test]
-    fn weights_take_eight_bits_only_where_they_fit_exactly() {
-        assert_eq!(
-            narrow(&[65_535, 0, 257, 65_278]),
-            Some(vec![255, 0, 1, 254])
-        );
-        assert_eq!(narrow(&[65_534, 1]), None);
-        assert_eq!(narrow(&[]), None);
-    }
-
-    #[test]
-    fn normals_survive_to_within_a_few_thousandths_of_a_degree() {
-        let worst = directions()
-            .map(|n| n.cross(decode(octahedral(n))).length())
-            .fold(0.0, f32::max);
-        // One step of 1/32767 on the octahedron rotates a normal by at most about 1e-4 / sqrt(2).
-        assert!(worst < 8e-5, "{worst}");
-        for axis in AXES {
-            assert_eq!(decode(octahedral(axis)), axis);
-        }
-    }
-
-    #[test]
-    fn tangents_survive_with_their_sign() {
-        for sign in [1.0, -1.0] {
-            let worst = directions()
-                .map(|t| (t, decode_tangent(tangent(t.extend(sign)))))
-                .inspect(|(_, decoded)| assert_eq!(decoded.w, sign))
-                .map(|(t, decoded)| t.cross(decoded.truncate()).length())
-                .fold(0.0, f32::max);
-            // The step is twice as large in one of the two coordinates.
-            assert!(worst < 1.4e-4, "{worst}");
-            for axis in AXES {
-                assert_eq!(
-                    decode_tangent(tangent(axis.extend(sign))),
-                    axis.extend(sign)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn masks_count_what_came_before() {
-        let target = MorphTarget {
-            vertices: vec![0, 31, 32, 70],
-            ..MorphTarget::default()
-        };
-        let words = mask(&target, 71);
-        assert_eq!(words, [1 | 1 << 31, 0, 1, 2, 1 << 6, 3]);
-    }
 }

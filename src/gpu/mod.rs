@@ -46,3 +46,12 @@ pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
 pub use static_mesh::{SkinnedPrimitive, SkinnedStream};
 pub use upload::Upload;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use encode::{
+    mask as morph_mask, narrow as narrow_weights, octahedral as octahedral_word,
+    tangent as tangent_word,
+};
+#[doc(hidden)]
+pub use texture::{Level as MipLevel, MipChain};

@@ -4,17 +4,22 @@ use crate::mesh::Image;
 
 /// One level of a mip chain: its size in texels and the byte offset of its texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Level {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    pub(crate) offset: usize,
+pub struct Level {
+    /// Texels.
+    pub width: u32,
+    /// Texels.
+    pub height: u32,
+    /// Bytes from the start of the chain.
+    pub offset: usize,
 }
 
 /// A whole mip chain in one run of bytes, finest level first.
 #[derive(Debug)]
-pub(crate) struct MipChain {
-    pub(crate) levels: Vec<Level>,
-    pub(crate) texels: Vec<u8>,
+pub struct MipChain {
+    /// The levels.
+    pub levels: Vec<Level>,
+    /// RGBA in 8 bits each.
+    pub texels: Vec<u8>,
 }
 
 impl MipChain {
@@ -22,7 +27,7 @@ impl MipChain {
     ///
     /// If `srgb` is true, the texels are encoded in sRGB and decoded first. Levels larger than
     /// `max_dimension` are left out.
-    pub(crate) fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
+    pub fn new(image: &Image, srgb: bool, max_dimension: u32) -> Self {
         let decode = srgb.then(srgb_to_linear_table);
         let mut chain = Self {
             levels: Vec::new(),
@@ -95,65 +100,4 @@ fn linear_to_srgb(value: f32) -> u8 {
         1.055 * value.powf(1.0 / 2.4) - 0.055
     };
     (encoded * 255.0).round().clamp(0.0, 255.0) as u8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Image {
-        let rgba = (0..height)
-            .flat_map(|y| (0..width).map(move |x| (x, y)))
-            .flat_map(|(x, y)| texel(x, y))
-            .collect();
-        Image {
-            name: "test".into(),
-            width,
-            height,
-            rgba,
-        }
-    }
-
-    #[test]
-    fn chain_ends_in_one_texel() {
-        let chain = MipChain::new(&image(5, 3, |_, _| [10, 20, 30, 40]), true, 4096);
-        let sizes: Vec<_> = chain
-            .levels
-            .iter()
-            .map(|level| (level.width, level.height))
-            .collect();
-        assert_eq!(sizes, [(5, 3), (2, 1), (1, 1)]);
-        assert_eq!(chain.texels.len(), (15 + 2 + 1) * 4);
-        assert!(
-            chain
-                .texels
-                .chunks(4)
-                .all(|texel| texel == [10, 20, 30, 40])
-        );
-    }
-
-    #[test]
-    fn black_and_white_average_in_linear_light() {
-        let chain = MipChain::new(
-            &image(2, 1, |x, _| if x == 0 { [0, 0, 0, 255] } else { [255; 4] }),
-            true,
-            4096,
-        );
-        // Half the light of white is 188 in sRGB, not 128.
-        assert_eq!(chain.texels[8..], [188, 188, 188, 255]);
-    }
-
-    #[test]
-    fn data_averages_as_it_is() {
-        let checks = image(2, 1, |x, _| if x == 0 { [0, 10, 0, 255] } else { [255; 4] });
-        let chain = MipChain::new(&checks, false, 4096);
-        assert_eq!(chain.texels[8..], [128, 133, 128, 255]);
-    }
-
-    #[test]
-    fn levels_that_the_device_cannot_hold_are_left_out() {
-        let chain = MipChain::new(&image(8, 2, |_, _| [1; 4]), true, 4);
-        assert_eq!((chain.levels[0].width, chain.levels[0].height), (4, 1));
-        assert_eq!(chain.levels[0].offset, 0);
-    }
 }

@@ -21,8 +21,8 @@ pub(crate) use inertia::decayed_by;
 pub use loop_mode::LoopMode;
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};
+pub(crate) use root_motion::extract;
 pub use root_motion::{RootDelta, RootMotion, RootPlace, RootReference};
-pub(crate) use root_motion::{RootMotionBudget, extract};
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
@@ -36,7 +36,7 @@ pub use events::{EventCursor, EventHit, Passed};
 #[doc(hidden)]
 pub use inertia::{Inertia, Moving};
 #[doc(hidden)]
-pub use root_motion::{RootMotionOptions, RootMotionReport};
+pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport};
 #[doc(hidden)]
 pub use sample_list::{ClipSample, SampleList};
 #[doc(hidden)]

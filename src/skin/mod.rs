@@ -25,4 +25,8 @@ pub use vertices::{PosedVertices, skin};
 #[doc(hidden)]
 pub use morph::{MorphedVertices, morph};
 #[doc(hidden)]
-pub use skinner::{SkinJob, skin_many};
+pub use ray::{Line, RayHit};
+#[doc(hidden)]
+pub use skinned_layout::StreamCounts;
+#[doc(hidden)]
+pub use skinner::{PackedPart, SkinJob, skin_many};

@@ -6,7 +6,7 @@ use glam::DVec3;
 ///
 /// It is sheared so that it runs along +Z.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub struct Line {
     origin: DVec3,
     direction: DVec3,
     /// The axes that become x, y and z.
@@ -19,17 +19,18 @@ pub(super) struct Line {
 
 /// The hit of a half-line on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct RayHit {
+pub struct RayHit {
     /// Distance from the origin, in lengths of the direction.
-    pub(super) distance: f64,
+    pub distance: f64,
     /// Weights of the three corners.
-    pub(super) barycentrics: [f64; 3],
-    pub(super) back_face: bool,
+    pub barycentrics: [f64; 3],
+    /// True if the ray comes from the back of the triangle.
+    pub back_face: bool,
 }
 
 impl Line {
     /// Prepares a half-line. `direction` must be finite and not zero.
-    pub(super) fn new(origin: DVec3, direction: DVec3) -> Self {
+    pub fn new(origin: DVec3, direction: DVec3) -> Self {
         let z = direction.abs().max_position();
         let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
         if direction[z] < 0.0 {
@@ -51,7 +52,7 @@ impl Line {
     ///
     /// A ray that meets an edge hits both triangles that share it, because both round their points
     /// and products in the same way.
-    pub(super) fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
+    pub fn meets(&self, corners: [DVec3; 3]) -> Option<RayHit> {
         let [a, b, c] = corners.map(|corner| self.sheared(corner));
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
@@ -87,7 +88,7 @@ impl Line {
     /// True if the ray certainly misses the box, by the slab test.
     ///
     /// A ray that passes a corner by less than the rounding error does not count as a miss.
-    pub(super) fn misses(&self, min: DVec3, max: DVec3) -> bool {
+    pub fn misses(&self, min: DVec3, max: DVec3) -> bool {
         // Far more than the rounding of a difference, a quotient and the triangle test.
         const SLACK: f64 = 1e-9;
         let (mut from, mut to) = (0.0_f64, f64::INFINITY);
@@ -113,7 +114,7 @@ impl Line {
     /// [`Self::misses`] for the box around positions of three numbers each.
     ///
     /// Also true if there are no positions.
-    pub(super) fn misses_all(&self, positions: &[f32]) -> bool {
+    pub fn misses_all(&self, positions: &[f32]) -> bool {
         let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for position in positions.chunks_exact(3) {
             for axis in 0..3 {
@@ -126,53 +127,5 @@ impl Line {
                 DVec3::from(min.map(f64::from)),
                 DVec3::from(max.map(f64::from)),
             )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TRIANGLE: [DVec3; 3] = [
-        DVec3::new(0.0, 0.0, 5.0),
-        DVec3::new(0.0, 1.0, 5.0),
-        DVec3::new(1.0, 0.0, 5.0),
-    ];
-
-    #[test]
-    fn fronts_are_counter_clockwise() {
-        let line = Line::new(DVec3::new(0.25, 0.25, 0.0), DVec3::Z);
-        let front = line.meets(TRIANGLE).unwrap();
-        assert_eq!((front.distance, front.back_face), (5.0, false));
-        assert_eq!(front.barycentrics, [0.5, 0.25, 0.25]);
-        let [a, b, c] = TRIANGLE;
-        assert!(line.meets([a, c, b]).unwrap().back_face);
-        let back = Line::new(DVec3::new(0.25, 0.25, 9.0), DVec3::NEG_Z);
-        let met = back.meets(TRIANGLE).unwrap();
-        assert_eq!((met.distance, met.back_face), (4.0, true));
-    }
-
-    #[test]
-    fn what_lies_behind_or_has_no_area_is_not_met() {
-        let line = Line::new(DVec3::new(0.25, 0.25, 6.0), DVec3::Z);
-        assert_eq!(line.meets(TRIANGLE), None);
-        let line = Line::new(DVec3::ZERO, DVec3::Z);
-        let [a, b, _] = TRIANGLE;
-        for degenerate in [[a, a, a], [a, a, b], [a, b, (a + b) * 0.5]] {
-            assert_eq!(line.meets(degenerate), None);
-        }
-        assert_eq!(line.meets([a, b, DVec3::NAN]), None);
-    }
-
-    #[test]
-    fn boxes_are_missed_only_where_nothing_in_them_is_met() {
-        let (min, max) = (DVec3::new(-1.0, -1.0, 4.0), DVec3::new(1.0, 1.0, 4.0));
-        let from = |x: f64, direction: DVec3| Line::new(DVec3::new(x, 0.0, 0.0), direction);
-        assert!(!from(1.0, DVec3::Z).misses(min, max));
-        assert!(from(1.001, DVec3::Z).misses(min, max));
-        assert!(from(0.0, DVec3::NEG_Z).misses(min, max));
-        assert!(!from(-3.0, DVec3::new(1.0, 0.0, 1.0)).misses(min, max));
-        assert!(from(-3.0, DVec3::new(1.0, 0.5, 1.0)).misses(min, max));
-        assert!(!from(9.0, DVec3::Z).misses(DVec3::NAN, DVec3::NAN));
     }
 }

@@ -11,4 +11,5 @@ mod influence_limit;
 mod save;
 mod split;
 mod transform;
+mod unknown_names;
 mod without_mesh;

@@ -192,6 +192,62 @@ fn two_views_fill_their_halves_and_nothing_else() {
     });
 }
 
+/// A viewport may reach beyond the target on its left and above, in either direction of y.
+#[test]
+fn what_lies_outside_of_the_target_is_cut_off() {
+    each(|setup| {
+        scene(setup, |setup, crowd, frames_in_flight, target| {
+            let pass = pass(crowd, target, false);
+            let on = (target, pass, &NORMAL_Z);
+            let (width, height) = (EXTENT.width as f32, EXTENT.height as f32);
+            let context = &mut setup.context;
+            let mut shoot = |x: f32, y: f32, height: f32| {
+                let viewport = Viewport {
+                    x,
+                    y,
+                    width,
+                    height,
+                };
+                let view = View {
+                    viewport,
+                    ..camera()
+                };
+                picture(context, crowd, frames_in_flight, (1, 0.3), on, &[view])
+            };
+            let whole = shoot(0.0, 0.0, height);
+            let (left, up) = (40, 30);
+            let (x, y) = (-(left as f32), -(up as f32));
+            let cut = shoot(x, y, height);
+            let turned = upside_down(&shoot(x, y + height, -height), EXTENT);
+            let nothing = shoot(-width, 0.0, height);
+            assert_eq!(covered(&nothing), 0);
+            let columns = EXTENT.width as usize;
+            let texel = |picture: &[u8], (x, y): (usize, usize)| {
+                let at = 4 * (y * columns + x);
+                [0, 1, 2, 3].map(|channel| picture[at + channel])
+            };
+            let background = texel(&nothing, (0, 0));
+            let mut seen = 0;
+            for y in 0..EXTENT.height as usize {
+                for x in 0..columns {
+                    let inside = x + left < columns && y + up < EXTENT.height as usize;
+                    let want = if inside {
+                        texel(&whole, (x + left, y + up))
+                    } else {
+                        background
+                    };
+                    assert_eq!(texel(&cut, (x, y)), want, "{x}, {y}");
+                    seen += usize::from(inside && want != background);
+                }
+            }
+            assert!(seen > 100, "{seen}");
+            // The flipped picture, of which the top is cut off.
+            let shown = covered(&turned);
+            assert!(shown > 100 && shown < covered(&whole), "{shown}");
+        });
+    });
+}
+
 #[test]
 fn two_views_go_to_two_targets() {
     each(|setup| {

@@ -1,7 +1,7 @@
 //! The animator allocates nothing once it is warm, for any commands to its actors.
 #![cfg(feature = "toml")]
 
-use crate::counting::{allocations, measure};
+use crate::counting::{allocated_bytes, allocations, measure};
 use crate::reference::rng::Rng;
 use throng::Threads;
 use throng::animator::{
@@ -12,6 +12,7 @@ use throng::character::{
 };
 use throng::glam::Vec3;
 use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
 use throng::state_machine::StateMachineText;
@@ -236,6 +237,80 @@ fn the_first_frame_allocates_nothing(character: &Character) {
         animator.palettes(&ids, out).unwrap();
         assert_eq!(allocations() - before, 0, "frame {frame}");
     }
+}
+
+/// Memory of the records of removed actors goes to new ones.
+#[test]
+fn records_of_removed_actors_are_reused() {
+    let _measurement = measure();
+    let desc = AnimatorDesc {
+        actors: 9,
+        threads: Threads::One,
+    };
+    let mut animator = Animator::new(&character(), &desc).unwrap();
+    // Twenty records for each, all of which fade out but the last.
+    let add = |animator: &mut Animator| {
+        let id = animator.add("Walk").unwrap();
+        for _ in 1..20 {
+            animator.update(animator.now_s() + 0.01).unwrap();
+            animator.play(id, Play::new("Run").fade_s(100.0)).unwrap();
+        }
+        assert_eq!(animator.records(id).unwrap().len(), 20);
+        id
+    };
+    let ids = [(); 9].map(|()| add(&mut animator));
+    let before = allocations();
+    for id in ids {
+        animator.remove(id).unwrap();
+        add(&mut animator);
+    }
+    assert_eq!(allocations() - before, 0);
+}
+
+/// Animators share the clips and the animation data of their character.
+#[test]
+fn animators_share_what_the_character_has() {
+    let _measurement = measure();
+    let bytes = |character: &Character| {
+        let before = allocated_bytes();
+        let animators = [0; 10].map(|_| {
+            let desc = AnimatorDesc {
+                threads: Threads::One,
+                ..AnimatorDesc::default()
+            };
+            Animator::new(character, &desc).unwrap()
+        });
+        let bytes = allocated_bytes() - before;
+        drop(animators);
+        bytes
+    };
+    let options = ImportOptions::with_curves();
+    let plain = throng::builtin::mannequin_with(&options).unwrap().character;
+    let clips = |count| vec![plain.curves()[1].clone(); count];
+    let more = plain.clone().with_clips(clips(50)).unwrap();
+    let events = (0..1000).map(|number| EventDesc {
+        name: format!("event {number}"),
+        time_s: 0.1,
+    });
+    let desc = AnimationDesc {
+        clips: vec![ClipDesc {
+            name: "Walk".into(),
+            events: events.collect(),
+            ..ClipDesc::default()
+        }],
+        ..AnimationDesc::default()
+    };
+    let more = more.with_animation(&desc).unwrap();
+    assert_eq!(bytes(&more), bytes(&plain));
+    // Adding clips to a copy of a character does not change the original.
+    assert_eq!(more.clips().len(), plain.clips().len() + 50);
+    let same = plain.clone().with_clips(Vec::new()).unwrap();
+    assert_eq!(same.clips().len(), plain.clips().len());
+    // A crowd shares the same data of a character.
+    let rig = more.rig();
+    assert!(core::ptr::eq(rig.clips(), more.clips()));
+    assert!(core::ptr::eq(rig.curves(), more.curves()));
+    assert!(core::ptr::eq(rig.animations(), more.animations()));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod buffers;
 mod contexts;
 mod devices;
+mod features;
 mod messages;
 mod setup;
 mod targets;

@@ -16,8 +16,6 @@ mod desc;
 mod draft;
 mod fault;
 mod gait;
-#[cfg(test)]
-mod made;
 mod parts;
 mod save;
 mod set;

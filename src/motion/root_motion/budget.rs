@@ -15,21 +15,21 @@ pub(super) fn too_many() -> Error {
 
 /// The work and memory that a series of extractions may use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RootMotionBudget {
+pub struct RootMotionBudget {
     /// The number of products of transforms.
-    pub(crate) products: u64,
+    pub products: u64,
     /// The number of keys of the motions.
-    pub(crate) keys: usize,
+    pub keys: usize,
 }
 
 impl RootMotionBudget {
     /// The budget for a single clip: a few seconds of work. Real clips need a hundredth of it.
-    pub(crate) const CLIP: Self = Self {
+    pub const CLIP: Self = Self {
         products: 1 << 26,
         keys: MAX_KEYS,
     };
     /// The budget for all clips of a description: a few of the longest, or hundreds of real ones.
-    pub(crate) const DESCRIPTION: Self = Self {
+    pub const DESCRIPTION: Self = Self {
         products: 8 * Self::CLIP.products,
         keys: 4 * Self::CLIP.keys,
     };

@@ -19,7 +19,7 @@ mod place;
 mod resample;
 mod save;
 
-pub(crate) use budget::RootMotionBudget;
+pub use budget::RootMotionBudget;
 pub use delta::RootDelta;
 pub(crate) use extract::extract;
 pub use motion::RootMotion;

@@ -23,9 +23,8 @@ mod many;
 mod matrix;
 mod pack;
 mod scratch;
-#[cfg(test)]
-mod tests;
 mod vector;
 
 pub use cpu_skinner::Skinner;
 pub use many::{SkinJob, skin_many};
+pub use pack::Part as PackedPart;

@@ -34,7 +34,7 @@ pub(super) struct Run {
 ///
 /// Every offset of its influences is that of an entry of the character's palette.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub struct Part {
     pub(super) vertices: usize,
     pub(super) rest: Streams,
     /// The influences, block by block. Within a block, the strongest come first.
@@ -52,7 +52,7 @@ impl Part {
     /// - [`Error::Argument`] if streams have different lengths.
     ///
     /// Neither happens for a character's own primitives.
-    pub(super) fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
+    pub fn new(character: &Character, primitive: &Primitive) -> Result<Self> {
         let vertices = primitive.vertex_count();
         for (what, len) in [
             ("normals", primitive.normals.len()),

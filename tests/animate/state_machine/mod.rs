@@ -1,10 +1,14 @@
 //! State machines: compared with a plain simulation in `f64`, their rules, their text and its
 //! errors.
-#![cfg(feature = "toml")]
 
+#[cfg(feature = "toml")]
 mod agreement;
+#[cfg(feature = "toml")]
 mod faults;
-mod made;
+pub(crate) mod made;
+#[cfg(feature = "toml")]
 mod rules;
+#[cfg(feature = "toml")]
 mod simulation;
+#[cfg(feature = "toml")]
 mod text;

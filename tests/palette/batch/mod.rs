@@ -8,4 +8,5 @@ mod contract;
 mod curves;
 mod formats;
 mod load;
+mod scattered;
 mod stages;

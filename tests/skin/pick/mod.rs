@@ -1,6 +1,7 @@
 //! Picking of deformed meshes, compared with tests of every triangle by another algorithm.
 
 mod brute;
+mod ray;
 
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;

@@ -4,7 +4,9 @@
 //! and on all models.
 
 mod contract;
+mod layout;
 pub(crate) mod load;
+mod morphs;
 
 use crate::reference::rng::Rng;
 use load::{COUNTS, Streams, both, made, models, palettes, posed, rest_weights};

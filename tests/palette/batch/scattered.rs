@@ -1,17 +1,14 @@
-//! Tests: outputs at arbitrary addresses, with guards around each.
+//! Outputs at arbitrary addresses, with guards around each.
 
-use super::group::Product;
-use super::output::Starts;
-use super::plan::Listed;
-use super::poser::BatchPoser;
-use crate::character::Character;
-use crate::clip::Clip;
-use crate::ids::ClipId;
-use crate::motion::{ClipSample, SampleList};
-use crate::palette::PaletteFormat;
-use crate::simd::SimdLevel;
-use crate::skeleton::Affine;
-use crate::threads::Threads;
+use throng::animate::{BatchPoser, Product, Starts};
+use throng::character::Character;
+use throng::clip::Clip;
+use throng::ids::ClipId;
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::PaletteFormat;
+use throng::simd::SimdLevel;
+use throng::skeleton::Affine;
+use throng::{Threads, builtin};
 
 /// Sixteen bytes, the alignment of outputs.
 #[repr(C, align(16))]
@@ -21,7 +18,16 @@ struct Chunk([u8; 16]);
 const GUARD: Chunk = Chunk([0xA5; 16]);
 
 fn character() -> Character {
-    crate::builtin::mannequin().unwrap().character
+    builtin::mannequin().unwrap().character
+}
+
+/// The output of one instance, in chunks.
+fn chunks_of(character: &Character, product: Product) -> usize {
+    let bytes = match product {
+        Product::Palette(format) => character.palette().len() * format.entry_bytes(),
+        _ => character.skeleton().len() * size_of::<Affine>(),
+    };
+    bytes / size_of::<Chunk>()
 }
 
 fn crowd(clips: &[Clip], count: usize) -> SampleList {
@@ -68,26 +74,25 @@ fn scattered_outputs_equal_even_ones_and_nothing_else_is_written() {
         products.flat_map(|product| SimdLevel::available().map(move |c| (product, c)))
     {
         let poser = BatchPoser::new(&character).unwrap();
-        let poser = poser.with_simd_level(code).unwrap();
-        let chunks = product.bytes(&poser.rig) / size_of::<Chunk>();
+        let mut poser = poser.with_simd_level(code).unwrap();
+        let chunks = chunks_of(&character, product);
         for count in [1, 2, 4, 5, 8, 9, 15, 16, 17, 35] {
             let list = crowd(clips, count);
-            let library = poser.library(clips);
-            let source = Listed {
-                library,
-                list: &list,
-            };
             let mut even = vec![Chunk([0; 16]); count * chunks];
             let all = Starts::Even(even.as_mut_ptr().cast(), chunks * 16);
-            // SAFETY: the list's clips are the character's, and the memory is large enough for all
-            // instances.
-            unsafe { poser.run_planned(&source, 8, product, all, &Threads::One) };
+            poser.set_threads(Threads::One);
+            // SAFETY: the memory is large enough for all instances.
+            unsafe { poser.write_to(clips, &list, product, all).unwrap() };
             for threads in [Threads::One, Threads::Rayon] {
                 let mut memory = vec![GUARD; 1 + count * (chunks + 1)];
                 let starts = starts(&mut memory, count, chunks);
-                let each = Starts::Each(&starts);
+                poser.set_threads(threads);
                 // SAFETY: as above.
-                unsafe { poser.run_planned(&source, 8, product, each, &threads) };
+                unsafe {
+                    poser
+                        .write_to(clips, &list, product, Starts::Each(&starts))
+                        .unwrap()
+                };
                 let got = parts(&memory, count, chunks);
                 assert!(got == even, "{product:?} {code} {count}");
             }
@@ -120,4 +125,12 @@ fn scattered_palettes_of_model_poses_equal_even_ones() {
             assert!(parts(&memory, count, chunks) == even, "{format:?} {code}");
         }
     }
+}
+
+/// Matrices of joints that are no longer needed are reused, so that fewer stay in the cache.
+#[test]
+fn matrices_are_reused() {
+    let character = character();
+    let poser = BatchPoser::new(&character).unwrap();
+    assert!(poser.matrices() < character.skeleton().len());
 }

@@ -1,9 +1,9 @@
 //! The pose of the reference actor, blended in `f64` from samples of its clips.
 
 use super::exact::{Exact, Voice};
-use crate::motion::LoopMode;
-use crate::skeleton::Transform;
-use glam::{DQuat, DVec3};
+use throng::glam::{DQuat, DVec3};
+use throng::motion::LoopMode;
+use throng::skeleton::Transform;
 
 /// A joint's transform, with its tolerance.
 #[derive(Debug, Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use super::script;
 use super::world::{World, world};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, IkReport, IkSolver, IkTarget, Play, ShowPose};
-use crate::ids::JointId;
-use crate::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::reference::rng::Rng;
-use crate::skeleton::{Affine, Transform, model_pose};
-use glam::Vec3;
+use throng::animator::Animator;
+use throng::animator::{ActorId, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use throng::glam::Vec3;
+use throng::ids::JointId;
+use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use throng::skeleton::{Affine, Transform, model_pose};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
     let joints = world().joints();

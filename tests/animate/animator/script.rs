@@ -2,11 +2,11 @@
 
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, Play, ShowPose};
-use crate::motion::{Ease, LoopMode};
 use crate::reference::rng::Rng;
-use crate::skeleton::Transform;
+use throng::animator::Animator;
+use throng::animator::{ActorId, Play, ShowPose};
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::Transform;
 
 /// A command that a caller may give.
 #[derive(Debug, Clone)]

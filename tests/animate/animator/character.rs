@@ -30,7 +30,7 @@ events = [{ name = "right", time_s = 0.25 }]
 fn character(machine: bool) -> Character {
     let text = AnimationText::parse("mannequin.toml", TEXT).unwrap();
     let machine = machine.then(|| {
-        let text = include_str!("../../examples/machine/hero.toml");
+        let text = include_str!("../../../examples/machine/hero.toml");
         let text = StateMachineText::parse("hero.toml", text).unwrap();
         text.desc().clone()
     });

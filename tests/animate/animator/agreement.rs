@@ -5,10 +5,10 @@ use super::exact_events::{Happened, same};
 use super::script;
 use super::script::Command;
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::reference::rng::Rng;
-use crate::skeleton::Transform;
+use throng::animator::Animator;
+use throng::animator::{ActorId, Play, RootMotionMode};
+use throng::skeleton::Transform;
 
 /// Updates, and checks that events are in order of time and within the time that passed.
 fn update(animator: &mut Animator, now_s: f64, out: &mut Vec<Happened>) {

@@ -1,10 +1,10 @@
 //! A reference actor in `f64`, with independent code: a plain list of voices.
 
 use super::world::World;
-use crate::motion::{Ease, LoopMode};
-use crate::skeleton::Transform;
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::Transform;
 
-/// A play request like [`Play`](crate::animator::Play), with indices instead of names.
+/// A play request like [`Play`](throng::animator::Play), with indices instead of names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     pub(super) clip: usize,

@@ -1,6 +1,7 @@
-//! Tests that compare the animator with plain code, and tests of invalid input.
+//! The animator, compared with plain code, and invalid input.
 //!
-//! - [`world`]: the clips and blend spaces that the actors of the tests play.
+//! - [`character`]: actors of characters with masks, events and a state machine.
+//! - [`world`]: the clips and blend spaces that the actors of the other tests play.
 //! - [`exact`]: a reference actor in `f64`, written independently. [`exact_events`] and
 //!   [`exact_pose`] are parts of it.
 //! - [`script`]: random commands, for the animator and for the reference actor.
@@ -11,12 +12,15 @@
 //! - [`machines`]: state machines as records.
 //! - [`reach`]: inverse kinematics, and joints at any time.
 //! - [`rest`]: actors that do not change cost nothing.
+//! - [`records`]: the plain data that an actor plays, and its own time.
+//! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
 //! - [`hostile`]: invalid input.
 
 mod agreement;
 mod bits;
 mod blends;
+mod character;
 mod edges;
 mod exact;
 mod exact_events;
@@ -24,10 +28,9 @@ mod exact_pose;
 mod hostile;
 mod inertia;
 mod machines;
-#[path = "../../../tests/animate/state_machine/made.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod made;
 mod reach;
+mod records;
 mod rest;
 mod script;
+mod wake;
 mod world;

@@ -2,14 +2,14 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, AnimationEventKind, Play, PlayRecord, RootMotionMode};
-use crate::character::BlendAt;
-use crate::ids::{BlendSpaceId, ClipId, JointId};
-use crate::motion::{BlendShape, Ease, LoopMode};
 use crate::reference::rng::Rng;
-use crate::skeleton::Transform;
-use glam::{DVec3, Vec2};
+use throng::animator::Animator;
+use throng::animator::{ActorId, AnimationEventKind, Play, PlayRecord, RootMotionMode};
+use throng::character::BlendAt;
+use throng::glam::{DVec3, Vec2};
+use throng::ids::{BlendSpaceId, ClipId, JointId};
+use throng::motion::{Ease, LoopMode};
+use throng::skeleton::Transform;
 
 /// Weights are rounded to `f32` three times, times a weight of at most 1: 2e-7.
 const WEIGHT: f64 = 3e-7;
@@ -218,7 +218,7 @@ fn what_plays_is_told() {
     let space = world()
         .spaces
         .iter()
-        .position(|space| space.0 == "line")
+        .position(|space| space.name == "line")
         .unwrap();
     let space = BlendSpaceId(space as u16);
     let playing: Vec<_> = animator.playing(id).unwrap().collect();
@@ -239,7 +239,7 @@ fn what_plays_is_told() {
     // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
     animator.pause(id).unwrap();
     animator.update(5.0).unwrap();
-    assert!(animator.still_pose(id.index).is_some());
+    assert!(animator.still_pose(id).is_some());
     animator.resume(id).unwrap();
     animator.set_blend_position(id, 1, 3.0).unwrap();
     assert_eq!(animator.playing(id).unwrap().count(), 1);
@@ -247,7 +247,7 @@ fn what_plays_is_told() {
     assert_eq!(animator.blend_position(id, 1).unwrap(), None);
     animator.update(6.0).unwrap();
     assert_eq!(animator.playing(id).unwrap().count(), 0);
-    assert!(animator.is_resting(id.index));
+    assert!(animator.is_resting(id));
 }
 
 /// A plane plays three clips: the joints are at the mean of their positions in the clips, with the
@@ -258,12 +258,9 @@ fn the_pose_is_that_of_its_clips() {
     let play = Play::blend_space("plane").at([0.25, 0.5]);
     let id = animator.add(play).unwrap();
     animator.update(0.4).unwrap();
-    let (_, clips, shape) = &world().spaces[1];
-    let BlendShape::Plane(plane) = shape else {
-        panic!("a plane")
-    };
-    let parts = plane.at(Vec2::new(0.25, 0.5));
-    let clip = |index: usize| &world().clips[usize::from(clips[index])];
+    let space = &world().spaces[1];
+    let parts = space.plane().at(Vec2::new(0.25, 0.5));
+    let clip = |index: usize| &world().clips[space.points[index].1];
     let durations_s = parts.map(|(index, weight)| f64::from(weight) * clip(index).duration_s());
     let phase = 0.4 / durations_s.iter().sum::<f64>();
     assert_eq!(animator.playing(id).unwrap().count(), 3);
@@ -348,7 +345,7 @@ fn it_finishes_once() {
         finished += count(&animator);
     }
     assert_eq!(finished, 1);
-    assert!(animator.still_pose(id.index).is_some());
+    assert!(animator.still_pose(id).is_some());
     // From there it plays to the end once more.
     animator.seek(id, 0, 0.1).unwrap();
     animator.update(10.0).unwrap();
@@ -369,7 +366,7 @@ fn it_keeps_step() {
     let phases = |animator: &Animator| -> Vec<f64> {
         let records = animator.records(id).unwrap().iter();
         let phase = |record: &PlayRecord| {
-            record.unwrapped_s(animator.now_s()) / animator.library.duration_s(record.clip)
+            record.unwrapped_s(animator.now_s()) / world().duration_s(record.clip)
         };
         records.map(phase).collect()
     };

@@ -1,15 +1,15 @@
 //! Inertialised transitions: the motion continues over a cut, and ends in the new motion.
 
 use super::world::world;
-use crate::animator::carry::VELOCITY_S;
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, AnimatorDesc, Play};
-use crate::ids::JointId;
-use crate::skeleton::{Skeleton, Transform};
-use crate::state_machine::{
-    LayerDesc, Origin, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, TransitionDesc,
-};
-use glam::DVec3;
+use throng::animator::Animator;
+use throng::animator::{ActorId, Play};
+use throng::glam::{DVec3, Vec3A};
+use throng::ids::JointId;
+use throng::skeleton::Transform;
+use throng::state_machine::{LayerDesc, Origin, StateDesc, StateMachineDesc, TransitionDesc};
+
+/// The time over which the animator measures velocities.
+const VELOCITY_S: f64 = 1.0 / 512.0;
 
 fn pose(animator: &mut Animator, id: ActorId) -> Vec<Transform> {
     let mut pose = vec![Transform::IDENTITY; world().joints()];
@@ -133,7 +133,7 @@ fn layers_and_later_cuts_go_on() {
     // A joint evaluated alone is where the pose has it.
     let got = pose_at(&mut animator, id, 0.75);
     let alone = animator.joint_model(id, JointId(0), 0.75).unwrap();
-    assert!((alone.translation - glam::Vec3A::from(got[0].translation)).length() < 1e-6);
+    assert!((alone.translation - Vec3A::from(got[0].translation)).length() < 1e-6);
 }
 
 /// The actor moves until the offset is gone. From then on it costs nothing.
@@ -145,15 +145,15 @@ fn it_is_still_afterwards() {
     animator.play(id, Play::REST.inertial_s(0.25)).unwrap();
     for (now_s, still) in [(1.1, false), (1.24, false), (1.25, true), (3.0, true)] {
         animator.update(now_s).unwrap();
-        assert_eq!(animator.still_pose(id.index).is_some(), still, "{now_s}");
+        assert_eq!(animator.still_pose(id).is_some(), still, "{now_s}");
     }
     // Quaternions are normalised during evaluation.
     assert!(apart(&pose(&mut animator, id), &world().rest()) < 1e-6);
-    let before = animator.visits;
+    let before = animator.visits();
     for frame in 0..60 {
         animator.update(3.0 + f64::from(frame) / 60.0).unwrap();
     }
-    assert_eq!(animator.visits, before);
+    assert_eq!(animator.visits(), before);
     // A pause keeps the remaining offset.
     animator
         .play(id, Play::new("Walk").inertial_s(0.25))
@@ -161,25 +161,18 @@ fn it_is_still_afterwards() {
     animator.update(4.05).unwrap();
     animator.pause(id).unwrap();
     let held = pose(&mut animator, id);
-    assert!(animator.still_pose(id.index).is_some());
+    assert!(animator.still_pose(id).is_some());
     assert_eq!(pose_at(&mut animator, id, 9.0), held);
 }
 
 /// A state machine that leaves its walk at an exit time, and comes back.
-fn machine() -> StateMachine {
-    let world = world();
-    let clip = |clip: usize| StateMachineClip {
-        name: world.name(clip),
-        duration_s: world.clips[clip].duration_s(),
-        additive: None,
-    };
-    let clips: Vec<_> = (0..world.clips.len()).map(clip).collect();
+fn machine() -> StateMachineDesc {
     let cut = |from: &str, to: &str| TransitionDesc {
         exit: Some(0.43),
         inertial_s: 0.3,
         ..TransitionDesc::new(Origin::State(from.into()), to)
     };
-    let desc = StateMachineDesc {
+    StateMachineDesc {
         layers: vec![LayerDesc {
             states: vec![
                 StateDesc::clip("walk", "Walk"),
@@ -189,8 +182,7 @@ fn machine() -> StateMachine {
             ..LayerDesc::new("body", "walk")
         }],
         ..StateMachineDesc::default()
-    };
-    StateMachine::new(&desc, &Skeleton::default(), &clips).unwrap()
+    }
 }
 
 /// The transition fires at its own time: for any frames, the poses are the same except for the
@@ -198,8 +190,7 @@ fn machine() -> StateMachine {
 #[test]
 fn a_state_machine_cuts_at_its_own_time() {
     let run = |frame_s: f64| {
-        let desc = AnimatorDesc::default();
-        let mut animator = world().animator_with(Some(machine()), &desc);
+        let mut animator = world().driven(machine());
         let id = animator.add_driven().unwrap();
         let (mut poses, mut now_s) = (Vec::new(), 0.0);
         let mut most = 0.0_f64;

@@ -2,30 +2,20 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, Play};
-use crate::ids::ClipId;
-use crate::motion::{ClipEvents, Ease};
-use std::sync::Arc;
+use throng::animator::Animator;
+use throng::animator::{ActorId, AnimatorDesc, Play};
+use throng::motion::{ClipEvents, Ease, LoopMode};
 
 /// An animator with these events in its walk and its run, as fractions of their durations.
 ///
 /// No other clip has events.
 fn animator(parts: &[f64]) -> Animator {
-    let mut animator = world().animator();
-    let library = &mut animator.library;
-    let set = Arc::make_mut(&mut library.set);
-    for (clip, events) in set.events_mut().enumerate() {
-        let duration_s = library.clips[clip].duration_s();
-        let list: &[f64] = if [WALK, RUN].contains(&clip) {
-            parts
-        } else {
-            &[]
-        };
-        let list = list.iter().map(|part| ("step", part * duration_s));
-        *events = ClipEvents::new(duration_s, list).unwrap();
-    }
-    animator
+    let events = [WALK, RUN].map(|clip| {
+        let list = parts.iter().map(|part| ("step", part * duration_s(clip)));
+        (clip, list.collect())
+    });
+    let character = world().with_events(&events);
+    Animator::new(&character, &AnimatorDesc::default()).unwrap()
 }
 
 fn duration_s(clip: usize) -> f64 {
@@ -167,8 +157,10 @@ fn a_step_of_a_month_is_bounded() {
     animator.update(month_s).unwrap();
     assert_eq!(animator.events().len(), 2 * 1024);
     let passes = [WALK, RUN].map(|clip| {
-        let events = animator.library.set.events(ClipId(clip as u16));
-        events.count_passed(0.0, month_s, crate::motion::LoopMode::Loop)
+        let duration_s = duration_s(clip);
+        let list = [0.25, 0.75].map(|part| ("step", part * duration_s));
+        let events = ClipEvents::new(duration_s, list).unwrap();
+        events.count_passed(0.0, month_s, LoopMode::Loop)
     });
     assert_eq!(animator.events_left_out(), passes[0] + passes[1] - 2 * 1024);
     assert!(passes[0] > 3_000_000);
@@ -200,8 +192,8 @@ fn clips_in_step_keep_step() {
     let phases = |animator: &Animator, id: ActorId| {
         let records = animator.records(id).unwrap().iter();
         let now_s = animator.time_s(id).unwrap();
-        let phase = |record: &crate::animator::PlayRecord| {
-            record.unwrapped_s(now_s) / animator.library.duration_s(record.clip)
+        let phase = |record: &throng::animator::PlayRecord| {
+            record.unwrapped_s(now_s) / world().duration_s(record.clip)
         };
         records.map(phase).collect::<Vec<_>>()
     };

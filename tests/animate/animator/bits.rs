@@ -3,24 +3,22 @@
 use super::exact::Exact;
 use super::script;
 use super::world::{World, world};
-use crate::Threads;
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, AnimatorDesc, Play};
-use crate::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use crate::reference::rng::Rng;
-use crate::skeleton::Affine;
 use std::sync::Arc;
+use throng::Threads;
+use throng::animator::Animator;
+use throng::animator::{ActorId, AnimatorDesc, Play};
+use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
+use throng::skeleton::Affine;
 
 /// Some actors after random commands. Some have model poses of their own.
 fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     let mut rng = Rng::new(5);
-    let mut animator = world.animator_with(
-        None,
-        &AnimatorDesc {
-            actors: count,
-            ..AnimatorDesc::default()
-        },
-    );
+    let desc = AnimatorDesc {
+        actors: count,
+        ..AnimatorDesc::default()
+    };
+    let mut animator = Animator::new(&world.character, &desc).unwrap();
     let ids: Vec<_> = (0..count)
         .map(|_| animator.add(Play::REST).unwrap())
         .collect();
@@ -38,7 +36,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     animator.model_poses(&[ids[0]], &mut model).unwrap();
     for id in ids.iter().step_by(7) {
         animator
-            .show_model_pose(*id, &model, &crate::animator::ShowPose::default())
+            .show_model_pose(*id, &model, &throng::animator::ShowPose::default())
             .unwrap();
     }
     animator.update(2.2).unwrap();

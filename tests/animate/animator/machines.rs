@@ -1,32 +1,21 @@
 //! State machines of actors, compared with state machines on their own.
 
 use super::exact_events::{Happened, What};
-use super::made;
-use super::made::{FLOATS, Input};
-use super::world::{World, world};
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, AnimatorDesc};
-use crate::ids::ClipId;
-use crate::motion::{ClipSample, SampleList};
+use super::world::{World, made_machine, world};
 use crate::reference::rng::Rng;
-use crate::skeleton::Skeleton;
-use crate::state_machine::{StateMachine, StateMachineClip, StateMachineInstance, StateMachineLog};
+use crate::state_machine::made;
+use crate::state_machine::made::{FLOATS, Input};
+use throng::animator::ActorId;
+use throng::animator::Animator;
+use throng::ids::ClipId;
+use throng::motion::{ClipSample, SampleList};
+use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog, Value};
 
 /// The tolerance of weights between a record and a sample.
 ///
 /// The duration of a record's fade is an `f32`, by which a weight of up to 2 changes by a relative
 /// 1.5 · 6e-8. Both weights are rounded.
 const WEIGHT: f32 = 5e-7;
-
-fn machine(world: &World, rng: &mut Rng) -> StateMachine {
-    let clip = |clip| StateMachineClip {
-        name: world.name(clip),
-        duration_s: world.clips[clip].duration_s(),
-        additive: None,
-    };
-    let clips: Vec<_> = (0..world.clips.len()).map(clip).collect();
-    StateMachine::new(&made::desc(rng), &Skeleton::default(), &clips).unwrap()
-}
 
 fn apply(animator: &mut Animator, id: ActorId, input: Input) {
     let parameter = |name: &str| animator.state_machine().unwrap().parameter(name).unwrap();
@@ -90,7 +79,7 @@ fn same_records(
         assert_eq!(place, (want.clip, want.level), "{note}");
         let off = (got.weight_at(time_s) - want.weight).abs();
         assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");
-        let duration_s = animator.library.duration_s(got.clip);
+        let duration_s = world().duration_s(got.clip);
         let off = (got.clip_time_s(time_s, duration_s) - want.time_s).abs();
         // Modulo the cycle: at the seam, the last bit decides which end is reported.
         assert!(
@@ -144,20 +133,15 @@ fn driven_actors_do_what_their_machine_does() {
     let (mut states, mut hits) = (0, 0);
     for seed in 0..250 {
         let mut rng = Rng::new(seed);
-        let machine = machine(world, &mut rng);
-        let mut animator = world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
+        let mut animator = world.driven(made_machine(&mut rng));
+        let machine = animator.state_machine().unwrap().clone();
         let mut now_s = f64::from(rng.range(-10.0, 10.0));
         animator.update(now_s).unwrap();
         let id = animator.add_driven().unwrap();
         let mut state = machine.start(now_s);
         let mut log = StateMachineLog::new();
-        let zero = || {
-            world
-                .events
-                .iter()
-                .map(|events| vec![0; events.len()])
-                .collect::<Vec<_>>()
-        };
+        let names = world.character.animations().event_names().len();
+        let zero = || vec![vec![0; names]; world.clips.len()];
         let (mut got, mut want) = (zero(), zero());
         for frame in 0..100 {
             let note = format!("seed {seed}, frame {frame}");
@@ -197,8 +181,8 @@ fn driven_actors_do_what_their_machine_does() {
 #[test]
 fn a_damped_parameter_arrives() {
     let world = world();
-    let machine = machine(world, &mut Rng::new(3));
-    let mut animator = world.animator_with(Some(machine.clone()), &AnimatorDesc::default());
+    let mut animator = world.driven(made_machine(&mut Rng::new(3)));
+    let machine = animator.state_machine().unwrap().clone();
     let id = animator.add_driven().unwrap();
     let x = machine.parameter("x").unwrap();
     animator.update(0.0).unwrap();
@@ -207,7 +191,7 @@ fn a_damped_parameter_arrives() {
     let mut last = 0.0;
     for frame in 1..=40 {
         animator.update(0.05 * f64::from(frame)).unwrap();
-        let crate::state_machine::Value::Float(value) = animator.parameter(id, x).unwrap() else {
+        let Value::Float(value) = animator.parameter(id, x).unwrap() else {
             panic!("a float");
         };
         let step = value - last;
@@ -217,8 +201,5 @@ fn a_damped_parameter_arrives() {
     assert_eq!(last, 2.0);
     let error = animator.set_float_over(id, x, f32::NAN, 1.0).unwrap_err();
     assert!(error.to_string().contains("NaN"), "{error}");
-    assert_eq!(
-        animator.parameter(id, x).unwrap(),
-        crate::state_machine::Value::Float(2.0)
-    );
+    assert_eq!(animator.parameter(id, x).unwrap(), Value::Float(2.0));
 }

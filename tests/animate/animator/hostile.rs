@@ -1,21 +1,19 @@
 //! Invalid input: typed errors, no changes, and no panics.
 
-use super::made;
-use super::world::{World, world};
-use crate::animator::instances::Animator;
-use crate::animator::{
+use super::world::{World, made_machine, world};
+use crate::reference::rng::Rng;
+use throng::Result;
+use throng::animator::Animator;
+use throng::animator::{
     ActorId, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose, SolverId,
 };
-use crate::character::BlendAt;
-use crate::error::Result;
-use crate::ids::{BlendSpaceId, JointId};
-use crate::ik::{TwoBone, TwoBoneTarget};
-use crate::motion::{Ease, LoopMode, RootPlace};
-use crate::palette::{Mat3x4, WriteOnly};
-use crate::reference::rng::Rng;
-use crate::skeleton::{Affine, Skeleton, Transform};
-use crate::state_machine::{StateMachine, StateMachineClip};
-use glam::{DVec3, Vec3};
+use throng::character::BlendAt;
+use throng::glam::{DVec3, Vec3};
+use throng::ids::{BlendSpaceId, JointId};
+use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::motion::{Ease, LoopMode, RootPlace};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::{Affine, Transform};
 
 fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len())]
@@ -71,17 +69,6 @@ fn place(rng: &mut Rng) -> BlendAt {
     }
 }
 
-fn machine(world: &World, seed: u64) -> StateMachine {
-    let clip = |clip| StateMachineClip {
-        name: world.name(clip),
-        duration_s: world.clips[clip].duration_s(),
-        additive: None,
-    };
-    let clips: Vec<_> = (0..world.clips.len()).map(clip).collect();
-    let desc = made::desc(&mut Rng::new(seed));
-    StateMachine::new(&desc, &Skeleton::default(), &clips).unwrap()
-}
-
 fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
     let mut blend_space = None;
     let clip = match rng.below(5) {
@@ -123,19 +110,39 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
     }
 }
 
+/// Ids of another animator: of an actor with a large index, of actors that took the places of many
+/// others, and of solvers.
+struct Strange {
+    far: ActorId,
+    late: Vec<ActorId>,
+    solvers: Vec<SolverId>,
+}
+
+impl Strange {
+    fn new(world: &World) -> Self {
+        let mut other = world.animator();
+        for _ in 0..77 {
+            let ids: Vec<_> = (0..16).map(|_| other.add("Walk").unwrap()).collect();
+            ids.iter().for_each(|id| other.remove(*id).unwrap());
+        }
+        let late = (0..16).map(|_| other.add("Walk").unwrap()).collect();
+        let more: Vec<_> = (0..100).map(|_| other.add("Walk").unwrap()).collect();
+        let solvers = (0..3).map(|_| other.add_solver(arm(world)).unwrap());
+        Self {
+            far: more[more.len() - 1],
+            late,
+            solvers: solvers.collect(),
+        }
+    }
+}
+
 /// An actor's id: of a living actor, a removed one, or none.
-fn id(rng: &mut Rng, ids: &[ActorId]) -> ActorId {
+fn id(rng: &mut Rng, ids: &[ActorId], strange: &Strange) -> ActorId {
     // Mostly one of the newest.
     let ids = &ids[ids.len().saturating_sub(16)..];
     match rng.below(12) {
-        0 => ActorId {
-            index: u32::MAX,
-            generation: 0,
-        },
-        1 => ActorId {
-            generation: 77,
-            ..one_of(rng, ids)
-        },
+        0 => strange.far,
+        1 => one_of(rng, &strange.late),
         _ => one_of(rng, ids),
     }
 }
@@ -164,11 +171,12 @@ fn command(
     world: &World,
     animator: &mut Animator,
     ids: &mut Vec<ActorId>,
+    strange: &Strange,
 ) -> Result<()> {
     let names: Vec<&str> = (0..world.clips.len())
         .map(|clip| world.name(clip))
         .collect();
-    let actor = id(rng, ids);
+    let actor = id(rng, ids, strange);
     let layer = one_of(rng, &[0, 1, 2, 3, 254]);
     let parameters = animator.state_machine()?.clone();
     let parameter = parameters.parameter(one_of(rng, &["x", "y", "z", "count", "flag", "tap"]))?;
@@ -211,10 +219,10 @@ fn command(
         }
         20 => {
             let target = TwoBoneTarget::at(Vec3::splat(float(rng))).weighted(float(rng));
-            let solver = SolverId(rng.below(3) as u16);
+            let solver = one_of(rng, &strange.solvers);
             animator.set_target(actor, solver, IkTarget::TwoBone(target), float(rng))
         }
-        21 => animator.clear_target(actor, SolverId(rng.below(3) as u16), float(rng)),
+        21 => animator.clear_target(actor, one_of(rng, &strange.solvers), float(rng)),
         22 => {
             let modes = [
                 RootMotionMode::Ignore,
@@ -248,19 +256,22 @@ fn command(
 }
 
 fn animator(world: &World, seed: u64) -> Animator {
-    let mut animator = world.animator_with(Some(machine(world, seed)), &AnimatorDesc::default());
+    let mut animator = world.driven(made_machine(&mut Rng::new(seed)));
+    animator.add_solver(arm(world)).unwrap();
+    animator
+}
+
+fn arm(world: &World) -> IkSolver {
     let skeleton = world.character.skeleton();
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
-    let arm = TwoBone {
+    IkSolver::TwoBone(TwoBone {
         start: JointId(start),
         mid: JointId(mid),
         end: JointId(end),
         hinge: None,
         soften: 1.0,
-    };
-    animator.add_solver(IkSolver::TwoBone(arm)).unwrap();
-    animator
+    })
 }
 
 /// The complete state of an actor that a caller can see.
@@ -282,6 +293,7 @@ fn state(animator: &Animator, id: ActorId) -> String {
 #[test]
 fn nothing_breaks() {
     let world = world();
+    let strange = Strange::new(world);
     let (mut done, mut refused) = (0, 0);
     for seed in 0..10 {
         let mut rng = Rng::new(seed);
@@ -292,7 +304,7 @@ fn nothing_breaks() {
         for step in 0..10_000 {
             let watched = one_of(&mut rng, &ids);
             let before = rng.chance(10).then(|| state(&animator, watched));
-            match command(&mut rng, world, &mut animator, &mut ids) {
+            match command(&mut rng, world, &mut animator, &mut ids, &strange) {
                 Ok(()) => done += 1,
                 Err(error) => {
                     refused += 1;
@@ -336,7 +348,7 @@ fn wrong_values_are_named() {
         actors: usize::MAX,
         ..AnimatorDesc::default()
     };
-    assert!(world.animator_with(None, &many).is_empty());
+    assert!(Animator::new(&world.character, &many).unwrap().is_empty());
     let mut animator = animator(world, 1);
     let gone = animator.add("Walk").unwrap();
     animator.remove(gone).unwrap();
@@ -344,15 +356,13 @@ fn wrong_values_are_named() {
     let driven = animator.add_driven().unwrap();
     animator.update(0.5).unwrap();
     let before = state(&animator, id);
-    let none = ActorId {
-        index: 99,
-        generation: 0,
-    };
+    let strange = Strange::new(world);
+    let none = strange.far;
     let mut short = [Transform::IDENTITY];
     let pose = vec![Transform::IDENTITY; 3];
     let faults = [
         (animator.play(gone, "Walk"), "actor"),
-        (animator.stop(none, 0, 0.0), "actor 99"),
+        (animator.stop(none, 0, 0.0), "actor 115"),
         (animator.play(id, "Wolk"), "Wolk"),
         (animator.play(id, Play::new("Walk").mask("tail")), "tail"),
         (
@@ -420,7 +430,10 @@ fn wrong_values_are_named() {
             animator.set_place(id, RootPlace::default(), 1.0),
             "root motion",
         ),
-        (animator.clear_target(gone, SolverId(0), 0.0), "actor"),
+        (
+            animator.clear_target(gone, strange.solvers[0], 0.0),
+            "actor",
+        ),
     ];
     for (result, name) in faults {
         let text = result.unwrap_err().to_string();

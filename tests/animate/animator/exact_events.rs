@@ -2,8 +2,8 @@
 
 use super::exact::{Exact, Voice};
 use super::world::World;
-use crate::animator::{AnimationEvent, AnimationEventKind};
-use crate::motion::{Ease, LoopMode};
+use throng::animator::{AnimationEvent, AnimationEventKind};
+use throng::motion::{Ease, LoopMode};
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,7 @@ impl From<&AnimationEvent> for Happened {
             AnimationEventKind::Finished { clip } => What::Finished(clip.into()),
             AnimationEventKind::Left { state } => What::Left(state.into()),
             AnimationEventKind::Entered { state } => What::Entered(state.into()),
+            other => panic!("{other:?}"),
         };
         Self {
             layer: event.layer,

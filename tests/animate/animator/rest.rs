@@ -1,26 +1,30 @@
 //! Actors that do not change are not visited.
 
-use super::world::world;
-use crate::animator::instances::Animator;
-use crate::animator::{ActorId, Play, RootMotionMode, ShowPose};
-use crate::motion::ClipEvents;
-use std::sync::Arc;
+use super::world::{WALK, world};
+use throng::animator::Animator;
+use throng::animator::{ActorId, AnimatorDesc, Play, RootMotionMode, ShowPose};
 
 /// The number of visits that some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
-    let before = animator.visits;
+    let before = animator.visits();
     for frame in 1..=frames {
         animator.update(from_s + f64::from(frame) / 60.0).unwrap();
     }
-    animator.visits - before
+    animator.visits() - before
 }
 
 /// An animator with a hundred actors, whose clips have no events.
 fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
-    let mut animator = world().animator();
-    for events in Arc::make_mut(&mut animator.library.set).events_mut() {
-        *events = ClipEvents::default();
-    }
+    hundred_with(&[], play)
+}
+
+/// An animator with a hundred actors, whose clips have only these events.
+fn hundred_with<'a>(
+    events: &[(usize, Vec<(&str, f64)>)],
+    play: impl Fn(usize) -> Play<'a>,
+) -> (Animator, Vec<ActorId>) {
+    let character = world().with_events(events);
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let ids = (0..100).map(|number| animator.add(play(number)).unwrap());
     let ids = ids.collect();
     animator.update(0.0).unwrap();
@@ -28,9 +32,7 @@ fn hundred<'a>(play: impl Fn(usize) -> Play<'a>) -> (Animator, Vec<ActorId>) {
 }
 
 fn still(animator: &Animator, ids: &[ActorId]) -> usize {
-    let still = ids
-        .iter()
-        .filter(|id| animator.still_pose(id.index).is_some());
+    let still = ids.iter().filter(|id| animator.still_pose(**id).is_some());
     still.count()
 }
 
@@ -75,7 +77,7 @@ fn who_has_finished_costs_nothing() {
     assert_eq!(still(&animator, &ids), 100);
     let versions = |animator: &Animator| {
         ids.iter()
-            .map(|id| animator.still_pose(id.index))
+            .map(|id| animator.still_pose(*id))
             .collect::<Vec<_>>()
     };
     let before = versions(&animator);
@@ -85,7 +87,7 @@ fn who_has_finished_costs_nothing() {
     animator.update(10.1).unwrap();
     assert_eq!(still(&animator, &ids), 99);
     animator.update(20.0).unwrap();
-    assert_ne!(before[7], animator.still_pose(ids[7].index));
+    assert_ne!(before[7], animator.still_pose(ids[7]));
     // A pose given by the caller.
     let rest = world().rest();
     for id in &ids {
@@ -107,26 +109,21 @@ fn who_has_finished_costs_nothing() {
 /// Events wake an actor when they are due, and not before.
 #[test]
 fn events_wake_an_actor() {
-    let (mut animator, ids) = hundred(|_| Play::REST);
-    let all = Arc::make_mut(&mut animator.library.set).events_mut();
-    for (own, events) in all.zip(&world().events) {
-        *own = events.clone();
-    }
-    let mut all = Arc::make_mut(&mut animator.library.set).events_mut();
-    let walk = all.nth(1).unwrap();
-    let duration_s = walk.duration_s();
-    *walk = ClipEvents::new(duration_s, [("a", 0.1), ("b", 0.6 * duration_s)]).unwrap();
-    drop(all);
+    let duration_s = world().clips[WALK].duration_s();
+    let list = world().events.iter().map(|events| events.iter().collect());
+    let mut list: Vec<(usize, Vec<_>)> = list.enumerate().collect();
+    list[WALK].1 = vec![("a", 0.1), ("b", 0.6 * duration_s)];
+    let (mut animator, ids) = hundred_with(&list, |_| Play::REST);
     animator.play(ids[3], "Walk").unwrap();
     let mut events = 0;
-    let before = animator.visits;
+    let before = animator.visits();
     for frame in 1..=1000 {
         animator.update(f64::from(frame) / 100.0).unwrap();
         events += animator.events().len() as u64;
     }
     assert!(events >= 16, "{events}");
     // One visit for the command. An event exactly at the time of a frame may take two.
-    assert!(animator.visits - before <= 2 + events + 2);
+    assert!(animator.visits() - before <= 2 + events + 2);
 }
 
 /// Root motion takes a visit in each update, and one more to report that it has ended.
@@ -149,7 +146,7 @@ fn root_motion_is_told_to_have_ended() {
             assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
         }
     }
-    let duration_s = world().clips[1].duration_s();
+    let duration_s = world().clips[WALK].duration_s();
     assert_eq!(moved, (duration_s * 60.0).ceil() as u32);
     assert_eq!(animator.root_delta(id).unwrap().translation.z, 0.0);
     assert_eq!(visits(&mut animator, 6.0, 60), 0);
