@@ -1,20 +1,20 @@
 //! Front faces under negative scales of the instance, of a clip, and of both.
 
 use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, Target, covered, different, pass, picture, target,
 };
 use crate::support::made::built;
-use crate::support::{SMALL, each, view};
+use crate::support::{SMALL, Setup, each, view};
+use std::fmt::Display;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
-use throng::ids::ClipId;
 use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
 };
 use throng::mesh::Material;
 use throng::skeleton::{Affine, Transform};
-use throng::{Play, Spawn};
+use throng::{CharacterId, Crowd, PassId, Play, Spawn};
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
     RawNode {
@@ -108,23 +108,81 @@ fn body(double_sided: bool) -> RawCharacter {
     }
 }
 
-/// Closed boxes look the same if their backs are drawn too.
-///
-/// A front face that is mistaken for a back face would show the inside of a box.
+/// A crowd of two characters that differ only in their material: single-sided and double-sided.
+struct Pair {
+    crowd: Crowd,
+    frames_in_flight: FramesInFlight,
+    target: Target,
+    pass: PassId,
+    ids: [CharacterId; 2],
+}
+
+impl Pair {
+    fn new(setup: &mut Setup, made: impl Fn(bool) -> RawCharacter) -> Self {
+        let mut crowd = setup.crowd(2, SMALL);
+        let target = target(&mut setup.context);
+        let allocator = &mut setup.context.allocator;
+        let ids = [false, true].map(|double_sided| {
+            let character = built(made(double_sided)).character;
+            crowd.add_character(allocator, &character).unwrap()
+        });
+        Self {
+            pass: pass(&mut crowd, &target, false),
+            frames_in_flight: FramesInFlight::new(&setup.context, 2),
+            crowd,
+            target,
+            ids,
+        }
+    }
+
+    /// The draws of the single-sided character.
+    fn draws(&self) -> &[PrimitiveDraw] {
+        self.crowd.mesh(self.ids[0]).unwrap().draws()
+    }
+
+    /// Asserts that both characters look the same.
+    ///
+    /// Closed boxes do, even if their backs are drawn too. A front face that is mistaken for a back
+    /// face would show the inside of a box.
+    #[track_caller]
+    fn look_the_same(&mut self, setup: &mut Setup, spawn: &Spawn<'_>, row: impl Display) {
+        let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
+        let [one, both] = self.ids.map(|id| {
+            let instance = self.crowd.spawn(id, spawn).unwrap();
+            let shot = picture(
+                &mut setup.context,
+                &mut self.crowd,
+                &mut self.frames_in_flight,
+                (0, 0.0),
+                (&self.target, self.pass, &NORMAL_Z),
+                &[eye],
+            );
+            self.crowd.despawn(instance).unwrap();
+            shot
+        });
+        assert!(covered(&one) > 300, "{row}: nothing is seen");
+        let wrong = different(&one, &both, 1);
+        // Edges of the silhouette: a back face may cover a sample that no front face covers.
+        assert!(wrong <= 8, "{row}: {wrong} pixels");
+    }
+
+    fn destroy(self, setup: &mut Setup) {
+        self.frames_in_flight.destroy(&setup.context);
+        self.target.destroy(&mut setup.context);
+        setup.destroy(self.crowd);
+    }
+}
+
+/// A clip that stands at a time.
+fn stopped(clip: &str, time_s: f64) -> Play<'_> {
+    Play::new(clip).offset_s(time_s).speed(0.0).once()
+}
+
 #[test]
 fn what_turns_over_is_drawn_from_its_front() {
     each(|setup| {
-        let mut crowd = setup.crowd(2, SMALL);
-        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
-        let target = target(&mut setup.context);
-        let near_0 = pass(&mut crowd, &target, false);
-        let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
-        let ids = [false, true].map(|double_sided| {
-            let character = built(body(double_sided)).character;
-            let allocator = &mut setup.context.allocator;
-            crowd.add_character(allocator, &character).unwrap()
-        });
-        let flips = crowd.mesh(ids[0]).unwrap().draws();
+        let mut pair = Pair::new(setup, body);
+        let flips = pair.draws();
         let joints = flips.iter().filter(|draw| draw.flip_code.is_some()).count();
         // Body, arm and hand flip at different times: two draws for each.
         assert_eq!((flips.len(), joints), (6, 6));
@@ -132,46 +190,19 @@ fn what_turns_over_is_drawn_from_its_front() {
         for clip in ["arm", "hand", "all"] {
             for time_s in [0.0, 0.3, 0.8, 1.0] {
                 for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)] {
-                    let [one, both] = ids.map(|id| {
-                        let spawn = Spawn {
-                            world_from_model: Affine::from_scale_rotation_translation(
-                                scale,
-                                Quat::from_rotation_y(0.3),
-                                Vec3::ZERO,
-                            ),
-                            play: Play {
-                                offset_s: time_s,
-                                speed: 0.0,
-                                loop_mode: throng::motion::LoopMode::Once,
-                                ..clip.into()
-                            },
-                            ..Spawn::default()
-                        };
-                        let instance = crowd.spawn(id, &spawn).unwrap();
-                        let on = (&target, near_0, &NORMAL_Z);
-                        let context = &mut setup.context;
-                        let shot = picture(
-                            context,
-                            &mut crowd,
-                            &mut frames_in_flight,
-                            (0, 0.0),
-                            on,
-                            &[eye],
-                        );
-                        crowd.despawn(instance).unwrap();
-                        shot
-                    });
-                    assert!(covered(&one) > 300, "{clip} at {time_s}: nothing is seen");
-                    let wrong = different(&one, &both, 1);
-                    // Edges of the silhouette: a back face may cover a sample that no front face
-                    // covers.
-                    assert!(wrong <= 8, "{clip} at {time_s}, {scale}: {wrong} pixels");
+                    let turn = Quat::from_rotation_y(0.3);
+                    let place = Affine::from_scale_rotation_translation(scale, turn, Vec3::ZERO);
+                    let spawn = Spawn {
+                        world_from_model: place,
+                        play: stopped(clip, time_s),
+                        ..Spawn::default()
+                    };
+                    let row = format!("{clip} at {time_s}, {scale}");
+                    pair.look_the_same(setup, &spawn, row);
                 }
             }
         }
-        frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
-        setup.destroy(crowd);
+        pair.destroy(setup);
     });
 }
 
@@ -197,57 +228,25 @@ fn blended(double_sided: bool) -> RawCharacter {
 #[test]
 fn the_heavier_part_decides() {
     each(|setup| {
-        let mut crowd = setup.crowd(2, SMALL);
-        let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
-        let target = target(&mut setup.context);
-        let near_0 = pass(&mut crowd, &target, false);
-        let eye = view(Vec3::new(3.0, 3.5, 6.0), Vec3::new(0.3, 0.8, 0.0), EXTENT);
-        let ids = [false, true].map(|double_sided| {
+        let mut pair = Pair::new(setup, |double_sided| {
             let mut raw = blended(double_sided);
             // Only the arm flips, because the body would flip everything.
             raw.animations.truncate(1);
-            let allocator = &mut setup.context.allocator;
-            crowd
-                .add_character(allocator, &built(raw).character)
-                .unwrap()
+            raw
         });
-        let draws = crowd.mesh(ids[0]).unwrap().draws();
+        let draws = pair.draws();
         let steady = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && !draw.double_sided;
         let both = |draw: &&PrimitiveDraw| draw.flip_code.is_none() && draw.double_sided;
         assert_eq!(draws.len(), 4);
         assert_eq!(draws.iter().filter(steady).count(), 1);
         assert_eq!(draws.iter().filter(both).count(), 1);
         for time_s in [0.0, 0.2, 0.45, 0.6, 0.9, 1.0] {
-            let [one, both] = ids.map(|id| {
-                let spawn = Spawn {
-                    play: Play {
-                        offset_s: time_s,
-                        speed: 0.0,
-                        loop_mode: throng::motion::LoopMode::Once,
-                        ..Play::new(ClipId(0))
-                    },
-                    ..Spawn::default()
-                };
-                let instance = crowd.spawn(id, &spawn).unwrap();
-                let on = (&target, near_0, &NORMAL_Z);
-                let context = &mut setup.context;
-                let shot = picture(
-                    context,
-                    &mut crowd,
-                    &mut frames_in_flight,
-                    (0, 0.0),
-                    on,
-                    &[eye],
-                );
-                crowd.despawn(instance).unwrap();
-                shot
-            });
-            assert!(covered(&one) > 300);
-            let wrong = different(&one, &both, 1);
-            assert!(wrong <= 8, "at {time_s}: {wrong} pixels");
+            let spawn = Spawn {
+                play: stopped("arm", time_s),
+                ..Spawn::default()
+            };
+            pair.look_the_same(setup, &spawn, time_s);
         }
-        frames_in_flight.destroy(&setup.context);
-        target.destroy(&mut setup.context);
-        setup.destroy(crowd);
+        pair.destroy(setup);
     });
 }

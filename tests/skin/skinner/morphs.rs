@@ -6,7 +6,7 @@ use throng::character::Character;
 use throng::error::Error;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
-use throng::mesh::MorphTarget;
+use throng::mesh::{JointIndices, MorphTarget, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
 use throng::skin::{PackedPart, PosedVertices, Skinner, skin};
 
@@ -184,11 +184,10 @@ fn primitives_that_do_not_fit_are_refused() {
     // One entry more than the palette has.
     let count = character.palette().len() as u32;
     let mut large = primitive.clone();
-    large
-        .influences
-        .entries
-        .iter_mut()
-        .for_each(|entry| *entry += 1);
+    match &mut large.influences.joints {
+        JointIndices::U8(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
+        JointIndices::U16(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
+    }
     let missing = Error::NotFound {
         what: "palette entry",
         index: count.into(),
