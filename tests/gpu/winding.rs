@@ -1,7 +1,7 @@
 //! Front faces under negative scales of the instance, of a clip, and of both.
 
 use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, Target, covered, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
 };
 use crate::support::made::built;
 use crate::support::{SMALL, Setup, each, view};
@@ -14,6 +14,7 @@ use throng::import::{
 };
 use throng::mesh::Material;
 use throng::skeleton::{Affine, Transform};
+use throng::standalone::Target;
 use throng::{CharacterId, Crowd, PassId, Play, Spawn};
 
 fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {

@@ -286,6 +286,7 @@ fn animators_share_what_the_character_has() {
     };
     let options = ImportOptions::with_curves();
     let plain = throng::builtin::mannequin_with(&options).unwrap().character;
+    let plain = plain.with_animation(&AnimationDesc::default()).unwrap();
     let clips = |count| vec![plain.curves()[1].clone(); count];
     let more = plain.clone().with_clips(clips(50)).unwrap();
     let events = (0..1000).map(|number| EventDesc {

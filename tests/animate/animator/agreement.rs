@@ -6,8 +6,7 @@ use super::script;
 use super::script::Command;
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
 use crate::reference::rng::Rng;
-use throng::animator::Animator;
-use throng::animator::{ActorId, Play, RootMotionMode};
+use throng::animator::{ActorId, Animator, Play, RootMotionMode};
 use throng::skeleton::Transform;
 
 /// Updates, and checks that events are in order of time and within the time that passed.

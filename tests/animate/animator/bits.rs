@@ -6,8 +6,7 @@ use super::world::{World, world};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
-use throng::animator::Animator;
-use throng::animator::{ActorId, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::Affine;
 

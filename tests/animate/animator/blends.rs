@@ -3,8 +3,7 @@
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
 use crate::reference::rng::Rng;
-use throng::animator::Animator;
-use throng::animator::{ActorId, AnimationEventKind, Play, PlayRecord, RootMotionMode};
+use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
 use throng::character::BlendAt;
 use throng::glam::{DVec3, Vec2};
 use throng::ids::{BlendSpaceId, ClipId, JointId};

@@ -2,8 +2,7 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
-use throng::animator::Animator;
-use throng::animator::{ActorId, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::motion::{ClipEvents, Ease, LoopMode};
 
 /// An animator with these events in its walk and its run, as fractions of their durations.

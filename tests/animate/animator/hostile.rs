@@ -3,9 +3,9 @@
 use super::world::{World, made_machine, world};
 use crate::reference::rng::Rng;
 use throng::Result;
-use throng::animator::Animator;
 use throng::animator::{
-    ActorId, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose, SolverId,
+    ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
+    SolverId,
 };
 use throng::character::BlendAt;
 use throng::glam::{DVec3, Vec3};

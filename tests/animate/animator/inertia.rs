@@ -1,8 +1,7 @@
 //! Inertialised transitions: the motion continues over a cut, and ends in the new motion.
 
 use super::world::world;
-use throng::animator::Animator;
-use throng::animator::{ActorId, Play};
+use throng::animator::{ActorId, Animator, Play};
 use throng::glam::{DVec3, Vec3A};
 use throng::ids::JointId;
 use throng::skeleton::Transform;

@@ -5,8 +5,8 @@ use super::world::{World, made_machine, world};
 use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use crate::state_machine::made::{FLOATS, Input};
-use throng::animator::ActorId;
-use throng::animator::Animator;
+use std::collections::BTreeMap;
+use throng::animator::{ActorId, AnimationEventKind, Animator};
 use throng::ids::ClipId;
 use throng::motion::{ClipSample, SampleList};
 use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog, Value};
@@ -111,17 +111,22 @@ fn same_states(animator: &Animator, log: &StateMachineLog, note: &str) -> usize 
     got.len()
 }
 
-/// From the cycles of a log, counts how often each event of each clip was passed.
-fn counts(world: &World, log: &StateMachineLog, counts: &mut [Vec<usize>]) {
+/// How often each event of each clip was passed, by the index of the clip and the event's name.
+type Counts = BTreeMap<(usize, String), usize>;
+
+/// Counts the events that the cycles of a log pass.
+fn count(world: &World, log: &StateMachineLog, counts: &mut Counts) {
     for pass in log.passes() {
-        let events = &world.events[pass.clip.index()];
+        let clip = pass.clip.index();
+        let events = &world.events[clip];
         let hits = if pass.starts {
             events.passed_from_start(pass.from_s, pass.to_s, pass.loop_mode)
         } else {
             events.passed(pass.from_s, pass.to_s, pass.loop_mode)
         };
         for hit in hits {
-            counts[pass.clip.index()][hit.name_id as usize] += 1;
+            let name = events.names().nth(hit.name_id as usize).unwrap();
+            *counts.entry((clip, name.into())).or_default() += 1;
         }
     }
 }
@@ -140,9 +145,7 @@ fn driven_actors_do_what_their_machine_does() {
         let id = animator.add_driven().unwrap();
         let mut state = machine.start(now_s);
         let mut log = StateMachineLog::new();
-        let names = world.character.animations().event_names().len();
-        let zero = || vec![vec![0; names]; world.clips.len()];
-        let (mut got, mut want) = (zero(), zero());
+        let (mut got, mut want) = (Counts::new(), Counts::new());
         for frame in 0..100 {
             let note = format!("seed {seed}, frame {frame}");
             while rng.chance(4) {
@@ -155,10 +158,11 @@ fn driven_actors_do_what_their_machine_does() {
             machine.update(now_s, &mut state, &mut log).unwrap();
             animator.update(now_s).unwrap();
             states += same_states(&animator, &log, &note);
-            counts(world, &log, &mut want);
+            count(world, &log, &mut want);
             for event in animator.events() {
-                if let What::Clip(clip, event) = Happened::from(event).what {
-                    got[clip][event] += 1;
+                if let AnimationEventKind::Clip { clip, .. } = event.kind {
+                    let name = animator.event_name(event).into();
+                    *got.entry((clip.into(), name)).or_default() += 1;
                     hits += 1;
                 }
             }

@@ -3,8 +3,7 @@
 use super::script;
 use super::world::{World, world};
 use crate::reference::rng::Rng;
-use throng::animator::Animator;
-use throng::animator::{ActorId, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use throng::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
 use throng::glam::Vec3;
 use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};

@@ -170,7 +170,7 @@ fn records_stay_sorted_by_layer() {
     let id = animator.add(Play::REST).unwrap();
     let mut want: Vec<(u8, f64)> = Vec::new();
     for number in 0..40_u8 {
-        let layer = number * 7 % 5;
+        let layer = (number * 2) % 5;
         let fade_s = if number % 2 == 0 { 50.0 } else { 100.0 };
         let play = Play::new("Walk").layer(layer).offset_s(number.into());
         animator.play(id, play.fade_s(fade_s)).unwrap();

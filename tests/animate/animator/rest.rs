@@ -1,8 +1,7 @@
 //! Actors that do not change are not visited.
 
 use super::world::{WALK, world};
-use throng::animator::Animator;
-use throng::animator::{ActorId, AnimatorDesc, Play, RootMotionMode, ShowPose};
+use throng::animator::{ActorId, Animator, AnimatorDesc, Play, RootMotionMode, ShowPose};
 
 /// The number of visits that some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {

@@ -3,8 +3,7 @@
 use super::exact::{Exact, Start};
 use super::world::{ADDITIVE, CLIPS, MASKS, World};
 use crate::reference::rng::Rng;
-use throng::animator::Animator;
-use throng::animator::{ActorId, Play, ShowPose};
+use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 

@@ -11,4 +11,6 @@ mod rules;
 #[cfg(feature = "toml")]
 mod simulation;
 #[cfg(feature = "toml")]
+mod simulation_steps;
+#[cfg(feature = "toml")]
 mod text;

@@ -1,0 +1,12 @@
+//! Additive clips.
+//!
+//! - [`made`]: the additive clips of the models.
+//! - [`curves`]: put back onto their reference, they are the curves of the file, by `f64` code that
+//!   shares nothing with the crate.
+//! - [`refusals`]: references that are refused.
+//! - [`batch`]: in the batch, they are added as `blend` adds them.
+
+mod batch;
+mod curves;
+mod made;
+mod refusals;
