@@ -60,7 +60,7 @@ impl WakeHeap {
 
     /// The number of actors in it.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.heap.len()
     }
 

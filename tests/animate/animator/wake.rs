@@ -33,6 +33,6 @@ fn actors_wake_in_order_of_time() {
             }
         }
         let waiting = want.iter().filter(|time_s| time_s.is_finite()).count();
-        assert_eq!(heap.len(), waiting);
+        assert_eq!(heap.waiting(), waiting);
     }
 }
