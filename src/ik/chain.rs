@@ -39,7 +39,7 @@ pub struct ChainJoint {
 /// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
 /// use throng::ik::{ChainTarget, IkChain};
 /// use throng::skeleton::Affine;
@@ -56,7 +56,7 @@ pub struct ChainJoint {
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
-/// assert!(matches!(report, Some(IkReport::Chain(report)) if report.reached));
+/// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

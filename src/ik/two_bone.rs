@@ -14,7 +14,7 @@ use glam::{Quat, Vec3};
 /// the pose is already folded and has no such direction, the direction of the upper bone is used.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc, IkSolver, IkTarget};
 /// use throng::glam::Vec3;
 /// use throng::ik::{TwoBone, TwoBoneTarget};
 /// use throng::skeleton::Affine;
@@ -32,7 +32,7 @@ use glam::{Quat, Vec3};
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
-/// assert!(matches!(report, Some(IkReport::TwoBone(report)) if report.reached));
+/// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

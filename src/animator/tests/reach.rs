@@ -3,7 +3,7 @@
 use super::script;
 use super::world::{World, world};
 use crate::animator::instances::Animator;
-use crate::animator::{ActorId, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use crate::animator::{ActorId, IkSolver, IkTarget, Play, ShowPose};
 use crate::ids::JointId;
 use crate::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::reference::rng::Rng;
@@ -116,7 +116,7 @@ fn targets_fade_in_and_out() {
             assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
         }
         let got = animator.target_report(id, look).unwrap();
-        assert!(matches!(got, Some(IkReport::Aim(got)) if got.reached == report.reached));
+        assert!(got.is_some_and(|got| got.reached() == report.reached));
         assert_eq!(
             animator.target(id, solver).unwrap().is_some(),
             frame <= 60,
