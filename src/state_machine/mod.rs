@@ -72,7 +72,7 @@ pub use desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
     StateDesc, StateMachineDesc,
 };
-pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;

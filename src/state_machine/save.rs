@@ -5,7 +5,7 @@ use super::desc::{
     LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
     StateDesc, StateMachineDesc,
 };
-use super::desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+use super::desc_transition::{Interruption, Origin, TransitionDesc};
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
 use crate::error::Result;
 use crate::motion::{Ease, LoopMode};
@@ -20,7 +20,8 @@ save_structs! {
     PointDesc<f32> { at, clip }
     PointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
-        from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
+        from, to, when, exit, fade_s, inertial_s, ease, in_step, start, interruption, ordered,
+        to_self,
     }
     Condition { parameter, test }
 }
@@ -28,7 +29,6 @@ save_structs! {
 save_enums! {
     LoopMode, "loop mode": 0 => Loop, 1 => Once, 2 => PingPong;
     Ease, "ease": 0 => Linear, 1 => Smooth;
-    Sync, "sync": 0 => None, 1 => Phase;
     Interruption, "interruption":
         0 => None, 1 => Source, 2 => Target, 3 => SourceThenTarget, 4 => TargetThenSource;
 }

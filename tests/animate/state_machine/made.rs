@@ -5,8 +5,7 @@ use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
     Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
-    PointDesc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync, Test,
-    TransitionDesc,
+    PointDesc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Test, TransitionDesc,
 };
 
 /// Names and durations. One clip is a pose.
@@ -118,14 +117,10 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
     };
     let entry = from == Origin::Entry;
     let exit = (!entry && rng.chance(2)).then(|| rng.range(0.05, 2.2));
-    let sync = if !entry && rng.chance(3) {
-        Sync::Phase
-    } else {
-        Sync::None
-    };
+    let in_step = !entry && rng.chance(3);
     // Without an exit time, nearly always with a condition.
     let least = usize::from(exit.is_none() && !rng.chance(12));
-    let starts = sync == Sync::None && rng.chance(3);
+    let starts = !in_step && rng.chance(3);
     let to = name(rng.below(states));
     let when = (0..least + rng.below(2)).map(|_| condition(rng)).collect();
     let fade_s = if entry || rng.chance(4) {
@@ -142,7 +137,7 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
         // A cut as far as states go.
         inertial_s: if entry || fade_s > 0.0 { 0.0 } else { 0.2 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
-        sync,
+        in_step,
         start: starts.then(|| rng.range(-0.5, 1.5)),
         interruption: one_of(
             rng,

@@ -8,7 +8,7 @@ use throng::glam::Vec2;
 use throng::motion::{BlendSpace2, Ease, LoopMode};
 use throng::state_machine::{
     Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterKind, StateDesc,
-    StateMachineDesc, Sync, Test, TransitionDesc,
+    StateMachineDesc, Test, TransitionDesc,
 };
 
 /// Below this, times are the same: steps here add up their rounding.
@@ -397,8 +397,8 @@ impl<'d> Simulation<'d> {
         let to = named(desc, &transition.to);
         let old = self.offered(layer, current).clone();
         let how = desc.states[old.state].loop_mode;
-        let sync = transition.sync == Sync::Phase;
-        let phase = if !sync {
+        let in_step = transition.in_step;
+        let phase = if !in_step {
             f64::from(transition.start.unwrap_or(desc.states[to].start))
         } else if how == LoopMode::PingPong && desc.states[to].loop_mode == LoopMode::PingPong {
             old.phase - 2.0 * (old.phase / 2.0).floor()
@@ -410,10 +410,10 @@ impl<'d> Simulation<'d> {
         if transition.fade_s > 0.0 {
             let count = level.fading.len();
             for (number, mut playing) in level.fading.drain(..).enumerate() {
-                if playing.pace == 1 && !(sync && current) {
+                if playing.pace == 1 && !(in_step && current) {
                     playing.pace = 2;
                 }
-                if sync && !current && number + 1 == count {
+                if in_step && !current && number + 1 == count {
                     playing.pace = 1;
                 }
                 playing.weight *= 1.0 - done;
@@ -422,7 +422,7 @@ impl<'d> Simulation<'d> {
             fading.retain(|playing| playing.weight > GONE);
             let mut playing = level.playing.clone();
             playing.weight = done;
-            playing.pace = u8::from(sync && current);
+            playing.pace = u8::from(in_step && current);
             fading.push(playing);
         }
         let left = level.playing.state;

@@ -283,6 +283,12 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "cannot be combined",
     ),
     (
+        "in_step = true",
+        "sync = \"phase\"",
+        "layer \"body\", transition 3 \"leap\" → \"move\"",
+        "unknown field",
+    ),
+    (
         "to = \"stand\"\nwhen = [\"grounded\"]",
         "to = \"sit\"\nwhen = [\"grounded\"]",
         "layer \"body\", transition 4 \"leap\" → \"sit\", to",
