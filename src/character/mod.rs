@@ -25,8 +25,8 @@ mod triangles;
 #[cfg(feature = "toml")]
 pub use animation_set::AnimationText;
 pub use animation_set::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendPointDesc,
-    BlendSpaceDesc, ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;

@@ -69,7 +69,7 @@ mod watch;
 pub(crate) use build::build_mask;
 pub use condition::{Condition, Test};
 pub use desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
 pub use desc_transition::{Interruption, Origin, TransitionDesc};

@@ -2,7 +2,7 @@
 
 use super::condition::{Condition, Test};
 use super::desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
 use super::desc_transition::{Interruption, Origin, TransitionDesc};
@@ -17,8 +17,8 @@ save_structs! {
     MaskPartDesc { joint, weight, feather }
     LayerDesc { name, entry, mask, weight, weight_parameter, additive, states, transitions }
     StateDesc { name, tag, speed, speed_parameter, loop_mode, start, motion }
-    PointDesc<f32> { at, clip }
-    PointDesc<[f32; 2]> { at, clip }
+    BlendPointDesc<f32> { at, clip }
+    BlendPointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
         from, to, when, exit, fade_s, inertial_s, ease, in_step, start, interruption, ordered,
         to_self,

@@ -7,14 +7,12 @@ use throng::Threads;
 use throng::animator::{
     ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
 };
-use throng::character::{
-    AnimationDesc, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc,
-};
+use throng::character::{AnimationDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc};
 use throng::glam::Vec3;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
-use throng::state_machine::StateMachineText;
+use throng::state_machine::{BlendPointDesc, StateMachineText};
 
 const ACTORS: usize = 1000;
 /// Number of frames in one round. The commands repeat after each round.

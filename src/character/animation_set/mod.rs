@@ -26,8 +26,8 @@ mod source;
 mod text;
 
 pub use desc::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc,
-    ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc,
+    EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use draft::{ClipDraft, NamedTimes};
 pub use set::AnimationSet;

@@ -4,8 +4,9 @@ use crate::reference::rng::Rng;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
-    Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
-    PointDesc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Test, TransitionDesc,
+    BlendPointDesc, Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc,
+    ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Test,
+    TransitionDesc,
 };
 
 /// Names and durations. One clip is a pose.
@@ -72,7 +73,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         1 => MotionDesc::Blend1 {
             parameter: "x".into(),
             points: (0..1 + rng.below(3))
-                .map(|i| PointDesc {
+                .map(|i| BlendPointDesc {
                     at: i as f32 * 0.6 + rng.range(0.0, 0.5),
                     clip: clip(rng),
                 })
@@ -81,7 +82,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         2 => MotionDesc::Blend2 {
             parameters: ["x".into(), "y".into()],
             points: (0..4 + rng.below(3))
-                .map(|_| PointDesc {
+                .map(|_| BlendPointDesc {
                     at: [rng.range(-1.0, 1.0), rng.range(-1.0, 1.0)],
                     clip: clip(rng),
                 })

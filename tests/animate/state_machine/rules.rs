@@ -5,7 +5,7 @@ use throng::ids::{ClipId, MaskId};
 use throng::motion::{ClipEvents, ClipSample, Ease, LoopMode, SampleList};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
-    Interruption, LayerDesc, MotionDesc, Origin, PointDesc, StateDesc, StateMachine,
+    BlendPointDesc, Interruption, LayerDesc, MotionDesc, Origin, StateDesc, StateMachine,
     StateMachineClip, StateMachineDesc, StateMachineInstance, StateMachineLog, TransitionDesc,
 };
 
@@ -371,7 +371,7 @@ fn a_blend_plays_at_one_phase_and_a_change_goes_on_from_it() {
     desc.layers[0].states[0].motion = MotionDesc::Blend1 {
         parameter: "x".into(),
         points: [(0.0, "a"), (1.0, "c")]
-            .map(|(at, clip)| PointDesc {
+            .map(|(at, clip)| BlendPointDesc {
                 at,
                 clip: clip.into(),
             })
