@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let ms = started.elapsed().as_secs_f64() * 1e3 / f64::from(TICKS);
-    let way = |id| animator.place(id).map(|place| place.position.length());
+    let way = |id| animator.place(id).map(|place| place.translation.length());
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
     say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
     say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");

@@ -21,7 +21,7 @@ pub(crate) use inertia::decayed_by;
 pub use loop_mode::LoopMode;
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};
-pub use root_motion::{RootDelta, RootMotion, RootPlace, RootReference};
+pub use root_motion::{RootMotion, RootReference, RootTransform};
 pub(crate) use root_motion::{RootMotionBudget, extract};
 
 // For the tests and benches of this crate: not part of the API.

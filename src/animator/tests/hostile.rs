@@ -10,7 +10,7 @@ use crate::character::BlendAt;
 use crate::error::Result;
 use crate::ids::{BlendSpaceId, JointId};
 use crate::ik::{TwoBone, TwoBoneTarget};
-use crate::motion::{Ease, LoopMode, RootPlace};
+use crate::motion::{Ease, LoopMode, RootTransform};
 use crate::palette::{Mat3x4, WriteOnly};
 use crate::reference::rng::Rng;
 use crate::skeleton::{Affine, Skeleton, Transform};
@@ -224,8 +224,8 @@ fn command(
             animator.set_root_motion(actor, one_of(rng, &modes))
         }
         23 => {
-            let place = RootPlace {
-                position: DVec3::splat(double(rng)),
+            let place = RootTransform {
+                translation: DVec3::splat(double(rng)),
                 yaw_rad: double(rng),
             };
             animator.set_place(actor, place, double(rng))
@@ -417,7 +417,7 @@ fn wrong_values_are_named() {
         (animator.set_pose(id, &world.rest()), "pose"),
         (animator.undrive(driven, f32::INFINITY), "fade_s"),
         (
-            animator.set_place(id, RootPlace::default(), 1.0),
+            animator.set_place(id, RootTransform::default(), 1.0),
             "root motion",
         ),
         (animator.clear_target(gone, SolverId(0), 0.0), "actor"),

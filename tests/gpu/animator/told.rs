@@ -164,7 +164,7 @@ fn root_motion_moves_the_record_of_the_instance() {
                 assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
             }
             let place = world.kinds[0].animator.place(member.actor).unwrap();
-            let want = Mat3x4::from_affine(&place.to_affine(DVec3::ZERO, Vec3::ONE));
+            let want = Mat3x4::from_affine(&place.world_from_model(DVec3::ZERO, Vec3::ONE));
             let record = world.crowd.instance(member.id).unwrap();
             assert_eq!(record.world_from_model, want);
         }
