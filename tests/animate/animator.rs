@@ -63,7 +63,7 @@ fn events_have_the_names_of_the_character() {
     assert_eq!(names(&told(&mut animator, 5.0)), ["right", "Run"]);
     let last = animator.events().last().unwrap();
     assert!(matches!(last.kind, AnimationEventKind::Finished { .. }));
-    assert_eq!(last.actor, id);
+    assert_eq!(last.id, id);
     assert!(animator.add_driven().is_err());
 }
 
