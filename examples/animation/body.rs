@@ -1,6 +1,6 @@
 //! The abilities of the character, and the instructions to each instance in the picture.
 
-use throng::character::{AnimationText, Character};
+use throng::character::{AnimationDesc, Character};
 use throng::glam::{Vec3, vec3};
 use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
@@ -17,9 +17,9 @@ pub(crate) const STEPS_M: [f32; 2] = [0.0, 0.22];
 
 /// Import options that add a mask, an additive clip and a state machine.
 pub(crate) fn options() -> Result<ImportOptions> {
-    let text = AnimationText::parse("animation.toml", include_str!("animation.toml"))?;
+    let text = include_str!("animation.toml");
     Ok(ImportOptions {
-        animation: Some(text.desc().clone()),
+        animation: Some(AnimationDesc::from_toml("animation.toml", text)?),
         ..ImportOptions::default()
     })
 }

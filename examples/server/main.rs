@@ -9,7 +9,7 @@ use say::say;
 use std::error::Error;
 use std::time::Instant;
 use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
-use throng::character::{AnimationText, Character};
+use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
 use throng::import::ImportOptions;
 
@@ -18,8 +18,7 @@ const TICK_S: f64 = 1.0 / 30.0;
 const TICKS: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let text = AnimationText::parse("crowd.toml", include_str!("crowd.toml"))?;
-    let character = stroller()?.with_animation_text(&text)?;
+    let character = stroller()?.with_animation_toml("crowd.toml", include_str!("crowd.toml"))?;
     let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
     let speed = animator.state_machine()?.parameter("speed")?;
     let mut walkers = Vec::new();

@@ -22,8 +22,8 @@ mod split;
 mod state_machine;
 mod triangles;
 
-#[cfg(feature = "toml")]
-pub use animation_set::AnimationText;
+#[cfg(all(feature = "toml", feature = "gltf"))]
+pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,
     ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,

@@ -32,5 +32,5 @@ pub use desc::{
 pub(crate) use draft::{ClipDraft, NamedTimes};
 pub use set::AnimationSet;
 pub(crate) use source::AnimationSource;
-#[cfg(feature = "toml")]
-pub use text::AnimationText;
+#[cfg(all(feature = "toml", feature = "gltf"))]
+pub(crate) use text::AnimationText;

@@ -498,9 +498,7 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 #[test]
 fn masks_and_levels_reach_the_samples() {
     let character = crate::models::mannequin();
-    let text =
-        throng::state_machine::StateMachineText::parse("hero.toml", super::text::HERO).unwrap();
-    let machine = text.build(character).unwrap();
+    let machine = StateMachine::from_toml("hero.toml", super::text::HERO, character).unwrap();
     let mut state = machine.start(0.0);
     let wave = machine.parameter("wave").unwrap();
     machine.set_trigger(&mut state, wave).unwrap();
