@@ -49,7 +49,7 @@ pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack}
 pub(crate) use curve_sample::animate_tracks;
 pub(crate) use frames::driven;
 pub(crate) use pack_clips::PackCount;
-pub use pack_clips::{PackObserver, PackProgress};
+pub use pack_clips::PackObserver;
 pub(crate) use packed::{
     Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
 };

@@ -118,9 +118,9 @@ impl Character {
         // One at a time, because the lengths of clips differ widely.
         let packed = left.into_par_iter().with_max_len(1).map(|clip| {
             clip.pack(character)?;
-            told.add(clip.name(), |progress| {
+            told.add(clip.name(), |clip, done, total| {
                 if let Some(observer) = observer {
-                    observer.tell(progress);
+                    observer.tell(clip, done, total);
                 }
             });
             Ok(())
