@@ -7,7 +7,7 @@ use crate::animator::{ActorId, IkSolver, IkTarget, Play, ShowPose};
 use crate::ids::JointId;
 use crate::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use crate::reference::rng::Rng;
-use crate::skeleton::{Affine, Transform, model_pose};
+use crate::skeleton::{Affine, Transform};
 use glam::Vec3;
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
@@ -243,7 +243,11 @@ fn a_model_pose_is_shown_as_it_is() {
     animator.update(2.0).unwrap();
     assert!(animator.set_model_pose(id, &model).is_err());
     let mut rest = vec![Affine::IDENTITY; world.joints()];
-    model_pose(world.character.skeleton(), &world.rest(), &mut rest).unwrap();
+    world
+        .character
+        .skeleton()
+        .model_pose(&world.rest(), &mut rest)
+        .unwrap();
     let (_, got) = poses(&mut animator, id);
     for (got, want) in got.iter().zip(&rest) {
         assert!(got.abs_diff_eq(*want, 1e-6));

@@ -10,8 +10,8 @@ use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
 use throng::glam::Vec3;
 use throng::ids::JointId;
+use throng::skeleton::Socket;
 use throng::skeleton::{Affine, Transform};
-use throng::skeleton::{Socket, model_pose};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine) -> f64 {
@@ -86,7 +86,7 @@ fn joints_of_deep_skeletons() {
         })
         .collect();
     let mut model = vec![Affine::IDENTITY; 300];
-    model_pose(skeleton, &local, &mut model).unwrap();
+    skeleton.model_pose(&local, &mut model).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add(Play::REST).unwrap();
     let show = ShowPose {
