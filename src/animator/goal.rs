@@ -89,6 +89,30 @@ pub enum IkReport {
     },
 }
 
+/// Wraps each kind of solver and target, so that callers need not name the enums.
+macro_rules! wrap {
+    ($($kind:ident: $solver:ty, $target:ty;)*) => {$(
+        impl From<$solver> for IkSolver {
+            fn from(solver: $solver) -> Self {
+                Self::$kind(solver)
+            }
+        }
+
+        impl From<$target> for IkTarget {
+            fn from(target: $target) -> Self {
+                Self::$kind(target)
+            }
+        }
+    )*};
+}
+
+wrap! {
+    TwoBone: TwoBone, TwoBoneTarget;
+    Aim: Aim, AimTarget;
+    Chain: IkChain, ChainTarget;
+    Feet: FootPlacement, FeetTarget;
+}
+
 /// Identifies a solver of an animator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SolverId(pub(crate) u16);

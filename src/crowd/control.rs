@@ -313,7 +313,11 @@ impl Crowd {
     /// # Errors
     /// - As [`Animator::add_solver`].
     /// - [`Error::NotFound`] if the character does not exist.
-    pub fn add_solver(&mut self, character: CharacterId, solver: IkSolver) -> Result<SolverId> {
+    pub fn add_solver(
+        &mut self,
+        character: CharacterId,
+        solver: impl Into<IkSolver>,
+    ) -> Result<SolverId> {
         self.entry(character)?;
         let entry = self.characters.get_mut(character.0 as usize);
         let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
@@ -335,7 +339,7 @@ impl Crowd {
         &mut self,
         id: InstanceId,
         solver: SolverId,
-        target: IkTarget,
+        target: impl Into<IkTarget>,
         fade_s: f32,
     ) -> Result<()> {
         self.with_actor(id, |animator, actor| {

@@ -25,7 +25,7 @@ pub struct AimJoint {
 /// less or not at all: see [`IkReport::Aim`](crate::animator::IkReport::Aim).
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc};
 /// use throng::glam::Vec3;
 /// use throng::ik::{Aim, AimJoint, AimTarget};
 /// use throng::skeleton::Affine;
@@ -40,10 +40,10 @@ pub struct AimJoint {
 /// };
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
-/// let look = animator.add_solver(IkSolver::Aim(aim))?;
+/// let look = animator.add_solver(aim)?;
 /// let actor = animator.add("Idle")?;
 /// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
-/// animator.set_target(actor, look, IkTarget::Aim(target), 0.0)?;
+/// animator.set_target(actor, look, target, 0.0)?;
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, look)?;
