@@ -37,5 +37,9 @@ pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub(crate) use scale_ranges::ScaleRanges;
-pub use split::{Split, SplitReport};
+pub use split::SplitReport;
 pub(crate) use triangles::Facing;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use split::Split;
