@@ -45,6 +45,7 @@ impl Clip {
     ///   finite, or whose reference scale is 0 if the clip drives the scale.
     /// - [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
     ///   one transform per joint.
+    #[doc(hidden)]
     pub fn additive(
         character: &Character,
         clip: &CurveClip,

@@ -41,7 +41,6 @@ mod weights_sample;
 mod widths;
 mod words;
 
-pub use additive::AdditiveReference;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub(crate) use curve::is_opposite;
@@ -58,4 +57,4 @@ pub(crate) use timing::Place;
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
-pub use additive::difference;
+pub use additive::{AdditiveReference, difference};

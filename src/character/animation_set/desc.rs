@@ -167,7 +167,8 @@ impl Default for RootMotionDesc {
 
 /// An additive clip: the difference of a clip from a reference pose.
 ///
-/// It is added to the pose that other clips produce.
+/// It is added to the pose that other clips produce: a recoil, a breath, a lean. Joints and morph
+/// weights that the clip does not drive have no difference.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
