@@ -12,7 +12,8 @@ impl Animator {
     /// Adds a solver, for which actors can be given targets.
     ///
     /// `solver` is a [`TwoBone`](crate::ik::TwoBone), an [`Aim`](crate::ik::Aim), an
-    /// [`IkChain`](crate::ik::IkChain) or a [`FootPlacement`](crate::ik::FootPlacement). Solvers work on the blended pose, in the order in which they were added.
+    /// [`IkChain`](crate::ik::IkChain) or a [`FootPlacement`](crate::ik::FootPlacement). Solvers
+    /// work on the blended pose, in the order in which they were added.
     ///
     /// # Errors
     /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the

@@ -72,9 +72,8 @@ impl Character {
     ///
     /// let options = throng::import::ImportOptions::curves_only();
     /// let character = throng::builtin::mannequin_with(&options)?.character;
-    /// let clips = character.pack(character.curves(), &ClipOptions::default(), |clip, done, total| {
-    ///     println!("{done}/{total}: {clip}");
-    /// })?;
+    /// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
+    /// let clips = character.pack(character.curves(), &ClipOptions::default(), print)?;
     /// assert_eq!(clips.len(), character.curves().len());
     /// # Ok::<(), throng::Error>(())
     /// ```
