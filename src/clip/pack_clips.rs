@@ -21,7 +21,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
-pub struct PackObserver(Arc<dyn Fn(&str, usize, usize) + Send + Sync>);
+pub struct PackObserver(Arc<Callback>);
+
+type Callback = dyn Fn(&str, usize, usize) + Send + Sync;
 
 impl PackObserver {
     /// Creates an observer that calls `told` after each clip.
