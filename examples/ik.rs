@@ -24,7 +24,7 @@ use throng::ik::{
     TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
-use throng::{CharacterId, Crowd, IkReport, IkSolver, IkTarget, InstanceId, Play, SolverId, Spawn};
+use throng::{CharacterId, Crowd, IkReport, InstanceId, Play, SolverId, Spawn};
 
 /// Position of the ball, relative to the character that reaches for it.
 const BALL: Vec3 = vec3(0.48, 1.34, 0.56);
@@ -108,9 +108,9 @@ impl Solvers {
         };
         let reach = bones("LeftUpperArm", "LeftLowerArm", "LeftHand")?;
         Ok(Self {
-            feet: crowd.add_solver(kind, IkSolver::Feet(feet))?,
-            look: crowd.add_solver(kind, IkSolver::Aim(look))?,
-            reach: crowd.add_solver(kind, IkSolver::TwoBone(reach))?,
+            feet: crowd.add_solver(kind, feet)?,
+            look: crowd.add_solver(kind, look)?,
+            reach: crowd.add_solver(kind, reach)?,
         })
     }
 }
@@ -162,7 +162,7 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
         }
         if number > 0 {
             let stand = FeetTarget::on(&hits.map(Some));
-            crowd.set_target(id, solvers.feet, IkTarget::Feet(stand), 0.0)?;
+            crowd.set_target(id, solvers.feet, stand, 0.0)?;
         }
         if number > 1 {
             take_ball(crowd, id, &solvers)?;
@@ -185,14 +185,14 @@ fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<d
 /// Makes an instance look at the ball and reach for it.
 fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<()> {
     let look = AimTarget::at(BALL);
-    crowd.set_target(id, solvers.look, IkTarget::Aim(look), 0.0)?;
+    crowd.set_target(id, solvers.look, look, 0.0)?;
     // The solver places the wrist, so that the fingers touch the ball and do not go through it.
     let wrist = BALL - (BALL_RADIUS_M + HAND_M) * (BALL - SHOULDER).normalize();
     let hand = TwoBoneTarget {
         pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
         ..TwoBoneTarget::at(wrist)
     };
-    crowd.set_target(id, solvers.reach, IkTarget::TwoBone(hand), 0.0)
+    crowd.set_target(id, solvers.reach, hand, 0.0)
 }
 
 /// Prints how close each character came to its target.
@@ -202,13 +202,18 @@ fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>>
         let mut line = format!("{number:>2}");
         for solver in [solvers.feet, solvers.look, solvers.reach] {
             line += &match crowd.target_report(id, solver)? {
-                Some(IkReport::Feet(report)) => {
-                    let [left, right] = [0, 1].map(|leg: usize| 1e3 * report.legs[leg].distance_m);
-                    let pelvis_m = report.pelvis_m;
+                Some(IkReport::Feet {
+                    pelvis_m,
+                    distance_m: [left_m, right_m, ..],
+                    ..
+                }) => {
+                    let (left, right) = (1e3 * left_m, 1e3 * right_m);
                     format!("{pelvis_m:>13.3} m {left:>11.2} mm {right:>14.2} mm")
                 }
-                Some(IkReport::Aim(report)) => format!(" {:>8.4} rad", report.angle_rad),
-                Some(IkReport::TwoBone(report)) => format!(" {:>6.2} mm", 1e3 * report.distance_m),
+                Some(IkReport::Aim { angle_rad, .. }) => format!(" {angle_rad:>8.4} rad"),
+                Some(IkReport::TwoBone { distance_m, .. }) => {
+                    format!(" {:>6.2} mm", 1e3 * distance_m)
+                }
                 _ => String::new(),
             };
         }

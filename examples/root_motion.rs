@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (walked, leapt) = (animator.place(walker)?, leaper.place(leap)?);
     say!(
         "{frame} frames and one step differ by {:.1e} m",
-        walked.position.distance(leapt.position)
+        walked.translation.distance(leapt.translation)
     );
     write_rgba(to, &picture.0, PIXELS, PIXELS)?;
     say!("wrote {to}");
@@ -179,7 +179,7 @@ impl Scene<'_> {
         let joint = self.character.skeleton().joint(name)?;
         let model = self.animator.joint_model(self.walker, joint, time_s)?;
         let place = self.animator.place(self.walker)?;
-        let world_from_model = place.to_affine(DVec3::ZERO, Vec3::ONE);
+        let world_from_model = place.world_from_model(DVec3::ZERO, Vec3::ONE);
         Ok(world_from_model.transform_point3(model.translation.into()))
     }
 
@@ -189,7 +189,7 @@ impl Scene<'_> {
             self.dot(at, 1.4, ANKLES);
         }
         let place = self.animator.place(self.walker)?;
-        let at = place.position.as_vec3();
+        let at = place.translation.as_vec3();
         self.dot(at, 1.6, ACTOR);
         if frame.is_multiple_of(20) {
             let ahead = Quat::from_rotation_y(place.yaw_rad as f32) * Vec3::Z;

@@ -1,7 +1,7 @@
 //! The character, the crowd, and the activities of its instances.
 
 use crate::Outcome;
-use throng::character::{AnimationText, Character};
+use throng::character::Character;
 use throng::glam::Vec3;
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::ids::ParameterId;
@@ -68,9 +68,8 @@ pub(crate) struct Load {
 
 /// The built-in character with a state machine.
 fn character() -> Outcome<Character> {
-    let text = AnimationText::parse("walker.toml", include_str!("walker.toml"))?;
     let character = throng::builtin::mannequin()?.character;
-    Ok(character.with_animation_text(&text)?)
+    Ok(character.with_animation_toml("walker.toml", include_str!("walker.toml"))?)
 }
 
 impl Load {

@@ -1,12 +1,12 @@
 //! The abilities of the character, and the instructions to each instance in the picture.
 
-use throng::character::{AnimationText, Character};
+use throng::character::{AnimationDesc, Character};
 use throng::glam::{Vec3, vec3};
 use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
 };
 use throng::import::ImportOptions;
-use throng::{CharacterId, Crowd, IkSolver, IkTarget, InstanceId, Play, Result, SolverId};
+use throng::{CharacterId, Crowd, InstanceId, Play, Result, SolverId};
 
 use super::Act;
 
@@ -17,9 +17,9 @@ pub(crate) const STEPS_M: [f32; 2] = [0.0, 0.22];
 
 /// Import options that add a mask, an additive clip and a state machine.
 pub(crate) fn options() -> Result<ImportOptions> {
-    let text = AnimationText::parse("animation.toml", include_str!("animation.toml"))?;
+    let text = include_str!("animation.toml");
     Ok(ImportOptions {
-        animation: Some(text.desc().clone()),
+        animation: Some(AnimationDesc::from_toml("animation.toml", text)?),
         ..ImportOptions::default()
     })
 }
@@ -65,9 +65,9 @@ impl Solvers {
         let arm = bones(["RightUpperArm", "RightLowerArm", "RightHand"])?;
         let feet = FootPlacement::new(joint("Hips")?, legs);
         Ok(Self {
-            look: crowd.add_solver(id, IkSolver::Aim(look))?,
-            arm: crowd.add_solver(id, IkSolver::TwoBone(arm))?,
-            feet: crowd.add_solver(id, IkSolver::Feet(feet))?,
+            look: crowd.add_solver(id, look)?,
+            arm: crowd.add_solver(id, arm)?,
+            feet: crowd.add_solver(id, feet)?,
         })
     }
 }
@@ -93,18 +93,18 @@ pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solv
             look(crowd, id, solvers)?;
             // The wrist stays short of the ball, by the ball's radius and the length of the hand.
             let wrist = BALL - 0.22 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
-            let target = IkTarget::TwoBone(TwoBoneTarget::at(wrist));
+            let target = TwoBoneTarget::at(wrist);
             crowd.set_target(id, solvers.arm, target, 0.0)
         }
         Act::Stand => {
             let ground = STEPS_M.map(|y| Some(GroundHit::level(Vec3::Y * y)));
-            let target = IkTarget::Feet(FeetTarget::on(&ground));
+            let target = FeetTarget::on(&ground);
             crowd.set_target(id, solvers.feet, target, 0.0)
         }
     }
 }
 
 fn look(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> Result<()> {
-    let target = IkTarget::Aim(AimTarget::at(BALL));
+    let target = AimTarget::at(BALL);
     crowd.set_target(id, solvers.look, target, 0.0)
 }

@@ -106,17 +106,20 @@ fn said(crowd: &Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<Stri
     let mut said = Vec::new();
     for solver in [solvers.look, solvers.arm, solvers.feet] {
         said.extend(match crowd.target_report(id, solver)? {
-            Some(IkReport::Aim(report)) if report.reached => Some("looks at it".into()),
-            Some(IkReport::Aim(_)) => Some("can't look so far back".into()),
-            Some(IkReport::TwoBone(report)) => {
-                let mm = 1e3 * report.distance_m;
+            Some(IkReport::Aim { reached: true, .. }) => Some("looks at it".into()),
+            Some(IkReport::Aim { .. }) => Some("can't look so far back".into()),
+            Some(IkReport::TwoBone { distance_m, .. }) => {
+                let mm = 1e3 * distance_m;
                 Some(format!("the wrist is {mm:.1} mm off"))
             }
-            Some(IkReport::Feet(report)) => {
-                let [left, right] = [0, 1].map(|leg: usize| 1e3 * report.legs[leg].distance_m);
-                let hips_m = report.pelvis_m;
+            Some(IkReport::Feet {
+                pelvis_m,
+                distance_m: [left_m, right_m, ..],
+                ..
+            }) => {
+                let (left, right) = (1e3 * left_m, 1e3 * right_m);
                 Some(format!(
-                    "hips {hips_m:+.2} m, ankles {left:.1} and {right:.1} mm off"
+                    "hips {pelvis_m:+.2} m, ankles {left:.1} and {right:.1} mm off"
                 ))
             }
             _ => None,

@@ -3,7 +3,7 @@
 use throng::animator::{AnimationEventKind, PlayRecord};
 use throng::ids::ClipId;
 use throng::ids::ParameterId;
-use throng::{Crowd, InstanceEvent, InstanceId, Play};
+use throng::{AnimationEvent, Crowd, InstanceId, Play};
 
 use super::Result;
 use super::flow::{MARGIN_M, START_M, stopping_m};
@@ -129,12 +129,13 @@ impl Director {
     }
 
     /// Records whose wave has ended.
-    pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
-        let ended = |event: &InstanceEvent| {
-            matches!(event.event.kind, AnimationEventKind::Finished { .. })
-                && event.event.layer == WAVE_LAYER
-        };
-        self.waved.extend(events.filter(ended).map(|e| e.instance));
+    pub(crate) fn hear(&mut self, events: impl Iterator<Item = AnimationEvent<InstanceId>>) {
+        for event in events {
+            let ended = matches!(event.kind, AnimationEventKind::Finished { .. });
+            if ended && event.layer == WAVE_LAYER {
+                self.waved.push(event.id);
+            }
+        }
     }
 
     /// Advances everyone to this time.

@@ -8,7 +8,8 @@ use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, InstanceEvent, Play, SkinningStage, Spawn,
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinningStage,
+    Spawn,
 };
 
 use super::director::{self, Director};
@@ -281,7 +282,7 @@ impl Scene {
     }
 
     /// Handles the events of the frame that was begun.
-    pub(crate) fn hear(&mut self, events: impl Iterator<Item = InstanceEvent>) {
+    pub(crate) fn hear(&mut self, events: impl Iterator<Item = AnimationEvent<InstanceId>>) {
         self.director.hear(events);
     }
 

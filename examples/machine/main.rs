@@ -12,7 +12,7 @@ use std::error::Error;
 use throng::animator::{ActorId, AnimationEventKind, Animator, AnimatorDesc};
 use throng::builtin;
 use throng::character::AnimationDesc;
-use throng::state_machine::StateMachineText;
+use throng::state_machine::StateMachineDesc;
 
 const TEXT: &str = include_str!("hero.toml");
 const FRAME_S: f64 = 1.0 / 60.0;
@@ -39,9 +39,8 @@ enum Input {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let text = StateMachineText::parse("hero.toml", TEXT)?;
     let animation = AnimationDesc {
-        state_machine: Some(text.desc().clone()),
+        state_machine: Some(StateMachineDesc::from_toml("hero.toml", TEXT)?),
         ..AnimationDesc::default()
     };
     let character = builtin::mannequin()?.character.with_animation(&animation)?;

@@ -9,7 +9,7 @@ use say::say;
 use std::error::Error;
 use std::time::Instant;
 use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
-use throng::character::{AnimationText, Character};
+use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
 use throng::import::ImportOptions;
 
@@ -18,8 +18,7 @@ const TICK_S: f64 = 1.0 / 30.0;
 const TICKS: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let text = AnimationText::parse("crowd.toml", include_str!("crowd.toml"))?;
-    let character = stroller()?.with_animation_text(&text)?;
+    let character = stroller()?.with_animation_toml("crowd.toml", include_str!("crowd.toml"))?;
     let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
     let speed = animator.state_machine()?.parameter("speed")?;
     let mut walkers = Vec::new();
@@ -48,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let ms = started.elapsed().as_secs_f64() * 1e3 / f64::from(TICKS);
-    let way = |id| animator.place(id).map(|place| place.position.length());
+    let way = |id| animator.place(id).map(|place| place.translation.length());
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
     say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
     say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");

@@ -21,7 +21,7 @@ use crate::threads::Threads;
 /// It keeps no state of instances between calls. Any time costs the same, forward or back, and
 /// instances may play any clips at any times, as documented at
 /// [`ClipSample`](crate::motion::ClipSample). For a single clip, the result is that of
-/// [`Clip::sample`], [`model_pose`](crate::skeleton::model_pose()) and
+/// [`Clip::sample`], [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) and
 /// [`palette`](crate::palette::palette()), apart from rounding.
 ///
 /// The best [`SimdLevel`] of the CPU is used. At a given level, an instance has the same bits

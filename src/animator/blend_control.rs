@@ -58,8 +58,9 @@ impl Animator {
     ///
     /// ```
     /// use throng::animator::{Animator, AnimatorDesc, Play};
-    /// use throng::character::{AnimationDesc, BlendPointDesc, BlendSpaceDesc};
+    /// use throng::character::{AnimationDesc, BlendSpaceDesc};
     /// use throng::import::ImportOptions;
+    /// use throng::state_machine::BlendPointDesc;
     ///
     /// let point = |at: f32, clip: &str| BlendPointDesc { at: at.into(), clip: clip.into() };
     /// let locomotion = BlendSpaceDesc {

@@ -23,7 +23,7 @@ pub(crate) struct Sink<'a> {
 impl Sink<'_> {
     fn push(&mut self, kind: AnimationEventKind, layer: u8, weight: f32, local_s: f64) {
         self.queue.push(AnimationEvent {
-            actor: self.actor,
+            id: self.actor,
             time_s: self.clock.event_s(local_s, self.now_s),
             weight,
             layer,

@@ -11,7 +11,7 @@ use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
-use crate::skeleton::{Affine, Transform, model_pose};
+use crate::skeleton::{Affine, Transform};
 
 /// The clips that some actors play at the present time.
 struct Plan<'a> {
@@ -174,7 +174,7 @@ impl Animator {
                 carry.apply(local_s, local);
             }
             // The lengths match, so there is no error.
-            let _ = model_pose(skeleton, local, model);
+            let _ = skeleton.model_pose(local, model);
             if actor.goals.is_empty()
                 && is_alone(actor, &self.pool, local_s)
                 && let Some(own) = &actor.own_pose

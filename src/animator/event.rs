@@ -3,14 +3,15 @@
 use super::actor_id::ActorId;
 use crate::ids::{ClipId, EventId, StateId};
 
-/// Something that happened to an actor, with its exact time.
+/// Something that happened to an actor or an instance, with its exact time.
 ///
-/// The time is that of the event itself, not that of a frame.
+/// `Id` is [`ActorId`] in events of an [`Animator`](super::instances::Animator), and `InstanceId`
+/// in events of a `Crowd`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AnimationEvent {
-    /// The actor that it happened to.
-    pub actor: ActorId,
-    /// The time of the event, in seconds of the animator's time.
+pub struct AnimationEvent<Id = ActorId> {
+    /// The actor or instance that it happened to.
+    pub id: Id,
+    /// The time of the event itself, not of a frame, in seconds of the animator's time.
     pub time_s: f64,
     /// The weight of the clip in its layer at that time. 1 for states.
     pub weight: f32,
@@ -20,6 +21,21 @@ pub struct AnimationEvent {
     pub kind: AnimationEventKind,
     /// Its position in the order in which the update found the events.
     pub(crate) order: u32,
+}
+
+impl AnimationEvent {
+    /// The same event with another id.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn with_id<Id>(&self, id: Id) -> AnimationEvent<Id> {
+        AnimationEvent {
+            id,
+            time_s: self.time_s,
+            weight: self.weight,
+            layer: self.layer,
+            kind: self.kind,
+            order: self.order,
+        }
+    }
 }
 
 /// The kind of an animation event.
@@ -88,7 +104,7 @@ impl EventQueue {
 
     /// Ends an update: sorts all its events by time.
     pub(crate) fn end(&mut self) {
-        let key = |event: &AnimationEvent| (event.actor.index, event.layer, event.order);
+        let key = |event: &AnimationEvent| (event.id.index, event.layer, event.order);
         // An unstable sort works in place, so nothing is allocated.
         self.events.sort_unstable_by(|a, b| {
             a.time_s

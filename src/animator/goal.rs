@@ -37,17 +37,80 @@ pub enum IkTarget {
 }
 
 /// The result of a solver for an actor's target.
+///
+/// Distances are in metres of character space. They are infinite if there was no solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum IkReport {
     /// Of [`IkSolver::TwoBone`].
-    TwoBone(TwoBoneReport),
+    TwoBone {
+        /// True if the limb's end is at the target, to within 10⁻⁴ of the limb's length.
+        reached: bool,
+        /// The remaining distance to the target, after weight and softening.
+        distance_m: f32,
+    },
     /// Of [`IkSolver::Aim`].
-    Aim(AimReport),
+    Aim {
+        /// True if the forward axis points at the target.
+        ///
+        /// The tolerance is a thousandth of a radian or, very near to the target, the rounding
+        /// error of the direction.
+        reached: bool,
+        /// The remaining miss angle in radians, after limit and weight.
+        ///
+        /// 0 if the target coincides with the offset, to within 10⁻⁵ of the coordinates. There is
+        /// then no direction, and the target counts as reached.
+        angle_rad: f32,
+        /// The weight that was used.
+        ///
+        /// It is less than the target's weight if that would miss by more than the animated pose
+        /// does. It is 0 if the pose is unchanged.
+        weight: f32,
+    },
     /// Of [`IkSolver::Chain`].
-    Chain(ChainReport),
-    /// Of [`IkSolver::Feet`].
-    Feet(FeetReport),
+    Chain {
+        /// True if the last joint has reached the target.
+        ///
+        /// It must be within the tolerance, plus the distance that the weight leaves.
+        reached: bool,
+        /// The remaining distance to the target, after the weight.
+        distance_m: f32,
+        /// The number of iterations used.
+        iterations: u16,
+    },
+    /// Of [`IkSolver::Feet`]. Arrays have one element per leg.
+    Feet {
+        /// True if the ankle is where the ground puts it. False for a leg that was not solved.
+        reached: [bool; FootPlacement::MAX_LEGS],
+        /// The remaining distance of the ankle. Infinite for a leg that was not solved.
+        distance_m: [f32; FootPlacement::MAX_LEGS],
+        /// The distance that the pelvis moved up, in metres.
+        pelvis_m: f32,
+    },
+}
+
+/// Wraps each kind of solver and target, so that callers need not name the enums.
+macro_rules! wrap {
+    ($($kind:ident: $solver:ty, $target:ty;)*) => {$(
+        impl From<$solver> for IkSolver {
+            fn from(solver: $solver) -> Self {
+                Self::$kind(solver)
+            }
+        }
+
+        impl From<$target> for IkTarget {
+            fn from(target: $target) -> Self {
+                Self::$kind(target)
+            }
+        }
+    )*};
+}
+
+wrap! {
+    TwoBone: TwoBone, TwoBoneTarget;
+    Aim: Aim, AimTarget;
+    Chain: IkChain, ChainTarget;
+    Feet: FootPlacement, FeetTarget;
 }
 
 /// Identifies a solver of an animator.
@@ -63,6 +126,61 @@ pub(crate) struct Goal {
     pub(crate) weight: Ramp,
     /// The report of the last evaluation.
     pub(crate) report: Option<IkReport>,
+}
+
+impl IkReport {
+    /// Returns true if the target was reached.
+    ///
+    /// For [`Self::Feet`]: if at least one leg was solved, and all solved legs reached the ground.
+    #[must_use]
+    pub fn reached(&self) -> bool {
+        match self {
+            Self::TwoBone { reached, .. }
+            | Self::Aim { reached, .. }
+            | Self::Chain { reached, .. } => *reached,
+            Self::Feet {
+                reached,
+                distance_m,
+                ..
+            } => {
+                let legs = reached.iter().zip(distance_m);
+                let mut solved = legs.filter(|(_, distance_m)| distance_m.is_finite());
+                let first = solved.next().is_some_and(|(reached, _)| *reached);
+                first && solved.all(|(reached, _)| *reached)
+            }
+        }
+    }
+
+    fn of_two_bone(report: TwoBoneReport) -> Self {
+        Self::TwoBone {
+            reached: report.reached,
+            distance_m: report.distance_m,
+        }
+    }
+
+    fn of_aim(report: AimReport) -> Self {
+        Self::Aim {
+            reached: report.reached,
+            angle_rad: report.angle_rad,
+            weight: report.weight,
+        }
+    }
+
+    fn of_chain(report: ChainReport) -> Self {
+        Self::Chain {
+            reached: report.reached,
+            distance_m: report.distance_m,
+            iterations: report.iterations,
+        }
+    }
+
+    fn of_feet(report: FeetReport) -> Self {
+        Self::Feet {
+            reached: report.legs.map(|leg| leg.reached),
+            distance_m: report.legs.map(|leg| leg.distance_m),
+            pelvis_m: report.pelvis_m,
+        }
+    }
 }
 
 impl IkSolver {
@@ -98,22 +216,22 @@ impl IkSolver {
             (Self::TwoBone(job), IkTarget::TwoBone(target)) => {
                 let weight = target.weight * weight;
                 let target = TwoBoneTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::TwoBone)
+                job.solve(rig, &target, pose).map(IkReport::of_two_bone)
             }
             (Self::Aim(job), IkTarget::Aim(target)) => {
                 let weight = target.weight * weight;
                 let target = AimTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::Aim)
+                job.solve(rig, &target, pose).map(IkReport::of_aim)
             }
             (Self::Chain(job), IkTarget::Chain(target)) => {
                 let weight = target.weight * weight;
                 let target = ChainTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::Chain)
+                job.solve(rig, &target, pose).map(IkReport::of_chain)
             }
             (Self::Feet(job), IkTarget::Feet(target)) => {
                 let weight = target.weight * weight;
                 let target = FeetTarget { weight, ..*target };
-                job.solve(rig, &target, pose).map(IkReport::Feet)
+                job.solve(rig, &target, pose).map(IkReport::of_feet)
             }
             _ => return None,
         };

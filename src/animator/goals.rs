@@ -11,13 +11,16 @@ use crate::motion::{Ease, Ramp};
 impl Animator {
     /// Adds a solver, for which actors can be given targets.
     ///
-    /// Solvers work on the blended pose, in the order in which they were added.
+    /// `solver` is a [`TwoBone`](crate::ik::TwoBone), an [`Aim`](crate::ik::Aim), an
+    /// [`IkChain`](crate::ik::IkChain) or a [`FootPlacement`](crate::ik::FootPlacement). Solvers
+    /// work on the blended pose, in the order in which they were added.
     ///
     /// # Errors
     /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the
     ///   character. The error names the joint or the field.
     /// - [`Error::Capacity`] beyond 65,535 solvers.
-    pub fn add_solver(&mut self, solver: IkSolver) -> Result<SolverId> {
+    pub fn add_solver(&mut self, solver: impl Into<IkSolver>) -> Result<SolverId> {
+        let solver = solver.into();
         let skeleton = &self.library.skeleton;
         let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
         solver.validate(rig)?;
@@ -46,9 +49,10 @@ impl Animator {
         &mut self,
         id: ActorId,
         solver: SolverId,
-        target: IkTarget,
+        target: impl Into<IkTarget>,
         fade_s: f32,
     ) -> Result<()> {
+        let target = target.into();
         check_fade("fade_s", fade_s)?;
         self.actors.check(id)?;
         self.solver(solver)?.check(&target)?;

@@ -215,7 +215,7 @@ impl Animator {
 
     /// The name that belongs to an event: of the clip's event, the finished clip, or the state.
     #[must_use]
-    pub fn event_name(&self, event: &AnimationEvent) -> &str {
+    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> &str {
         match event.kind {
             AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
             AnimationEventKind::Finished { clip } => {

@@ -2,7 +2,7 @@
 
 use super::library::Library;
 use super::passing::Passing;
-use crate::motion::{RootDelta, RootPlace};
+use crate::motion::RootTransform;
 use glam::DVec3;
 
 /// The use of the root motion of an actor's clips.
@@ -24,11 +24,11 @@ pub enum RootMotionMode {
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     pub(crate) mode: RootMotionMode,
-    pub(crate) place: RootPlace,
+    pub(crate) place: RootTransform,
     /// Metres of the world per metre of the character.
     pub(crate) scale: f64,
     /// The motion of the last update.
-    pub(crate) delta: RootDelta,
+    pub(crate) delta: RootTransform,
 }
 
 /// The root motion of an actor in one update: the weighted sum of its clips' motion.
@@ -74,9 +74,9 @@ impl Step {
         }
     }
 
-    pub(crate) fn delta(&self) -> RootDelta {
+    pub(crate) fn delta(&self) -> RootTransform {
         let by = 1.0 / self.weight.max(1.0);
-        RootDelta {
+        RootTransform {
             translation: self.translation * by,
             yaw_rad: self.yaw_rad * by,
         }
@@ -86,10 +86,10 @@ impl Step {
 impl Root {
     /// Returns true if the last update did not move it.
     pub(crate) fn is_still(&self) -> bool {
-        self.delta == RootDelta::IDENTITY
+        self.delta == RootTransform::IDENTITY
     }
 
-    pub(crate) fn moved(&mut self, delta: RootDelta) {
+    pub(crate) fn moved(&mut self, delta: RootTransform) {
         self.delta = delta;
         if self.mode == RootMotionMode::Apply {
             self.place.advance(&delta, self.scale);

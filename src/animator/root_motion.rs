@@ -4,7 +4,7 @@ use super::ActorId;
 use super::instances::Animator;
 use super::root::{Root, RootMotionMode};
 use crate::error::{Error, Result};
-use crate::motion::{RootDelta, RootPlace};
+use crate::motion::RootTransform;
 
 impl Animator {
     /// Sets how the root motion of an actor's clips is used.
@@ -24,9 +24,9 @@ impl Animator {
                 (mode, root) => {
                     *root = Some(Box::new(Root {
                         mode,
-                        place: RootPlace::default(),
+                        place: RootTransform::default(),
                         scale: 1.0,
-                        delta: RootDelta::IDENTITY,
+                        delta: RootTransform::IDENTITY,
                     }));
                 }
             }
@@ -51,9 +51,9 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    pub fn root_delta(&self, id: ActorId) -> Result<RootDelta> {
+    pub fn root_delta(&self, id: ActorId) -> Result<RootTransform> {
         let root = self.actors.get(id)?.root.as_ref();
-        Ok(root.map_or(RootDelta::IDENTITY, |root| root.delta))
+        Ok(root.map_or(RootTransform::IDENTITY, |root| root.delta))
     }
 
     /// The place that root motion has moved the actor to.
@@ -62,9 +62,9 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    pub fn place(&self, id: ActorId) -> Result<RootPlace> {
+    pub fn place(&self, id: ActorId) -> Result<RootTransform> {
         let root = self.actors.get(id)?.root.as_ref();
-        Ok(root.map_or_else(RootPlace::default, |root| root.place))
+        Ok(root.map_or_else(RootTransform::default, |root| root.place))
     }
 
     /// Sets the place of an actor, from which root motion continues.
@@ -75,8 +75,9 @@ impl Animator {
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     /// - [`Error::Argument`] for values that are not finite, and if the actor's root motion is
     ///   ignored.
-    pub fn set_place(&mut self, id: ActorId, place: RootPlace, scale: f64) -> Result<()> {
-        let finite = place.position.is_finite() && place.yaw_rad.is_finite() && scale.is_finite();
+    pub fn set_place(&mut self, id: ActorId, place: RootTransform, scale: f64) -> Result<()> {
+        let finite =
+            place.translation.is_finite() && place.yaw_rad.is_finite() && scale.is_finite();
         self.actors.check(id)?;
         let actor = self.actors.list.get_mut(id.index as usize);
         let root = actor.and_then(|actor| actor.root.as_mut());

@@ -9,7 +9,7 @@ use super::joint_ref::JointRef;
 use crate::error::Result;
 use crate::ids::JointId;
 use crate::motion::{JointPart, blend_joint};
-use crate::skeleton::{Affine, Transform, model_pose};
+use crate::skeleton::{Affine, Transform};
 
 impl Animator {
     /// The transform from a joint's or socket's space to character space.
@@ -100,7 +100,7 @@ impl Animator {
             .map(|joint| self.local_joint(actor, joint, local_s))
             .collect();
         let mut model = vec![Affine::IDENTITY; local.len()];
-        model_pose(skeleton, &local, &mut model)?;
+        skeleton.model_pose(&local, &mut model)?;
         if let Some(rig) = &self.rig {
             for goal in &actor.goals {
                 let mut goal = goal.clone();

@@ -22,11 +22,11 @@ mod split;
 mod state_machine;
 mod triangles;
 
-#[cfg(feature = "toml")]
-pub use animation_set::AnimationText;
+#[cfg(all(feature = "toml", feature = "gltf"))]
+pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendPointDesc,
-    BlendSpaceDesc, ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,
+    ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
@@ -37,5 +37,9 @@ pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;
 pub(crate) use repack::{Offer, Policy, bound, repack};
 pub(crate) use scale_ranges::ScaleRanges;
-pub use split::{Split, SplitReport};
+pub use split::SplitReport;
 pub(crate) use triangles::Facing;
+
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use split::Split;

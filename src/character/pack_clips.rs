@@ -1,9 +1,7 @@
 //! Packing of clips: a character's own, or others for its skeleton.
 
 use super::Character;
-use crate::clip::{
-    AdditiveReference, Clip, ClipOptions, CurveClip, PackCount, PackProgress, curves,
-};
+use crate::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, PackCount, curves};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -47,6 +45,7 @@ impl Clip {
     ///   finite, or whose reference scale is 0 if the clip drives the scale.
     /// - [`Error::Argument`](crate::error::Error::Argument) for a reference pose that does not have
     ///   one transform per joint.
+    #[doc(hidden)]
     pub fn additive(
         character: &Character,
         clip: &CurveClip,
@@ -62,17 +61,19 @@ impl Character {
     /// Packs `curves` for this character, in parallel.
     ///
     /// The curves are the character's or others for its skeleton. The work runs on rayon's current
-    /// pool and reports to `progress` after each clip. The clips are in the order of the curves and
-    /// do not depend on the number of threads.
+    /// pool. The clips are in the order of the curves and do not depend on the number of threads.
+    ///
+    /// `progress` is called after each clip, with the arguments of a
+    /// [`PackObserver`](crate::clip::PackObserver): the clip's name, the number of packed clips and
+    /// their total number.
     ///
     /// ```
     /// use throng::clip::ClipOptions;
     ///
     /// let options = throng::import::ImportOptions::curves_only();
     /// let character = throng::builtin::mannequin_with(&options)?.character;
-    /// let clips = character.pack(character.curves(), &ClipOptions::default(), |progress| {
-    ///     println!("{}/{}: {}", progress.done, progress.total, progress.clip);
-    /// })?;
+    /// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
+    /// let clips = character.pack(character.curves(), &ClipOptions::default(), print)?;
     /// assert_eq!(clips.len(), character.curves().len());
     /// # Ok::<(), throng::Error>(())
     /// ```
@@ -83,7 +84,7 @@ impl Character {
         &self,
         curves: &[CurveClip],
         options: &ClipOptions,
-        progress: impl Fn(PackProgress<'_>) + Sync,
+        progress: impl Fn(&str, usize, usize) + Sync,
     ) -> Result<Vec<Clip>> {
         let told = PackCount::new(curves.len());
         let pack = |curve: &CurveClip| {

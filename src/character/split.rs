@@ -72,29 +72,17 @@ impl SplitReport {
 impl Primitive {
     /// Cuts the primitive into parts that each use at most `max_joints` palette entries.
     ///
-    /// This is for devices or formats with such a limit. Every triangle is in exactly one part,
-    /// every vertex keeps all its influences, and [skinned](crate::skin::skin) positions stay the
-    /// same bit for bit.
-    ///
-    /// The entries of a part are a contiguous range of a new palette. The ranges of neighbouring
-    /// parts overlap in entries that both use. Other entries that several parts use are repeated. A
-    /// primitive that uses few enough entries is returned as one part, without the entries it does
-    /// not use.
-    ///
-    /// A part grows from a triangle by adding the triangles that add the fewest joints, so the
-    /// number of parts is close to the minimum. Triangles that follow the same joints count as one
-    /// group. The time is linear in the triangles and, if there are few parts, in the groups. In
-    /// the worst case it is linear in the joints of all groups. The memory is linear in vertices,
-    /// triangles and the joints of all groups.
+    /// [`Character::split`] does so for all primitives of a character, with the same method and the
+    /// same errors. A primitive that uses few enough entries is returned as one part, without the
+    /// entries it does not use.
     ///
     /// # Errors
-    /// - [`Error::TriangleJoints`] if a single triangle follows more than `max_joints`.
-    /// - [`Error::Argument`] if `max_joints` is 0.
+    /// As [`Character::split`]. A primitive that is not from a [`Character`] can also give these:
     ///
-    /// A primitive that is not from a [`Character`] can also give these:
     /// - [`Error::Argument`] if the lengths of its streams differ.
     /// - [`Error::NotFound`] for a vertex or entry index that does not exist.
     /// - [`Error::Capacity`] for a range of more than 65,536 entries.
+    #[doc(hidden)]
     pub fn split(&self, max_joints: usize) -> Result<Split> {
         let bounds = unbounded(max_joints)?;
         let cut = pieces::cut(self, bounds)?.unwrap_or_default();
@@ -120,12 +108,24 @@ impl Primitive {
 impl Character {
     /// Splits every primitive whose palette range is longer than `max_joints`.
     ///
-    /// Returns the same character with these primitives [split](Primitive::split) and a new
-    /// palette. The palette begins with the entries that the other primitives use. The ranges of
-    /// the parts follow and overlap as much as possible.
+    /// This is for devices or formats with such a limit. The result is the same character with
+    /// these primitives replaced by parts, and with a new palette. Every triangle is in exactly one
+    /// part, every vertex keeps all its influences, and [skinned](crate::skin::skin) positions stay
+    /// the same bit for bit.
+    ///
+    /// The palette begins with the entries that the other primitives use. The entries of a part are
+    /// a contiguous range of it. The ranges of neighbouring parts overlap in entries that both use.
+    /// Other entries that several parts use are repeated.
+    ///
+    /// A part grows from a triangle by adding the triangles that add the fewest joints, so the
+    /// number of parts is close to the minimum. Triangles that follow the same joints count as one
+    /// group. The time is linear in the triangles and, if there are few parts, in the groups. In
+    /// the worst case it is linear in the joints of all groups. The memory is linear in vertices,
+    /// triangles and the joints of all groups.
     ///
     /// # Errors
-    /// As [`Primitive::split`].
+    /// - [`Error::TriangleJoints`] if a single triangle follows more than `max_joints`.
+    /// - [`Error::Argument`] if `max_joints` is 0.
     pub fn split(&self, max_joints: usize) -> Result<(Self, SplitReport)> {
         let bounds = unbounded(max_joints)?;
         let Some(packed) = repack(self, &Always(bounds))? else {

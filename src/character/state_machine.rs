@@ -35,17 +35,44 @@ impl StateMachine {
         let spaces = character.animations().blend_spaces();
         Self::with_spaces(desc, character.skeleton(), &clips, spaces)
     }
-}
 
-#[cfg(feature = "toml")]
-impl StateMachineText {
-    /// [`StateMachine::of`], with errors that name the file and the line.
+    /// [`Self::of`] for the text form. Errors also name `file` and the line.
+    ///
+    /// ```
+    /// use throng::state_machine::StateMachine;
+    ///
+    /// let text = r#"
+    /// parameter = [{ name = "speed", kind = "float", min = 0.0 }]
+    ///
+    /// [[layer]]
+    /// name = "body"
+    /// entry = "stand"
+    /// state = [
+    ///     { name = "stand", motion = { clip = "Idle" } },
+    ///     { name = "go", motion = { clip = "Walk" } },
+    /// ]
+    /// transition = [
+    ///     { from = "stand", to = "go", when = ["speed > 0.1"], fade_s = 0.25 },
+    ///     { from = "go", to = "stnad", when = ["speed <= 0.1"], fade_s = 0.25 },
+    /// ]
+    /// "#;
+    /// let character = throng::builtin::mannequin()?.character;
+    /// let error = StateMachine::from_toml("hero.toml", text, &character).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
+    ///      state \"stnad\" does not exist: there are stand, go"
+    /// );
+    /// # Ok::<(), throng::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`StateMachine::of`].
-    pub fn build(&self, character: &Character) -> Result<StateMachine> {
+    /// As [`StateMachineDesc::from_toml`] and [`Self::of`].
+    #[cfg(feature = "toml")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn from_toml(file: &str, text: &str, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
         let spaces = character.animations().blend_spaces();
-        self.build_for(character.skeleton(), &clips, spaces)
+        StateMachineText::parse(file, text)?.build(character.skeleton(), &clips, spaces)
     }
 }

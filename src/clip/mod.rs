@@ -41,7 +41,6 @@ mod weights_sample;
 mod widths;
 mod words;
 
-pub use additive::AdditiveReference;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub(crate) use curve::is_opposite;
@@ -49,7 +48,7 @@ pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack}
 pub(crate) use curve_sample::animate_tracks;
 pub(crate) use frames::driven;
 pub(crate) use pack_clips::PackCount;
-pub use pack_clips::{PackObserver, PackProgress};
+pub use pack_clips::PackObserver;
 pub(crate) use packed::{
     Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
 };
@@ -58,6 +57,6 @@ pub(crate) use timing::Place;
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
-pub use additive::difference;
+pub use additive::{AdditiveReference, difference};
 #[doc(hidden)]
 pub use near::{is_beside, is_long};

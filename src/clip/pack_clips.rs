@@ -4,35 +4,39 @@ use core::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Progress of packing, reported after each clip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PackProgress<'a> {
-    /// Number of packed clips, including this one.
-    pub done: usize,
-    /// Total number of clips.
-    pub total: usize,
-    /// Name of the clip that was just packed.
-    pub clip: &'a str,
-}
-
-/// A callback that is told about each packed clip.
+/// A callback that is told about each packed clip, such as one that draws a progress bar.
 ///
-/// Use it to draw a progress bar, for example.
-///
-/// It is called from the packing threads, possibly several at once. Every number of finished clips
+/// It is called from the packing threads, possibly several at once. Every number of packed clips
 /// from 1 up is reported, but not always in order.
+///
+/// ```
+/// use throng::clip::PackObserver;
+/// use throng::import::ImportOptions;
+///
+/// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
+/// let options = ImportOptions {
+///     on_packed: Some(PackObserver::new(print)),
+///     ..ImportOptions::default()
+/// };
+/// # let _ = options;
+/// ```
 #[derive(Clone)]
-pub struct PackObserver(Arc<dyn Fn(PackProgress<'_>) + Send + Sync>);
+pub struct PackObserver(Arc<Callback>);
+
+type Callback = dyn Fn(&str, usize, usize) + Send + Sync;
 
 impl PackObserver {
-    /// Creates an observer that calls `told`.
-    pub fn new(told: impl Fn(PackProgress<'_>) + Send + Sync + 'static) -> Self {
+    /// Creates an observer that calls `told` after each clip.
+    ///
+    /// The arguments are the name of the clip, the number of clips packed so far, including this
+    /// one, and the total number of clips.
+    pub fn new(told: impl Fn(&str, usize, usize) + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }
 
     /// Calls the callback.
-    pub fn tell(&self, progress: PackProgress<'_>) {
-        (self.0)(progress);
+    pub(crate) fn tell(&self, clip: &str, done: usize, total: usize) {
+        (self.0)(clip, done, total);
     }
 }
 
@@ -64,11 +68,8 @@ impl PackCount {
     }
 
     /// Counts one more clip and reports it.
-    pub(crate) fn add(&self, clip: &str, tell: impl FnOnce(PackProgress<'_>)) {
-        tell(PackProgress {
-            done: self.done.fetch_add(1, Ordering::Relaxed) + 1,
-            total: self.total,
-            clip,
-        });
+    pub(crate) fn add(&self, clip: &str, tell: impl FnOnce(&str, usize, usize)) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        tell(clip, done, self.total);
     }
 }

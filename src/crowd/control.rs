@@ -11,17 +11,6 @@ use crate::error::{Error, Result};
 use crate::ids::{BlendSpaceId, ParameterId};
 use crate::state_machine::{LayerStatus, Value};
 
-/// An animation event of an instance, with its exact time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InstanceEvent {
-    /// The instance that it happened to.
-    pub instance: InstanceId,
-    /// The instance's character.
-    pub character: CharacterId,
-    /// The event's kind, time, layer and weight.
-    pub event: AnimationEvent,
-}
-
 impl Crowd {
     pub(super) fn actor(&self, id: InstanceId) -> Result<(&Animator, ActorId)> {
         let instance = self.instances.get(id)?;
@@ -324,7 +313,11 @@ impl Crowd {
     /// # Errors
     /// - As [`Animator::add_solver`].
     /// - [`Error::NotFound`] if the character does not exist.
-    pub fn add_solver(&mut self, character: CharacterId, solver: IkSolver) -> Result<SolverId> {
+    pub fn add_solver(
+        &mut self,
+        character: CharacterId,
+        solver: impl Into<IkSolver>,
+    ) -> Result<SolverId> {
         self.entry(character)?;
         let entry = self.characters.get_mut(character.0 as usize);
         let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
@@ -346,7 +339,7 @@ impl Crowd {
         &mut self,
         id: InstanceId,
         solver: SolverId,
-        target: IkTarget,
+        target: impl Into<IkTarget>,
         fade_s: f32,
     ) -> Result<()> {
         self.with_actor(id, |animator, actor| {
@@ -377,35 +370,33 @@ impl Crowd {
     ///
     /// They are grouped by character. Each instance's events are in order of time. Events of
     /// instances that have been despawned since are left out.
-    pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
         let characters = (0..).zip(&self.characters);
         characters.flat_map(move |(character, entry)| {
             let events = entry.iter().flat_map(|entry| entry.animator.events());
             events.filter_map(move |event| {
                 let entry = entry.as_ref()?;
-                let instance = entry.instance(&self.instances, event.actor.index)?;
+                let instance = entry.instance(&self.instances, event.id.index)?;
                 let state = self.instances.get(instance).ok()?;
-                let same = state.record.character == character && state.actor == event.actor;
-                same.then_some(InstanceEvent {
-                    instance,
-                    character: CharacterId(character),
-                    event: *event,
-                })
+                let same = state.record.character == character && state.actor == event.id;
+                same.then(|| event.with_id(instance))
             })
         })
     }
 
     /// The name of an event: a clip event's name, a finished clip's or a state's.
+    ///
+    /// It is empty if the instance is no longer alive.
     #[must_use]
-    pub fn event_name(&self, event: &InstanceEvent) -> &str {
-        let entry = self.entry(event.character);
-        entry.map_or("", |entry| entry.animator.event_name(&event.event))
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> &str {
+        let animator = self.actor(event.id);
+        animator.map_or("", |(animator, _)| animator.event_name(event))
     }
 }
 
 impl Frame<'_> {
     /// The events since the frame before. See [`Crowd::events`].
-    pub fn events(&self) -> impl Iterator<Item = InstanceEvent> + '_ {
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
         self.crowd.events()
     }
 }

@@ -47,7 +47,6 @@ mod visibility;
 mod weights;
 
 pub use attachments::{AttachEnd, Attachment};
-pub use control::InstanceEvent;
 pub use desc::{Capacity, CharacterDesc, CrowdDesc};
 pub use draw_bindings::DrawBindings;
 pub use frame::{Frame, Views};

@@ -5,7 +5,7 @@ use super::{CharacterId, InstanceId};
 use crate::animator::ShowPose;
 use crate::error::{Result, expect_len};
 use crate::gpu::palettes;
-use crate::skeleton::{Affine, Transform, model_pose};
+use crate::skeleton::{Affine, Transform};
 
 impl Crowd {
     /// Shows a model pose that the engine provides.
@@ -92,7 +92,7 @@ impl Crowd {
         let skeleton = self.entry(character)?.rig.skeleton();
         expect_len("local pose", local.len(), skeleton.len())?;
         let mut model = vec![Affine::IDENTITY; local.len()];
-        model_pose(skeleton, local, &mut model)?;
+        skeleton.model_pose(local, &mut model)?;
         self.check_pose(id, &model)
     }
 

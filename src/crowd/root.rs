@@ -5,7 +5,7 @@ use super::instance_state::Rooted;
 use super::state::Crowd;
 use crate::animator::RootMotionMode;
 use crate::error::Result;
-use crate::motion::{RootDelta, RootPlace};
+use crate::motion::RootTransform;
 use crate::skeleton::Affine;
 use glam::{DVec3, Vec3};
 
@@ -13,13 +13,13 @@ use glam::{DVec3, Vec3};
 ///
 /// The position is the translation, and the heading is the angle of the z axis about +Y. The rest
 /// is what remains of the transform relative to these two.
-fn split(world_from_model: &Affine) -> (RootPlace, Affine, f64) {
+fn split(world_from_model: &Affine) -> (RootTransform, Affine, f64) {
     let forward = world_from_model.matrix3.z_axis;
-    let place = RootPlace {
-        position: Vec3::from(world_from_model.translation).as_dvec3(),
+    let place = RootTransform {
+        translation: Vec3::from(world_from_model.translation).as_dvec3(),
         yaw_rad: f64::from(forward.x).atan2(forward.z.into()),
     };
-    let rest = place.to_affine(DVec3::ZERO, Vec3::ONE).inverse() * *world_from_model;
+    let rest = place.world_from_model(DVec3::ZERO, Vec3::ONE).inverse() * *world_from_model;
     let scale = f64::from(rest.matrix3.determinant().abs().cbrt());
     (place, rest, scale)
 }
@@ -67,7 +67,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::Stale`](crate::Error::Stale) or [`Error::NotFound`](crate::Error::NotFound) if it
     /// is not alive.
-    pub fn root_delta(&self, id: InstanceId) -> Result<RootDelta> {
+    pub fn root_delta(&self, id: InstanceId) -> Result<RootTransform> {
         let (animator, actor) = self.actor(id)?;
         animator.root_delta(actor)
     }
@@ -110,11 +110,11 @@ impl Crowd {
                 continue;
             }
             let actor = instance.actor;
-            if entry.animator.root_delta(actor)? == RootDelta::IDENTITY {
+            if entry.animator.root_delta(actor)? == RootTransform::IDENTITY {
                 continue;
             }
             let place = entry.animator.place(actor)?;
-            let world = place.to_affine(DVec3::ZERO, Vec3::ONE) * rest;
+            let world = place.world_from_model(DVec3::ZERO, Vec3::ONE) * rest;
             if world.is_finite() {
                 self.put(id, &world, false)?;
             }

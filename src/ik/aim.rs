@@ -22,10 +22,10 @@ pub struct AimJoint {
 /// The miss angle is never larger than in the animated pose, within rounding. A target nearer to
 /// the joint than the offset may be out of reach. The joint then turns so that the miss is as small
 /// as possible. If a limit, a weight or other joints would increase the miss, the joints turn by
-/// less or not at all: see [`AimReport::weight`].
+/// less or not at all: see [`IkReport::Aim`](crate::animator::IkReport::Aim).
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc};
 /// use throng::glam::Vec3;
 /// use throng::ik::{Aim, AimJoint, AimTarget};
 /// use throng::skeleton::Affine;
@@ -40,14 +40,14 @@ pub struct AimJoint {
 /// };
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
-/// let look = animator.add_solver(IkSolver::Aim(aim))?;
+/// let look = animator.add_solver(aim)?;
 /// let actor = animator.add("Idle")?;
 /// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
-/// animator.set_target(actor, look, IkTarget::Aim(target), 0.0)?;
+/// animator.set_target(actor, look, target, 0.0)?;
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, look)?;
-/// assert!(matches!(report, Some(IkReport::Aim(report)) if report.reached));
+/// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

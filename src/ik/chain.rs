@@ -39,7 +39,7 @@ pub struct ChainJoint {
 /// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc};
 /// use throng::glam::Vec3;
 /// use throng::ik::{ChainTarget, IkChain};
 /// use throng::skeleton::Affine;
@@ -49,14 +49,14 @@ pub struct ChainJoint {
 /// let chain = IkChain::between(skeleton, skeleton.joint("Spine")?, skeleton.joint("LeftHand")?)?;
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
-/// let reach = animator.add_solver(IkSolver::Chain(chain))?;
+/// let reach = animator.add_solver(chain)?;
 /// let actor = animator.add("Idle")?;
 /// let target = ChainTarget::at(Vec3::new(0.2, 1.2, 0.4));
-/// animator.set_target(actor, reach, IkTarget::Chain(target), 0.0)?;
+/// animator.set_target(actor, reach, target, 0.0)?;
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
-/// assert!(matches!(report, Some(IkReport::Chain(report)) if report.reached));
+/// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -34,7 +34,7 @@ pub struct Leg {
 /// of the ground. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget, Play};
+/// use throng::animator::{Animator, AnimatorDesc, IkReport, Play};
 /// use throng::glam::Vec3;
 /// use throng::ik::{FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
 /// use throng::skeleton::Affine;
@@ -55,15 +55,16 @@ pub struct Leg {
 /// );
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
-/// let stand = animator.add_solver(IkSolver::Feet(feet))?;
+/// let stand = animator.add_solver(feet)?;
 /// let actor = animator.add(Play::REST)?;
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
-/// animator.set_target(actor, stand, IkTarget::Feet(FeetTarget::on(&ground)), 0.0)?;
+/// animator.set_target(actor, stand, FeetTarget::on(&ground), 0.0)?;
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, stand)?;
-/// assert!(matches!(report, Some(IkReport::Feet(report)) if (report.pelvis_m + 0.2).abs() < 1e-6));
+/// let Some(IkReport::Feet { pelvis_m, .. }) = report else { panic!("no report") };
+/// assert!((pelvis_m + 0.2).abs() < 1e-6);
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

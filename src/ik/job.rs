@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// The poses of one instance, or of several stored one after the other.
 ///
 /// Each slice has one element per joint. Before and after a job, the model poses match the local
-/// ones as [`model_pose`](crate::skeleton::model_pose()) computes them.
+/// ones as [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes them.
 #[derive(Debug)]
 pub struct IkPose<'a> {
     /// Local transforms: from each joint's space to its parent's.

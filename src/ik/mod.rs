@@ -28,7 +28,8 @@
 //! everything below it rigidly, whatever the scales above: uniform, non-uniform or flipped.
 //! Solutions are therefore exact up to rounding, with one exception. Inside a limb or a chain,
 //! below its first joint, a non-uniform scale makes bones longer or shorter as joints turn. Such
-//! limbs are solved repeatedly, and the report gives the remaining distance.
+//! limbs are solved repeatedly, and the [report](crate::animator::IkReport) gives the remaining
+//! distance.
 //!
 //! # Bad input
 //! An invalid solver or target is a typed error, and nothing is changed. If there is no numeric
@@ -51,14 +52,22 @@ mod rig;
 mod two_bone;
 mod two_bone_job;
 
-pub use aim::{Aim, AimJoint, AimReport, AimTarget};
-pub use chain::{ChainJoint, ChainReport, ChainTarget, IkChain};
-pub use feet::{FeetReport, FeetTarget, FootPlacement, GroundHit, Leg};
+pub use aim::{Aim, AimJoint, AimTarget};
+pub use chain::{ChainJoint, ChainTarget, IkChain};
+pub use feet::{FeetTarget, FootPlacement, GroundHit, Leg};
 pub use limit::JointLimit;
-pub use two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
+pub use two_bone::{Pole, TwoBone, TwoBoneTarget};
 
 // For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use aim::AimReport;
+#[doc(hidden)]
+pub use chain::ChainReport;
+#[doc(hidden)]
+pub use feet::FeetReport;
 #[doc(hidden)]
 pub use job::{IkJob, IkPose, solve_many, solve_many_par};
 #[doc(hidden)]
 pub use rig::IkRig;
+#[doc(hidden)]
+pub use two_bone::TwoBoneReport;

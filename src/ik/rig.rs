@@ -115,7 +115,7 @@ impl IkRig {
     /// Recomputes the model pose of `joint` and of all joints below it.
     ///
     /// It computes them from the local pose. The bits are the same as those that
-    /// [`model_pose`](crate::skeleton::model_pose()) computes for all joints.
+    /// [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) computes for all joints.
     ///
     /// # Errors
     /// - [`Error::NotFound`] if the joint does not exist.

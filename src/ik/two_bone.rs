@@ -14,7 +14,7 @@ use glam::{Quat, Vec3};
 /// the pose is already folded and has no such direction, the direction of the upper bone is used.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, IkSolver, IkTarget};
+/// use throng::animator::{Animator, AnimatorDesc};
 /// use throng::glam::Vec3;
 /// use throng::ik::{TwoBone, TwoBoneTarget};
 /// use throng::skeleton::Affine;
@@ -25,14 +25,14 @@ use glam::{Quat, Vec3};
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
-/// let reach = animator.add_solver(IkSolver::TwoBone(arm))?;
+/// let reach = animator.add_solver(arm)?;
 /// let actor = animator.add("Walk")?;
 /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
-/// animator.set_target(actor, reach, IkTarget::TwoBone(target), 0.0)?;
+/// animator.set_target(actor, reach, target, 0.0)?;
 /// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
-/// assert!(matches!(report, Some(IkReport::TwoBone(report)) if report.reached));
+/// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

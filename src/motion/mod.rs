@@ -22,7 +22,7 @@ pub use loop_mode::LoopMode;
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};
 pub(crate) use root_motion::extract;
-pub use root_motion::{RootDelta, RootMotion, RootPlace, RootReference};
+pub use root_motion::{RootMotion, RootReference, RootTransform};
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]

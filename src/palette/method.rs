@@ -7,7 +7,7 @@ use crate::character::Character;
 use crate::clip::{CurveClip, TrackValues, put_onto};
 use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
-use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform, model_pose};
+use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
 
 impl PaletteFormat {
     /// Checks that `method` can skin `character`, and returns the palette format.
@@ -143,7 +143,9 @@ impl<'a> Check<'a> {
 
     /// Checks `entries` in the local pose.
     fn pose(&mut self, entries: &[&PaletteJoint], at: impl Fn() -> PoseAt) -> Result<()> {
-        model_pose(self.character.skeleton(), &self.local, &mut self.model)?;
+        self.character
+            .skeleton()
+            .model_pose(&self.local, &mut self.model)?;
         for entry in entries {
             let matrix = self.model[usize::from(entry.joint)] * entry.inverse_bind;
             if let Err(why) = self.entry(entry, &matrix) {

@@ -1,9 +1,9 @@
 //! Joints, their hierarchy and their transforms.
 //!
 //! [`Skeleton`] stores joints in breadth-first order, parents before children. A local pose is one
-//! [`Transform`] per joint, relative to its parent. [`model_pose`] composes it into one matrix per
-//! joint, in character space. [`Mask`] gives each joint a weight, and [`Socket`] is a position on a
-//! joint.
+//! [`Transform`] per joint, relative to its parent. [`Skeleton::model_pose`] composes it into one
+//! matrix per joint, in character space. [`Mask`] gives each joint a weight, and [`Socket`] is a
+//! position on a joint.
 
 mod build;
 mod joints;
@@ -15,7 +15,6 @@ mod socket;
 pub(crate) use joints::NO_PARENT;
 pub use joints::{Affine, Joint, Skeleton, Transform};
 pub use mask::Mask;
-pub use model_pose::model_pose;
 pub(crate) use model_pose::rest_model_pose;
 pub(crate) use name_match::{NameMatch, match_names};
 pub use socket::Socket;

@@ -251,7 +251,7 @@ pub enum MotionDesc {
         /// The name of a float parameter.
         parameter: String,
         /// At least one point, each at a different position.
-        points: Vec<PointDesc<f32>>,
+        points: Vec<BlendPointDesc<f32>>,
     },
     /// Clips blended in the plane of two parameters.
     #[cfg_attr(feature = "serde", serde(rename = "blend_2d"))]
@@ -259,7 +259,7 @@ pub enum MotionDesc {
         /// The names of the two float parameters.
         parameters: [String; 2],
         /// At least one point, each at a different position.
-        points: Vec<PointDesc<[f32; 2]>>,
+        points: Vec<BlendPointDesc<[f32; 2]>>,
     },
     /// One of the character's blend spaces
     /// ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
@@ -271,15 +271,18 @@ pub enum MotionDesc {
     },
 }
 
-/// A clip of a blend.
+/// A clip of a blend or of a [blend space](crate::character::BlendSpaceDesc).
+///
+/// The position `at` is a value of one parameter (`f32`), of two parameters (`[f32; 2]`), or
+/// either of them ([`BlendAt`](crate::character::BlendAt)).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields)
 )]
-pub struct PointDesc<A> {
-    /// The value of the parameter, or of both parameters, at which this clip plays alone.
+pub struct BlendPointDesc<A> {
+    /// The position at which this clip plays alone.
     pub at: A,
     /// The name of the clip.
     pub clip: String,

@@ -52,12 +52,12 @@ pub struct TransitionDesc {
     /// The easing curve of the weights.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
     pub ease: Ease,
-    /// Selects whether the new state takes over the phase of the old one.
+    /// If true, the new state starts at the phase of the old one.
     ///
-    /// With [`Sync::Phase`], the old state then advances in step with the new one until it has
-    /// faded out.
+    /// The old state then advances in step with the new one until it has faded out, as at
+    /// [`Play::in_step`](crate::animator::Play::in_step).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
-    pub sync: Sync,
+    pub in_step: bool,
     /// The phase at which the new state starts, which replaces the state's own.
     #[cfg_attr(
         feature = "serde",
@@ -90,7 +90,7 @@ impl TransitionDesc {
             fade_s: 0.0,
             inertial_s: 0.0,
             ease: Ease::Smooth,
-            sync: Sync::None,
+            in_step: false,
             start: None,
             interruption: Interruption::None,
             ordered: true,
@@ -143,23 +143,6 @@ impl Origin {
             Self::Entry => "(entry)",
         }
     }
-}
-
-/// Selects whether a new state takes over the phase of the old one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-pub enum Sync {
-    /// The new state starts at its own start phase.
-    #[default]
-    None,
-    /// The new state starts at the old state's phase.
-    ///
-    /// During the fade, the old state plays at the new one's rate.
-    Phase,
 }
 
 /// The transitions that can interrupt a fade.

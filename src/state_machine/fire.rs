@@ -253,7 +253,7 @@ pub(crate) fn fire(
     transition.consume(values);
     let from = state.current.state;
     let target = layer.states.get(usize::from(transition.to))?;
-    let phase = if transition.sync {
+    let phase = if transition.in_step {
         let old = wrap_of(layer, &offer.play);
         taken_over(old, offer.play.phase_at(time_s), target.wrap)
     } else {
@@ -301,9 +301,9 @@ fn leave(
         let mut source = *source;
         let leads = !from_current && index == newest;
         source.play.pace = match source.play.pace {
-            _ if leads && transition.sync => Pace::InStep,
+            _ if leads && transition.in_step => Pace::InStep,
             // The state was in step with the state that the new one is in step with.
-            Pace::InStep if !(from_current && transition.sync) => Pace::Held,
+            Pace::InStep if !(from_current && transition.in_step) => Pace::Held,
             pace => pace,
         };
         source.weight *= 1.0 - done;
@@ -312,7 +312,7 @@ fn leave(
         }
     }
     let mut play = state.current;
-    if from_current && transition.sync {
+    if from_current && transition.in_step {
         play.pace = Pace::InStep;
     }
     state.fading.push(Source { play, weight: done });

@@ -1,13 +1,14 @@
 //! State machines: choose a character's clips from the game's parameters.
 //!
 //! ```text
-//! once:         StateMachineText ──parse──▶ StateMachineDesc ──import──▶ StateMachine
+//! once:         TOML ──from_toml──▶ StateMachineDesc ──import──▶ StateMachine
 //!
 //! every frame:  game: set_float · set_trigger ──▶ Animator ──update──▶ poses, events
 //! ```
 //!
 //! - [`StateMachineDesc`] is plain data: parameters, masks, and layers of states and transitions.
-//!   `StateMachineText` (feature `toml`) reads it from TOML and reports errors with line numbers.
+//!   `StateMachineDesc::from_toml` (feature `toml`) reads it from TOML and reports errors with line
+//!   numbers.
 //! - [`StateMachine`] is the validated form. Any number of instances and threads can use it.
 //! - The [`Animator`](crate::animator::Animator) runs it for each actor that it drives. A crowd
 //!   does so for each instance.
@@ -69,10 +70,10 @@ mod watch;
 pub(crate) use build::build_mask;
 pub use condition::{Condition, Test};
 pub use desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
-pub use desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+pub use desc_transition::{Interruption, Origin, TransitionDesc};
 pub(crate) use fire::Taken;
 #[cfg(feature = "toml")]
 pub(crate) use lines::Lines;
@@ -80,8 +81,7 @@ pub use machine::StateMachine;
 pub use play::LayerStatus;
 pub use state::Value;
 #[cfg(feature = "toml")]
-#[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
-pub use text::StateMachineText;
+pub(crate) use text::StateMachineText;
 pub(crate) use watch::{DrivenClip, Watch};
 
 // For the tests and benches of this crate: not part of the API.

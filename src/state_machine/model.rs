@@ -76,7 +76,7 @@ pub(super) struct Transition {
     pub(super) fade_s: f64,
     pub(super) inertial_s: f64,
     pub(super) ease: Ease,
-    pub(super) sync: bool,
+    pub(super) in_step: bool,
     pub(super) start: Option<f64>,
     pub(super) interruption: Interruption,
     pub(super) ordered: bool,

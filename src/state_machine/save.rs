@@ -2,10 +2,10 @@
 
 use super::condition::{Condition, Test};
 use super::desc::{
-    LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind, PointDesc,
+    BlendPointDesc, LayerDesc, MaskDesc, MaskPartDesc, MotionDesc, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc,
 };
-use super::desc_transition::{Interruption, Origin, Sync, TransitionDesc};
+use super::desc_transition::{Interruption, Origin, TransitionDesc};
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
 use crate::error::Result;
 use crate::motion::{Ease, LoopMode};
@@ -17,10 +17,11 @@ save_structs! {
     MaskPartDesc { joint, weight, feather }
     LayerDesc { name, entry, mask, weight, weight_parameter, additive, states, transitions }
     StateDesc { name, tag, speed, speed_parameter, loop_mode, start, motion }
-    PointDesc<f32> { at, clip }
-    PointDesc<[f32; 2]> { at, clip }
+    BlendPointDesc<f32> { at, clip }
+    BlendPointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
-        from, to, when, exit, fade_s, inertial_s, ease, sync, start, interruption, ordered, to_self,
+        from, to, when, exit, fade_s, inertial_s, ease, in_step, start, interruption, ordered,
+        to_self,
     }
     Condition { parameter, test }
 }
@@ -28,7 +29,6 @@ save_structs! {
 save_enums! {
     LoopMode, "loop mode": 0 => Loop, 1 => Once, 2 => PingPong;
     Ease, "ease": 0 => Linear, 1 => Smooth;
-    Sync, "sync": 0 => None, 1 => Phase;
     Interruption, "interruption":
         0 => None, 1 => Source, 2 => Target, 3 => SourceThenTarget, 4 => TargetThenSource;
 }

@@ -9,55 +9,20 @@ use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
 
 /// A state machine read from text, with the line numbers for errors.
-///
-/// ```
-/// use throng::state_machine::StateMachineText;
-///
-/// let text = r#"
-/// parameter = [{ name = "speed", kind = "float", min = 0.0 }]
-///
-/// [[layer]]
-/// name = "body"
-/// entry = "stand"
-/// state = [
-///     { name = "stand", motion = { clip = "Idle" } },
-///     { name = "go", motion = { clip = "Walk" } },
-/// ]
-/// transition = [
-///     { from = "stand", to = "go", when = ["speed > 0.1"], fade_s = 0.25 },
-///     { from = "go", to = "stnad", when = ["speed <= 0.1"], fade_s = 0.25 },
-/// ]
-/// "#;
-/// let character = throng::builtin::mannequin()?.character;
-/// let error = StateMachineText::parse("hero.toml", text)?.build(&character).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "hero.toml:13: layer \"body\", transition 1 \"go\" → \"stnad\", to: \
-///      state \"stnad\" does not exist: there are stand, go"
-/// );
-/// # Ok::<(), throng::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct StateMachineText {
+pub(crate) struct StateMachineText {
     file: Box<str>,
     desc: StateMachineDesc,
     lines: Lines,
 }
 
 impl StateMachineText {
-    /// The largest size of the text, in bytes.
-    pub const MAX_BYTES: usize = 1 << 20;
-
     /// Parses `text`. Errors use `file` as the file name.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] in these cases:
-    ///
-    /// - The text is not TOML, or does not have the form of a state machine. The error names the
-    ///   line, and the part of the state machine if it is known.
-    /// - The text is longer than [`Self::MAX_BYTES`].
-    pub fn parse(file: &str, text: &str) -> Result<Self> {
-        if text.len() > Self::MAX_BYTES {
+    /// As [`StateMachineDesc::from_toml`].
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self> {
+        if text.len() > StateMachineDesc::MAX_TOML_BYTES {
             return Err(DescError {
                 file: file.into(),
                 line: None,
@@ -66,7 +31,7 @@ impl StateMachineText {
                 why: DescFault::Cap {
                     what: "bytes",
                     asked: text.len(),
-                    cap: Self::MAX_BYTES,
+                    cap: StateMachineDesc::MAX_TOML_BYTES,
                 },
             }
             .into_state_machine_error());
@@ -109,29 +74,17 @@ impl StateMachineText {
     }
 
     /// The parsed description.
-    #[must_use]
-    pub fn desc(&self) -> &StateMachineDesc {
+    pub(crate) fn desc(&self) -> &StateMachineDesc {
         &self.desc
     }
 
-    /// [`StateMachine::new`], with errors that name the file and the line.
+    /// [`StateMachine::new`] with blend spaces, whose clips are indices into `clips`.
+    ///
+    /// Errors name the file and the line.
     ///
     /// # Errors
     /// As [`StateMachine::new`].
-    #[doc(hidden)]
-    pub fn build_with(
-        &self,
-        skeleton: &Skeleton,
-        clips: &[StateMachineClip<'_>],
-    ) -> Result<StateMachine> {
-        self.build_for(skeleton, clips, &[])
-    }
-
-    /// [`Self::build_with`] with blend spaces, whose clips are indices into `clips`.
-    ///
-    /// # Errors
-    /// As [`StateMachine::new`].
-    pub(crate) fn build_for(
+    pub(crate) fn build(
         &self,
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
@@ -152,11 +105,30 @@ impl StateMachineText {
 }
 
 impl StateMachineDesc {
-    /// The text form, which [`StateMachineText::parse`] reads back as the same data.
+    /// The largest size of the text form, in bytes.
+    pub const MAX_TOML_BYTES: usize = 1 << 20;
+
+    /// Reads the text form. Errors use `file` as the file name.
+    ///
+    /// [`StateMachine::from_toml`] also validates the state machine, with errors that name lines.
+    ///
+    /// # Errors
+    /// [`Error::StateMachine`] in these cases:
+    ///
+    /// - The text is not TOML, or does not have the form of a state machine. The error names the
+    ///   line, and the part of the state machine if it is known.
+    /// - The text is longer than [`Self::MAX_TOML_BYTES`].
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn from_toml(file: &str, text: &str) -> Result<Self> {
+        Ok(StateMachineText::parse(file, text)?.desc)
+    }
+
+    /// The text form, which [`Self::from_toml`] reads back as the same data.
     ///
     /// # Errors
     /// [`Error::StateMachine`] for data that has no text form, such as a condition on a parameter
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
             DescError {
@@ -169,8 +141,7 @@ impl StateMachineDesc {
             .into_state_machine_error()
         };
         let text = toml::to_string(self).map_err(|why| fault(&why))?;
-        let back = StateMachineText::parse("", &text)?;
-        if back.desc == *self {
+        if Self::from_toml("", &text)? == *self {
             Ok(text)
         } else {
             Err(fault(&"the text would read back as different data"))

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use throng::Error;
 use throng::animate::BatchPoser;
 use throng::character::{
-    AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
-    EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, ClipDesc, EventDesc, Gait,
+    RootMotionDesc, SocketDesc,
 };
 use throng::error::SavedFault;
 use throng::ids::ClipId;
@@ -19,8 +19,8 @@ use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::state_machine::{
-    Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
-    StateMachineDesc, Test, TransitionDesc,
+    BlendPointDesc, Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc,
+    ParameterKind, StateDesc, StateMachineDesc, Test, TransitionDesc,
 };
 
 /// Magic, version, zeros, length and checksum.

@@ -20,7 +20,6 @@ use throng::character::Character;
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 use throng::{Capacity, CharacterId, InstanceId};
 
@@ -138,7 +137,7 @@ impl Member {
         let at = playing.at(now_s, clip.duration_s());
         clip.sample(at, &mut local).unwrap();
         let mut model = vec![Affine::IDENTITY; local.len()];
-        model_pose(character.skeleton(), &local, &mut model).unwrap();
+        character.skeleton().model_pose(&local, &mut model).unwrap();
         Some(of_model(character, &model))
     }
 }

@@ -7,7 +7,6 @@ use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 use throng::{Error, Play, Spawn};
 
@@ -16,7 +15,7 @@ fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
     let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
     clip.sample(time_s, &mut local).unwrap();
     let mut model = vec![Affine::IDENTITY; local.len()];
-    model_pose(character.skeleton(), &local, &mut model).unwrap();
+    character.skeleton().model_pose(&local, &mut model).unwrap();
     model
 }
 

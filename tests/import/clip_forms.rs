@@ -11,7 +11,6 @@ use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::error::Error;
 use throng::import::ImportOptions;
 use throng::palette::{PaletteFormat, SkinningMethod};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
 fn names(character: &Character) -> Vec<&str> {
@@ -112,7 +111,7 @@ fn a_poser_takes_what_there_is() {
     for step in 0..50 {
         let time_s = 0.021 * f64::from(step);
         packed.clips()[walk].sample(time_s, &mut local).unwrap();
-        model_pose(packed.skeleton(), &local, &mut model).unwrap();
+        packed.skeleton().model_pose(&local, &mut model).unwrap();
         assert_eq!(poser.pose(packed, Some((walk, time_s))).unwrap(), model);
         exact.pose(curves, Some((walk, time_s))).unwrap();
         poser.pose(both, Some((walk, time_s))).unwrap();

@@ -7,15 +7,13 @@ use throng::Threads;
 use throng::animator::{
     ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
 };
-use throng::character::{
-    AnimationDesc, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc,
-};
+use throng::character::{AnimationDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc};
 use throng::glam::Vec3;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::import::ImportOptions;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
-use throng::state_machine::StateMachineText;
+use throng::state_machine::{BlendPointDesc, StateMachineDesc};
 
 const ACTORS: usize = 1000;
 /// Number of frames in one round. The commands repeat after each round.
@@ -24,7 +22,7 @@ const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 
 fn character() -> Character {
     let machine = include_str!("../../examples/machine/hero.toml");
-    let machine = StateMachineText::parse("hero.toml", machine).unwrap();
+    let machine = StateMachineDesc::from_toml("hero.toml", machine).unwrap();
     let events = [("left", 0.0), ("right", 0.4)];
     let events = events.map(|(name, time_s)| EventDesc {
         name: name.into(),
@@ -36,7 +34,7 @@ fn character() -> Character {
         ..ClipDesc::default()
     });
     let desc = AnimationDesc {
-        state_machine: Some(machine.desc().clone()),
+        state_machine: Some(machine),
         clips: clips.into(),
         blend_spaces: vec![BlendSpaceDesc {
             name: "speed".into(),

@@ -5,7 +5,7 @@
 
 use crate::counting::{allocated_bytes, allocations, measure};
 use throng::motion::SampleList;
-use throng::state_machine::{StateMachineLog, StateMachineText};
+use throng::state_machine::{StateMachine, StateMachineDesc, StateMachineLog};
 
 #[test]
 fn nothing_is_allocated_from_frame_to_frame() {
@@ -14,8 +14,7 @@ fn nothing_is_allocated_from_frame_to_frame() {
         .unwrap()
         .character;
     let text = include_str!("../../examples/machine/hero.toml");
-    let text = StateMachineText::parse("hero.toml", text).unwrap();
-    let machine = text.build(&character).unwrap();
+    let machine = StateMachine::from_toml("hero.toml", text, &character).unwrap();
     let [speed, jump] = ["speed", "jump"].map(|name| machine.parameter(name).unwrap());
     let mut states = vec![machine.start(0.0); 100];
     let (mut log, mut list) = (StateMachineLog::new(), SampleList::new());
@@ -55,7 +54,7 @@ fn text_with_long_keys() {
     let (key, list) = ("k".repeat(400_000), "0,".repeat(300_000));
     let text = format!("[[layer]]\nname = \"body\"\nentry = \"stand\"\n{key} = [{list}]\n");
     let before = allocated_bytes();
-    let error = StateMachineText::parse("long.toml", &text).unwrap_err();
+    let error = StateMachineDesc::from_toml("long.toml", &text).unwrap_err();
     let bytes = allocated_bytes() - before;
     assert!(bytes < 1000 * text.len(), "{bytes}");
     assert!(

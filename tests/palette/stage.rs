@@ -9,7 +9,6 @@ use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::palette::{Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 use throng::skin::{PosedVertices, posed_bounds, skin};
 
@@ -35,10 +34,14 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
         ..Transform::IDENTITY
     }; 4];
     for count in [0, 2, 4] {
-        let error = model_pose(skeleton, &local[..count], &mut model).unwrap_err();
+        let error = skeleton
+            .model_pose(&local[..count], &mut model)
+            .unwrap_err();
         assert_eq!(error, length("local pose", count, 3));
     }
-    let error = model_pose(skeleton, &local[..3], &mut model[..2]).unwrap_err();
+    let error = skeleton
+        .model_pose(&local[..3], &mut model[..2])
+        .unwrap_err();
     assert_eq!(error, length("model pose", 2, 3));
     assert_eq!(model, [Affine::IDENTITY; 3]);
 
@@ -86,7 +89,10 @@ fn children_follow_their_parents() {
         scale: Vec3::splat(2.0),
     };
     let mut model = [Affine::IDENTITY; 4];
-    model_pose(character.skeleton(), &[turned; 4], &mut model).unwrap();
+    character
+        .skeleton()
+        .model_pose(&[turned; 4], &mut model)
+        .unwrap();
     let expected = [(0.0, 1.0), (-2.0, 1.0), (-2.0, -3.0), (6.0, -3.0)];
     for (joint, (x, y)) in model.iter().zip(expected) {
         let at = Vec3::from(joint.translation);

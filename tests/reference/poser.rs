@@ -5,7 +5,6 @@
 use throng::Result;
 use throng::character::Character;
 use throng::palette::{Mat3x4, PaletteFit, WriteOnly, palette};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
 /// The poses of one instance.
@@ -45,7 +44,7 @@ impl Poser {
             }
         }
         self.model.resize(skeleton.len(), Affine::IDENTITY);
-        model_pose(skeleton, &self.local, &mut self.model)?;
+        skeleton.model_pose(&self.local, &mut self.model)?;
         Ok(&self.model)
     }
 

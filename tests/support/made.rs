@@ -11,7 +11,6 @@ use throng::import::{
 };
 use throng::mesh::{Image, Material, TextureRef};
 use throng::palette::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them.
@@ -152,7 +151,7 @@ pub fn rest_model(character: &Character) -> Vec<Affine> {
     let joints = character.skeleton().joints();
     let local: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
     let mut model = vec![Affine::IDENTITY; local.len()];
-    model_pose(character.skeleton(), &local, &mut model).unwrap();
+    character.skeleton().model_pose(&local, &mut model).unwrap();
     model
 }
 

@@ -59,13 +59,14 @@ impl Character {
         Ok(self)
     }
 
-    /// [`Self::with_animation`] for text. Errors also name the file and the line.
+    /// [`Self::with_animation`] for text in TOML. Errors also name `file` and the line.
     ///
     /// # Errors
-    /// As [`Self::with_animation`].
+    /// As [`AnimationDesc::from_toml`] and [`Self::with_animation`].
     #[cfg(feature = "toml")]
-    pub fn with_animation_text(mut self, text: &AnimationText) -> Result<Self> {
-        let source = AnimationSource::of_text(text.clone(), None)?;
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn with_animation_toml(mut self, file: &str, text: &str) -> Result<Self> {
+        let source = AnimationSource::of_text(AnimationText::parse(file, text)?, None)?;
         let drafts = ClipDraft::all_of(&mut self);
         self.set_clips(drafts, &source, None)?;
         Ok(self)
@@ -117,9 +118,9 @@ impl Character {
         // One at a time, because the lengths of clips differ widely.
         let packed = left.into_par_iter().with_max_len(1).map(|clip| {
             clip.pack(character)?;
-            told.add(clip.name(), |progress| {
+            told.add(clip.name(), |clip, done, total| {
                 if let Some(observer) = observer {
-                    observer.tell(progress);
+                    observer.tell(clip, done, total);
                 }
             });
             Ok(())

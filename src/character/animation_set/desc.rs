@@ -1,7 +1,7 @@
 //! The animation data of a character, as plain data.
 
 use crate::motion::RootReference;
-use crate::state_machine::{MaskDesc, StateMachineDesc};
+use crate::state_machine::{BlendPointDesc, MaskDesc, StateMachineDesc};
 use glam::Vec2;
 
 /// Animation data of a character that no file format can store.
@@ -167,7 +167,8 @@ impl Default for RootMotionDesc {
 
 /// An additive clip: the difference of a clip from a reference pose.
 ///
-/// It is added to the pose that other clips produce.
+/// It is added to the pose that other clips produce: a recoil, a breath, a lean. Joints and morph
+/// weights that the clip does not drive have no difference.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -224,21 +225,7 @@ pub struct BlendSpaceDesc {
     /// Its name.
     pub name: String,
     /// At least one point. All have one coordinate or all have two, and their positions differ.
-    pub points: Vec<BlendPointDesc>,
-}
-
-/// A clip of a blend space.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(deny_unknown_fields)
-)]
-pub struct BlendPointDesc {
-    /// The position at which this clip plays alone.
-    pub at: BlendAt,
-    /// The clip's name.
-    pub clip: String,
+    pub points: Vec<BlendPointDesc<BlendAt>>,
 }
 
 /// A position in a blend space: in text a number, or a list of two.

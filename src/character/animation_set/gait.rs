@@ -5,7 +5,7 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::ids::JointId;
 use crate::mesh::Aabb;
-use crate::skeleton::{Affine, Transform, model_pose};
+use crate::skeleton::{Affine, Transform};
 use core::ops::Range;
 use glam::{Vec2, Vec3};
 
@@ -113,7 +113,10 @@ impl<'a> GaitMeasure<'a> {
         let mut model = vec![Affine::IDENTITY; local.len()];
         for sample in 0..SAMPLES {
             clip.sample(sample as f64 * step_s, &mut local).ok()?;
-            model_pose(self.character.skeleton(), &local, &mut model).ok()?;
+            self.character
+                .skeleton()
+                .model_pose(&local, &mut model)
+                .ok()?;
             let entries = self.entries.iter();
             let matrices = entries
                 .map(|(joint, bind)| model.get(usize::from(*joint)).map_or(*bind, |m| *m * *bind));

@@ -24,11 +24,11 @@ mod source;
 mod text;
 
 pub use desc::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc,
-    ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc,
+    EventDesc, Gait, RootMotionDesc, SocketDesc,
 };
 pub(crate) use draft::{ClipDraft, NamedTimes};
 pub use set::AnimationSet;
 pub(crate) use source::AnimationSource;
-#[cfg(feature = "toml")]
-pub use text::AnimationText;
+#[cfg(all(feature = "toml", feature = "gltf"))]
+pub(crate) use text::AnimationText;

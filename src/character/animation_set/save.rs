@@ -3,7 +3,7 @@
 //! Masks, sockets, blend spaces and the state machine are saved as the plain data they were made
 //! from. Loading makes them from it again, so everything is checked as at an import.
 
-use super::desc::{AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Gait, SocketDesc};
+use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, Gait, SocketDesc};
 use super::draft::{ClipDraft, NamedTimes};
 use super::set::{MAX_EVENT_NAMES, OfClip};
 use super::source::AnimationSource;
@@ -12,11 +12,12 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::error::Result;
 use crate::motion::{ClipEvents, RootMotion};
+use crate::state_machine::BlendPointDesc;
 use std::sync::Arc;
 
 save_structs! {
     BlendSpaceDesc { name, points }
-    BlendPointDesc { at, clip }
+    BlendPointDesc<BlendAt> { at, clip }
     SocketDesc { name, joint, translation, rotation, scale }
     Gait { speed_m_s, heading_rad }
 }

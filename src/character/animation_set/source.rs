@@ -143,7 +143,7 @@ impl AnimationSource {
             if let Some(mut text) = self.machine.clone().or_else(inline) {
                 let more = self.masks_for(text.desc());
                 text.add_masks(more);
-                let machine = text.build_for(skeleton, clips, spaces)?;
+                let machine = text.build(skeleton, clips, spaces)?;
                 return Ok(Some((machine, text.desc().clone())));
             }
         }

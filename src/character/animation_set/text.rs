@@ -8,20 +8,9 @@ use crate::text::{TextLines, elements, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
-/// A description of a character's animation, read from text.
-///
-/// An import of a file reads the text beside it automatically. Use this type in tools, and for text
-/// from elsewhere.
-///
-/// ```
-/// use throng::character::AnimationText;
-///
-/// let text = "[[clip]]\nname = 'Walk'\nevents = [{ name = 'step', time = 0.1 }]";
-/// let error = AnimationText::parse("knight.toml", text).unwrap_err();
-/// assert!(error.to_string().starts_with("knight.toml:3: clip 0 \"Walk\", events[0].time: unknown field"));
-/// ```
+/// A description of a character's animation, read from text, with the line numbers for errors.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnimationText {
+pub(crate) struct AnimationText {
     file: Box<str>,
     desc: AnimationDesc,
     places: TextLines<At>,
@@ -41,12 +30,8 @@ impl AnimationText {
     /// Reads `text`. Errors name `file`.
     ///
     /// # Errors
-    /// - [`Error::Animation`](crate::Error::Animation) for text that is not TOML or does not have
-    ///   the form of a description, with the line and, if known, the part. Also for text longer
-    ///   than [`StateMachineText::MAX_BYTES`].
-    /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
-    ///   machine inside the text.
-    pub fn parse(file: &str, text: &str) -> Result<Self> {
+    /// As [`AnimationDesc::from_toml`].
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self> {
         let whole = |line, why| DescError {
             file: file.into(),
             line,
@@ -54,8 +39,8 @@ impl AnimationText {
             field: Box::default(),
             why,
         };
-        if text.len() > StateMachineText::MAX_BYTES {
-            let (what, asked, cap) = ("bytes", text.len(), StateMachineText::MAX_BYTES);
+        if text.len() > StateMachineDesc::MAX_TOML_BYTES {
+            let (what, asked, cap) = ("bytes", text.len(), StateMachineDesc::MAX_TOML_BYTES);
             return Err(whole(None, DescFault::Cap { what, asked, cap }).into_animation_error());
         }
         let found = Found::of(text);
@@ -123,8 +108,7 @@ impl AnimationText {
     }
 
     /// The description that was read.
-    #[must_use]
-    pub fn desc(&self) -> &AnimationDesc {
+    pub(crate) fn desc(&self) -> &AnimationDesc {
         &self.desc
     }
 
@@ -140,6 +124,33 @@ impl AnimationText {
     /// The state machine inside the text.
     pub(crate) fn machine(&self, desc: &StateMachineDesc) -> StateMachineText {
         StateMachineText::inside(&self.file, desc, self.machine.clone().unwrap_or_default())
+    }
+}
+
+impl AnimationDesc {
+    /// Reads the text form. Errors use `file` as the file name.
+    ///
+    /// An import of a file reads the text beside it automatically. Use this function in tools, and
+    /// for text from elsewhere.
+    ///
+    /// ```
+    /// use throng::character::AnimationDesc;
+    ///
+    /// let text = "[[clip]]\nname = 'Walk'\nevents = [{ name = 'step', time = 0.1 }]";
+    /// let error = AnimationDesc::from_toml("knight.toml", text).unwrap_err();
+    /// let start = "knight.toml:3: clip 0 \"Walk\", events[0].time: unknown field";
+    /// assert!(error.to_string().starts_with(start));
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::Animation`](crate::Error::Animation) for text that is not TOML or does not have
+    ///   the form of a description, with the line and, if known, the part. Also for text longer
+    ///   than [`StateMachineDesc::MAX_TOML_BYTES`].
+    /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
+    ///   machine inside the text.
+    #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
+    pub fn from_toml(file: &str, text: &str) -> Result<Self> {
+        Ok(AnimationText::parse(file, text)?.desc)
     }
 }
 

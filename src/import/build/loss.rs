@@ -7,7 +7,7 @@ use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::ids::ClipId;
 use crate::import::imported::InfluenceLoss;
-use crate::skeleton::{Affine, model_pose};
+use crate::skeleton::Affine;
 use glam::{DMat3, DVec3};
 
 /// The most poses that are measured, besides the rest pose.
@@ -82,7 +82,7 @@ impl Losses {
             if let Some((clip, time_s)) = clip {
                 character.curves[clip].sample(time_s, &mut local)?;
             }
-            model_pose(skeleton, &local, &mut model)?;
+            skeleton.model_pose(&local, &mut model)?;
             matrices.clear();
             let skinning = |(joint, bind): &(u16, Affine)| wide(&model[usize::from(*joint)], bind);
             matrices.extend(self.pairs.iter().map(skinning));

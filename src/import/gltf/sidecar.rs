@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Option<AnimationSource>> {
     use crate::character::AnimationText;
     use crate::error::Error;
-    use crate::state_machine::StateMachineText;
+    use crate::state_machine::StateMachineDesc;
     use std::io::ErrorKind;
 
     let beside = path.with_extension("toml");
@@ -30,7 +30,7 @@ pub(super) fn read(
     // One byte more than a description may have, so that parsing reports the excess itself.
     let cap = options
         .max_resource_bytes
-        .min(StateMachineText::MAX_BYTES as u64 + 1);
+        .min(StateMachineDesc::MAX_TOML_BYTES as u64 + 1);
     let bytes = match folder.read(name, cap) {
         Ok(bytes) => bytes,
         Err(Error::Io {

@@ -1,6 +1,6 @@
 //! The motion as a track: keys of position and yaw.
 
-use super::delta::RootDelta;
+use super::root_transform::RootTransform;
 use crate::clip::Interpolation;
 use glam::{DVec3, DVec4};
 
@@ -24,7 +24,7 @@ impl Curve {
     };
 
     /// The motion at the clip's time.
-    pub(super) fn at(&self, time_s: f64) -> RootDelta {
+    pub(super) fn at(&self, time_s: f64) -> RootTransform {
         motion(self.value(time_s))
     }
 
@@ -57,8 +57,8 @@ impl Curve {
     }
 }
 
-pub(super) fn motion(value: DVec4) -> RootDelta {
-    RootDelta {
+pub(super) fn motion(value: DVec4) -> RootTransform {
+    RootTransform {
         translation: DVec3::new(value.x, value.y, value.z),
         yaw_rad: value.w,
     }

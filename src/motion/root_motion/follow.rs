@@ -2,7 +2,7 @@
 
 use super::budget::{MAX_KEYS, RootMotionBudget, too_many};
 use super::chain::{Chain, Placed, inverse, rotation};
-use super::delta::turned;
+use super::root_transform::turned;
 use crate::clip::Interpolation;
 use crate::error::{Error, Result};
 use crate::skeleton::Transform;

@@ -1,8 +1,8 @@
 //! The root motion of a clip.
 
 use super::curve::Curve;
-use super::delta::RootDelta;
 use super::options::RootMotionReport;
+use super::root_transform::RootTransform;
 use crate::clip::CurveClip;
 use crate::ids::JointId;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
@@ -16,7 +16,7 @@ use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 /// ```
 /// use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
 /// use throng::import::ImportOptions;
-/// use throng::motion::{LoopMode, RootPlace};
+/// use throng::motion::{LoopMode, RootTransform};
 ///
 /// let walk = ClipDesc {
 ///     name: "Walk".into(),
@@ -30,7 +30,7 @@ use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 /// let motion = mannequin.animations().root_motion(walk).expect("it was asked for");
 ///
 /// // In each frame, with steps of any size, the character moves along the same path.
-/// let mut place = RootPlace::default();
+/// let mut place = RootTransform::default();
 /// place.advance(&motion.delta(0.0, 1.0 / 60.0, LoopMode::Loop), 1.0);
 /// place.advance(&motion.delta(1.0 / 60.0, 86_400.0, LoopMode::Loop), 1.0);
 /// assert_eq!(motion.duration_s(), mannequin.clips()[walk.index()].duration_s());
@@ -42,7 +42,7 @@ pub struct RootMotion {
     pub(crate) duration_s: f64,
     pub(super) curve: Curve,
     /// The motion of one cycle, in the frame of the motion's zero.
-    pub(crate) pass: RootDelta,
+    pub(crate) pass: RootTransform,
     pub(crate) report: RootMotionReport,
 }
 
@@ -96,14 +96,14 @@ impl RootMotion {
     /// The time is clamped to the clip. This motion times the pose of the clip in place gives the
     /// original pose. NaN counts as 0.
     #[must_use]
-    pub fn at(&self, time_s: f64) -> RootDelta {
+    pub fn at(&self, time_s: f64) -> RootTransform {
         let time_s = if time_s.is_nan() { 0.0 } else { time_s };
         self.curve.at(time_s)
     }
 
     /// The motion of one cycle, in the frame of the clip's start.
     #[must_use]
-    pub fn pass(&self) -> RootDelta {
+    pub fn pass(&self) -> RootTransform {
         self.delta(0.0, self.duration_s, LoopMode::Once)
     }
 
@@ -111,7 +111,7 @@ impl RootMotion {
     ///
     /// See [`LoopMode`] for unwrapped time. The movement is relative to the frame of the character
     /// at the start, and goes backward if `to_s` is less. The cost does not depend on the number of
-    /// cycles: see [`RootDelta::repeated`].
+    /// cycles: see [`RootTransform::repeated`].
     ///
     /// `delta(a, c)` equals `delta(a, b).then(&delta(b, c))`, except for the rounding of `f64`. For
     /// a yaw of `ψ` and a path of `l` metres, that is less than 2e-15 · (ψ + 10) · (l + 10) m: one
@@ -119,10 +119,10 @@ impl RootMotion {
     ///
     /// There is no motion if a time is not a number. Times beyond 2⁴⁸ cycles are clamped to that.
     #[must_use]
-    pub fn delta(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> RootDelta {
+    pub fn delta(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> RootTransform {
         let unmoved = from_s == to_s || from_s.is_nan() || to_s.is_nan();
         if unmoved || self.is_still() || !has_passes(self.duration_s) {
-            return RootDelta::IDENTITY;
+            return RootTransform::IDENTITY;
         }
         if loop_mode == LoopMode::Loop {
             let (from_pass, from_s) = fold(from_s, self.duration_s);

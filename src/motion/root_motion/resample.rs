@@ -3,10 +3,10 @@
 use super::budget::{MAX_KEYS, too_many};
 use super::chain::Placed;
 use super::curve::Curve;
-use super::delta::turned;
 use super::exact::Split;
 use super::follow::Way;
 use super::options::RootMotionReport;
+use super::root_transform::turned;
 use crate::clip::{Interpolation, Keys, TrackValues, is_opposite};
 use crate::error::Result;
 use crate::skeleton::Transform;

@@ -1,16 +1,16 @@
 //! Serialisation of root motion.
 
 use super::curve::Curve;
-use super::delta::RootDelta;
 use super::motion::RootMotion;
 use super::options::RootMotionReport;
+use super::root_transform::RootTransform;
 use crate::bytes::{Reader, Save, invalid, save_structs};
 use crate::clip::Interpolation;
 use crate::error::Result;
 use glam::DVec4;
 
 save_structs! {
-    RootDelta { translation, yaw_rad }
+    RootTransform { translation, yaw_rad }
     RootMotionReport { keys, exact, error_m }
     Curve { times_s, values, interpolation }
 }

@@ -154,7 +154,7 @@ fn root_motion_is_the_same_at_any_frame_rate() {
             animator.play(id, play).unwrap();
         }
         animator.update(5.0).unwrap();
-        animator.place(id).unwrap().position
+        animator.place(id).unwrap().translation
     };
     let want = way(2000.0);
     for hz in [15.0, 60.0, 144.0] {

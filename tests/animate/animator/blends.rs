@@ -306,7 +306,7 @@ fn the_frame_rate_changes_nothing() {
         ));
         // The order of simultaneous events depends on the last bit.
         events.sort_by_key(|(what, time_s)| ((time_s * 1e6).round() as u64, format!("{what:?}")));
-        (events, animator.place(id).unwrap().position)
+        (events, animator.place(id).unwrap().translation)
     };
     let (want, moved) = run(1);
     assert!(want.len() > 8, "{}", want.len());

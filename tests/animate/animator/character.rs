@@ -5,13 +5,13 @@ use throng::animate::BatchPoser;
 use throng::animator::{
     AnimationEventKind, Animator, AnimatorDesc, Play, PlayRecord, RootMotionMode,
 };
-use throng::character::{AnimationDesc, AnimationText, Character};
+use throng::character::{AnimationDesc, Character};
 use throng::glam::{DQuat, DVec3};
 use throng::ids::{ClipId, JointId};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::Transform;
-use throng::state_machine::StateMachineText;
+use throng::state_machine::StateMachineDesc;
 
 const TEXT: &str = r#"
 [[mask]]
@@ -28,15 +28,13 @@ events = [{ name = "right", time_s = 0.25 }]
 "#;
 
 fn character(machine: bool) -> Character {
-    let text = AnimationText::parse("mannequin.toml", TEXT).unwrap();
     let machine = machine.then(|| {
         let text = include_str!("../../../examples/machine/hero.toml");
-        let text = StateMachineText::parse("hero.toml", text).unwrap();
-        text.desc().clone()
+        StateMachineDesc::from_toml("hero.toml", text).unwrap()
     });
     let desc = AnimationDesc {
         state_machine: machine,
-        ..text.desc().clone()
+        ..AnimationDesc::from_toml("mannequin.toml", TEXT).unwrap()
     };
     let character = crate::models::packed_mannequin();
     character.with_animation(&desc).unwrap()
@@ -63,7 +61,7 @@ fn events_have_the_names_of_the_character() {
     assert_eq!(names(&told(&mut animator, 5.0)), ["right", "Run"]);
     let last = animator.events().last().unwrap();
     assert!(matches!(last.kind, AnimationEventKind::Finished { .. }));
-    assert_eq!(last.actor, id);
+    assert_eq!(last.id, id);
     assert!(animator.add_driven().is_err());
 }
 
@@ -246,9 +244,10 @@ mask = "legs"
 name = "stand"
 motion.clip = "Idle"
 "#;
-    let text = AnimationText::parse("mannequin.toml", MACHINE).unwrap();
     let character = crate::models::packed_mannequin();
-    let character = character.with_animation_text(&text).unwrap();
+    let character = character
+        .with_animation_toml("mannequin.toml", MACHINE)
+        .unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add_driven().unwrap();
     animator.update(0.0).unwrap();

@@ -11,7 +11,7 @@ use throng::character::BlendAt;
 use throng::glam::{DVec3, Vec3};
 use throng::ids::{BlendSpaceId, JointId};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::motion::{Ease, LoopMode, RootPlace};
+use throng::motion::{Ease, LoopMode, RootTransform};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
 
@@ -232,8 +232,8 @@ fn command(
             animator.set_root_motion(actor, one_of(rng, &modes))
         }
         23 => {
-            let place = RootPlace {
-                position: DVec3::splat(double(rng)),
+            let place = RootTransform {
+                translation: DVec3::splat(double(rng)),
                 yaw_rad: double(rng),
             };
             animator.set_place(actor, place, double(rng))
@@ -427,7 +427,7 @@ fn wrong_values_are_named() {
         (animator.set_pose(id, &world.rest()), "pose"),
         (animator.undrive(driven, f32::INFINITY), "fade_s"),
         (
-            animator.set_place(id, RootPlace::default(), 1.0),
+            animator.set_place(id, RootTransform::default(), 1.0),
             "root motion",
         ),
         (

@@ -3,11 +3,11 @@
 use super::script;
 use super::world::{World, world};
 use crate::reference::rng::Rng;
-use throng::animator::{ActorId, Animator, IkReport, IkSolver, IkTarget, Play, ShowPose};
+use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
 use throng::glam::Vec3;
 use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
-use throng::skeleton::{Affine, Transform, model_pose};
+use throng::skeleton::{Affine, Transform};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
     let joints = world().joints();
@@ -115,7 +115,7 @@ fn targets_fade_in_and_out() {
             assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
         }
         let got = animator.target_report(id, look).unwrap();
-        assert!(matches!(got, Some(IkReport::Aim(got)) if got.reached == report.reached));
+        assert!(got.is_some_and(|got| got.reached() == report.reached));
         assert_eq!(
             animator.target(id, solver).unwrap().is_some(),
             frame <= 60,
@@ -242,7 +242,11 @@ fn a_model_pose_is_shown_as_it_is() {
     animator.update(2.0).unwrap();
     assert!(animator.set_model_pose(id, &model).is_err());
     let mut rest = vec![Affine::IDENTITY; world.joints()];
-    model_pose(world.character.skeleton(), &world.rest(), &mut rest).unwrap();
+    world
+        .character
+        .skeleton()
+        .model_pose(&world.rest(), &mut rest)
+        .unwrap();
     let (_, got) = poses(&mut animator, id);
     for (got, want) in got.iter().zip(&rest) {
         assert!(got.abs_diff_eq(*want, 1e-6));

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use throng::animator::{Animator, AnimatorDesc};
 use throng::builtin;
 use throng::character::{
-    AdditiveDesc, AnimationDesc, BlendAt, BlendPointDesc, BlendSpaceDesc, Character, ClipDesc,
-    EventDesc, RootMotionDesc,
+    AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, ClipDesc, EventDesc,
+    RootMotionDesc,
 };
 use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
@@ -15,7 +15,7 @@ use throng::ids::{ClipId, JointId, MaskId};
 use throng::import::ImportOptions;
 use throng::motion::{BlendSpace2, ClipEvents};
 use throng::skeleton::{Mask, Transform};
-use throng::state_machine::{MaskDesc, MaskPartDesc, MotionDesc, StateMachineDesc};
+use throng::state_machine::{BlendPointDesc, MaskDesc, MaskPartDesc, MotionDesc, StateMachineDesc};
 
 /// The mannequin's own clips.
 pub(super) const WALK: usize = 1;

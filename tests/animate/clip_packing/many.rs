@@ -11,10 +11,10 @@ fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
     let character = throng::builtin::mannequin_with(&curves_only).unwrap();
     let (curves, options) = (character.curves(), ClipOptions::default());
     let told = Mutex::new(Vec::new());
-    let packed = character.pack(curves, &options, |progress| {
-        assert_eq!(progress.total, curves.len());
+    let packed = character.pack(curves, &options, |clip, done, total| {
+        assert_eq!(total, curves.len());
         let mut told = told.lock().unwrap();
-        told.push((progress.done, progress.clip.to_owned()));
+        told.push((done, clip.to_owned()));
     });
     let packed = packed.unwrap();
     let one_by_one: Vec<Clip> = curves
@@ -35,7 +35,7 @@ fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
         error_m: Some(-1.0),
         ..options
     };
-    let error = character.pack(curves, &bad, |_| panic!("nothing is packed"));
+    let error = character.pack(curves, &bad, |_, _, _| panic!("nothing is packed"));
     assert!(matches!(error, Err(Error::Argument { .. })));
 }
 
@@ -48,8 +48,8 @@ fn imports_tell_of_what_they_pack() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let to = Arc::clone(&told);
         let options = ImportOptions {
-            on_packed: Some(PackObserver::new(move |progress| {
-                to.lock().unwrap().push((progress.done, progress.total));
+            on_packed: Some(PackObserver::new(move |_, done, total| {
+                to.lock().unwrap().push((done, total));
             })),
             ..options
         };

@@ -6,7 +6,6 @@ use throng::character::Character;
 use throng::glam::{Quat, Vec3};
 use throng::ik::{IkPose, IkRig};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Skeleton, Transform};
 
 /// The scales of a body.
@@ -142,7 +141,10 @@ impl Body {
     }
 
     pub(crate) fn compose(&mut self) {
-        model_pose(self.character.skeleton(), &self.local, &mut self.model).unwrap();
+        self.character
+            .skeleton()
+            .model_pose(&self.local, &mut self.model)
+            .unwrap();
     }
 
     pub(crate) fn pose(&mut self) -> IkPose<'_> {
@@ -198,7 +200,10 @@ impl Body {
 
     pub(crate) fn assert_composed(&self) {
         let mut model = vec![Affine::IDENTITY; self.model.len()];
-        model_pose(self.character.skeleton(), &self.local, &mut model).unwrap();
+        self.character
+            .skeleton()
+            .model_pose(&self.local, &mut model)
+            .unwrap();
         assert_eq!(model, self.model);
     }
 }

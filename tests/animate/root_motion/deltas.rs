@@ -10,7 +10,7 @@ use throng::animator::PlayRecord;
 use throng::clip::{CurveClip, Interpolation, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::ids::JointId;
-use throng::motion::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
+use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
 use throng::skeleton::Affine;
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
@@ -115,7 +115,7 @@ fn repeating_is_a_closed_form() {
         7.7,
     ];
     for yaw_rad in yaws {
-        let one = RootDelta {
+        let one = RootTransform {
             translation: DVec3::new(0.3, -0.2, 1.1),
             yaw_rad,
         };
@@ -170,17 +170,17 @@ fn thirty_days_in_one_step_are_the_sum_of_small_ones() {
         let motion = walk(seed);
         for (frames, step_s) in [(216_000, 1.0 / 60.0), (518_400, 5.0), (-518_400, 5.0)] {
             let sign = f64::from(i32::signum(frames));
-            let mut place = RootPlace::default();
+            let mut place = RootTransform::default();
             let (mut now, mut farthest) = (0.0, 0.0_f64);
             for frame in 1..=i32::abs(frames) {
                 let next = sign * f64::from(frame) * step_s;
                 place.advance(&motion.delta(now, next, LoopMode::Loop), 1.0);
                 now = next;
-                farthest = farthest.max(place.position.length());
+                farthest = farthest.max(place.translation.length());
             }
             let whole = motion.delta(0.0, now, LoopMode::Loop);
             let way = motion.pass().translation.length() * (now / motion.duration_s()).abs();
-            let off = place.position.distance(whole.translation);
+            let off = place.translation.distance(whole.translation);
             // A step rounds the position by 1.1e-16 of where it is, and the yaw by 5e-16 rad: this
             // much if all went one way. Turns mostly cancel out.
             let steps = f64::from(i32::abs(frames));
@@ -246,31 +246,31 @@ fn records_walk_as_far_late_as_early() {
 #[test]
 fn blends_are_weighted_means() {
     let (walk, run) = (
-        RootDelta {
+        RootTransform {
             translation: DVec3::new(0.0, 0.0, 1.0),
             yaw_rad: 0.1,
         },
-        RootDelta {
+        RootTransform {
             translation: DVec3::new(1.0, 0.0, 4.0),
             yaw_rad: -0.3,
         },
     );
-    let blend = RootDelta::blend(&[(walk, 3.0), (run, 1.0)]).unwrap();
+    let blend = RootTransform::blend(&[(walk, 3.0), (run, 1.0)]).unwrap();
     assert!(blend.translation.distance(DVec3::new(0.25, 0.0, 1.75)) < 1e-15);
     assert!((blend.yaw_rad - 0.0).abs() < 1e-15);
     assert_eq!(
-        RootDelta::blend(&[(run, 0.3), (run, 0.7), (walk, 0.0)]).unwrap(),
+        RootTransform::blend(&[(run, 0.3), (run, 0.7), (walk, 0.0)]).unwrap(),
         run
     );
-    assert_eq!(RootDelta::blend(&[]).unwrap(), RootDelta::IDENTITY);
+    assert_eq!(RootTransform::blend(&[]).unwrap(), RootTransform::IDENTITY);
     assert_eq!(
-        RootDelta::blend(&[(walk, 0.0)]).unwrap(),
-        RootDelta::IDENTITY
+        RootTransform::blend(&[(walk, 0.0)]).unwrap(),
+        RootTransform::IDENTITY
     );
-    let huge = RootDelta::blend(&[(run, f32::MAX), (run, f32::MAX)]).unwrap();
+    let huge = RootTransform::blend(&[(run, f32::MAX), (run, f32::MAX)]).unwrap();
     assert_eq!(huge, run);
     for weight in [f32::NAN, f32::INFINITY, -1.0] {
-        let error = RootDelta::blend(&[(walk, 1.0), (run, weight)]).unwrap_err();
+        let error = RootTransform::blend(&[(walk, 1.0), (run, weight)]).unwrap_err();
         assert!(
             matches!(error, throng::Error::At { index: 1, .. }),
             "{error}"
@@ -284,7 +284,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
     // difference in yaw.
     let (a, b) = (walk(5), walk(6));
     let walked = |frames: i32| {
-        let mut place = RootPlace::default();
+        let mut place = RootTransform::default();
         for frame in 0..frames {
             let at = |frame: i32| 10.0 * f64::from(frame) / f64::from(frames);
             let piece = |motion: &RootMotion| {
@@ -292,7 +292,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
                 motion.delta(at(frame) * d, at(frame + 1) * d, LoopMode::Loop)
             };
             place.advance(
-                &RootDelta::blend(&[(piece(&a), 0.4), (piece(&b), 0.6)]).unwrap(),
+                &RootTransform::blend(&[(piece(&a), 0.4), (piece(&b), 0.6)]).unwrap(),
                 1.0,
             );
         }
@@ -300,7 +300,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
     };
     let exact = walked(256_000);
     let (coarse, fine) = (walked(2_000), walked(4_000));
-    let off = |place: RootPlace| place.position.distance(exact.position);
+    let off = |place: RootTransform| place.translation.distance(exact.translation);
     // Halving the frame halves what is left, and that is millimetres of tens of metres.
     assert!(
         off(fine) < 0.6 * off(coarse),
@@ -316,7 +316,7 @@ fn synchronised_blends_agree_at_any_frame_rate() {
 fn transforms_are_moved_by_the_motion() {
     let mut rng = Rng::new(8);
     for _ in 0..200 {
-        let delta = RootDelta {
+        let delta = RootTransform {
             translation: rng.vector(-2.0, 2.0).as_dvec3(),
             yaw_rad: rng.range(-4.0, 4.0).into(),
         };
@@ -338,14 +338,14 @@ fn transforms_are_moved_by_the_motion() {
 
 #[test]
 fn an_orthonormal_transform_does_not_drift() {
-    let step = RootDelta {
+    let step = RootTransform {
         translation: DVec3::new(0.0, 0.0, 0.02),
         yaw_rad: 0.013,
     };
     let scale = Vec3::new(1.5, 1.5, 1.5);
     let tilt = Quat::from_rotation_x(0.2);
     let mut instance = Affine::from_scale_rotation_translation(scale, tilt, Vec3::ZERO);
-    let mut place = RootPlace::default();
+    let mut place = RootTransform::default();
     for _ in 0..1_000_000 {
         instance = step.apply_orthonormal(&instance, scale);
         place.advance(&step, 1.5);
@@ -362,8 +362,8 @@ fn an_orthonormal_transform_does_not_drift() {
     let whole = step.repeated(1e6);
     let turns = (place.yaw_rad - whole.yaw_rad) / TAU;
     assert!((turns - turns.round()).abs() < 1e-9);
-    assert!(place.position.distance(whole.translation * 1.5) < 1e-7);
-    let at = place.to_affine(place.position - DVec3::X, Vec3::splat(1.5));
+    assert!(place.translation.distance(whole.translation * 1.5) < 1e-7);
+    let at = place.world_from_model(place.translation - DVec3::X, Vec3::splat(1.5));
     assert!(Vec3::from(at.translation).distance(Vec3::X) < 1e-6);
     let (_, turn, _) = at.to_scale_rotation_translation();
     assert!(turn.angle_between(Quat::from_rotation_y(place.yaw_rad as f32)) < 1e-3);

@@ -7,7 +7,7 @@ use throng::Error;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
 use throng::ids::JointId;
-use throng::motion::{LoopMode, RootDelta, RootMotion, RootMotionOptions, RootPlace};
+use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
 
 fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
     CurveClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()
@@ -190,9 +190,9 @@ fn any_time_gives_a_finite_motion() {
                 "{from} {to}"
             );
             if from.is_nan() || to.is_nan() || from == to {
-                assert_eq!(delta, RootDelta::IDENTITY);
+                assert_eq!(delta, RootTransform::IDENTITY);
             }
-            let mut place = RootPlace::default();
+            let mut place = RootTransform::default();
             place.advance(&delta, 1.0);
             assert!(place.yaw_rad.abs() <= core::f64::consts::PI + 1e-9);
         }
@@ -231,7 +231,10 @@ fn clips_without_length_or_tracks_are_still() {
             let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
             assert!(motion.is_still());
             assert_eq!(stays, clip);
-            assert_eq!(motion.delta(0.0, 9.0, LoopMode::Loop), RootDelta::IDENTITY);
+            assert_eq!(
+                motion.delta(0.0, 9.0, LoopMode::Loop),
+                RootTransform::IDENTITY
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use core::f32::consts::TAU;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::motion::RootDelta;
+use throng::motion::RootTransform;
 use throng::skeleton::Transform;
 
 /// Model matrices of all joints of a clip at a time, by the second opinion on curves.
@@ -78,7 +78,7 @@ fn channel(track: &Track) -> Channel {
 }
 
 /// A motion as a matrix, written out.
-pub(crate) fn matrix(motion: &RootDelta) -> M4 {
+pub(crate) fn matrix(motion: &RootTransform) -> M4 {
     let (sin, cos) = motion.yaw_rad.sin_cos();
     let [x, y, z] = motion.translation.to_array();
     [

@@ -8,11 +8,10 @@ use crate::reference::rng::Rng;
 use exact::loads;
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
-use throng::character::AnimationText;
 use throng::glam::Vec3;
 use throng::ids::JointId;
+use throng::skeleton::Socket;
 use throng::skeleton::{Affine, Transform};
-use throng::skeleton::{Socket, model_pose};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine) -> f64 {
@@ -87,7 +86,7 @@ fn joints_of_deep_skeletons() {
         })
         .collect();
     let mut model = vec![Affine::IDENTITY; 300];
-    model_pose(skeleton, &local, &mut model).unwrap();
+    skeleton.model_pose(&local, &mut model).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add(Play::REST).unwrap();
     let show = ShowPose {
@@ -133,9 +132,8 @@ fn faults_are_named_and_odd_times_do_no_harm() {
 fn sockets_and_joints_are_found_by_name() {
     let text =
         "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
-    let text = AnimationText::parse("guard.toml", text).unwrap();
     let character = crate::models::packed_mannequin();
-    let character = character.with_animation_text(&text).unwrap();
+    let character = character.with_animation_toml("guard.toml", text).unwrap();
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let id = animator.add("Walk").unwrap();
     animator.update(0.2).unwrap();
@@ -155,10 +153,9 @@ fn sockets_and_joints_are_found_by_name() {
 #[test]
 fn text_that_does_not_fit_is_named_with_its_line() {
     let text = "[[socket]]\nname = \"sword\"\njoint = \"RightHnad\"\n";
-    let text = AnimationText::parse("guard.toml", text).unwrap();
     let character = crate::models::packed_mannequin();
     let said = character
-        .with_animation_text(&text)
+        .with_animation_toml("guard.toml", text)
         .unwrap_err()
         .to_string();
     assert!(

@@ -4,8 +4,8 @@ use crate::reference::rng::Rng;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
-    Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc, ParameterKind,
-    PointDesc, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Sync, Test,
+    BlendPointDesc, Condition, Interruption, LayerDesc, MotionDesc, Origin, ParameterDesc,
+    ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc, Test,
     TransitionDesc,
 };
 
@@ -73,7 +73,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         1 => MotionDesc::Blend1 {
             parameter: "x".into(),
             points: (0..1 + rng.below(3))
-                .map(|i| PointDesc {
+                .map(|i| BlendPointDesc {
                     at: i as f32 * 0.6 + rng.range(0.0, 0.5),
                     clip: clip(rng),
                 })
@@ -82,7 +82,7 @@ fn motion(rng: &mut Rng) -> MotionDesc {
         2 => MotionDesc::Blend2 {
             parameters: ["x".into(), "y".into()],
             points: (0..4 + rng.below(3))
-                .map(|_| PointDesc {
+                .map(|_| BlendPointDesc {
                     at: [rng.range(-1.0, 1.0), rng.range(-1.0, 1.0)],
                     clip: clip(rng),
                 })
@@ -118,14 +118,10 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
     };
     let entry = from == Origin::Entry;
     let exit = (!entry && rng.chance(2)).then(|| rng.range(0.05, 2.2));
-    let sync = if !entry && rng.chance(3) {
-        Sync::Phase
-    } else {
-        Sync::None
-    };
+    let in_step = !entry && rng.chance(3);
     // Without an exit time, nearly always with a condition.
     let least = usize::from(exit.is_none() && !rng.chance(12));
-    let starts = sync == Sync::None && rng.chance(3);
+    let starts = !in_step && rng.chance(3);
     let to = name(rng.below(states));
     let when = (0..least + rng.below(2)).map(|_| condition(rng)).collect();
     let fade_s = if entry || rng.chance(4) {
@@ -142,7 +138,7 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
         // A cut as far as states go.
         inertial_s: if entry || fade_s > 0.0 { 0.0 } else { 0.2 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
-        sync,
+        in_step,
         start: starts.then(|| rng.range(-0.5, 1.5)),
         interruption: one_of(
             rng,

@@ -7,7 +7,7 @@ use throng::Error;
 use throng::character::Character;
 use throng::error::{DescFault, DescPart};
 use throng::skeleton::Skeleton;
-use throng::state_machine::{StateMachineDesc, StateMachineText};
+use throng::state_machine::{StateMachine, StateMachineDesc};
 
 pub(crate) const HERO: &str = include_str!("../../../examples/machine/hero.toml");
 
@@ -16,7 +16,7 @@ fn character() -> &'static Character {
 }
 
 fn build(character: &Character, text: &str) -> Result<(), Error> {
-    StateMachineText::parse("hero.toml", text)?.build(character)?;
+    StateMachine::from_toml("hero.toml", text, character)?;
     Ok(())
 }
 
@@ -25,21 +25,18 @@ fn data_comes_back_from_its_text() {
     for seed in 0..300 {
         let desc = made::desc(&mut Rng::new(seed));
         let text = desc.to_toml().unwrap();
-        let back = StateMachineText::parse("random", &text).unwrap();
-        assert_eq!(back.desc(), &desc, "{text}");
-        let machine = back
-            .build_with(&Skeleton::default(), &made::clips())
-            .unwrap();
-        assert_eq!(machine, made::machine(&desc));
+        let back = StateMachineDesc::from_toml("random", &text).unwrap();
+        assert_eq!(back, desc, "{text}");
+        let machine = StateMachine::new(&back, &Skeleton::default(), &made::clips());
+        assert_eq!(machine.unwrap(), made::machine(&desc));
     }
-    let hero = StateMachineText::parse("hero.toml", HERO).unwrap();
-    let again = StateMachineText::parse("again", &hero.desc().to_toml().unwrap()).unwrap();
-    assert_eq!(hero.desc(), again.desc());
-    hero.build(character()).unwrap();
-    assert_eq!(
-        StateMachineText::parse("", "").unwrap().desc(),
-        &StateMachineDesc::default()
-    );
+    let hero = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();
+    let again = StateMachineDesc::from_toml("again", &hero.to_toml().unwrap()).unwrap();
+    assert_eq!(hero, again);
+    let of_text = StateMachine::from_toml("hero.toml", HERO, character()).unwrap();
+    assert_eq!(of_text, StateMachine::of(&hero, character()).unwrap());
+    let empty = StateMachineDesc::from_toml("", "").unwrap();
+    assert_eq!(empty, StateMachineDesc::default());
 }
 
 /// Replacements in the text of the hero, and the errors that follow.
@@ -281,6 +278,12 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "fade_s = 0.15\nstart = 0.5",
         "layer \"body\", transition 3 \"leap\" → \"move\", start",
         "cannot be combined",
+    ),
+    (
+        "in_step = true",
+        "sync = \"phase\"",
+        "layer \"body\", transition 3 \"leap\" → \"move\"",
+        "unknown field",
     ),
     (
         "to = \"stand\"\nwhen = [\"grounded\"]",

@@ -9,7 +9,6 @@ use throng::animator::{IkTarget, Play, ShowPose};
 use throng::ids::ClipId;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
-use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 
 const FRAMES: usize = 120;
@@ -66,7 +65,7 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
     }
     let skeleton = world.kinds[member.kind].character.skeleton();
     let mut model = vec![Affine::IDENTITY; JOINTS];
-    model_pose(skeleton, &local, &mut model).unwrap();
+    skeleton.model_pose(&local, &mut model).unwrap();
     world.both(
         member,
         |crowd, id| crowd.show_model_pose(id, &model, &shown),

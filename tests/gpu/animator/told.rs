@@ -18,13 +18,12 @@ fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
     let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
     let told = frame.events().map(|of| {
         let name = frame.crowd().event_name(&of);
-        let kind = match of.event.kind {
+        let kind = match of.kind {
             AnimationEventKind::Clip { .. } => name.to_owned(),
             AnimationEventKind::Finished { .. } => format!("end of {name}"),
             other => format!("{other:?}"),
         };
-        assert_eq!(frame.crowd().character_of(of.instance), Ok(of.character));
-        (of.instance, kind, of.event.time_s)
+        (of.id, kind, of.time_s)
     });
     told.collect()
 }
@@ -66,12 +65,12 @@ fn events_reach_the_instances_that_they_happen_to() {
         world.despawn(gone);
         let index = |world: &World, id| world.crowd.table_index(id).unwrap();
         let heir = world.spawn(2, "sway".into()).id;
-        assert!(world.crowd.events().all(|of| of.instance != heir));
-        assert!(world.crowd.events().all(|of| of.instance != gone));
+        assert!(world.crowd.events().all(|of| of.id != heir));
+        assert!(world.crowd.events().all(|of| of.id != gone));
         world.despawn(once);
         let second = world.spawn(3, Play::new("sway").offset_s(0.25)).id;
         assert!(index(&world, second) < 4);
-        assert!(world.crowd.events().all(|of| of.instance != second));
+        assert!(world.crowd.events().all(|of| of.id != second));
         world.now_s = 2.6;
         let told = frame(setup, &mut world);
         assert_eq!(of(&told, heir), beat(&[2.0, 2.5]));
@@ -164,7 +163,7 @@ fn root_motion_moves_the_record_of_the_instance() {
                 assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
             }
             let place = world.kinds[0].animator.place(member.actor).unwrap();
-            let want = Mat3x4::from_affine(&place.to_affine(DVec3::ZERO, Vec3::ONE));
+            let want = Mat3x4::from_affine(&place.world_from_model(DVec3::ZERO, Vec3::ONE));
             let record = world.crowd.instance(member.id).unwrap();
             assert_eq!(record.world_from_model, want);
         }

@@ -1,7 +1,7 @@
 //! Files beside a model: the file that is read, and its contents.
 
 use super::folder::{Folder, MODEL};
-use throng::character::{AnimationDesc, AnimationText, Character, SocketDesc};
+use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
@@ -9,7 +9,7 @@ use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RepairKind, ResourceReader, add_clips, gltf};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
-use throng::state_machine::StateMachineText;
+use throng::state_machine::StateMachineDesc;
 
 pub(super) const WHOLE: &str = r#"
 [[mask]]
@@ -306,7 +306,7 @@ fn nothing_outside_of_the_folder_is_read() {
 
 #[test]
 fn large_and_broken_files_are_refused() {
-    let large = "#".repeat(StateMachineText::MAX_BYTES + 1);
+    let large = "#".repeat(StateMachineDesc::MAX_TOML_BYTES + 1);
     let error = Folder::with(&large)
         .import(&ImportOptions::default())
         .unwrap_err();
@@ -316,7 +316,7 @@ fn large_and_broken_files_are_refused() {
             .starts_with("doll.toml: animation: has 1048577 bytes"),
         "{error}"
     );
-    let huge = "#".repeat(2 * StateMachineText::MAX_BYTES);
+    let huge = "#".repeat(2 * StateMachineDesc::MAX_TOML_BYTES);
     let error = Folder::with(&huge)
         .import(&ImportOptions::default())
         .unwrap_err();
@@ -358,16 +358,10 @@ fn added_clips_bring_their_events() {
 /// The text of a description reads back as the same data.
 #[test]
 fn text_and_data_are_the_same() {
-    let desc = AnimationText::parse("doll.toml", WHOLE)
-        .unwrap()
-        .desc()
-        .clone();
+    let desc = AnimationDesc::from_toml("doll.toml", WHOLE).unwrap();
     let text = toml::to_string(&desc).unwrap();
-    assert_eq!(
-        *AnimationText::parse("again.toml", &text).unwrap().desc(),
-        desc,
-        "{text}"
-    );
+    let again = AnimationDesc::from_toml("again.toml", &text).unwrap();
+    assert_eq!(again, desc, "{text}");
 }
 
 #[test]

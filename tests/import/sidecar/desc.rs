@@ -3,17 +3,12 @@
 use super::beside::{WHOLE, check_whole};
 use super::folder::{Folder, MODEL};
 use throng::builtin;
-use throng::character::{
-    AdditiveDesc, AnimationDesc, AnimationText, ClipDesc, RootMotionDesc, SocketDesc,
-};
+use throng::character::{AdditiveDesc, AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::error::Error;
 use throng::import::ImportOptions;
 
 fn whole() -> AnimationDesc {
-    AnimationText::parse("doll.toml", WHOLE)
-        .unwrap()
-        .desc()
-        .clone()
+    AnimationDesc::from_toml("doll.toml", WHOLE).unwrap()
 }
 
 fn model(options: &ImportOptions) -> throng::import::Imported {

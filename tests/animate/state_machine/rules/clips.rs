@@ -4,7 +4,8 @@ use super::played::{CLIPS, Played, desc, way};
 use throng::ids::{ClipId, MaskId};
 use throng::motion::{ClipEvents, LoopMode, SampleList};
 use throng::state_machine::{
-    Interruption, MotionDesc, PointDesc, StateMachineDesc, StateMachineLog, TransitionDesc,
+    BlendPointDesc, Interruption, MotionDesc, StateMachine, StateMachineDesc, StateMachineLog,
+    TransitionDesc,
 };
 
 #[test]
@@ -13,7 +14,7 @@ fn a_blend_plays_at_one_phase_and_a_change_goes_on_from_it() {
     desc.layers[0].states[0].motion = MotionDesc::Blend1 {
         parameter: "x".into(),
         points: [(0.0, "a"), (1.0, "c")]
-            .map(|(at, clip)| PointDesc {
+            .map(|(at, clip)| BlendPointDesc {
                 at,
                 clip: clip.into(),
             })
@@ -140,12 +141,8 @@ fn events_of_clips_are_heard_once_in_any_steps() {
 #[test]
 fn masks_and_levels_reach_the_samples() {
     let character = crate::models::mannequin();
-    let text = throng::state_machine::StateMachineText::parse(
-        "hero.toml",
-        crate::state_machine::text::HERO,
-    )
-    .unwrap();
-    let machine = text.build(character).unwrap();
+    let text = crate::state_machine::text::HERO;
+    let machine = StateMachine::from_toml("hero.toml", text, character).unwrap();
     let mut state = machine.start(0.0);
     let wave = machine.parameter("wave").unwrap();
     machine.set_trigger(&mut state, wave).unwrap();

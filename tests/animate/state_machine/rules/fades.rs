@@ -1,7 +1,7 @@
 //! Interrupted fades, and states in sync.
 
 use super::played::{Played, desc, named, way};
-use throng::state_machine::{Interruption, Sync, TransitionDesc};
+use throng::state_machine::{Interruption, TransitionDesc};
 
 #[test]
 fn interruptions_are_those_of_source_and_target_in_order() {
@@ -123,10 +123,10 @@ fn no_weight_jumps_however_often_fades_are_interrupted() {
 }
 
 #[test]
-fn states_in_sync_take_over_the_phase_and_keep_step() {
+fn states_in_step_take_over_the_phase_and_keep_it() {
     let sync = TransitionDesc {
         fade_s: 1.0,
-        sync: Sync::Phase,
+        in_step: true,
         ..way("a", "c", &["tap"])
     };
     let mut played = Played::of(&desc(vec![sync]));
@@ -141,7 +141,7 @@ fn states_in_sync_take_over_the_phase_and_keep_step() {
 fn a_phase_that_is_taken_over_at_an_exit_is_not_met_again() {
     let way = |from, to, exit| TransitionDesc {
         exit: Some(exit),
-        sync: Sync::Phase,
+        in_step: true,
         ..way(from, to, &[])
     };
     // Each leads on where the other one was left: once a loop, and not both at once.
