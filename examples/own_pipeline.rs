@@ -13,7 +13,7 @@ mod say;
 
 use std::error::Error;
 use std::ops::Range;
-use throng::gpu::layout::GpuInstance;
+use throng::gpu::GpuInstance;
 
 use say::say;
 use throng::animator::{Animator, AnimatorDesc, Play};

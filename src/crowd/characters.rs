@@ -7,7 +7,6 @@ use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::mesh::{Aabb, AlphaMode, part_bits};
 use crate::pass::pipelines::Variant;
@@ -164,7 +163,7 @@ impl Entry {
 /// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
-        method: GpuPrimitive::format_code(mesh.format()),
+        method: mesh.format() as u32,
         rigid: draw.rigid,
         blending: draw.blending,
     }

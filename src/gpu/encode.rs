@@ -71,7 +71,7 @@ impl Geometry {
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
-                | GpuPrimitive::format_code(format) << GpuPrimitive::METHOD_SHIFT,
+                | (format as u32) << GpuPrimitive::METHOD_SHIFT,
             positions: self.vectors(&primitive.positions)?,
             joints: match &primitive.influences.joints {
                 JointIndices::U8(list) => self.bytes(list)?,

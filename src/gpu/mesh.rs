@@ -7,6 +7,7 @@ use super::textures::Textures;
 use super::{Buffer, Device, Upload, encode, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
+use crate::mesh::Material;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
@@ -20,7 +21,7 @@ use gpu_allocator::vulkan::Allocator;
 pub struct PrimitiveDraw {
     /// Index of the primitive.
     ///
-    /// The vertex shader takes it as the index of its [`super::layout::GpuPrimitive`].
+    /// The vertex shader takes it as the index of its `ThrongPrimitive`.
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
@@ -228,10 +229,7 @@ impl SkinnedMesh {
         palettes::entry_rows(self.format)
     }
 
-    /// The format of its palettes.
-    ///
-    /// In shaders it has the number
-    /// [`GpuPrimitive::format_code`](super::layout::GpuPrimitive::format_code).
+    /// The format of its palettes. `mesh.format() as u32` is its number in shaders.
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
@@ -260,12 +258,12 @@ impl SkinnedMesh {
         whole(&self.geometry)
     }
 
-    /// Storage buffer descriptor of the [`super::layout::GpuPrimitive`]s.
+    /// Storage buffer descriptor of the `ThrongPrimitive`s.
     pub fn primitives(&self) -> vk::DescriptorBufferInfo {
         whole(&self.primitives)
     }
 
-    /// Storage buffer descriptor of the [`super::layout::GpuMaterial`]s.
+    /// Storage buffer descriptor of the `ThrongMaterial`s.
     pub fn materials(&self) -> vk::DescriptorBufferInfo {
         whole(&self.materials)
     }
@@ -277,16 +275,16 @@ impl SkinnedMesh {
 
     /// The textures of `material`, for combined image samplers.
     ///
-    /// They are in the order of [`Material::textures`](crate::mesh::Material::textures). If the
+    /// They are in the order of [`Material::textures`]. If the
     /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
     /// they are those of material 0.
-    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
+    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; Material::TEXTURES] {
         self.textures.of_material(material)
     }
 
     /// All textures, for an array of combined image samplers.
     ///
-    /// [`super::layout::GpuTexture::slot`] is an index into them.
+    /// `ThrongTexture::slot` is an index into them.
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }

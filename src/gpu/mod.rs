@@ -16,6 +16,7 @@ mod device;
 mod encode;
 mod features;
 pub(crate) mod handles;
+#[doc(hidden)]
 pub mod layout;
 mod material;
 mod memory;
@@ -37,6 +38,7 @@ pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::CHUNK;
 pub use features::{Enabled, Features, Support};
 pub(crate) use handles::Gpu;
+pub use layout::GpuInstance;
 pub(crate) use memory::{Buffer, BufferDesc, Object};
 pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};

@@ -19,7 +19,7 @@ const MAX_GROUPS: u32 = 65_535;
 /// do not use a crowd.
 ///
 /// The output of an instance starts at
-/// [`Instance::skinned`](crate::gpu::layout::GpuInstance::skinned), a word of binding 9. From there
+/// [`Instance::skinned`](crate::gpu::GpuInstance::skinned), a word of binding 9. From there
 /// on, the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout) applies. The vertices are in
 /// character space.
 #[derive(Debug)]

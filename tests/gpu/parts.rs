@@ -15,7 +15,7 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::GpuInstance;
+use throng::gpu::GpuInstance;
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };

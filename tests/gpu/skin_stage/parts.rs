@@ -8,7 +8,7 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinStage;
 use throng::ash::{self, vk};
-use throng::gpu::layout::GpuInstance;
+use throng::gpu::GpuInstance;
 use throng::gpu::{
     Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
