@@ -97,6 +97,7 @@ pub mod error;
 mod bytes;
 mod hash;
 pub mod ids;
+#[doc(hidden)]
 pub mod simd;
 mod text;
 mod threads;

@@ -90,6 +90,7 @@ impl Skinner {
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
+    #[doc(hidden)]
     pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
         let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
@@ -99,6 +100,7 @@ impl Skinner {
     ///
     /// Other levels use the better of these two that they include.
     #[must_use]
+    #[doc(hidden)]
     pub const fn simd_level(&self) -> SimdLevel {
         super::kernel::level(self.unit)
     }
