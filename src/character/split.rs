@@ -73,8 +73,8 @@ impl Primitive {
     /// Cuts the primitive into parts that each use at most `max_joints` palette entries.
     ///
     /// This is for devices or formats with such a limit. Every triangle is in exactly one part,
-    /// every vertex keeps all its influences, and [skinned](crate::skin::skin) positions stay the
-    /// same bit for bit.
+    /// every vertex keeps all its influences, and
+    /// [skinned](crate::character::Character::skin_primitive) positions stay the same bit for bit.
     ///
     /// The entries of a part are a contiguous range of a new palette. The ranges of neighbouring
     /// parts overlap in entries that both use. Other entries that several parts use are repeated. A

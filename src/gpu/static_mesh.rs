@@ -43,7 +43,8 @@ pub struct SkinnedPrimitive {
     ///
     /// Triangles that a clip may flip are the exception. They are the ranges of those
     /// [`SkinnedMesh::draws`] that have a [`flip_code`](super::PrimitiveDraw::flip_code). On the
-    /// CPU, [`flipped_triangles`](crate::skin::flipped_triangles) tells which of them a pose flips.
+    /// CPU, [`Character::flipped_triangles`](crate::character::Character::flipped_triangles) tells
+    /// which of them a pose flips.
     /// [`Character::flipping_triangles`](crate::character::Character::flipping_triangles) tells if
     /// there are any.
     pub index_count: u32,

@@ -17,7 +17,7 @@ use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
     SkinningMethod, WriteOnly, palette,
 };
-use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
+use throng::skin::{PosedVertices, morph};
 use throng::{Error, builtin};
 
 /// For positions, as a fraction of the model's size. Measured: 7.8e-7 (CesiumMan, `DualQuat`).
@@ -102,7 +102,9 @@ impl<'a> Subject<'a> {
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
             let palette = E::palette(&memory);
-            skin(self.character, primitive, palette, &self.weights, &mut out).unwrap();
+            self.character
+                .skin_primitive(primitive, palette, &self.weights, &mut out)
+                .unwrap();
             out
         };
         self.primitives.iter().map(skinned).collect()
@@ -139,7 +141,7 @@ impl<'a> Subject<'a> {
                 (*entry, Entry::new(mul(&globals[*node], inverse_bind)))
             })
             .collect();
-        let mut base = MorphedVertices::default();
+        let mut base = PosedVertices::default();
         morph(primitive, &self.weights, &mut base).unwrap();
         for (_, vertex) in &pairing.vertices {
             let influences = primitive.influences.of(*vertex);

@@ -11,7 +11,7 @@ use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTran
 use throng::palette::{Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
-use throng::skin::{PosedVertices, posed_bounds, skin};
+use throng::skin::PosedVertices;
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
     Error::Argument {
@@ -57,17 +57,17 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
         assert_eq!(error, length("palette", count, 3));
     }
     assert_eq!(out, [Mat3x4::IDENTITY; 4]);
-    let error = posed_bounds(&character, &out, None).unwrap_err();
+    let error = character.posed_bounds(&out, None).unwrap_err();
     assert_eq!(error, length("palette", 4, 3));
     let primitive = &character.primitives()[0];
-    let error = skin(
-        &character,
-        primitive,
-        PaletteRef::Mat3x4(&out[..2]),
-        &[],
-        &mut PosedVertices::default(),
-    )
-    .unwrap_err();
+    let error = character
+        .skin_primitive(
+            primitive,
+            PaletteRef::Mat3x4(&out[..2]),
+            &[],
+            &mut PosedVertices::default(),
+        )
+        .unwrap_err();
     assert_eq!(error, length("palette", 2, 3));
 }
 
@@ -154,16 +154,11 @@ fn bounds_hold_what_rounding_moves() {
         let character = dot(rng.vector(-1000.0, 1000.0));
         for _ in 0..30 {
             let palette = [Mat3x4::from_affine(&random_affine(&mut rng))];
-            let bounds = posed_bounds(&character, &palette, None).unwrap();
+            let bounds = character.posed_bounds(&palette, None).unwrap();
             let palette = PaletteRef::Mat3x4(&palette);
-            skin(
-                &character,
-                &character.primitives()[0],
-                palette,
-                &[],
-                &mut posed,
-            )
-            .unwrap();
+            character
+                .skin_primitive(&character.primitives()[0], palette, &[], &mut posed)
+                .unwrap();
             let at = posed.positions[0];
             assert!(
                 at.cmpge(bounds.min).all() && at.cmple(bounds.max).all(),

@@ -16,7 +16,7 @@ use crate::import::options::ImportOptions;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
 use crate::skeleton::rest_model_pose;
-use crate::skin::{PosedVertices, skin};
+use crate::skin::PosedVertices;
 use std::sync::Arc;
 
 impl RawCharacter {
@@ -249,7 +249,7 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
     let mut posed = PosedVertices::default();
     for primitive in &character.model.primitives {
         let palette = PaletteRef::Mat3x4(&palette);
-        skin(character, primitive, palette, &weights, &mut posed)?;
+        character.skin_primitive(primitive, palette, &weights, &mut posed)?;
         for point in &posed.positions {
             if !point.is_finite() {
                 let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");

@@ -8,7 +8,6 @@ use crate::mesh::{MorphTarget, MorphWeight, Primitive};
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
 use crate::simd::SimdLevel;
 use crate::skin::PosedVertices;
-use crate::skin::vertices::skin;
 use glam::{Affine3A, Quat, Vec3, Vec4};
 
 /// Random numbers in -1..1 (xorshift).
@@ -87,7 +86,9 @@ fn check(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) {
     ] {
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for (number, primitive) in character.primitives().iter().enumerate() {
-            skin(character, primitive, palette, weights, &mut want).unwrap();
+            character
+                .skin_primitive(primitive, palette, weights, &mut want)
+                .unwrap();
             skinner
                 .skin_primitive(number, palette, weights, &mut got)
                 .unwrap();
