@@ -11,6 +11,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
+use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::{
     Crowd, CrowdDesc, Gpu, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash,
@@ -144,7 +145,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             depth_format: DEPTH,
             ..PassDesc::default()
         })?;
-        let slab = builtin::cuboid(glam::vec3(60.0, 0.1, 60.0));
+        let slab = RawPrimitive::cuboid(glam::vec3(60.0, 0.1, 60.0));
         let slab = slab.translated(glam::vec3(0.0, -0.05, 0.0));
         let ground = slab.build_rigid(Material::flat([0.45, 0.43, 0.38, 1.0]))?;
         let ground = crowd.add_character(&mut allocator, &ground)?;
