@@ -51,7 +51,7 @@ impl StateMachineText {
     /// Parses `text`. Errors use `file` as the file name.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] in these cases:
+    /// [`Error::Description`] in these cases:
     ///
     /// - The text is not TOML, or does not have the form of a state machine. The error names the
     ///   line, and the part of the state machine if it is known.
@@ -69,7 +69,7 @@ impl StateMachineText {
                     cap: Self::MAX_BYTES,
                 },
             }
-            .into_state_machine_error());
+            .into_error());
         }
         let lines = Lines::of(text);
         match toml::from_str(text) {
@@ -89,7 +89,7 @@ impl StateMachineText {
                     field: field.into(),
                     why: DescFault::Text(cut(error.message())),
                 }
-                .into_state_machine_error())
+                .into_error())
             }
         }
     }
@@ -147,7 +147,7 @@ impl StateMachineText {
             file: self.file.clone(),
             ..fault.named(&self.desc)
         };
-        error.into_state_machine_error()
+        error.into_error()
     }
 }
 
@@ -155,7 +155,7 @@ impl StateMachineDesc {
     /// The text form, which [`StateMachineText::parse`] reads back as the same data.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for data that has no text form, such as a condition on a parameter
+    /// [`Error::Description`] for data that has no text form, such as a condition on a parameter
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
     pub fn to_toml(&self) -> Result<String> {
         let fault = |why: &dyn core::fmt::Display| -> Error {
@@ -166,7 +166,7 @@ impl StateMachineDesc {
                 field: Box::default(),
                 why: DescFault::Text(cut(&why.to_string())),
             }
-            .into_state_machine_error()
+            .into_error()
         };
         let text = toml::to_string(self).map_err(|why| fault(&why))?;
         let back = StateMachineText::parse("", &text)?;

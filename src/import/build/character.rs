@@ -33,9 +33,8 @@ impl RawCharacter {
     ///
     /// # Errors
     /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
-    /// - [`Error::Animation`](crate::Error::Animation) and
-    ///   [`Error::StateMachine`](crate::Error::StateMachine) for an [`ImportOptions::animation`]
-    ///   that does not fit.
+    /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
+    ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
