@@ -46,8 +46,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         // The part that an engine already has: instance, device, queue, allocator, command buffer,
         // attachments.
         let entry = ash::Entry::load()?;
-        let application =
-            vk::ApplicationInfo::default().api_version(gpu::Features::REQUIRED.api_version);
+        let application = vk::ApplicationInfo::default().api_version(gpu::Device::API_VERSION);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         let instance = entry.create_instance(&info, None)?;
         let fits =
@@ -65,7 +64,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
                     .contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
             })
             .ok_or("no graphics queue")? as u32;
-        let mut features = gpu::Features::REQUIRED.vulkan_1_3();
+        let mut features = gpu::Device::required_features();
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&[1.0])];

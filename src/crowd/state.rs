@@ -112,8 +112,8 @@ impl Crowd {
     ///
     /// # Safety
     /// - The handles of `gpu` belong together and outlive the crowd.
-    /// - The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are enabled, and
-    ///   those that `gpu.enabled` names.
+    /// - The features of [`Device::required_features`] are enabled, and those that `gpu.enabled`
+    ///   names.
     /// - `allocator` was made for the same device, and is the one passed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;
@@ -224,12 +224,6 @@ impl Crowd {
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {
         self.profiler.as_ref().map_or(&[], Profiler::times)
-    }
-
-    /// The profiler, which also measures the engine's own scopes.
-    #[must_use]
-    pub fn profiler(&self) -> Option<&Profiler> {
-        self.profiler.as_ref()
     }
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.

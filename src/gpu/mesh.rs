@@ -2,12 +2,12 @@
 
 use super::encode::Geometry;
 use super::layout::GpuMaterial;
-use super::ranges::{Blending, DrawRange};
+use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, encode, palettes};
+use super::{Buffer, Device, Upload, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
-use crate::mesh::Material;
+use crate::mesh::{AlphaMode, Material};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
@@ -17,7 +17,7 @@ use gpu_allocator::vulkan::Allocator;
 ///
 /// It is the arguments of `vkCmdDrawIndexed` with the mesh's index buffer, and state that goes with
 /// them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrimitiveDraw {
     /// Index of the primitive.
     ///
@@ -37,8 +37,8 @@ pub struct PrimitiveDraw {
     ///
     /// Then a shader needs to read only one matrix (`THRONG_RIGID`).
     pub rigid: bool,
-    /// The way in which its fragments are combined with the attachments.
-    pub blending: Blending,
+    /// The meaning of its material's alpha.
+    pub alpha: AlphaMode,
     /// The argument for `throng_faces`, for triangles that a clip may flip.
     ///
     /// A clip flips triangles if a scale changes its sign. Such triangles are drawn twice, once
@@ -343,7 +343,7 @@ fn draws_of(
         double_sided: range.group.facing == Facing::Unknown
             || material.is_some_and(|m| m.double_sided),
         rigid: range.group.rigid,
-        blending: encode::blending_of(material),
+        alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
         reversed: false,
     };
