@@ -168,7 +168,7 @@ pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
-pub use pass::skin::SkinStage;
+pub use pass::skin::SkinPipeline;
 pub use threads::Threads;
 
 /// Lets the crate's own tests share code with those in `tests`.

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
-use crate::pass::skin::SkinStage;
+use crate::pass::skin::SkinPipeline;
 use gpu_allocator::vulkan::Allocator;
 
 /// Scopes that one frame can measure.
@@ -67,7 +67,7 @@ pub struct Crowd {
     pub(crate) set_layout: SetLayout,
     pub(super) shadow: ShadowInput,
     pub(crate) scatter: ScatterPass,
-    pub(crate) skin: SkinStage,
+    pub(crate) skin: SkinPipeline,
     pub(super) buffers: FrameBuffers,
     pub(crate) passes: Vec<Option<DrawPass>>,
     pub(super) characters: Vec<Option<Entry>>,
@@ -126,7 +126,7 @@ impl Crowd {
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
-            skin: SkinStage::null(),
+            skin: SkinPipeline::null(),
             buffers: FrameBuffers::null(),
             passes: Vec::new(),
             characters: Vec::new(),

@@ -5,7 +5,7 @@
 //!
 //! - [`SkinnedMesh`], [`PaletteRing`] and [`SetLayout`]
 //! - the shader include `shaders/include/throng.glsl`
-//! - [`SkinStage`](crate::SkinStage), if vertices are to be deformed once for many passes
+//! - [`SkinPipeline`](crate::SkinPipeline), if vertices are to be deformed once for many passes
 //!
 //! [`crate::crowd::Crowd`] is built from the same parts.
 //!
@@ -47,5 +47,5 @@ pub use profile::{Scope, ScopeTime};
 pub(crate) use ranges::Blending;
 pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
-pub use static_mesh::{SkinnedPrimitive, SkinnedStream};
+pub use static_mesh::SkinnedPrimitive;
 pub use upload::Upload;
