@@ -158,8 +158,8 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CrowdDesc,
-    DrawBindings, DrawInstances, Frame, InstanceEvent, InstanceId, Lighting, ListId, PassId,
-    Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
+    DrawBindings, Frame, InstanceEvent, InstanceId, Lighting, ListId, PassId, Shadow, ShadowMap,
+    SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;

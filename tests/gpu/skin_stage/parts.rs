@@ -8,9 +8,8 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinPipeline;
 use throng::ash::{self, vk};
-use throng::gpu::GpuInstance;
 use throng::gpu::{
-    Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+    Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
