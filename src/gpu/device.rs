@@ -56,7 +56,6 @@ impl Device {
     /// `maintenance4`.
     ///
     /// Every device of [`Self::API_VERSION`] has them.
-    #[must_use]
     pub fn required_features() -> vk::PhysicalDeviceVulkan13Features<'static> {
         features::required()
     }
