@@ -53,6 +53,30 @@ pub struct Hit {
 }
 
 /// A character in a pose and at a place, for picking.
+///
+/// ```
+/// use throng::glam::Vec3;
+/// use throng::palette::{Mat3x4, PaletteRef};
+/// use throng::skeleton::Affine;
+/// use throng::skin::{Faces, Posed, Ray, Skinner};
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skinner = Skinner::new(&character)?;
+/// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
+/// let weights = vec![0.0; character.morph_weights().len()];
+/// let posed = Posed {
+///     character: &character,
+///     skinner: &skinner,
+///     palette: PaletteRef::Mat3x4(&palette),
+///     weights: &weights,
+///     world_from_model: Affine::from_translation(Vec3::X),
+/// };
+/// let ray = Ray { origin: Vec3::new(1.0, 1.2, 5.0), direction: Vec3::NEG_Z };
+/// let hit = posed.pick(&ray, Faces::Drawn)?.expect("the ray meets the chest");
+/// assert!(!hit.back_face && hit.position.x.abs() < 1e-3);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[doc(alias = "raycast")]
 #[derive(Debug, Clone, Copy)]
 pub struct Posed<'a> {
     /// The character.
