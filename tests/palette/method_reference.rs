@@ -14,8 +14,8 @@ use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
 use throng::mesh::Primitive;
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
-    SkinningMethod, WriteOnly, palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
+    WriteOnly,
 };
 use throng::skin::{PosedVertices, morph};
 use throng::{Error, builtin};
@@ -98,7 +98,9 @@ impl<'a> Subject<'a> {
     fn posed<E: PaletteEntry>(&self, poser: &Poser) -> Vec<PosedVertices> {
         let mut memory = vec![E::zeroed(); self.character.palette().len()];
         let out = WriteOnly::over(&mut memory);
-        palette::<E>(self.character, poser.model(), PaletteFit::Checked, out).unwrap();
+        self.character
+            .write_exact_palette::<E>(poser.model(), out)
+            .unwrap();
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
             let palette = E::palette(&memory);

@@ -8,7 +8,7 @@ use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::palette::{Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::model_pose;
 use throng::skeleton::{Affine, Transform};
 use throng::skin::PosedVertices;
@@ -43,17 +43,13 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     assert_eq!(model, [Affine::IDENTITY; 3]);
 
     let mut out = [Mat3x4::IDENTITY; 4];
-    let error = palette(
-        &character,
-        &model[..2],
-        PaletteFit::Projected,
-        WriteOnly::over(&mut out[..3]),
-    )
-    .unwrap_err();
+    let error = character
+        .write_palette(&model[..2], WriteOnly::over(&mut out[..3]))
+        .unwrap_err();
     assert_eq!(error, length("model pose", 2, 3));
     for count in [2, 4] {
         let view = WriteOnly::over(&mut out[..count]);
-        let error = palette(&character, &model, PaletteFit::Projected, view).unwrap_err();
+        let error = character.write_palette(&model, view).unwrap_err();
         assert_eq!(error, length("palette", count, 3));
     }
     assert_eq!(out, [Mat3x4::IDENTITY; 4]);

@@ -10,7 +10,7 @@ use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::palette::{DualQuat, Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Affine;
 use throng::skin::{Faces, Hit, Posed, PosedVertices, Ray, Skinner};
 
@@ -41,13 +41,9 @@ fn the_nearest_hit_is_that_of_all_triangles() {
         let mut poser = Poser::new();
         let model = poser.pose(&character, clip).unwrap();
         let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];
-        palette(
-            &character,
-            model,
-            PaletteFit::Projected,
-            WriteOnly::over(&mut duals),
-        )
-        .unwrap();
+        character
+            .write_palette(model, WriteOnly::over(&mut duals))
+            .unwrap();
         let entries = matrices(&character, clip);
         let mut hits = 0;
         for palette in [PaletteRef::Mat3x4(&entries), PaletteRef::DualQuat(&duals)] {
