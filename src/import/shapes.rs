@@ -61,8 +61,8 @@ impl RawPrimitive {
 
     /// A sphere around the origin, with smooth normals.
     ///
-    /// `rings` is the number of rows of triangles from pole to pole, from 2 to 256. Other values are
-    /// clamped to this range. Each row has twice as many segments around the sphere.
+    /// `rings` is the number of rows of triangles from pole to pole, from 2 to 256. Other values
+    /// are clamped to this range. Each row has twice as many segments around the sphere.
     ///
     /// The texture goes around once from left to right, upright. Its edges meet at +Z.
     #[must_use]

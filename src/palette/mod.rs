@@ -2,7 +2,8 @@
 //!
 //! A palette has one entry for each distinct pair of joint and inverse bind matrix.
 //! [`Character::write_palette`](crate::character::Character::write_palette) computes the palette of
-//! one pose, and [`Animator::palettes`](crate::animator::Animator::palettes) those of many instances.
+//! one pose, and [`Animator::palettes`](crate::animator::Animator::palettes) those of many
+//! instances.
 
 mod clip_form;
 mod entry;
