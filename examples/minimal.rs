@@ -11,6 +11,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
+use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::{
     Crowd, CrowdDesc, Gpu, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash,
@@ -45,8 +46,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         // The part that an engine already has: instance, device, queue, allocator, command buffer,
         // attachments.
         let entry = ash::Entry::load()?;
-        let application =
-            vk::ApplicationInfo::default().api_version(gpu::Features::REQUIRED.api_version);
+        let application = vk::ApplicationInfo::default().api_version(gpu::Device::API_VERSION);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         let instance = entry.create_instance(&info, None)?;
         let fits =
@@ -64,7 +64,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
                     .contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
             })
             .ok_or("no graphics queue")? as u32;
-        let mut features = gpu::Features::REQUIRED.vulkan_1_3();
+        let mut features = gpu::Device::required_features();
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&[1.0])];
@@ -144,7 +144,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             depth_format: DEPTH,
             ..PassDesc::default()
         })?;
-        let slab = builtin::cuboid(glam::vec3(60.0, 0.1, 60.0));
+        let slab = RawPrimitive::cuboid(glam::vec3(60.0, 0.1, 60.0));
         let slab = slab.translated(glam::vec3(0.0, -0.05, 0.0));
         let ground = slab.build_rigid(Material::flat([0.45, 0.43, 0.38, 1.0]))?;
         let ground = crowd.add_character(&mut allocator, &ground)?;

@@ -13,7 +13,6 @@ mod say;
 
 use std::error::Error;
 use std::ops::Range;
-use throng::gpu::layout::GpuInstance;
 
 use say::say;
 use throng::animator::{Animator, AnimatorDesc, Play};
@@ -22,10 +21,11 @@ use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
 use throng::gpu::{
-    Device, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers, SetLayout,
-    SkinnedMesh, Upload,
+    Device, GpuInstance, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers,
+    SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
+use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::standalone::{
@@ -108,7 +108,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
             memory: RingMemory::Auto,
             min_offset_alignment: 0,
         };
-        let ground = builtin::cuboid(vec3(60.0, 0.1, 60.0)).translated(vec3(0.0, -0.06, 0.0));
+        let ground = RawPrimitive::cuboid(vec3(60.0, 0.1, 60.0)).translated(vec3(0.0, -0.06, 0.0));
         let ground = ground.build_rigid(Material::flat([0.16, 0.17, 0.24, 1.0]))?;
         let mut ground = SkinnedMesh::new(&device, allocator, &mut upload, &ground, method)?;
         let mut ring = PaletteRing::new(&device, allocator, &ring)?;

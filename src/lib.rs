@@ -97,6 +97,7 @@ pub mod error;
 mod bytes;
 mod hash;
 pub mod ids;
+#[doc(hidden)]
 pub mod simd;
 mod text;
 mod threads;
@@ -157,8 +158,8 @@ pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
     AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CrowdDesc,
-    DrawBindings, DrawInstances, Frame, InstanceId, Lighting, ListId, PassId, Shadow, ShadowMap,
-    SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
+    DrawBindings, Frame, InstanceId, Lighting, ListId, PassId, Shadow, ShadowMap, SkinnedVertices,
+    SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
 };
 pub use error::{Error, Result};
 pub use glam;
@@ -167,7 +168,7 @@ pub use gpu_allocator;
 #[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
-pub use pass::skin::SkinStage;
+pub use pass::skin::SkinPipeline;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

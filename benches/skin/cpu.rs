@@ -6,7 +6,7 @@ use crate::scalar;
 use crate::timing::{Time, in_turn};
 use std::hint::black_box;
 use throng::palette::{PaletteRef, WriteOnly};
-use throng::skin::{SkinJob, skin, skin_many};
+use throng::skin::{SkinJob, skin_many};
 
 /// The operation that is timed, for one instance's positions and normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,8 @@ impl Load {
         match figure {
             Figure::Plain => {
                 for primitive in self.character.primitives() {
-                    skin(&self.character, primitive, palette, &[], &mut self.posed)?;
+                    self.character
+                        .skin_primitive(primitive, palette, &[], &mut self.posed)?;
                 }
                 black_box(&self.posed);
             }

@@ -2,9 +2,9 @@
 //!
 //! They are boxes and a ball, as a character that does not move.
 
-use throng::builtin;
 use throng::character::Character;
 use throng::glam::vec3;
+use throng::import::RawPrimitive;
 
 use super::Act;
 use super::body::{BALL, STEPS_M};
@@ -22,7 +22,7 @@ pub(crate) fn props(act: Act) -> throng::Result<Character> {
     )];
     match act {
         Act::Look | Act::LookAndReach => {
-            let ball = builtin::sphere(0.07, 10).translated(BALL);
+            let ball = RawPrimitive::sphere(0.07, 10).translated(BALL);
             meshes.push(ball.colored([0.9, 0.2, 0.15, 1.0]));
         }
         Act::Stand => {

@@ -3,7 +3,6 @@
 
 use std::f32::consts::TAU;
 
-use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Vec2, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
@@ -33,7 +32,7 @@ pub(crate) fn prop(meshes: Vec<RawPrimitive>) -> throng::Result<Character> {
 
 /// A box between two corners.
 pub(crate) fn cuboid(min: Vec3, max: Vec3, color: [f32; 4]) -> RawPrimitive {
-    let cuboid = builtin::cuboid(max - min).translated((min + max) * 0.5);
+    let cuboid = RawPrimitive::cuboid(max - min).translated((min + max) * 0.5);
     cuboid.colored(color)
 }
 
@@ -56,7 +55,7 @@ pub(crate) fn ground(height_m: f32) -> RawPrimitive {
 
 /// A ball with stripes in two colours.
 pub(crate) fn striped_ball(radius_m: f32) -> RawPrimitive {
-    let mut ball = builtin::sphere(radius_m, 24);
+    let mut ball = RawPrimitive::sphere(radius_m, 24);
     let colors = ball.uvs.iter().map(|uv| match (uv.x * 8.0) as u32 % 2 {
         _ if !(0.06..0.94).contains(&uv.y) => [0.95, 0.9, 0.8, 1.0],
         0 => [0.85, 0.12, 0.08, 1.0],

@@ -10,7 +10,7 @@ use throng::palette::{
     SkinningMethod, WriteOnly,
 };
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, flipped_triangles, skin};
+use throng::skin::PosedVertices;
 
 /// A play that holds a model at a moment: the clip does not advance.
 pub(super) fn play(moment: Moment) -> Play<'static> {
@@ -52,7 +52,7 @@ fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVer
     let posed = primitives.map(|primitive| {
         let mut out = PosedVertices::default();
         let palette = PaletteRef::from(&*entries);
-        skin(model, primitive, palette, &weights, &mut out)?;
+        model.skin_primitive(primitive, palette, &weights, &mut out)?;
         Ok(out)
     });
     posed.collect()
@@ -73,6 +73,6 @@ pub(super) fn turned(
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
     let (mut animator, actor) = actor(model, moment)?;
     animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
-    let turned = |part| Ok(flipped_triangles(model, part, PaletteRef::from(&*palette))?);
+    let turned = |part| Ok(model.flipped_triangles(part, PaletteRef::from(&*palette))?);
     parts.iter().map(turned).collect()
 }

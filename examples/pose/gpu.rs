@@ -8,7 +8,6 @@ use throng::SkinningStage;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
-use throng::gpu::SkinnedStream;
 use throng::mesh::Aabb;
 use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
@@ -51,21 +50,22 @@ pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failu
         let skinned = frame.skinned(id)?;
         // SAFETY: the range belongs to the instance, and the buffer allows copying from it.
         let bytes = unsafe { read_buffer(context, skinned.buffer, skinned.offset, skinned.size)? };
-        let read = |stream: SkinnedStream, count: u32| {
-            let start = (stream.offset - skinned.offset) as usize;
-            vectors(&bytes[start..], stream.stride as usize, count as usize)
+        let read = |offset: u64, stride: u32, count: u32| {
+            let start = (offset - skinned.offset) as usize;
+            vectors(&bytes[start..], stride as usize, count as usize)
         };
+        let (vector, tangent) = (SkinnedLayout::VECTOR_BYTES, SkinnedLayout::TANGENT_BYTES);
         let posed = skinned.primitives().map(|part| PosedVertices {
-            positions: read(part.positions, part.vertex_count)
+            positions: read(part.positions, vector, part.vertex_count)
                 .map(Vec4::truncate)
                 .collect(),
             normals: part.normals.map_or_else(Vec::new, |normals| {
-                read(normals, part.vertex_count)
+                read(normals, vector, part.vertex_count)
                     .map(Vec4::truncate)
                     .collect()
             }),
             tangents: part.tangents.map_or_else(Vec::new, |tangents| {
-                read(tangents, part.vertex_count).collect()
+                read(tangents, tangent, part.vertex_count).collect()
             }),
         });
         Ok(posed.collect())

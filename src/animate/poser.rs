@@ -22,7 +22,7 @@ use crate::threads::Threads;
 /// instances may play any clips at any times, as documented at
 /// [`ClipSample`](crate::motion::ClipSample). For a single clip, the result is that of
 /// [`Clip::sample`], [`Skeleton::model_pose`](crate::skeleton::Skeleton::model_pose) and
-/// [`palette`](crate::palette::palette()), apart from rounding.
+/// [`Character::write_palette`], apart from rounding.
 ///
 /// The best [`SimdLevel`] of the CPU is used. At a given level, an instance has the same bits
 /// whatever else is in the batch, and on any number of threads.

@@ -28,7 +28,7 @@ impl StateMachine {
     /// name, the first is used.
     ///
     /// # Errors
-    /// [`Error::StateMachine`](crate::Error::StateMachine) with the part of the state machine, its
+    /// [`Error::Description`](crate::Error::Description) with the part of the state machine, its
     /// field and the fault.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);

@@ -4,7 +4,7 @@ use super::CrowdDesc;
 use super::history_buffer::HistoryBuffer;
 use super::view::VIEW_BYTES;
 use crate::error::Result;
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::gpu::ring::{Ring, RingDesc};
 use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::palette::WriteOnly;

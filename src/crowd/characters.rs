@@ -7,7 +7,6 @@ use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuPrimitive;
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
 use crate::mesh::{Aabb, AlphaMode, part_bits};
 use crate::pass::pipelines::Variant;
@@ -89,9 +88,10 @@ impl Entry {
         let mut draws = mesh.draws().to_vec();
         // Blended primitives keep the order of the file.
         draws.sort_by_key(|draw| {
-            let blended = draw.blending == Blending::Blend;
+            let blending = Blending::of(draw.alpha);
+            let blended = blending == Blending::Blend;
             let state = (
-                draw.blending,
+                blending,
                 draw.rigid,
                 draw.double_sided,
                 (draw.flip_code.is_some(), draw.reversed),
@@ -100,7 +100,7 @@ impl Entry {
             );
             (blended, (!blended).then_some(state), draw.primitive)
         });
-        let solid = draws.partition_point(|draw| draw.blending != Blending::Blend);
+        let solid = draws.partition_point(|draw| draw.alpha != AlphaMode::Blend);
         let bits = part_bits(character.primitives());
         let drawn = character.primitives().iter().zip(bits);
         let drawn = drawn.map(|(primitive, bit)| {
@@ -164,9 +164,9 @@ impl Entry {
 /// The pipeline variant that a draw uses.
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
-        method: GpuPrimitive::format_code(mesh.format()),
+        method: mesh.format() as u32,
         rigid: draw.rigid,
-        blending: draw.blending,
+        blending: Blending::of(draw.alpha),
     }
 }
 

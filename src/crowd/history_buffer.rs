@@ -2,7 +2,7 @@
 
 use super::Capacity;
 use crate::error::Result;
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::gpu::{Buffer, Device, limit};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;

@@ -1,7 +1,7 @@
 //! The CPU's state of an instance, and the totals of instances skinned on the CPU.
 
 use crate::animator::ActorId;
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::skeleton::Affine;
 
 /// The stage that deforms an instance's vertices.

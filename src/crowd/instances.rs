@@ -5,7 +5,7 @@ use super::need::Need;
 use super::range_allocator::RangeAllocator;
 use super::{Capacity, InstanceId};
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::gpu::limit;
 use bytemuck::Zeroable;
 

@@ -53,7 +53,6 @@ pub use frame::{Frame, Views};
 pub use ids::{CharacterId, InstanceId, ListId, PassId, ViewId};
 pub use instance_state::SkinningStage;
 pub use load::CharacterLoad;
-pub use parts::DrawInstances;
 pub use shadow_map::ShadowMap;
 pub use skinned_vertices::SkinnedVertices;
 pub use spawn::Spawn;

@@ -5,18 +5,17 @@ use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId, ViewId};
 use crate::error::{Error, Result};
 use crate::mesh::PartId;
+use core::ops::Range;
 
-/// Instances of one draw, as a range of the visible list. See [`Frame::draw_ranges`].
+/// Instances of one draw, as a range of the visible list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrawInstances {
+pub(super) struct DrawInstances {
     /// First instance of the draw.
-    pub first: u32,
+    pub(super) first: u32,
     /// The number of instances.
-    pub count: u32,
+    pub(super) count: u32,
     /// True if their transforms are flipped.
-    ///
-    /// Then front faces wind the other way.
-    pub mirrored: bool,
+    pub(super) mirrored: bool,
 }
 
 /// The instances of contiguous runs that show the primitive of this bit. Neighbouring runs are
@@ -110,11 +109,12 @@ impl Crowd {
 }
 
 impl Frame<'_> {
-    /// The visible instances that show a primitive of a character.
+    /// The visible instances that show a primitive of a character, as ranges of the visible list.
     ///
     /// `primitive` is the primitive's index. This is for pipelines of the engine's own: the
-    /// instances of [`DrawBindings`](super::DrawBindings), without those that hide the primitive.
-    /// Draw each range with one call.
+    /// instances of [`DrawBindings::plain`](super::DrawBindings::plain), or of
+    /// [`mirrored`](super::DrawBindings::mirrored), without those that hide the primitive. Draw
+    /// each range with one call.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the view was not prepared in this frame.
@@ -124,7 +124,8 @@ impl Frame<'_> {
         view: ViewId,
         character: CharacterId,
         primitive: u32,
-    ) -> Result<impl Iterator<Item = DrawInstances> + '_> {
+        mirrored: bool,
+    ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
         self.prepared_view(view)?;
         let entry = self.crowd.entry(character)?;
         let missing = Error::NotFound {
@@ -134,6 +135,7 @@ impl Frame<'_> {
         };
         let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
-        Ok(shown(runs, drawn.bit))
+        let alike = shown(runs, drawn.bit).filter(move |run| run.mirrored == mirrored);
+        Ok(alike.map(|run| run.first..run.first + run.count))
     }
 }

@@ -7,7 +7,7 @@ use super::history_buffer::words_in_use;
 use super::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::gpu::limit;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};

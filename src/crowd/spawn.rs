@@ -6,7 +6,7 @@ use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::error::{Error, Result};
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::palette::Mat3x4;
 use crate::skeleton::Affine;
 use bytemuck::Zeroable;

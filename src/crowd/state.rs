@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
-use crate::pass::skin::SkinStage;
+use crate::pass::skin::SkinPipeline;
 use gpu_allocator::vulkan::Allocator;
 
 /// Scopes that one frame can measure.
@@ -67,7 +67,7 @@ pub struct Crowd {
     pub(crate) set_layout: SetLayout,
     pub(super) shadow: ShadowInput,
     pub(crate) scatter: ScatterPass,
-    pub(crate) skin: SkinStage,
+    pub(crate) skin: SkinPipeline,
     pub(super) buffers: FrameBuffers,
     pub(crate) passes: Vec<Option<DrawPass>>,
     pub(super) characters: Vec<Option<Entry>>,
@@ -112,8 +112,8 @@ impl Crowd {
     ///
     /// # Safety
     /// - The handles of `gpu` belong together and outlive the crowd.
-    /// - The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are enabled, and
-    ///   those that `gpu.enabled` names.
+    /// - The features of [`Device::required_features`] are enabled, and those that `gpu.enabled`
+    ///   names.
     /// - `allocator` was made for the same device, and is the one passed to every other method.
     pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
         check_desc(desc)?;
@@ -126,7 +126,7 @@ impl Crowd {
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
             scatter: ScatterPass::null(),
-            skin: SkinStage::null(),
+            skin: SkinPipeline::null(),
             buffers: FrameBuffers::null(),
             passes: Vec::new(),
             characters: Vec::new(),
@@ -224,12 +224,6 @@ impl Crowd {
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {
         self.profiler.as_ref().map_or(&[], Profiler::times)
-    }
-
-    /// The profiler, which also measures the engine's own scopes.
-    #[must_use]
-    pub fn profiler(&self) -> Option<&Profiler> {
-        self.profiler.as_ref()
     }
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.

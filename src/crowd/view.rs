@@ -124,7 +124,7 @@ pub struct Shadow {
     /// Vulkan clip space of each layer from world space.
     ///
     /// These are the matrices of the [`View`]s that the layers were drawn with.
-    pub clip_from_world: [Mat4; GpuView::SHADOW_LAYERS],
+    pub clip_from_world: [Mat4; Self::MAX_LAYERS],
     /// The number of layers.
     pub layers: u32,
     /// True if the layers were drawn with a viewport of negative height.
@@ -135,10 +135,15 @@ pub struct Shadow {
     pub bias_texels: f32,
 }
 
+impl Shadow {
+    /// The largest number of layers of a shadow map.
+    pub const MAX_LAYERS: usize = GpuView::SHADOW_LAYERS;
+}
+
 impl Default for Shadow {
     fn default() -> Self {
         Self {
-            clip_from_world: [Mat4::IDENTITY; GpuView::SHADOW_LAYERS],
+            clip_from_world: [Mat4::IDENTITY; Self::MAX_LAYERS],
             layers: 0,
             flipped: false,
             bias_texels: 1.0,
@@ -218,7 +223,7 @@ impl View {
             return fault("View::jitter", "must be finite");
         }
         match &self.shadow {
-            Some(shadow) if shadow.layers as usize > GpuView::SHADOW_LAYERS => {
+            Some(shadow) if shadow.layers as usize > Shadow::MAX_LAYERS => {
                 fault("View::shadow", "must have at most 4 layers")
             }
             Some(shadow)

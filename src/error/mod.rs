@@ -2,9 +2,11 @@
 
 mod argument;
 mod asset;
+mod desc_error;
 mod desc_part;
 mod expect;
 mod names;
+mod place;
 mod range;
 mod saved;
 mod unrepresentable;
@@ -12,9 +14,10 @@ mod variants;
 
 pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
+pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 pub(crate) use expect::{expect_finite, expect_in, expect_len};
 pub(crate) use names::{cut, listed};
 pub use saved::SavedFault;
 pub use unrepresentable::{PoseAt, Unrepresentable};
-pub use variants::{DescError, DescFault, Error, Result};
+pub use variants::{DescFault, Error, Result};

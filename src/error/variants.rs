@@ -1,11 +1,11 @@
-//! The error type, and the errors in descriptions that contain it again.
+//! The error type, and the faults of descriptions, which may contain it again.
 
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
+use super::place::{Field, Place};
 use super::saved::SavedFault;
 use super::unrepresentable::{PoseAt, Unrepresentable};
-use core::fmt;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -144,13 +144,21 @@ pub enum Error {
         /// The property that the format cannot represent.
         why: Unrepresentable,
     },
-    /// The data or text of a state machine is invalid: which part, which line, and why.
-    #[error("{0}")]
-    StateMachine(Box<DescError>),
-    /// The description of a character's animation, or its text, is invalid: which part, which line,
-    /// and why.
-    #[error("{0}")]
-    Animation(Box<DescError>),
+    /// The data or text of an [`AnimationDesc`](crate::character::AnimationDesc) or a
+    /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc) is invalid.
+    #[error("{}{part}{}: {why}", Place { file, line: *line }, Field(field))]
+    Description {
+        /// The name that the caller gave the text. Empty for data that did not come from text.
+        file: Box<str>,
+        /// The line in the text, from 1.
+        line: Option<u32>,
+        /// The part at fault.
+        part: Box<DescPart>,
+        /// The field of the part, such as `points[2].clip`. Empty if the part as a whole is meant.
+        field: Box<str>,
+        /// The reason.
+        why: Box<DescFault>,
+    },
     /// The device or driver does not support a required feature.
     #[error("{device} does not support {what}")]
     Unsupported {
@@ -192,58 +200,6 @@ impl Error {
         self
     }
 }
-
-/// An error in a description's data or text, and its location.
-///
-/// The location is a part and its field, such as `events[2].time_s` of a clip.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DescError {
-    /// The name that the caller gave the text. Empty for data that did not come from text.
-    pub file: Box<str>,
-    /// The line in the text, from 1.
-    pub line: Option<u32>,
-    /// The part at fault.
-    pub part: DescPart,
-    /// The field of the part, such as `points[2].clip`. Empty if the part as a whole is meant.
-    pub field: Box<str>,
-    /// The reason.
-    pub why: DescFault,
-}
-
-impl DescError {
-    pub(crate) fn into_animation_error(self) -> Error {
-        Error::Animation(Box::new(self))
-    }
-
-    pub(crate) fn into_state_machine_error(self) -> Error {
-        Error::StateMachine(Box::new(self))
-    }
-}
-
-impl fmt::Display for DescError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.file.is_empty() || self.line.is_some() {
-            let name: &str = if self.file.is_empty() {
-                "line "
-            } else {
-                &self.file
-            };
-            f.write_str(name)?;
-            match self.line {
-                Some(line) if self.file.is_empty() => write!(f, "{line}: ")?,
-                Some(line) => write!(f, ":{line}: ")?,
-                None => f.write_str(": ")?,
-            }
-        }
-        write!(f, "{}", self.part)?;
-        if !self.field.is_empty() {
-            write!(f, ", {}", self.field)?;
-        }
-        write!(f, ": {}", self.why)
-    }
-}
-
-impl core::error::Error for DescError {}
 
 /// The reason that a part of a description is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

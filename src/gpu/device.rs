@@ -1,7 +1,7 @@
 //! The engine's device, and the properties of it that the parts need.
 
 use super::handles::Gpu;
-use super::{Enabled, Support};
+use super::{Enabled, Support, features};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ffi::CStr;
@@ -49,6 +49,17 @@ impl core::fmt::Debug for Device {
 }
 
 impl Device {
+    /// The minimum Vulkan version, of instance and device.
+    pub const API_VERSION: u32 = features::API_VERSION;
+
+    /// The features that the engine must enable: `dynamicRendering`, `synchronization2` and
+    /// `maintenance4`.
+    ///
+    /// Every device of [`Self::API_VERSION`] has them.
+    pub fn required_features() -> vk::PhysicalDeviceVulkan13Features<'static> {
+        features::required()
+    }
+
     /// Queries the device's properties and checks them.
     ///
     /// # Errors
@@ -57,8 +68,8 @@ impl Device {
     /// # Safety
     /// - The handles of `gpu` belong together, are alive, and outlive everything that is made with
     ///   the result.
-    /// - The features of [`Features::REQUIRED`](super::Features::REQUIRED) are enabled, and those
-    ///   that `gpu.enabled` names.
+    /// - The features of [`Self::required_features`] are enabled, and those that `gpu.enabled`
+    ///   names.
     pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
         // SAFETY: the handles belong together and are alive, by this function's contract.
         let support = unsafe { Support::of(gpu.instance, gpu.physical_device) };

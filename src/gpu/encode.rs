@@ -1,11 +1,11 @@
 //! Encodes a character's streams as words of one geometry buffer.
 
 use super::layout::{GpuInstance, GpuPrimitive};
-use super::ranges::{Blending, DrawRange};
+use super::ranges::DrawRange;
 use super::{limit, ranges};
 use crate::character::Character;
 use crate::error::Result;
-use crate::mesh::{AlphaMode, JointIndices, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedPart};
 use glam::{Vec2, Vec3, Vec4};
@@ -71,7 +71,7 @@ impl Geometry {
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
-                | GpuPrimitive::format_code(format) << GpuPrimitive::METHOD_SHIFT,
+                | (format as u32) << GpuPrimitive::METHOD_SHIFT,
             positions: self.vectors(&primitive.positions)?,
             joints: match &primitive.influences.joints {
                 JointIndices::U8(list) => self.bytes(list)?,
@@ -221,15 +221,6 @@ pub fn mask(target: &MorphTarget, vertices: usize) -> Vec<u32> {
         before += pair[0].count_ones();
     }
     words
-}
-
-/// The blending of a draw, which is part of its pipeline's key.
-pub(crate) fn blending_of(material: Option<&crate::mesh::Material>) -> Blending {
-    match material.map_or(AlphaMode::Opaque, |m| m.alpha) {
-        AlphaMode::Opaque => Blending::Opaque,
-        AlphaMode::Mask { .. } => Blending::Mask,
-        AlphaMode::Blend => Blending::Blend,
-    }
 }
 
 /// The weights in 8 bits, if that loses nothing. In files with 8-bit weights, every weight is a

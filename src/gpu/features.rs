@@ -3,39 +3,16 @@
 use ash::vk;
 use core::ffi::CStr;
 
-/// Features that a device must have and the engine must enable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Features {
-    /// The minimum Vulkan version, of instance and device.
-    pub api_version: u32,
-    /// `VkPhysicalDeviceVulkan13Features::dynamicRendering`
-    pub dynamic_rendering: bool,
-    /// `VkPhysicalDeviceVulkan13Features::synchronization2`
-    pub synchronization2: bool,
-    /// `VkPhysicalDeviceVulkan13Features::maintenance4` (workgroup sizes as specialization
-    /// constants)
-    pub maintenance4: bool,
-}
+/// The minimum Vulkan version, of instance and device.
+pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 
-impl Features {
-    /// The requirements on every device.
-    ///
-    /// They are Vulkan 1.3 and three features that every such device has.
-    pub const REQUIRED: Self = Self {
-        api_version: vk::API_VERSION_1_3,
-        dynamic_rendering: true,
-        synchronization2: true,
-        maintenance4: true,
-    };
-
-    /// The features as a structure for device creation.
-    pub fn vulkan_1_3(&self) -> vk::PhysicalDeviceVulkan13Features<'static> {
-        vk::PhysicalDeviceVulkan13Features::default()
-            .dynamic_rendering(self.dynamic_rendering)
-            .synchronization2(self.synchronization2)
-            .maintenance4(self.maintenance4)
-    }
+/// The features that every device must have and the engine must enable.
+pub(super) fn required() -> vk::PhysicalDeviceVulkan13Features<'static> {
+    vk::PhysicalDeviceVulkan13Features::default()
+        .dynamic_rendering(true)
+        .synchronization2(true)
+        // Workgroup sizes are specialization constants.
+        .maintenance4(true)
 }
 
 /// Optional features that the engine enabled.
@@ -117,8 +94,8 @@ pub struct Support {
 const STORAGE_BUFFERS: u32 = 10;
 
 impl Support {
-    /// Checks `physical_device` for everything in [`Features::REQUIRED`] and for the optional
-    /// features.
+    /// Checks `physical_device` for everything that [`Device`](super::Device) requires, and for the
+    /// optional features.
     ///
     /// # Safety
     /// `physical_device` comes from `instance`, and both are alive.
@@ -131,7 +108,7 @@ impl Support {
             missing: Vec::new(),
             optional: Enabled::NONE,
         };
-        if properties.api_version < Features::REQUIRED.api_version {
+        if properties.api_version < API_VERSION {
             support.missing.push("Vulkan 1.3");
             return support;
         }

@@ -12,8 +12,8 @@ pub struct Gpu<'a> {
     pub instance: &'a ash::Instance,
     /// The physical device that `device` was created from.
     pub physical_device: vk::PhysicalDevice,
-    /// The device, with at least the features of
-    /// [`Features::REQUIRED`](super::Features::REQUIRED) enabled.
+    /// The device, with at least
+    /// [`Device::required_features`](super::Device::required_features) enabled.
     pub device: &'a ash::Device,
     /// The optional features that the engine enabled.
     pub enabled: &'a Enabled,

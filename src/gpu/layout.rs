@@ -4,7 +4,8 @@
 //! and offsets are asserted here at compile time, and a test compares them with the offsets in the
 //! compiled SPIR-V.
 
-use crate::palette::{Mat3x4, PaletteFormat};
+use crate::mesh::Material;
+use crate::palette::Mat3x4;
 use bytemuck::{Pod, Zeroable};
 use core::mem::{offset_of, size_of};
 
@@ -122,19 +123,8 @@ impl GpuPrimitive {
     pub const HAS_UVS1: u32 = 128;
     /// [`Self::flags`]: first of two bits that hold the character's palette format.
     ///
-    /// Its value there is [`Self::format_code`].
+    /// Its value there is that of the [`PaletteFormat`](crate::palette::PaletteFormat).
     pub const METHOD_SHIFT: u32 = 8;
-
-    /// The number of a palette format in shaders (`THRONG_LINEAR` and so on).
-    #[must_use]
-    pub const fn format_code(format: PaletteFormat) -> u32 {
-        match format {
-            PaletteFormat::Mat3x4 => 0,
-            PaletteFormat::DualQuat => 1,
-            PaletteFormat::DualQuatStretch => 2,
-            PaletteFormat::QuatOffset => 3,
-        }
-    }
 }
 
 /// A texture of a material (`ThrongTexture`).
@@ -180,9 +170,8 @@ pub struct GpuMaterial {
     pub flags: u32,
     /// Zero.
     pub reserved: [u32; 3],
-    /// The textures, in the order of
-    /// [`character::Material::textures`](crate::mesh::Material::textures).
-    pub textures: [GpuTexture; GpuMaterial::TEXTURES],
+    /// The textures, in the order of [`Material::textures`].
+    pub textures: [GpuTexture; Material::TEXTURES],
 }
 
 impl GpuMaterial {
@@ -194,8 +183,6 @@ impl GpuMaterial {
     pub const UNLIT: u32 = 4;
     /// [`Self::flags`]: first of five bits that say which textures exist.
     pub const TEXTURE_SHIFT: u32 = 8;
-    /// The number of textures: base colour, metallic-roughness, normal, occlusion, emissive.
-    pub const TEXTURES: usize = 5;
 }
 
 /// The data of a view for shaders (`ThrongView`), std140.

@@ -1,13 +1,10 @@
 //! Encodes materials for the GPU.
 
 use super::layout::{GpuMaterial, GpuTexture};
-use crate::mesh::{AlphaMode, TextureRef};
+use crate::mesh::{AlphaMode, Material, TextureRef};
 
 /// The material as shaders read it. `indices` are the indices of its textures in the set.
-pub(crate) fn material(
-    material: &crate::mesh::Material,
-    indices: [u32; GpuMaterial::TEXTURES],
-) -> GpuMaterial {
+pub(crate) fn material(material: &Material, indices: [u32; Material::TEXTURES]) -> GpuMaterial {
     let textures = material.textures();
     let present = (0..).zip(&textures).fold(0, |bits, (at, texture)| {
         bits | u32::from(texture.is_some()) << at

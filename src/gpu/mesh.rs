@@ -2,11 +2,12 @@
 
 use super::encode::Geometry;
 use super::layout::GpuMaterial;
-use super::ranges::{Blending, DrawRange};
+use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, encode, palettes};
+use super::{Buffer, Device, Upload, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
+use crate::mesh::{AlphaMode, Material};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
@@ -16,11 +17,11 @@ use gpu_allocator::vulkan::Allocator;
 ///
 /// It is the arguments of `vkCmdDrawIndexed` with the mesh's index buffer, and state that goes with
 /// them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrimitiveDraw {
     /// Index of the primitive.
     ///
-    /// The vertex shader takes it as the index of its [`super::layout::GpuPrimitive`].
+    /// The vertex shader takes it as the index of its `ThrongPrimitive`.
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
@@ -36,8 +37,8 @@ pub struct PrimitiveDraw {
     ///
     /// Then a shader needs to read only one matrix (`THRONG_RIGID`).
     pub rigid: bool,
-    /// The way in which its fragments are combined with the attachments.
-    pub blending: Blending,
+    /// The meaning of its material's alpha.
+    pub alpha: AlphaMode,
     /// The argument for `throng_faces`, for triangles that a clip may flip.
     ///
     /// A clip flips triangles if a scale changes its sign. Such triangles are drawn twice, once
@@ -228,10 +229,7 @@ impl SkinnedMesh {
         palettes::entry_rows(self.format)
     }
 
-    /// The format of its palettes.
-    ///
-    /// In shaders it has the number
-    /// [`GpuPrimitive::format_code`](super::layout::GpuPrimitive::format_code).
+    /// The format of its palettes. `mesh.format() as u32` is its number in shaders.
     #[must_use]
     pub fn format(&self) -> PaletteFormat {
         self.format
@@ -260,12 +258,12 @@ impl SkinnedMesh {
         whole(&self.geometry)
     }
 
-    /// Storage buffer descriptor of the [`super::layout::GpuPrimitive`]s.
+    /// Storage buffer descriptor of the `ThrongPrimitive`s.
     pub fn primitives(&self) -> vk::DescriptorBufferInfo {
         whole(&self.primitives)
     }
 
-    /// Storage buffer descriptor of the [`super::layout::GpuMaterial`]s.
+    /// Storage buffer descriptor of the `ThrongMaterial`s.
     pub fn materials(&self) -> vk::DescriptorBufferInfo {
         whole(&self.materials)
     }
@@ -277,16 +275,16 @@ impl SkinnedMesh {
 
     /// The textures of `material`, for combined image samplers.
     ///
-    /// They are in the order of [`Material::textures`](crate::mesh::Material::textures). If the
+    /// They are in the order of [`Material::textures`]. If the
     /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
     /// they are those of material 0.
-    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
+    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; Material::TEXTURES] {
         self.textures.of_material(material)
     }
 
     /// All textures, for an array of combined image samplers.
     ///
-    /// [`super::layout::GpuTexture::slot`] is an index into them.
+    /// `ThrongTexture::slot` is an index into them.
     pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
         self.textures.all()
     }
@@ -345,7 +343,7 @@ fn draws_of(
         double_sided: range.group.facing == Facing::Unknown
             || material.is_some_and(|m| m.double_sided),
         rigid: range.group.rigid,
-        blending: encode::blending_of(material),
+        alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
         reversed: false,
     };

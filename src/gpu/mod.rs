@@ -5,7 +5,7 @@
 //!
 //! - [`SkinnedMesh`], [`PaletteRing`] and [`SetLayout`]
 //! - the shader include `shaders/include/throng.glsl`
-//! - [`SkinStage`](crate::SkinStage), if vertices are to be deformed once for many passes
+//! - [`SkinPipeline`](crate::SkinPipeline), if vertices are to be deformed once for many passes
 //!
 //! [`crate::crowd::Crowd`] is built from the same parts.
 //!
@@ -16,6 +16,7 @@ mod device;
 mod encode;
 mod features;
 pub(crate) mod handles;
+#[doc(hidden)]
 pub mod layout;
 mod material;
 mod memory;
@@ -35,16 +36,18 @@ mod upload;
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::CHUNK;
-pub use features::{Enabled, Features, Support};
+pub use features::{Enabled, Support};
 pub(crate) use handles::Gpu;
+pub use layout::GpuInstance;
 pub(crate) use memory::{Buffer, BufferDesc, Object};
 pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
-pub use profile::{Profiler, Scope, ScopeTime};
-pub use ranges::Blending;
+pub(crate) use profile::Profiler;
+pub use profile::{Scope, ScopeTime};
+pub(crate) use ranges::Blending;
 pub use ring::RingMemory;
 pub use sets::{SetBuffers, SetLayout};
-pub use static_mesh::{SkinnedPrimitive, SkinnedStream};
+pub use static_mesh::SkinnedPrimitive;
 pub use upload::Upload;
 
 // For the tests and benches of this crate: not part of the API.

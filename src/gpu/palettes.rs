@@ -3,8 +3,8 @@
 use crate::character::Character;
 use crate::error::Result;
 use crate::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, PaletteRef,
-    QuatOffset, WriteOnly, palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
+    WriteOnly,
 };
 use crate::skeleton::{Affine, rest_model_pose};
 use bytemuck::{Pod, Zeroable};
@@ -25,35 +25,42 @@ pub(crate) const fn entry_rows(format: PaletteFormat) -> u32 {
 }
 
 /// Writes the palette of a model pose into exactly as many rows as it has.
+///
+/// If `exact`, matrices that the format cannot represent are rejected.
 fn write(
     character: &Character,
     format: PaletteFormat,
     model: &[Affine],
-    fit: PaletteFit,
+    exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
     match format {
-        PaletteFormat::Mat3x4 => write_as::<Mat3x4>(character, model, fit, out),
-        PaletteFormat::DualQuat => write_as::<DualQuat>(character, model, fit, out),
-        PaletteFormat::DualQuatStretch => write_as::<DualQuatStretch>(character, model, fit, out),
-        PaletteFormat::QuatOffset => write_as::<QuatOffset>(character, model, fit, out),
+        PaletteFormat::Mat3x4 => write_as::<Mat3x4>(character, model, exact, out),
+        PaletteFormat::DualQuat => write_as::<DualQuat>(character, model, exact, out),
+        PaletteFormat::DualQuatStretch => write_as::<DualQuatStretch>(character, model, exact, out),
+        PaletteFormat::QuatOffset => write_as::<QuatOffset>(character, model, exact, out),
     }
 }
 
 fn write_as<E: PaletteEntry>(
     character: &Character,
     model: &[Affine],
-    fit: PaletteFit,
+    exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
     let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
-    palette(character, model, fit, WriteOnly::over(out))
+    let out = WriteOnly::over(out);
+    if exact {
+        character.write_exact_palette(model, out)
+    } else {
+        character.write_palette(model, out)
+    }
 }
 
 /// Checks that a format can represent the palette of a model pose.
 ///
 /// # Errors
-/// As [`palette`] with [`PaletteFit::Checked`].
+/// As [`Character::write_exact_palette`].
 pub(crate) fn check(
     character: &Character,
     format: PaletteFormat,
@@ -67,7 +74,7 @@ pub(crate) fn check(
     let rows = character.palette().len() * entry_rows(format) as usize;
     scratch.clear();
     scratch.resize(rows, Row::zeroed());
-    write(character, format, model, PaletteFit::Checked, scratch)
+    write(character, format, model, true, scratch)
 }
 
 /// Views the rows of a palette as its entries.
@@ -90,12 +97,6 @@ pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<R
     let model = rest_model_pose(character.skeleton())?;
     let rows = character.palette().len() * entry_rows(format) as usize;
     let mut palette = vec![Row::zeroed(); rows];
-    write(
-        character,
-        format,
-        &model,
-        PaletteFit::Projected,
-        &mut palette,
-    )?;
+    write(character, format, &model, false, &mut palette)?;
     Ok(palette)
 }

@@ -6,7 +6,7 @@ use ash::vk;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// An open scope, to be passed to [`Profiler::end`].
+/// An open scope, to be passed to [`Frame::end_scope`](crate::Frame::end_scope).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a scope that is not ended measures nothing"]
 pub struct Scope {
@@ -26,7 +26,7 @@ pub struct ScopeTime {
 ///
 /// Results of a frame index are read without waiting when that index begins again.
 #[derive(Debug)]
-pub struct Profiler {
+pub(crate) struct Profiler {
     pool: Object<vk::QueryPool>,
     scopes_per_frame: u32,
     period_ns: f32,
@@ -45,7 +45,7 @@ impl Profiler {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the device has no timestamps, and [`Error::Vulkan`].
-    pub fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Self> {
+    pub(crate) fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Self> {
         let period_ns = device.limits.timestamp_period_ns;
         if period_ns <= 0.0 {
             return Err(Error::Unsupported {
@@ -86,7 +86,7 @@ impl Profiler {
     /// # Safety
     /// `device` is the one that this was made with. What was recorded in the previous frame with
     /// this index has been submitted, or that frame was abandoned with [`Self::abandon_frame`].
-    pub unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) {
+    pub(crate) unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) {
         self.times.clear();
         self.raw.clear();
         // Nothing can be measured until the frame's queries are reset.
@@ -126,7 +126,7 @@ impl Profiler {
     /// Discards the scopes of the frame begun last.
     ///
     /// Its commands must never be submitted.
-    pub fn abandon_frame(&mut self) {
+    pub(crate) fn abandon_frame(&mut self) {
         *self.used.get_mut() = self.scopes_per_frame;
         for name in self
             .names
@@ -143,7 +143,7 @@ impl Profiler {
     /// # Safety
     /// `cmd` is recording, outside a render pass, and is submitted before the commands that open
     /// scopes.
-    pub unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
+    pub(crate) unsafe fn record_reset(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let (first, count) = (
             self.frame_index * self.scopes_per_frame * 2,
             self.scopes_per_frame * 2,
@@ -166,7 +166,7 @@ impl Profiler {
     /// # Safety
     /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
     /// same frame.
-    pub unsafe fn begin(
+    pub(crate) unsafe fn begin(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
@@ -205,7 +205,7 @@ impl Profiler {
     ///
     /// # Safety
     /// `cmd` is recording; `scope` was opened in the same frame and has not been ended.
-    pub unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
+    pub(crate) unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
         if let Some(query) = scope.query {
             let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
             // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
@@ -222,7 +222,7 @@ impl Profiler {
     ///
     /// They belong to the previous frame with that frame index.
     #[must_use]
-    pub fn times(&self) -> &[ScopeTime] {
+    pub(crate) fn times(&self) -> &[ScopeTime] {
         &self.times
     }
 
@@ -230,7 +230,7 @@ impl Profiler {
     ///
     /// # Safety
     /// Not in use by the GPU; `device` is the one that it was made with.
-    pub unsafe fn destroy(&mut self, device: &Device) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use the pool, by this function's contract.
         unsafe { self.pool.destroy(device) };
     }

@@ -4,16 +4,25 @@ use crate::character::{Character, Facing};
 use crate::mesh::{AlphaMode, Primitive};
 use std::collections::BTreeMap;
 
-/// The way in which a draw's fragments are combined with the attachments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Blending {
+/// The kind of a draw's [`AlphaMode`], which is part of its pipeline's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Blending {
     /// All fragments are written.
-    #[default]
     Opaque,
     /// Fragments that the material's alpha mask accepts are written.
     Mask,
     /// Fragments are blended over what lies behind, after everything else.
     Blend,
+}
+
+impl Blending {
+    pub(crate) const fn of(alpha: AlphaMode) -> Self {
+        match alpha {
+            AlphaMode::Opaque => Self::Opaque,
+            AlphaMode::Mask { .. } => Self::Mask,
+            AlphaMode::Blend => Self::Blend,
+        }
+    }
 }
 
 /// The properties that triangles of one draw have in common.

@@ -1,8 +1,8 @@
 //! The layout of descriptor set 0, and how it is written.
 
-use super::layout::GpuMaterial;
 use super::{Device, Object, VkCall};
 use crate::error::Result;
+use crate::mesh::Material;
 use ash::vk;
 
 /// The layout of descriptor set 0.
@@ -49,7 +49,7 @@ pub struct SetBuffers<'a> {
     pub ring_palettes: Option<vk::DescriptorBufferInfo>,
     /// Binding 2. See [`super::SkinnedMesh::rest_palette`].
     pub resident_palettes: Option<vk::DescriptorBufferInfo>,
-    /// Binding 3: [`super::layout::GpuInstance`]s.
+    /// Binding 3: [`super::GpuInstance`]s.
     pub instances: Option<vk::DescriptorBufferInfo>,
     /// Binding 4: `u32` indices into the instances. Its range is one frame.
     pub visible: Option<vk::DescriptorBufferInfo>,
@@ -62,15 +62,15 @@ pub struct SetBuffers<'a> {
     /// Binding 8: the active morph weights. Its range is one frame.
     ///
     /// For each instance with active weights it has a count, then the index and the `f32` of each.
-    /// It is not read for instances whose `morphs` is [`super::layout::GpuInstance::NONE`].
+    /// It is not read for instances whose `morphs` is [`super::GpuInstance::NONE`].
     pub morphs: Option<vk::DescriptorBufferInfo>,
     /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
     ///
-    /// It is not read for instances whose `skinned` is [`super::layout::GpuInstance::NONE`].
+    /// It is not read for instances whose `skinned` is [`super::GpuInstance::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
     /// Binding 10: histories.
     ///
-    /// It is not read if [`super::layout::GpuView::history_instances`] is 0.
+    /// It is not read if the view's `history_instances` is 0.
     pub history: Option<vk::DescriptorBufferInfo>,
     /// Binding 11: textures.
     ///
@@ -130,7 +130,7 @@ impl SetLayout {
                 .descriptor_count(if bindless {
                     device.limits.max_textures
                 } else {
-                    GpuMaterial::TEXTURES as u32
+                    Material::TEXTURES as u32
                 })
                 .stage_flags(vk::ShaderStageFlags::FRAGMENT),
         );
@@ -215,7 +215,7 @@ impl SetLayout {
         let each = if self.bindless {
             textures.max(1)
         } else {
-            GpuMaterial::TEXTURES as u32
+            Material::TEXTURES as u32
         };
         let sizes = Self::pool_sizes(sets, each * sets);
         let counts = self.bindless.then_some(each);

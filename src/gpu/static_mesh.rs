@@ -1,24 +1,13 @@
 //! Deformed vertices in the form of a static mesh.
 
 use super::SkinnedMesh;
-use crate::skin::SkinnedLayout;
 use ash::vk;
-
-/// A stream of deformed vertices: tightly packed `f32`s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SkinnedStream {
-    /// Bytes from the start of the buffer, a multiple of 16.
-    pub offset: u64,
-    /// Bytes from one vertex to the next: 12, or 16 for tangents.
-    pub stride: u32,
-    /// `R32G32B32_SFLOAT`, or `R32G32B32A32_SFLOAT` for tangents.
-    pub format: vk::Format,
-}
 
 /// The deformed vertices of one primitive of an instance, in character space.
 ///
 /// They are vertex buffers, with the indices to draw them or to build an acceleration structure.
-/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout), in bytes.
+/// The layout is that of [`SkinnedLayout`](crate::skin::SkinnedLayout), in bytes from the start of
+/// the buffer. Every offset is a multiple of 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkinnedPrimitive {
     /// Index of the primitive.
@@ -27,12 +16,15 @@ pub struct SkinnedPrimitive {
     pub material: u32,
     /// Number of vertices.
     pub vertex_count: u32,
-    /// Positions, one per vertex.
-    pub positions: SkinnedStream,
-    /// Normals (unit vectors), if the primitive has them.
-    pub normals: Option<SkinnedStream>,
-    /// Tangents (unit vectors, and the bitangent's sign), if the primitive has them.
-    pub tangents: Option<SkinnedStream>,
+    /// Offset of the positions: `R32G32B32_SFLOAT`, with a stride of 12 bytes.
+    pub positions: u64,
+    /// Offset of the normals (unit vectors) in the same format, if the primitive has them.
+    pub normals: Option<u64>,
+    /// Offset of the tangents, if the primitive has them.
+    ///
+    /// They are unit vectors, and the bitangent's sign: `R32G32B32A32_SFLOAT`, with a stride of 16
+    /// bytes.
+    pub tangents: Option<u64>,
     /// Type of the indices in [`SkinnedMesh::index_buffer`].
     pub index_type: vk::IndexType,
     /// First index, in units of `index_type`, from the start of that buffer.
@@ -43,7 +35,8 @@ pub struct SkinnedPrimitive {
     ///
     /// Triangles that a clip may flip are the exception. They are the ranges of those
     /// [`SkinnedMesh::draws`] that have a [`flip_code`](super::PrimitiveDraw::flip_code). On the
-    /// CPU, [`flipped_triangles`](crate::skin::flipped_triangles) tells which of them a pose flips.
+    /// CPU, [`Character::flipped_triangles`](crate::character::Character::flipped_triangles) tells
+    /// which of them a pose flips.
     /// [`Character::flipping_triangles`](crate::character::Character::flipping_triangles) tells if
     /// there are any.
     pub index_count: u32,
@@ -54,25 +47,7 @@ impl SkinnedMesh {
     ///
     /// The instance's deformed vertices start at byte `start` of their buffer.
     pub fn skinned_primitives(&self, start: u64) -> impl Iterator<Item = SkinnedPrimitive> + '_ {
-        let stream = move |word: u32, stride, format| SkinnedStream {
-            offset: start + u64::from(word) * 4,
-            stride,
-            format,
-        };
-        let vectors = move |word| {
-            stream(
-                word,
-                SkinnedLayout::VECTOR_BYTES,
-                vk::Format::R32G32B32_SFLOAT,
-            )
-        };
-        let tangents = move |word| {
-            stream(
-                word,
-                SkinnedLayout::TANGENT_BYTES,
-                vk::Format::R32G32B32A32_SFLOAT,
-            )
-        };
+        let at = move |word: u32| start + u64::from(word) * 4;
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
             let own = self.draws().iter().filter(|draw| draw.primitive == number);
@@ -84,9 +59,9 @@ impl SkinnedMesh {
                 primitive: number,
                 material: any.map_or(0, |draw| draw.material),
                 vertex_count: part.vertex_count,
-                positions: vectors(part.positions),
-                normals: part.normals.map(vectors),
-                tangents: part.tangents.map(tangents),
+                positions: at(part.positions),
+                normals: part.normals.map(at),
+                tangents: part.tangents.map(at),
                 index_type: any.map_or(vk::IndexType::UINT16, |draw| draw.index_type),
                 first_index: first,
                 index_count: end.max().unwrap_or(first) - first,

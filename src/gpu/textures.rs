@@ -1,18 +1,17 @@
 //! A character's images and samplers on the GPU.
 
-use super::layout::GpuMaterial;
 use super::memory::Image;
 use super::texture::MipChain;
 use super::{Device, Object, Upload, VkCall, limit};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::mesh::{Filter, Sampler, TextureRef, Wrap};
+use crate::mesh::{Filter, Material, Sampler, TextureRef, Wrap};
 use ash::vk;
 use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
-const IS_COLOR: [bool; GpuMaterial::TEXTURES] = [true, false, false, false, true];
+const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true];
 
 /// Sampler of the white texel.
 ///
@@ -35,7 +34,7 @@ pub(crate) struct Textures {
     /// Every pair of image and sampler that a material uses, once. The first is a white texel.
     all: Vec<vk::DescriptorImageInfo>,
     /// For each material, indices into `all`.
-    materials: Vec<[u32; GpuMaterial::TEXTURES]>,
+    materials: Vec<[u32; Material::TEXTURES]>,
 }
 
 /// Images and pairs that exist already, while a character's textures are created.
@@ -61,7 +60,7 @@ impl Textures {
         let sampler = self.sampler(device, WHITE_SAMPLER)?;
         self.pair(&mut known, 0, sampler);
         for material in character.materials() {
-            let mut indices = [0; GpuMaterial::TEXTURES];
+            let mut indices = [0; Material::TEXTURES];
             let textures = material.textures().into_iter().zip(IS_COLOR);
             for (index, (texture, is_color)) in indices.iter_mut().zip(textures) {
                 let Some(TextureRef { image, sampler, .. }) = texture else {
@@ -162,7 +161,7 @@ impl Textures {
     }
 
     /// The indices of a material's textures in [`Self::all`].
-    pub(crate) fn indices(&self, material: u32) -> [u32; GpuMaterial::TEXTURES] {
+    pub(crate) fn indices(&self, material: u32) -> [u32; Material::TEXTURES] {
         let of_material = self.materials.get(material as usize);
         of_material.copied().unwrap_or_default()
     }
@@ -170,7 +169,7 @@ impl Textures {
     pub(crate) fn of_material(
         &self,
         material: u32,
-    ) -> [vk::DescriptorImageInfo; GpuMaterial::TEXTURES] {
+    ) -> [vk::DescriptorImageInfo; Material::TEXTURES] {
         self.indices(material)
             .map(|index| self.all.get(index as usize).copied().unwrap_or_default())
     }

@@ -20,6 +20,7 @@ mod raw;
 mod repair;
 mod resource_reader;
 mod rigid;
+mod shapes;
 mod weight_match;
 
 #[cfg(feature = "gltf")]

@@ -75,11 +75,11 @@ impl RawPrimitive {
     /// Use it for a prop, a weapon or a crate.
     ///
     /// ```
-    /// use throng::builtin;
-    /// use throng::mesh::Material;
     /// use throng::glam::Vec3;
+    /// use throng::import::RawPrimitive;
+    /// use throng::mesh::Material;
     ///
-    /// let crate_mesh = builtin::cuboid(Vec3::new(1.0, 0.8, 1.0));
+    /// let crate_mesh = RawPrimitive::cuboid(Vec3::new(1.0, 0.8, 1.0));
     /// let wood = Material::flat([0.5, 0.35, 0.2, 1.0]);
     /// let prop = crate_mesh.build_rigid(wood)?.character;
     /// assert_eq!(prop.skeleton().len(), 1);

@@ -78,10 +78,13 @@ impl Material {
         }
     }
 
+    /// The number of textures of a material.
+    pub const TEXTURES: usize = 5;
+
     /// The five textures in shader order: base colour, metallic-roughness, normal, occlusion,
     /// emissive.
     #[must_use]
-    pub fn textures(&self) -> [Option<TextureRef>; 5] {
+    pub fn textures(&self) -> [Option<TextureRef>; Self::TEXTURES] {
         [
             self.base_color_texture,
             self.metallic_roughness_texture,

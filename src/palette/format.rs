@@ -41,19 +41,20 @@ impl SkinningMethod {
 /// The format of a palette's entries.
 ///
 /// [`Self::of`] finds the format that a character needs for a
-/// [`SkinningMethod`].
+/// [`SkinningMethod`]. The values are those of `THRONG_LINEAR` and so on in shaders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u32)]
 pub enum PaletteFormat {
     /// [`Mat3x4`], 48 bytes: every affine transform.
     #[default]
-    Mat3x4,
+    Mat3x4 = 0,
     /// [`DualQuat`], 32 bytes: rotation and translation.
-    DualQuat,
+    DualQuat = 1,
     /// [`DualQuatStretch`], 48 bytes: rotation, translation, and a positive stretch along the axes
     /// of mesh space.
-    DualQuatStretch,
+    DualQuatStretch = 2,
     /// [`QuatOffset`], 32 bytes: rotation, translation and a positive uniform scale.
-    QuatOffset,
+    QuatOffset = 3,
 }
 
 impl PaletteFormat {

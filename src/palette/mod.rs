@@ -1,8 +1,9 @@
 //! The palette stage: from a model pose to skinning matrices, in every palette format.
 //!
-//! A palette has one entry for each distinct pair of joint and inverse bind matrix. [`palette()`]
-//! computes the palette of one pose, and
-//! [`Animator::palettes`](crate::animator::Animator::palettes) those of many instances.
+//! A palette has one entry for each distinct pair of joint and inverse bind matrix.
+//! [`Character::write_palette`](crate::character::Character::write_palette) computes the palette of
+//! one pose, and [`Animator::palettes`](crate::animator::Animator::palettes) those of many
+//! instances.
 
 mod clip_form;
 mod entry;
@@ -21,7 +22,6 @@ pub use format::{
 };
 pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
-pub use matrices::{PaletteFit, palette};
 pub use write_only::WriteOnly;
 
 // For the tests and benches of this crate: not part of the API.

@@ -9,7 +9,7 @@ use ash::vk;
 /// The key of a pipeline in a pass: everything that its shaders have as a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Variant {
-    /// See [`GpuPrimitive::format_code`](crate::gpu::layout::GpuPrimitive::format_code).
+    /// A [`PaletteFormat`](crate::palette::PaletteFormat) as a number.
     pub(crate) method: u32,
     pub(crate) rigid: bool,
     pub(crate) blending: Blending,

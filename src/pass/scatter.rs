@@ -1,7 +1,7 @@
 //! The scatter pass, which moves changed instance records from the ring to the resident table.
 
 use crate::error::Result;
-use crate::gpu::layout::GpuInstance;
+use crate::gpu::GpuInstance;
 use crate::gpu::pipeline::{compute_pipeline, pipeline_layout, spirv};
 use crate::gpu::{Device, Object, VkCall, sets};
 use ash::vk;

@@ -9,26 +9,26 @@ use core::ops::Range;
 /// The minimum of `maxComputeWorkGroupCount` that devices must support, in every dimension.
 const MAX_GROUPS: u32 = 65_535;
 
-/// The skin stage, which deforms vertices of many instances at once.
+/// The compute pipeline that deforms vertices of many instances at once.
 ///
 /// The instances of one dispatch belong to one character.
 ///
 /// It writes them to device memory, from which any number of passes can draw.
-/// [`Crowd`](crate::Crowd) has a skin stage of its own for instances of
-/// [`SkinningStage::Compute`](crate::SkinningStage::Compute). This type is for engines that
-/// do not use a crowd.
+/// [`Crowd`](crate::Crowd) has such a pipeline of its own for instances of
+/// [`SkinningStage::Compute`](crate::SkinningStage::Compute). This type is for engines that do not
+/// use a crowd.
 ///
 /// The output of an instance starts at
-/// [`Instance::skinned`](crate::gpu::layout::GpuInstance::skinned), a word of binding 9. From there
-/// on, the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout) applies. The vertices are in
-/// character space.
+/// [`GpuInstance::skinned`](crate::gpu::GpuInstance::skinned), a word of binding 9. From there on,
+/// the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout) applies. The vertices are in character
+/// space.
 #[derive(Debug)]
-pub struct SkinStage {
+pub struct SkinPipeline {
     layout: Object<vk::PipelineLayout>,
     pipeline: Object<vk::Pipeline>,
 }
 
-impl SkinStage {
+impl SkinPipeline {
     /// Creates the pipeline.
     ///
     /// # Errors

@@ -7,33 +7,33 @@ use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
 use glam::Vec3;
 
-/// The bounding box of a posed character, in character space.
-///
-/// `weights` has one number for each of [`Character::morph_weights`]. `None` stands for the weights
-/// at rest. The box is the union of each palette entry's box under its skinning matrix. It is never
-/// too small, and usually somewhat too large.
-///
-/// A vertex is a convex combination of its images under the entries, so the union contains it. The
-/// box is widened by the rounding error of both computations.
-///
-/// For morph targets, each palette entry's box is first widened by `Σ |wᵢ| rᵢ`. Here `rᵢ` is the
-/// largest distance, along each axis, that target `i` moves any vertex that the entry influences.
-///
-/// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` or `weights` do not have one
-/// element per entry of the character's palette and per morph weight, or a weight is not finite.
-pub fn posed_bounds(
-    character: &Character,
-    palette: &[Mat3x4],
-    weights: Option<&[f32]>,
-) -> Result<Aabb> {
-    let rest = character.morph_weights();
-    let Some(weights) = weights else {
-        return bounds(character, palette, |weight| rest[weight].rest);
-    };
-    expect_len("morph weights", weights.len(), rest.len())?;
-    expect_finite(weights)?;
-    bounds(character, palette, |weight| weights[weight])
+impl Character {
+    /// The bounding box in a pose, in character space.
+    ///
+    /// `weights` has one number for each of [`Self::morph_weights`]. `None` stands for the weights
+    /// at rest. The box is the union of each palette entry's box under its skinning matrix. It is
+    /// never too small, and usually somewhat too large.
+    ///
+    /// A vertex is a convex combination of its images under the entries, so the union contains it.
+    /// The box is widened by the rounding error of both computations.
+    ///
+    /// For morph targets, each palette entry's box is first widened by `Σ |wᵢ| rᵢ`. Here `rᵢ` is
+    /// the largest distance, along each axis, that target `i` moves any vertex that the entry
+    /// influences.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::error::Error::Argument) if `palette` or `weights` do not have one
+    /// element per entry of the character's palette and per morph weight, or a weight is not
+    /// finite.
+    pub fn posed_bounds(&self, palette: &[Mat3x4], weights: Option<&[f32]>) -> Result<Aabb> {
+        let rest = self.morph_weights();
+        let Some(weights) = weights else {
+            return bounds(self, palette, |weight| rest[weight].rest);
+        };
+        expect_len("morph weights", weights.len(), rest.len())?;
+        expect_finite(weights)?;
+        bounds(self, palette, |weight| weights[weight])
+    }
 }
 
 fn bounds(

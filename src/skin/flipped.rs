@@ -7,43 +7,46 @@ use crate::error::{Result, expect_len};
 use crate::mesh::Primitive;
 use crate::palette::{Mat3x4, PaletteRef, rest_palette};
 
-/// Finds the triangles of a primitive that are flipped under a palette.
-///
-/// `primitive` must be one of the character's, and `palette` must be its whole palette. The result
-/// has one element per triangle. A flipped triangle, compared with the rest pose, shows its front
-/// where its corners are clockwise. A consumer that derives fronts from winding must swap two of
-/// its corners.
-///
-/// A triangle counts as flipped if the determinant of the blended matrix has changed sign at two or
-/// more of its corners. This happens if a clip changes the sign of a scale, or in poses that a
-/// caller makes. Dual quaternions and quaternions with offset never flip a triangle.
-///
-/// # Errors
-/// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element per
-/// entry of the character's palette.
-pub fn flipped_triangles(
-    character: &Character,
-    primitive: &Primitive,
-    palette: PaletteRef<'_>,
-) -> Result<Vec<bool>> {
-    expect_len("palette", palette.len(), character.palette().len())?;
-    let triangles = primitive.indices.as_chunks::<3>().0;
-    let PaletteRef::Mat3x4(now) = palette else {
-        return Ok(vec![false; triangles.len()]);
-    };
-    let rest = rest_palette(character)?;
-    let range = character.palette_range(primitive);
-    let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
-    let (rest, now) = (of_range(&rest), of_range(now));
-    let turned = |vertex: &u32| {
-        let mirrors = |entries| determinant(entries, primitive, *vertex as usize) < 0.0;
-        mirrors(rest) != mirrors(now)
-    };
-    let turned: Vec<bool> = (0..primitive.vertex_count() as u32)
-        .map(|v| turned(&v))
-        .collect();
-    let votes = |corners: &[u32; 3]| corners.iter().filter(|v| turned[**v as usize]).count() >= 2;
-    Ok(triangles.iter().map(votes).collect())
+impl Character {
+    /// Finds the triangles of a primitive that are flipped under a palette.
+    ///
+    /// `primitive` must be one of the character's, and `palette` must be its whole palette. The
+    /// result has one element per triangle. A flipped triangle, compared with the rest pose, shows
+    /// its front where its corners are clockwise. A consumer that derives fronts from winding must
+    /// swap two of its corners.
+    ///
+    /// A triangle counts as flipped if the determinant of the blended matrix has changed sign at
+    /// two or more of its corners. This happens if a clip changes the sign of a scale, or in poses
+    /// that a caller makes. Dual quaternions and quaternions with offset never flip a triangle.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element
+    /// per entry of the character's palette.
+    pub fn flipped_triangles(
+        &self,
+        primitive: &Primitive,
+        palette: PaletteRef<'_>,
+    ) -> Result<Vec<bool>> {
+        expect_len("palette", palette.len(), self.palette().len())?;
+        let triangles = primitive.indices.as_chunks::<3>().0;
+        let PaletteRef::Mat3x4(now) = palette else {
+            return Ok(vec![false; triangles.len()]);
+        };
+        let rest = rest_palette(self)?;
+        let range = self.palette_range(primitive);
+        let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
+        let (rest, now) = (of_range(&rest), of_range(now));
+        let turned = |vertex: &u32| {
+            let mirrors = |entries| determinant(entries, primitive, *vertex as usize) < 0.0;
+            mirrors(rest) != mirrors(now)
+        };
+        let turned: Vec<bool> = (0..primitive.vertex_count() as u32)
+            .map(|v| turned(&v))
+            .collect();
+        let votes =
+            |corners: &[u32; 3]| corners.iter().filter(|v| turned[**v as usize]).count() >= 2;
+        Ok(triangles.iter().map(votes).collect())
+    }
 }
 
 /// The determinant of a vertex's blended matrix, in `f64`.

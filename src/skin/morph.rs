@@ -1,22 +1,9 @@
 //! The morph stage: applies a primitive's active morph targets before skinning.
 
+use super::posed_vertices::PosedVertices;
 use crate::error::{Error, Result};
 use crate::mesh::{MorphTarget, Primitive};
-use glam::{Vec3, Vec4};
-
-/// A primitive's streams after morphing, in mesh (bind) space.
-///
-/// These are the input of [`skin`](crate::skin::skin()). Streams that the primitive lacks stay
-/// empty.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct MorphedVertices {
-    /// In metres, one per vertex.
-    pub positions: Vec<Vec3>,
-    /// Unit vectors, one per vertex.
-    pub normals: Vec<Vec3>,
-    /// Unit vectors with the bitangent's sign in `w`, one per vertex.
-    pub tangents: Vec<Vec4>,
-}
+use glam::Vec3;
 
 /// The targets of `primitive` with a weight other than 0, each with its weight, in order.
 ///
@@ -49,6 +36,7 @@ pub(crate) fn active_targets<'a>(
 /// A target is active if its weight is not 0. Inactive targets cost nothing. `weights` belong to
 /// the whole character, one for each of
 /// [`Character::morph_weights`](crate::character::Character::morph_weights). `out` is overwritten.
+/// Its streams are in mesh space then.
 ///
 /// Each stream is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2), summed in the order of the targets.
 /// Normals and tangent directions that the targets changed are then normalised. If such a sum is
@@ -58,7 +46,7 @@ pub(crate) fn active_targets<'a>(
 /// # Errors
 /// [`Error::Argument`] if `weights` is too short for the primitive's targets, or one of its weights
 /// is not finite. `out` is unchanged then.
-pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut MorphedVertices) -> Result<()> {
+pub fn morph(primitive: &Primitive, weights: &[f32], out: &mut PosedVertices) -> Result<()> {
     let active = active_targets(primitive, weights)?;
     out.positions.clone_from(&primitive.positions);
     out.normals.clone_from(&primitive.normals);

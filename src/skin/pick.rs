@@ -1,6 +1,5 @@
 //! Picking: the nearest hit of a ray on deformed meshes.
 
-use super::bounds::posed_bounds;
 use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
@@ -53,7 +52,31 @@ pub struct Hit {
     pub back_face: bool,
 }
 
-/// A character in a pose, for picking.
+/// A character in a pose and at a place, for picking.
+///
+/// ```
+/// use throng::glam::Vec3;
+/// use throng::palette::{Mat3x4, PaletteRef};
+/// use throng::skeleton::Affine;
+/// use throng::skin::{Faces, Posed, Ray, Skinner};
+///
+/// let character = throng::builtin::mannequin()?.character;
+/// let skinner = Skinner::new(&character)?;
+/// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
+/// let weights = vec![0.0; character.morph_weights().len()];
+/// let posed = Posed {
+///     character: &character,
+///     skinner: &skinner,
+///     palette: PaletteRef::Mat3x4(&palette),
+///     weights: &weights,
+///     world_from_model: Affine::from_translation(Vec3::X),
+/// };
+/// let ray = Ray { origin: Vec3::new(1.0, 1.2, 5.0), direction: Vec3::NEG_Z };
+/// let hit = posed.pick(&ray, Faces::Drawn)?.expect("the ray meets the chest");
+/// assert!(!hit.back_face && hit.position.x.abs() < 1e-3);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[doc(alias = "raycast")]
 #[derive(Debug, Clone, Copy)]
 pub struct Posed<'a> {
     /// The character.
@@ -64,74 +87,8 @@ pub struct Posed<'a> {
     pub palette: PaletteRef<'a>,
     /// The morph weights, one for each of the character's.
     pub weights: &'a [f32],
-}
-
-/// Finds the nearest hit of a ray on a posed character.
-///
-/// The ray is in character space.
-///
-/// If several hits have the same distance, the first in the order of primitives and triangles is
-/// returned.
-///
-/// - The positions are those of [`Skinner::skin`].
-/// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald ("Watertight
-///   Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1), 2013), in `f64`. No
-///   ray slips between triangles that share an edge. Degenerate triangles are never hit.
-/// - A ray that misses [`posed_bounds`] is rejected before the vertices are deformed. This
-///   applies to all methods but dual quaternions, for which those bounds are not valid.
-///
-/// # Errors
-/// [`Error::Argument`] in these cases:
-///
-/// - The ray is not finite or has no direction.
-/// - The skinner was not made for the character.
-/// - The palette is not finite.
-/// - Lengths or weights are invalid, as for [`Skinner::skin`].
-pub fn pick(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
-    let ray = DRay::new(ray)?;
-    posed.check()?;
-    if posed.missed_by(&ray.line())? {
-        return Ok(None);
-    }
-    posed.nearest(&ray, faces, f64::INFINITY)
-}
-
-/// An instance in the world, for picking.
-#[derive(Debug, Clone, Copy)]
-pub struct PosedInstance<'a> {
-    /// The character and its pose.
-    pub posed: Posed<'a>,
-    /// The transform from character space to world space, which must be invertible.
-    pub world_from_model: &'a Affine,
-}
-
-/// Finds the nearest hit of a world-space ray on many instances.
-///
-/// Also returns the index of the instance that was hit. If several instances are hit at the same
-/// distance, the first one is returned.
-///
-/// Each instance is tested as by [`pick`], with the ray in its character space. Distances are along
-/// the ray in world space. A front remains a front if the instance transform flips.
-///
-/// # Errors
-/// - [`Error::Argument`] if the ray is not finite or has no direction.
-/// - [`Error::At`] with the first instance whose transform is not invertible, or for which [`pick`]
-///   returns an error.
-pub fn pick_many(
-    instances: &[PosedInstance<'_>],
-    ray: &Ray,
-    faces: Faces,
-) -> Result<Option<(usize, Hit)>> {
-    let world = DRay::new(ray)?;
-    let mut nearest: Option<(usize, Hit)> = None;
-    for (index, instance) in instances.iter().enumerate() {
-        let limit = nearest.map_or(f64::INFINITY, |(_, hit)| hit.distance);
-        let hit = instance
-            .nearest(&world, faces, limit)
-            .map_err(|why| why.at("instance", index))?;
-        nearest = hit.map(|hit| (index, hit)).or(nearest);
-    }
-    Ok(nearest)
+    /// The transform from character space to the ray's space, which must be invertible.
+    pub world_from_model: Affine,
 }
 
 /// A ray in `f64` whose direction has length 1 in the space where the ray was given.
@@ -163,10 +120,58 @@ impl DRay {
     }
 }
 
-impl PosedInstance<'_> {
+impl Posed<'_> {
+    /// Finds the nearest hit of a ray on the character.
+    ///
+    /// If several hits have the same distance, the first in the order of primitives and triangles
+    /// is returned. A front remains a front if [`Self::world_from_model`] flips.
+    ///
+    /// - The positions are those of [`Skinner::skin`].
+    /// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald
+    ///   ("Watertight Ray/Triangle Intersection", Journal of Computer Graphics Techniques 2 (1),
+    ///   2013), in `f64`. No ray slips between triangles that share an edge. Degenerate triangles
+    ///   are never hit.
+    /// - A ray that misses [`Character::posed_bounds`] is rejected before the vertices are
+    ///   deformed. This applies to all methods but dual quaternions, for which those bounds are not
+    ///   valid.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] in these cases:
+    ///
+    /// - The ray is not finite or has no direction.
+    /// - The skinner was not made for the character.
+    /// - The palette is not finite.
+    /// - Lengths or weights are invalid, as for [`Skinner::skin`].
+    /// - [`Self::world_from_model`] is not invertible.
+    pub fn pick(&self, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
+        self.nearest(&DRay::new(ray)?, faces, f64::INFINITY)
+    }
+
+    /// Finds the nearest hit of a ray on many characters.
+    ///
+    /// Also returns the index of the character that was hit. If several are hit at the same
+    /// distance, the first one is returned. Each is tested as by [`Self::pick`].
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the ray is not finite or has no direction.
+    /// - [`Error::At`] with the first character for which [`Self::pick`] returns an error.
+    pub fn pick_many(characters: &[Self], ray: &Ray, faces: Faces) -> Result<Option<(usize, Hit)>> {
+        let world = DRay::new(ray)?;
+        let mut nearest: Option<(usize, Hit)> = None;
+        for (index, posed) in characters.iter().enumerate() {
+            let limit = nearest.map_or(f64::INFINITY, |(_, hit)| hit.distance);
+            let hit = posed
+                .nearest(&world, faces, limit)
+                .map_err(|why| why.at("instance", index))?;
+            nearest = hit.map(|hit| (index, hit)).or(nearest);
+        }
+        Ok(nearest)
+    }
+
+    /// The nearest hit before `limit`, with the ray in world space.
     fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
-        self.posed.check()?;
-        let affine = self.world_from_model;
+        self.check()?;
+        let affine = &self.world_from_model;
         let world_from_model = DAffine3 {
             matrix3: DMat3::from_cols(
                 Vec3::from(affine.matrix3.x_axis).as_dvec3(),
@@ -183,14 +188,12 @@ impl PosedInstance<'_> {
             origin: model_from_world.transform_point3(world.origin),
             direction: model_from_world.transform_vector3(world.direction),
         };
-        if self.posed.missed_by(&ray.line())? {
+        if self.missed_by(&ray.line())? {
             return Ok(None);
         }
-        self.posed.nearest(&ray, faces, limit)
+        self.nearest_in_model(&ray, faces, limit)
     }
-}
 
-impl Posed<'_> {
     fn check(&self) -> Result<()> {
         if self.skinner.fits(self.character) {
             self.skinner.check(self.palette, self.weights)
@@ -204,7 +207,7 @@ impl Posed<'_> {
     /// The box is valid for blended matrices, whose images are convex combinations. It is not valid
     /// for dual quaternions.
     fn missed_by(&self, line: &Line) -> Result<bool> {
-        let bounds = |list: &[Mat3x4]| posed_bounds(self.character, list, Some(self.weights));
+        let bounds = |list: &[Mat3x4]| self.character.posed_bounds(list, Some(self.weights));
         let bounds = match self.palette {
             PaletteRef::Mat3x4(list) => bounds(list)?,
             PaletteRef::QuatOffset(list) => {
@@ -216,8 +219,10 @@ impl Posed<'_> {
         Ok(line.misses(bounds.min.as_dvec3(), bounds.max.as_dvec3()))
     }
 
-    /// The nearest hit before `limit`, measured in the ray's parameter.
-    fn nearest(&self, ray: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
+    /// The nearest hit before `limit`, with the ray in character space.
+    ///
+    /// The limit is measured in the ray's parameter.
+    fn nearest_in_model(&self, ray: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
         let line = ray.line();
         let (mut best, mut hit) = (limit, None);
         let character = self.character;

@@ -1,100 +1,72 @@
 //! The skin stage in plain code: deforms vertices one at a time by a palette.
 
-use super::morph::{MorphedVertices, morph};
+use super::morph::morph;
+use super::posed_vertices::PosedVertices;
 use crate::character::Character;
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Primitive;
 use crate::palette::PaletteRef;
-use core::mem::take;
 use glam::{Vec3, Vec4};
 
-/// The deformed vertices of one primitive, in character space.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PosedVertices {
-    /// In metres, one per vertex.
-    pub positions: Vec<Vec3>,
-    /// Unit vectors, one per vertex; empty if the primitive has none.
-    pub normals: Vec<Vec3>,
-    /// Unit vectors in the direction of the first texture coordinate, one per vertex.
+impl Character {
+    /// Deforms the vertices of a primitive by a palette.
     ///
-    /// They are not made perpendicular to the normals. `w` is the bitangent's sign. Empty if the
-    /// primitive has no tangents.
-    pub tangents: Vec<Vec4>,
-}
-
-/// Deforms the vertices of a primitive by a palette.
-///
-/// - `palette` is the character's whole palette, in the format of the desired skinning method.
-/// - `weights` belong to the character's morph targets, one for each of
-///   [`Character::morph_weights`]. They apply before the palette does: each stream
-///   is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2). Normals and tangent directions that they
-///   change are then normalised.
-/// - `out` is overwritten.
-///
-/// The first influence of a vertex is the strongest. If a vertex has only one influence, that entry
-/// moves it and nothing is blended. Otherwise:
-///
-/// - [`SkinningMethod::Linear`](crate::palette::SkinningMethod::Linear): the matrix `M = M₀ + Σ wᵢ
-///   (Mᵢ − M₀)`, which is `Σ wᵢ Mᵢ` without the rounding error of the weights. Positions are
-///   transformed by `M`, summed row by row. Normals are transformed by the cofactors of `M` times
-///   the sign of its determinant. This is the inverse transpose up to a positive factor. It is
-///   finite if the matrix is singular, and correct for flips and non-uniform scale. Tangents are
-///   transformed by `M` itself, and their `w` changes sign with the determinant.
-/// - [`SkinningMethod::QuatOffset`](crate::palette::SkinningMethod::QuatOffset): each entry is
-///   expanded to a matrix by [`QuatOffset::expand`](crate::palette::QuatOffset::expand), then
-///   blended as above.
-/// - [`SkinningMethod::DualQuat`](crate::palette::SkinningMethod::DualQuat): `q = q₀ + Σ wᵢ (±qᵢ −
-///   q₀)`, where the sign is negative if the real parts of `qᵢ` and `q₀` have a negative dot
-///   product. Both parts are then divided by the length of the real part (Kavan et al., "Geometric
-///   Skinning with Approximate Dual Quaternion Blending", 2008, algorithm 1). The stretch `s = s₀ +
-///   Σ wᵢ (sᵢ − s₀)` is applied first. With the vectors `r`, `d` of the real and dual part:
-///   `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' = rotate(s p) + 2 (r_w d − d_w r + r × d)`.
-///   Normals are `rotate((s_y s_z, s_z s_x, s_x s_y) n)`. Tangents are `rotate(s t)`, and their `w`
-///   stays.
-///
-/// Normals and tangent directions are then normalised. If an image has no direction, as under a
-/// zero scale, the undeformed direction is used. A palette of identities therefore returns the rest
-/// pose bit for bit, except that −0 may become 0.
-///
-/// # Errors
-/// - [`Error::Argument`] if `palette` does not have one element per entry of the character's
-///   palette, or `weights` one finite number per morph weight.
-/// - [`Error::NotFound`] if `primitive` is not one of the character's and addresses entries that do
-///   not exist.
-///
-/// The contents of `out` are unspecified then.
-pub fn skin(
-    character: &Character,
-    primitive: &Primitive,
-    palette: PaletteRef<'_>,
-    weights: &[f32],
-    out: &mut PosedVertices,
-) -> Result<()> {
-    expect_len("palette", palette.len(), character.palette().len())?;
-    expect_len(
-        "morph weights",
-        weights.len(),
-        character.morph_weights().len(),
-    )?;
-    // Builds the undeformed streams in the memory of the deformed ones.
-    let mut streams = MorphedVertices {
-        positions: take(&mut out.positions),
-        normals: take(&mut out.normals),
-        tangents: take(&mut out.tangents),
-    };
-    morph(primitive, weights, &mut streams)?;
-    match palette {
-        PaletteRef::Mat3x4(list) => deform(character, primitive, list, &mut streams)?,
-        PaletteRef::DualQuat(list) => deform(character, primitive, list, &mut streams)?,
-        PaletteRef::DualQuatStretch(list) => deform(character, primitive, list, &mut streams)?,
-        PaletteRef::QuatOffset(list) => deform(character, primitive, list, &mut streams)?,
+    /// - `palette` is the character's whole palette, in the format of the desired skinning method.
+    /// - `weights` belong to the character's morph targets, one for each of
+    ///   [`Self::morph_weights`]. They apply before the palette does: each stream
+    ///   is `base + Σ wᵢ Δᵢ` (glTF 2.0, section 3.7.2.2). Normals and tangent directions that they
+    ///   change are then normalised.
+    /// - `out` is overwritten.
+    ///
+    /// The first influence of a vertex is the strongest. If a vertex has only one influence, that
+    /// entry moves it and nothing is blended. Otherwise:
+    ///
+    /// - [`SkinningMethod::Linear`](crate::palette::SkinningMethod::Linear): the matrix `M = M₀ + Σ
+    ///   wᵢ (Mᵢ − M₀)`, which is `Σ wᵢ Mᵢ` without the rounding error of the weights. Positions are
+    ///   transformed by `M`, summed row by row. Normals are transformed by the cofactors of `M`
+    ///   times the sign of its determinant. This is the inverse transpose up to a positive factor.
+    ///   It is finite if the matrix is singular, and correct for flips and non-uniform scale.
+    ///   Tangents are transformed by `M` itself, and their `w` changes sign with the determinant.
+    /// - [`SkinningMethod::QuatOffset`](crate::palette::SkinningMethod::QuatOffset): each entry is
+    ///   expanded to a matrix by [`QuatOffset::expand`](crate::palette::QuatOffset::expand), then
+    ///   blended as above.
+    /// - [`SkinningMethod::DualQuat`](crate::palette::SkinningMethod::DualQuat): `q = q₀ + Σ wᵢ
+    ///   (±qᵢ − q₀)`, where the sign is negative if the real parts of `qᵢ` and `q₀` have a negative
+    ///   dot product. Both parts are then divided by the length of the real part (Kavan et al.,
+    ///   "Geometric Skinning with Approximate Dual Quaternion Blending", 2008, algorithm 1). The
+    ///   stretch `s = s₀ + Σ wᵢ (sᵢ − s₀)` is applied first. With the vectors `r`, `d` of the real
+    ///   and dual part: `rotate(p) = p + 2 r × (r × p + r_w p)` and `p' = rotate(s p) + 2 (r_w d −
+    ///   d_w r + r × d)`. Normals are `rotate((s_y s_z, s_z s_x, s_x s_y) n)`. Tangents are
+    ///   `rotate(s t)`, and their `w` stays.
+    ///
+    /// Normals and tangent directions are then normalised. If an image has no direction, as under a
+    /// zero scale, the undeformed direction is used. A palette of identities therefore returns the
+    /// rest pose bit for bit, except that −0 may become 0.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if `palette` does not have one element per entry of the character's
+    ///   palette, or `weights` one finite number per morph weight.
+    /// - [`Error::NotFound`] if `primitive` is not one of the character's and addresses entries
+    ///   that do not exist.
+    ///
+    /// The contents of `out` are unspecified then.
+    pub fn skin_primitive(
+        &self,
+        primitive: &Primitive,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        out: &mut PosedVertices,
+    ) -> Result<()> {
+        expect_len("palette", palette.len(), self.palette().len())?;
+        expect_len("morph weights", weights.len(), self.morph_weights().len())?;
+        morph(primitive, weights, out)?;
+        match palette {
+            PaletteRef::Mat3x4(list) => deform(self, primitive, list, out),
+            PaletteRef::DualQuat(list) => deform(self, primitive, list, out),
+            PaletteRef::DualQuatStretch(list) => deform(self, primitive, list, out),
+            PaletteRef::QuatOffset(list) => deform(self, primitive, list, out),
+        }
     }
-    *out = PosedVertices {
-        positions: streams.positions,
-        normals: streams.normals,
-        tangents: streams.tangents,
-    };
-    Ok(())
 }
 
 /// A palette entry that can be blended.
@@ -122,7 +94,7 @@ fn deform<E: Blend>(
     character: &Character,
     primitive: &Primitive,
     palette: &[E],
-    streams: &mut MorphedVertices,
+    streams: &mut PosedVertices,
 ) -> Result<()> {
     let range = character.palette_range(primitive);
     let entries = palette.get(range.clone()).ok_or(Error::NotFound {

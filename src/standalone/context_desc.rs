@@ -22,7 +22,7 @@ pub struct ContextDesc<'a> {
     pub device: Option<&'a str>,
     /// Features that a device must support.
     ///
-    /// The features of [`Features::REQUIRED`](crate::gpu::Features::REQUIRED) are always included.
+    /// [`Device::required_features`](crate::gpu::Device::required_features) are always included.
     pub required: FeatureSet,
     /// Features to enable if the device supports them.
     ///

@@ -47,10 +47,11 @@ macro_rules! features {
 }
 
 impl FeatureSet {
-    /// The features that throng requires: [`Features::REQUIRED`](crate::gpu::Features::REQUIRED).
+    /// The features that throng requires:
+    /// [`Device::required_features`](crate::gpu::Device::required_features).
     #[must_use]
     pub fn base() -> Self {
-        let v13 = crate::gpu::Features::REQUIRED.vulkan_1_3();
+        let v13 = crate::gpu::Device::required_features();
         Self {
             v13,
             ..Self::default()

@@ -33,7 +33,7 @@ impl StateMachine {
     /// spaces belong to a character, so a motion that names one needs [`Self::of`].
     ///
     /// # Errors
-    /// [`Error::StateMachine`](error::Error::StateMachine) with the part of the state machine, its
+    /// [`Error::Description`](error::Error::Description) with the part of the state machine, its
     /// field and the fault.
     #[doc(hidden)]
     pub fn new(
@@ -55,7 +55,7 @@ impl StateMachine {
         spaces: &[BlendSpace],
     ) -> error::Result<Self> {
         let built = build(desc, skeleton, clips, spaces);
-        built.map_err(|fault| fault.named(desc).into_state_machine_error())
+        built.map_err(|fault| fault.named(desc).into_error())
     }
 }
 

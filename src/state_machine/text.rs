@@ -34,7 +34,7 @@ impl StateMachineText {
                     cap: StateMachineDesc::MAX_TOML_BYTES,
                 },
             }
-            .into_state_machine_error());
+            .into_error());
         }
         let lines = Lines::of(text);
         match toml::from_str(text) {
@@ -54,7 +54,7 @@ impl StateMachineText {
                     field: field.into(),
                     why: DescFault::Text(cut(error.message())),
                 }
-                .into_state_machine_error())
+                .into_error())
             }
         }
     }
@@ -100,7 +100,7 @@ impl StateMachineText {
             file: self.file.clone(),
             ..fault.named(&self.desc)
         };
-        error.into_state_machine_error()
+        error.into_error()
     }
 }
 
@@ -113,7 +113,7 @@ impl StateMachineDesc {
     /// [`StateMachine::from_toml`] also validates the state machine, with errors that name lines.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] in these cases:
+    /// [`Error::Description`] in these cases:
     ///
     /// - The text is not TOML, or does not have the form of a state machine. The error names the
     ///   line, and the part of the state machine if it is known.
@@ -126,7 +126,7 @@ impl StateMachineDesc {
     /// The text form, which [`Self::from_toml`] reads back as the same data.
     ///
     /// # Errors
-    /// [`Error::StateMachine`] for data that has no text form, such as a condition on a parameter
+    /// [`Error::Description`] for data that has no text form, such as a condition on a parameter
     /// with white space in its name. [`StateMachine::of`] rejects all such data.
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn to_toml(&self) -> Result<String> {
@@ -138,7 +138,7 @@ impl StateMachineDesc {
                 field: Box::default(),
                 why: DescFault::Text(cut(&why.to_string())),
             }
-            .into_state_machine_error()
+            .into_error()
         };
         let text = toml::to_string(self).map_err(|why| fault(&why))?;
         if Self::from_toml("", &text)? == *self {

@@ -15,7 +15,7 @@ use throng::import::{
     RawNode, RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
@@ -198,7 +198,9 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
     let posed = |primitive| {
         let mut out = PosedVertices::default();
         let palette = PaletteRef::from(palette.as_slice());
-        skin(character, primitive, palette, &weights, &mut out).unwrap();
+        character
+            .skin_primitive(primitive, palette, &weights, &mut out)
+            .unwrap();
         let wide = out.positions.iter().map(|p| p.to_array().map(f64::from));
         wide.collect()
     };

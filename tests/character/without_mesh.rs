@@ -1,7 +1,6 @@
 //! Skeletons and characters that code makes: without a file, a skin or a mesh.
 
 use crate::reference::rng::Rng;
-use throng::builtin;
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
@@ -187,10 +186,10 @@ fn shapes_are_closed_and_face_outwards() {
     let size = Vec3::new(1.0, 2.0, 0.5);
     let red = Material::flat([0.8, 0.1, 0.1, 1.0]);
     for mesh in [
-        builtin::cuboid(size),
-        builtin::sphere(0.5, 2),
-        builtin::sphere(0.5, 3),
-        builtin::sphere(2.0, 16),
+        RawPrimitive::cuboid(size),
+        RawPrimitive::sphere(0.5, 2),
+        RawPrimitive::sphere(0.5, 3),
+        RawPrimitive::sphere(2.0, 16),
     ] {
         assert_closed(&mesh);
         assert_tangents(&mesh);
@@ -203,14 +202,19 @@ fn shapes_are_closed_and_face_outwards() {
         assert_eq!(character.primitives().len(), 1);
         assert_eq!(character.primitives()[0].indices.len(), triangles * 3);
     }
-    let cuboid = builtin::cuboid(size).build_rigid(red.clone()).unwrap();
+    let cuboid = RawPrimitive::cuboid(size).build_rigid(red.clone()).unwrap();
     assert_eq!(cuboid.rest_bounds().size(), size);
-    let moved = builtin::cuboid(size).translated(Vec3::X).colored([0.5; 4]);
+    let moved = RawPrimitive::cuboid(size)
+        .translated(Vec3::X)
+        .colored([0.5; 4]);
     let moved = moved.build_rigid(red).unwrap();
     assert_eq!(moved.rest_bounds().max, Vec3::X + size * 0.5);
     // Whatever is asked for, there is a sphere.
-    assert_closed(&builtin::sphere(1.0, 0));
-    assert_eq!(builtin::sphere(1.0, 100_000), builtin::sphere(1.0, 256));
+    assert_closed(&RawPrimitive::sphere(1.0, 0));
+    assert_eq!(
+        RawPrimitive::sphere(1.0, 100_000),
+        RawPrimitive::sphere(1.0, 256)
+    );
 }
 
 #[test]

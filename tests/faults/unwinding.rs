@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
-use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinStage};
+use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinPipeline};
 
 /// Errors about memory that could not be allocated or mapped.
 const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
@@ -133,7 +133,7 @@ fn parts_that_are_not_made_leave_nothing() {
         let seen = sweep(
             setup,
             &mut counted,
-            |_| SkinStage::new(&device, &layout),
+            |_| SkinPipeline::new(&device, &layout),
             |_, stage| {
                 if let Some(mut stage) = stage {
                     unsafe { stage.destroy(&device) };

@@ -19,7 +19,7 @@ use throng::glam::Vec3;
 use throng::ids::ClipId;
 use throng::import::{ImportOptions, gltf_file};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skin::{PosedVertices, flipped_triangles, skin};
+use throng::skin::PosedVertices;
 
 /// The result or the text of the error, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
@@ -202,14 +202,18 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut posed = PosedVertices::default();
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {
-        skin(character, part, (&*palette).into(), &weights, &mut posed).unwrap();
+        character
+            .skin_primitive(part, (&*palette).into(), &weights, &mut posed)
+            .unwrap();
         assert_eq!(
             obj.positions[start..start + part.vertex_count()],
             posed.positions
         );
         let (triangles, _) = part.indices.as_chunks::<3>();
         assert_eq!(faces.len(), triangles.len());
-        let turned = flipped_triangles(character, part, (&*palette).into()).unwrap();
+        let turned = character
+            .flipped_triangles(part, (&*palette).into())
+            .unwrap();
         for ((face, [a, b, c]), turned) in faces.iter().zip(triangles).zip(turned) {
             let triangle = if turned { &[*a, *c, *b] } else { &[*a, *b, *c] };
             let corners = face.map(|(v, _)| obj.positions[v]);

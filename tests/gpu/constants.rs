@@ -4,25 +4,17 @@ use std::collections::BTreeMap;
 use throng::MaterialDesc;
 use throng::gpu::SetLayout;
 use throng::gpu::layout::{GpuInstance, GpuMaterial, GpuPrimitive, GpuTexture, GpuView};
+use throng::mesh::Material;
 use throng::palette::PaletteFormat;
 
 /// The constants with a counterpart in Rust.
 const SHARED: [(&str, u32); 23] = [
     ("SOURCE_RING", GpuInstance::SOURCE_RING),
     ("SOURCE_RESIDENT", GpuInstance::SOURCE_RESIDENT),
-    ("LINEAR", GpuPrimitive::format_code(PaletteFormat::Mat3x4)),
-    (
-        "DUAL_QUAT",
-        GpuPrimitive::format_code(PaletteFormat::DualQuat),
-    ),
-    (
-        "DUAL_QUAT_STRETCH",
-        GpuPrimitive::format_code(PaletteFormat::DualQuatStretch),
-    ),
-    (
-        "QUAT_OFFSET",
-        GpuPrimitive::format_code(PaletteFormat::QuatOffset),
-    ),
+    ("LINEAR", PaletteFormat::Mat3x4 as u32),
+    ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
+    ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
+    ("QUAT_OFFSET", PaletteFormat::QuatOffset as u32),
     ("JOINTS_U16", GpuPrimitive::JOINTS_U16),
     ("HAS_NORMALS", GpuPrimitive::HAS_NORMALS),
     ("HAS_UVS", GpuPrimitive::HAS_UVS),
@@ -39,7 +31,7 @@ const SHARED: [(&str, u32); 23] = [
     ("UNLIT", GpuMaterial::UNLIT),
     ("TEXTURE_SHIFT", GpuMaterial::TEXTURE_SHIFT),
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
-    ("EMISSIVE", GpuMaterial::TEXTURES as u32 - 1),
+    ("EMISSIVE", Material::TEXTURES as u32 - 1),
 ];
 /// The constants that only shaders use: the source of a view's last frame, the second set of
 /// texture coordinates, and the textures before the last in the order of `Material::textures`.

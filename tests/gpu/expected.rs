@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
 use throng::palette::{PaletteRef, SkinningMethod};
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 /// World positions of the vertices of each primitive.
 pub(crate) type Shape = Vec<Vec<DVec3>>;
@@ -27,7 +27,9 @@ pub(crate) fn shape(
     let of = |palette: PaletteRef<'_>| {
         let each = character.primitives().iter().map(|primitive| {
             let mut posed = PosedVertices::default();
-            skin(character, primitive, palette, weights, &mut posed).unwrap();
+            character
+                .skin_primitive(primitive, palette, weights, &mut posed)
+                .unwrap();
             let positions = posed.positions.iter();
             positions
                 .map(|p| place.transform_point3(p.as_dvec3()))

@@ -245,11 +245,11 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
             // An engine gets the same instances for each primitive.
             let counts: Vec<u32> = (0..2)
                 .map(|primitive| {
-                    let ranges = frame.draw_ranges(views[0], kind, primitive).unwrap();
-                    ranges.map(|range| range.count).sum()
+                    let ranges = frame.draw_ranges(views[0], kind, primitive, false).unwrap();
+                    ranges.map(|range| range.len() as u32).sum()
                 })
                 .collect();
-            let missing = frame.draw_ranges(views[0], kind, 2).map(drop);
+            let missing = frame.draw_ranges(views[0], kind, 2, false).map(drop);
             assert!(matches!(
                 missing,
                 Err(Error::NotFound {

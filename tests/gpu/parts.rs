@@ -15,9 +15,8 @@ use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Mat3, Mat4, Quat, Vec3};
-use throng::gpu::layout::GpuInstance;
 use throng::gpu::{
-    Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+    Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::{

@@ -10,7 +10,6 @@ use throng::import::{
 };
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Transform;
-use throng::skin::flipped_triangles;
 
 fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
     RawNode {
@@ -233,8 +232,11 @@ fn a_pose_tells_which_triangles_it_turned_over() {
         let out = WriteOnly::over(&mut palette);
         Poser::new().palette(&c, Some((0, time_s)), out).unwrap();
         let palette = PaletteRef::Mat3x4(&palette);
-        let turned = flipped_triangles(&c, &c.primitives()[0], palette).unwrap();
+        let turned = c.flipped_triangles(&c.primitives()[0], palette).unwrap();
         assert_eq!(turned, expected, "at {time_s}");
     }
-    assert!(flipped_triangles(&c, &c.primitives()[0], PaletteRef::Mat3x4(&[])).is_err());
+    assert!(
+        c.flipped_triangles(&c.primitives()[0], PaletteRef::Mat3x4(&[]))
+            .is_err()
+    );
 }

@@ -10,9 +10,7 @@ use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::palette::{
-    DualQuat, PaletteFit, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip, palette,
-};
+use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip};
 use throng::skeleton::Transform;
 
 /// A chain of three joints along +Y, one metre apart.
@@ -236,12 +234,12 @@ fn poses_that_callers_give_are_checked_or_projected() {
     let mut model = poser.pose(&character, None).unwrap().to_vec();
     let mut out = [DualQuat::IDENTITY; 3];
     let to = WriteOnly::over(&mut out);
-    palette(&character, &model, PaletteFit::Checked, to).unwrap();
+    character.write_exact_palette(&model, to).unwrap();
     assert_eq!(out, [DualQuat::IDENTITY; 3]);
 
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
     let to = WriteOnly::over(&mut out);
-    let error = palette(&character, &model, PaletteFit::Checked, to).unwrap_err();
+    let error = character.write_exact_palette(&model, to).unwrap_err();
     let Error::Unrepresentable {
         method,
         joint,
@@ -258,7 +256,7 @@ fn poses_that_callers_give_are_checked_or_projected() {
     );
     assert!(error.to_string().contains("\"middle\""), "{error}");
     let to = WriteOnly::over(&mut out);
-    palette(&character, &model, PaletteFit::Projected, to).unwrap();
+    character.write_palette(&model, to).unwrap();
     let mut numbers = out.iter().flat_map(|entry| entry.real);
     assert!(numbers.all(f32::is_finite));
 }
@@ -269,18 +267,23 @@ fn palettes_and_poses_of_another_length_are_refused() {
     // The lengths are checked before the pose, which cannot be represented.
     let mut model = Poser::new().pose(&character, None).unwrap().to_vec();
     model[1] *= Affine3A::from_scale(Vec3::new(1.0, 1.0, -1.0));
-    for (joints, entries, fit, wanted) in [
-        (3, 2, PaletteFit::Checked, "palette"),
-        (3, 4, PaletteFit::Checked, "palette"),
-        (3, 2, PaletteFit::Projected, "palette"),
-        (3, 4, PaletteFit::Projected, "palette"),
-        (2, 3, PaletteFit::Projected, "model pose"),
+    for (joints, entries, exact, wanted) in [
+        (3, 2, true, "palette"),
+        (3, 4, true, "palette"),
+        (3, 2, false, "palette"),
+        (3, 4, false, "palette"),
+        (2, 3, false, "model pose"),
     ] {
         let mut out = vec![QuatOffset::IDENTITY; entries];
         let to = WriteOnly::over(&mut out);
-        match palette(&character, &model[..joints], fit, to) {
+        let written = if exact {
+            character.write_exact_palette(&model[..joints], to)
+        } else {
+            character.write_palette(&model[..joints], to)
+        };
+        match written {
             Err(Error::Argument { what, .. }) => assert_eq!(what, wanted),
-            other => panic!("{joints} joints, {entries} entries, {fit:?}: {other:?}"),
+            other => panic!("{joints} joints, {entries} entries, {exact}: {other:?}"),
         }
     }
 }

@@ -14,10 +14,10 @@ use throng::glam::{Vec3, Vec4};
 use throng::import::{self, ImportOptions};
 use throng::mesh::Primitive;
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteFormat, QuatOffset,
-    SkinningMethod, WriteOnly, palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
+    WriteOnly,
 };
-use throng::skin::{MorphedVertices, PosedVertices, morph, skin};
+use throng::skin::{PosedVertices, morph};
 use throng::{Error, builtin};
 
 /// For positions, as a fraction of the model's size. Measured: 7.8e-7 (CesiumMan, `DualQuat`).
@@ -98,11 +98,15 @@ impl<'a> Subject<'a> {
     fn posed<E: PaletteEntry>(&self, poser: &Poser) -> Vec<PosedVertices> {
         let mut memory = vec![E::zeroed(); self.character.palette().len()];
         let out = WriteOnly::over(&mut memory);
-        palette::<E>(self.character, poser.model(), PaletteFit::Checked, out).unwrap();
+        self.character
+            .write_exact_palette::<E>(poser.model(), out)
+            .unwrap();
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
             let palette = E::palette(&memory);
-            skin(self.character, primitive, palette, &self.weights, &mut out).unwrap();
+            self.character
+                .skin_primitive(primitive, palette, &self.weights, &mut out)
+                .unwrap();
             out
         };
         self.primitives.iter().map(skinned).collect()
@@ -139,7 +143,7 @@ impl<'a> Subject<'a> {
                 (*entry, Entry::new(mul(&globals[*node], inverse_bind)))
             })
             .collect();
-        let mut base = MorphedVertices::default();
+        let mut base = PosedVertices::default();
         morph(primitive, &self.weights, &mut base).unwrap();
         for (_, vertex) in &pairing.vertices {
             let influences = primitive.influences.of(*vertex);

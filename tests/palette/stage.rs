@@ -8,9 +8,9 @@ use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::palette::{Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::{Affine, Transform};
-use throng::skin::{PosedVertices, posed_bounds, skin};
+use throng::skin::PosedVertices;
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
     Error::Argument {
@@ -46,31 +46,27 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     assert_eq!(model, [Affine::IDENTITY; 3]);
 
     let mut out = [Mat3x4::IDENTITY; 4];
-    let error = palette(
-        &character,
-        &model[..2],
-        PaletteFit::Projected,
-        WriteOnly::over(&mut out[..3]),
-    )
-    .unwrap_err();
+    let error = character
+        .write_palette(&model[..2], WriteOnly::over(&mut out[..3]))
+        .unwrap_err();
     assert_eq!(error, length("model pose", 2, 3));
     for count in [2, 4] {
         let view = WriteOnly::over(&mut out[..count]);
-        let error = palette(&character, &model, PaletteFit::Projected, view).unwrap_err();
+        let error = character.write_palette(&model, view).unwrap_err();
         assert_eq!(error, length("palette", count, 3));
     }
     assert_eq!(out, [Mat3x4::IDENTITY; 4]);
-    let error = posed_bounds(&character, &out, None).unwrap_err();
+    let error = character.posed_bounds(&out, None).unwrap_err();
     assert_eq!(error, length("palette", 4, 3));
     let primitive = &character.primitives()[0];
-    let error = skin(
-        &character,
-        primitive,
-        PaletteRef::Mat3x4(&out[..2]),
-        &[],
-        &mut PosedVertices::default(),
-    )
-    .unwrap_err();
+    let error = character
+        .skin_primitive(
+            primitive,
+            PaletteRef::Mat3x4(&out[..2]),
+            &[],
+            &mut PosedVertices::default(),
+        )
+        .unwrap_err();
     assert_eq!(error, length("palette", 2, 3));
 }
 
@@ -160,16 +156,11 @@ fn bounds_hold_what_rounding_moves() {
         let character = dot(rng.vector(-1000.0, 1000.0));
         for _ in 0..30 {
             let palette = [Mat3x4::from_affine(&random_affine(&mut rng))];
-            let bounds = posed_bounds(&character, &palette, None).unwrap();
+            let bounds = character.posed_bounds(&palette, None).unwrap();
             let palette = PaletteRef::Mat3x4(&palette);
-            skin(
-                &character,
-                &character.primitives()[0],
-                palette,
-                &[],
-                &mut posed,
-            )
-            .unwrap();
+            character
+                .skin_primitive(&character.primitives()[0], palette, &[], &mut posed)
+                .unwrap();
             let at = posed.positions[0];
             assert!(
                 at.cmpge(bounds.min).all() && at.cmple(bounds.max).all(),

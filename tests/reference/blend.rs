@@ -7,7 +7,7 @@ use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin
 use throng::mesh::Primitive;
 use throng::palette::PaletteEntry;
 use throng::skeleton::{Affine, Transform};
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 /// The rounding error of a number of magnitude 1.
 pub const ULP: f32 = 1.0 / 16_777_216.0;
@@ -19,14 +19,9 @@ pub fn skinned<E: PaletteEntry>(
 ) -> PosedVertices {
     let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let mut out = PosedVertices::default();
-    skin(
-        character,
-        primitive,
-        E::palette(palette),
-        &weights,
-        &mut out,
-    )
-    .unwrap();
+    character
+        .skin_primitive(primitive, E::palette(palette), &weights, &mut out)
+        .unwrap();
     out
 }
 

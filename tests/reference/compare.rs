@@ -17,7 +17,7 @@ use throng::character::Character;
 use throng::mesh::Primitive;
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, posed_bounds, skin};
+use throng::skin::PosedVertices;
 
 /// The largest differences that were found.
 ///
@@ -316,18 +316,18 @@ fn pose(
         worst.weight,
         weight_error(scene, character, &weights, &theirs),
     );
-    let bounds = posed_bounds(character, &palette, Some(&weights)).unwrap();
+    let bounds = character.posed_bounds(&palette, Some(&weights)).unwrap();
     let mut posed = PosedVertices::default();
     for pairing in pairings {
         let part = &scene.morphed(pairing.part, &theirs);
-        skin(
-            character,
-            pairing.primitive,
-            PaletteRef::Mat3x4(&palette),
-            &weights,
-            &mut posed,
-        )
-        .unwrap();
+        character
+            .skin_primitive(
+                pairing.primitive,
+                PaletteRef::Mat3x4(&palette),
+                &weights,
+                &mut posed,
+            )
+            .unwrap();
         for position in &posed.positions {
             let inside = position.cmpge(bounds.min).all() && position.cmple(bounds.max).all();
             assert!(inside, "{position} lies outside {bounds:?} at {clip:?}");

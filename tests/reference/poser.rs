@@ -4,7 +4,7 @@
 
 use throng::Result;
 use throng::character::Character;
-use throng::palette::{Mat3x4, PaletteFit, WriteOnly, palette};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
 
 /// The poses of one instance.
@@ -56,7 +56,7 @@ impl Poser {
         out: WriteOnly<'_, Mat3x4>,
     ) -> Result<()> {
         self.pose(character, clip)?;
-        palette(character, &self.model, PaletteFit::Projected, out)
+        character.write_palette(&self.model, out)
     }
 
     /// The local pose that was computed last.

@@ -12,7 +12,7 @@ use throng::import::{self, ImportOptions};
 use throng::mesh::{Influences, JointIndices, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skeleton::Affine;
-use throng::skin::{MorphedVertices, morph};
+use throng::skin::{PosedVertices, morph};
 
 /// The assets, the built-in character and random ones.
 fn characters() -> Vec<Character> {
@@ -41,7 +41,7 @@ fn identity_gives_rest<E: PaletteEntry>(character: &Character) {
     for primitive in character.primitives() {
         let primitive = with_tangents(primitive);
         let out = skinned(character, &primitive, &palette);
-        let mut rest = MorphedVertices::default();
+        let mut rest = PosedVertices::default();
         morph(&primitive, &weights, &mut rest).unwrap();
         assert_eq!(out.positions.len(), rest.positions.len());
         for (got, want) in out.positions.iter().zip(&rest.positions) {

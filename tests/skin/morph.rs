@@ -12,7 +12,7 @@ use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitiv
 use throng::mesh::{Influences, JointIndices, MorphTarget, Primitive};
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Transform;
-use throng::skin::{MorphedVertices, PosedVertices, morph, posed_bounds, skin};
+use throng::skin::{PosedVertices, morph};
 
 /// A primitive with all streams, and with targets that move about every third vertex.
 ///
@@ -63,8 +63,8 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
     }
 }
 
-fn morphed(primitive: &Primitive, weights: &[f32]) -> MorphedVertices {
-    let mut out = MorphedVertices::default();
+fn morphed(primitive: &Primitive, weights: &[f32]) -> PosedVertices {
+    let mut out = PosedVertices::default();
     morph(primitive, weights, &mut out).unwrap();
     out
 }
@@ -188,7 +188,7 @@ fn weights_that_do_not_fit_are_refused() {
     let base = primitive(&mut Rng::new(5), 10, 3);
     let mut out = morphed(&base, &[0.0; 5]);
     let before = out.clone();
-    let refused = |weights: &[f32], out: &mut MorphedVertices| match morph(&base, weights, out) {
+    let refused = |weights: &[f32], out: &mut PosedVertices| match morph(&base, weights, out) {
         Err(Error::Argument {
             what: "morph weights",
             why,
@@ -333,7 +333,9 @@ fn posed(character: &Character, palette: &[Mat3x4], weights: &[f32]) -> Vec<Vec3
     let (mut out, mut all) = (PosedVertices::default(), Vec::new());
     for primitive in character.primitives() {
         let palette = PaletteRef::Mat3x4(palette);
-        skin(character, primitive, palette, weights, &mut out).unwrap();
+        character
+            .skin_primitive(primitive, palette, weights, &mut out)
+            .unwrap();
         all.extend(&out.positions);
     }
     all
@@ -351,13 +353,15 @@ fn bounds_hold_what_is_morphed() {
         let mut poser = Poser::new();
         let out = WriteOnly::over(&mut palette);
         poser.palette(&character, None, out).unwrap();
-        let same = posed_bounds(&character, &palette, Some(poser.weights())).unwrap();
-        let rest = posed_bounds(&character, &palette, None).unwrap();
+        let same = character
+            .posed_bounds(&palette, Some(poser.weights()))
+            .unwrap();
+        let rest = character.posed_bounds(&palette, None).unwrap();
         assert_eq!(rest, same);
         for reach in [0.0, 1e-3, 1.0, 30.0] {
             let weights = character.morph_weights().iter();
             let weights: Vec<f32> = weights.map(|_| rng.range(-reach, reach)).collect();
-            let bounds = posed_bounds(&character, &palette, Some(&weights)).unwrap();
+            let bounds = character.posed_bounds(&palette, Some(&weights)).unwrap();
             for point in posed(&character, &palette, &weights) {
                 let inside = point.cmpge(bounds.min).all() && point.cmple(bounds.max).all();
                 assert!(inside, "{point} lies outside {bounds:?} ({seed}, {reach})");
@@ -420,7 +424,7 @@ fn bounds_grow_where_something_moves() {
         (-2.0, -4.0, 5.0),
         (f32::MAX, f32::NEG_INFINITY, f32::INFINITY),
     ] {
-        let bounds = posed_bounds(&character, &palette, Some(&[weight])).unwrap();
+        let bounds = character.posed_bounds(&palette, Some(&[weight])).unwrap();
         let close = |a: f32, b: f32| a == b || (a - b).abs() < 1e-4;
         assert!(
             close(bounds.min.y, min) && close(bounds.max.y, max),
@@ -433,7 +437,7 @@ fn bounds_grow_where_something_moves() {
         (&[f32::NAN], &palette),
         (&[0.0], &palette[..1]),
     ] {
-        let error = posed_bounds(&character, palette, Some(weights)).unwrap_err();
+        let error = character.posed_bounds(palette, Some(weights)).unwrap_err();
         assert!(matches!(error, Error::Argument { .. }), "{error}");
     }
 }

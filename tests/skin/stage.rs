@@ -7,7 +7,7 @@ use throng::glam::{Affine3A, Mat3, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
 use throng::palette::{Mat3x4, PaletteRef};
 use throng::skeleton::Affine;
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 fn entry(scale: Vec3, rotation: Quat, translation: Vec3) -> Mat3x4 {
     let affine = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
@@ -17,14 +17,9 @@ fn entry(scale: Vec3, rotation: Quat, translation: Vec3) -> Mat3x4 {
 fn skinned(character: &Character, palette: &[Mat3x4]) -> PosedVertices {
     let mut out = PosedVertices::default();
     let palette = PaletteRef::Mat3x4(palette);
-    skin(
-        character,
-        &character.primitives()[0],
-        palette,
-        &[],
-        &mut out,
-    )
-    .unwrap();
+    character
+        .skin_primitive(&character.primitives()[0], palette, &[], &mut out)
+        .unwrap();
     out
 }
 
@@ -79,14 +74,14 @@ fn vertices_between_joints_are_blended() {
 fn output_is_overwritten() {
     let (long, short) = (chain(9), rigid(Vec3::Z));
     let mut out = skinned(&long, &[Mat3x4::IDENTITY; 9]);
-    skin(
-        &short,
-        &short.primitives()[0],
-        PaletteRef::Mat3x4(&[Mat3x4::IDENTITY]),
-        &[],
-        &mut out,
-    )
-    .unwrap();
+    short
+        .skin_primitive(
+            &short.primitives()[0],
+            PaletteRef::Mat3x4(&[Mat3x4::IDENTITY]),
+            &[],
+            &mut out,
+        )
+        .unwrap();
     assert_eq!(out, skinned(&short, &[Mat3x4::IDENTITY]));
 }
 

@@ -10,7 +10,7 @@ use throng::import::{
     RawPrimitive, RawSkin, RawTransform,
 };
 use throng::mesh::{Image, Material, TextureRef};
-use throng::palette::{Mat3x4, PaletteEntry, PaletteFit, WriteOnly};
+use throng::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::{Affine, Transform};
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them.
@@ -159,6 +159,6 @@ pub fn rest_model(character: &Character) -> Vec<Affine> {
 pub fn rest_palette<E: PaletteEntry>(character: &Character) -> Vec<E> {
     let mut out = vec![E::zeroed(); character.palette().len()];
     let to = WriteOnly::over(&mut out);
-    throng::palette::palette(character, &rest_model(character), PaletteFit::Projected, to).unwrap();
+    character.write_palette(&rest_model(character), to).unwrap();
     out
 }

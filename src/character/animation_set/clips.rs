@@ -49,9 +49,8 @@ impl Character {
     /// ```
     ///
     /// # Errors
-    /// - [`Error::Animation`] with the part that does not fit the character, or that needs curves
-    ///   which were not kept.
-    /// - [`Error::StateMachine`] for an error in the state machine.
+    /// [`Error::Description`] with the part that does not fit the character, or that needs curves
+    /// which were not kept.
     pub fn with_animation(mut self, desc: &AnimationDesc) -> Result<Self> {
         let source = AnimationSource::of_desc(desc, None)?;
         let drafts = ClipDraft::all_of(&mut self);
@@ -77,8 +76,8 @@ impl Character {
     /// The clips are packed on rayon's current pool or kept as curves, as the import asked.
     ///
     /// # Errors
-    /// [`Error::Animation`] and [`Error::StateMachine`]. [`Error::Argument`] if the import's error
-    /// bound is not positive and finite.
+    /// [`Error::Description`]. [`Error::Argument`] if the import's error bound is not positive and
+    /// finite.
     pub(crate) fn set_clips(
         &mut self,
         clips: Vec<ClipDraft>,

@@ -30,8 +30,7 @@ impl AnimationSource {
     /// Creates the source from plain data. `read` reads the file that the data may name.
     ///
     /// # Errors
-    /// [`Error::Animation`] for a file that cannot be read, [`Error::StateMachine`] for an error in
-    /// it.
+    /// [`Error::Description`] for a file that cannot be read, or an error in it.
     pub(crate) fn of_desc(desc: &AnimationDesc, read: Option<Read<'_>>) -> Result<Self> {
         let source = Self {
             desc: desc.clone(),
@@ -46,7 +45,7 @@ impl AnimationSource {
     /// Creates the source from text beside a model. `read` reads the file that the text may name.
     ///
     /// # Errors
-    /// As [`Self::of_desc`], and [`Error::Animation`] for text that does not have the form of a
+    /// As [`Self::of_desc`], and [`Error::Description`] for text that does not have the form of a
     /// description.
     #[cfg(feature = "toml")]
     pub(crate) fn of_text(text: AnimationText, read: Option<Read<'_>>) -> Result<Self> {
@@ -120,14 +119,14 @@ impl AnimationSource {
             field: fault.field.into(),
             why: fault.why,
         };
-        error.into_animation_error()
+        error.into_error()
     }
 
     /// The state machine and its source, with its own masks and those of the description that its
     /// layers name.
     ///
     /// # Errors
-    /// [`Error::StateMachine`].
+    /// [`Error::Description`].
     pub(crate) fn machine(
         &self,
         skeleton: &Skeleton,

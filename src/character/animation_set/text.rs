@@ -41,7 +41,7 @@ impl AnimationText {
         };
         if text.len() > StateMachineDesc::MAX_TOML_BYTES {
             let (what, asked, cap) = ("bytes", text.len(), StateMachineDesc::MAX_TOML_BYTES);
-            return Err(whole(None, DescFault::Cap { what, asked, cap }).into_animation_error());
+            return Err(whole(None, DescFault::Cap { what, asked, cap }).into_error());
         }
         let found = Found::of(text);
         match toml::from_str(text) {
@@ -54,7 +54,7 @@ impl AnimationText {
             Err(error) => {
                 let why = DescFault::Text(cut(error.message()));
                 let Some(start) = error.span().map(|span| span.start) else {
-                    return Err(whole(None, why).into_animation_error());
+                    return Err(whole(None, why).into_error());
                 };
                 let line = Some(found.places.line_of(start));
                 let (at, field, begins) = found.places.part_at(start).unwrap_or_default();
@@ -70,7 +70,7 @@ impl AnimationText {
                         field: field.into(),
                         why,
                     };
-                    return Err(error.into_state_machine_error());
+                    return Err(error.into_error());
                 }
                 let part = found.part(at);
                 let (field, error) = (field.into(), whole(line, why));
@@ -79,7 +79,7 @@ impl AnimationText {
                     field,
                     ..error
                 }
-                .into_animation_error())
+                .into_error())
             }
         }
     }
@@ -102,7 +102,7 @@ impl AnimationText {
                     field: Box::default(),
                     why: DescFault::Invalid("is not UTF-8"),
                 };
-                Err(error.into_animation_error())
+                Err(error.into_error())
             }
         }
     }
@@ -143,11 +143,9 @@ impl AnimationDesc {
     /// ```
     ///
     /// # Errors
-    /// - [`Error::Animation`](crate::Error::Animation) for text that is not TOML or does not have
-    ///   the form of a description, with the line and, if known, the part. Also for text longer
-    ///   than [`StateMachineDesc::MAX_TOML_BYTES`].
-    /// - [`Error::StateMachine`](crate::Error::StateMachine) likewise for an error in a state
-    ///   machine inside the text.
+    /// [`Error::Description`](crate::Error::Description) for text that is not TOML or does not have
+    /// the form of a description, with the line and, if known, the part. Also for text longer than
+    /// [`StateMachineDesc::MAX_TOML_BYTES`].
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn from_toml(file: &str, text: &str) -> Result<Self> {
         Ok(AnimationText::parse(file, text)?.desc)

@@ -16,7 +16,7 @@ use crate::import::options::ImportOptions;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
 use crate::skeleton::rest_model_pose;
-use crate::skin::{PosedVertices, skin};
+use crate::skin::PosedVertices;
 use std::sync::Arc;
 
 impl RawCharacter {
@@ -33,9 +33,8 @@ impl RawCharacter {
     ///
     /// # Errors
     /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
-    /// - [`Error::Animation`](crate::Error::Animation) and
-    ///   [`Error::StateMachine`](crate::Error::StateMachine) for an [`ImportOptions::animation`]
-    ///   that does not fit.
+    /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
+    ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
@@ -249,7 +248,7 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
     let mut posed = PosedVertices::default();
     for primitive in &character.model.primitives {
         let palette = PaletteRef::Mat3x4(&palette);
-        skin(character, primitive, palette, &weights, &mut posed)?;
+        character.skin_primitive(primitive, palette, &weights, &mut posed)?;
         for point in &posed.positions {
             if !point.is_finite() {
                 let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");

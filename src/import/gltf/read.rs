@@ -85,8 +85,7 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// and [`ImportOptions::sidecar`] controls whether it is read.
 ///
 /// # Errors
-/// - [`Error::Animation`] and [`Error::StateMachine`] for a TOML file that does not fit, with file,
-///   line and part.
+/// - [`Error::Description`] for a TOML file that does not fit, with file, line and part.
 /// - [`Error::Io`] if the file itself cannot be read.
 /// - [`Error::Asset`], naming the object at fault and the reason.
 /// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.

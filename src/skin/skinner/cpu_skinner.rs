@@ -1,5 +1,5 @@
-//! The skin stage, eight vertices at a time: the same results as [`skin`](super::skin()) up to
-//! rounding.
+//! The skin stage, eight vertices at a time: the same results as
+//! [`Character::skin_primitive`] up to rounding.
 
 use super::kernel::{Out, Task};
 use super::pack::Part;
@@ -10,8 +10,8 @@ use crate::mesh::Aabb;
 use crate::palette::{Mat3x4, PaletteRef, WriteOnly, rest_palette};
 use crate::simd::{SimdLevel, Unit};
 use crate::skin::morph::expect_finite;
+use crate::skin::posed_vertices::PosedVertices;
 use crate::skin::skinned_layout::{SkinnedLayout, TANGENT_WORDS, VECTOR_WORDS};
-use crate::skin::vertices::PosedVertices;
 use glam::Vec3;
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 /// Build it once per character. It can then deform any number of instances, from any number of
 /// threads at once.
 ///
-/// The results match those of [`skin`](crate::skin::skin()), which documents the formulas, up to
+/// The results match those of [`Character::skin_primitive`], which documents the formulas, up to
 /// rounding: sums use fused operations and a different order. The code path is chosen for the CPU
 /// at run time: AVX2 with FMA, or portable code on any other CPU. On one CPU, the same input gives
 /// the same bits, whatever the number of threads. CPUs with and without FMA differ by rounding.
@@ -90,6 +90,7 @@ impl Skinner {
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
+    #[doc(hidden)]
     pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
         let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
@@ -99,6 +100,7 @@ impl Skinner {
     ///
     /// Other levels use the better of these two that they include.
     #[must_use]
+    #[doc(hidden)]
     pub const fn simd_level(&self) -> SimdLevel {
         super::kernel::level(self.unit)
     }

@@ -1,6 +1,7 @@
 //! The fast skin stage: eight vertices at a time.
 //!
-//! The results match those of [`skin`](crate::skin::skin()) up to rounding.
+//! The results match those of
+//! [`Character::skin_primitive`](crate::character::Character::skin_primitive) up to rounding.
 //!
 //! - `pack`: a primitive's streams, repacked once into blocks of eight vertices. Each vertex of a
 //!   block has as many influences as the vertex that uses the most.

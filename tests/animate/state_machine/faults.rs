@@ -74,7 +74,7 @@ fn no_number_in_data_time_or_input_breaks_anything() {
         spoil(&mut desc, &mut rng);
         let machine = match StateMachine::new(&desc, &Skeleton::default(), &made::clips()) {
             Ok(machine) => machine,
-            Err(Error::StateMachine(error)) => {
+            Err(error @ Error::Description { .. }) => {
                 assert!(!error.to_string().is_empty());
                 refused += 1;
                 continue;
@@ -287,7 +287,7 @@ fn too_much_is_refused_with_its_cap() {
     let cap = |desc: &StateMachineDesc| {
         let error = StateMachine::new(desc, &Skeleton::default(), &made::clips()).unwrap_err();
         match error {
-            Error::StateMachine(error) => match error.why {
+            Error::Description { why, .. } => match *why {
                 DescFault::Cap { what, asked, cap } => (what, asked, cap),
                 other => panic!("{other}"),
             },

@@ -319,12 +319,15 @@ fn errors_name_the_part_and_the_line() {
         let at = HERO.find(there).unwrap();
         let text = HERO.replace(there, instead);
         let error = build(character, &text).unwrap_err();
-        let Error::StateMachine(found) = &error else {
+        let Error::Description {
+            file, line: found, ..
+        } = &error
+        else {
             panic!("{error}");
         };
         let message = error.to_string();
         println!("{message}");
-        assert_eq!(&*found.file, "hero.toml");
+        assert_eq!(&**file, "hero.toml");
         // On the line of what differs.
         let same = there
             .bytes()
@@ -337,7 +340,7 @@ fn errors_name_the_part_and_the_line() {
         } else {
             line
         };
-        assert_eq!(found.line, Some(line as u32), "{message}");
+        assert_eq!(*found, Some(line as u32), "{message}");
         let start = format!("hero.toml:{line}: {part}");
         assert!(
             message.starts_with(&start),
@@ -438,10 +441,10 @@ fn texts_that_are_broken_at_random_give_errors_with_lines_or_machines() {
         };
         match build(character, &text) {
             Ok(()) => taken += 1,
-            Err(Error::StateMachine(error)) => {
+            Err(error @ Error::Description { line, .. }) => {
                 let last = text.matches('\n').count() as u32 + 1;
                 assert!(
-                    error.line.is_some_and(|line| (1..=last).contains(&line)),
+                    line.is_some_and(|line| (1..=last).contains(&line)),
                     "{error}"
                 );
                 refused += 1;
@@ -486,7 +489,10 @@ fn texts_without_measure_are_refused() {
             error.to_string().len()
         );
     }
-    let Err(Error::StateMachine(error)) = build(character, &states(257)) else {
+    let Err(Error::Description {
+        line, part, why, ..
+    }) = build(character, &states(257))
+    else {
         panic!("taken");
     };
     let cap = DescFault::Cap {
@@ -494,9 +500,9 @@ fn texts_without_measure_are_refused() {
         asked: 257,
         cap: 256,
     };
-    assert_eq!((error.line, error.why), (Some(1), cap));
+    assert_eq!((line, *why), (Some(1), cap));
     assert_eq!(
-        error.part,
+        *part,
         DescPart::Layer {
             index: 0,
             name: "l".into()

@@ -9,7 +9,7 @@ use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions};
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 /// The skinned triangles of all primitives together, as sorted bits.
 pub(super) fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<u32>> {
@@ -23,7 +23,9 @@ pub(super) fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {
         let palette = PaletteRef::Mat3x4(&palette);
-        skin(character, primitive, palette, &weights, &mut posed).unwrap();
+        character
+            .skin_primitive(primitive, palette, &weights, &mut posed)
+            .unwrap();
         for corners in primitive.indices.chunks(3) {
             let mut words = Vec::new();
             for vertex in corners {

@@ -15,7 +15,7 @@ use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
-use throng::gpu::layout::GpuInstance;
+use throng::gpu::GpuInstance;
 use throng::ids::JointId;
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};

@@ -7,7 +7,7 @@ use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
 use throng::glam::Vec3;
-use throng::gpu::layout::GpuInstance;
+use throng::gpu::GpuInstance;
 use throng::ids::ClipId;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::{CharacterId, Crowd, InstanceId, Stats, View};

@@ -6,11 +6,10 @@ use crate::parts::own_set;
 use crate::reference::maths::distance;
 use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
-use throng::SkinStage;
+use throng::SkinPipeline;
 use throng::ash::{self, vk};
-use throng::gpu::layout::GpuInstance;
 use throng::gpu::{
-    Device, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+    Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
@@ -83,7 +82,7 @@ fn it_needs_no_crowd() {
         let (gpu, allocator) = setup.parts();
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let mut set_layout = SetLayout::new(&device).unwrap();
-        let mut stage = SkinStage::new(&device, &set_layout).unwrap();
+        let mut stage = SkinPipeline::new(&device, &set_layout).unwrap();
         let method = Kind::Stretch.method();
         let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, &character, method) };
         let mut mesh = mesh.unwrap();

@@ -99,8 +99,7 @@ impl Plain {
             let stage = vk::ShaderStageFlags::VERTEX;
             device.cmd_push_constants(cmd, self.layout, stage, 0, &push);
             for primitive in skinned.primitives() {
-                assert_eq!(primitive.positions.stride, 12);
-                let (buffers, offsets) = ([skinned.buffer], [primitive.positions.offset]);
+                let (buffers, offsets) = ([skinned.buffer], [primitive.positions]);
                 device.cmd_bind_vertex_buffers(cmd, 0, &buffers, &offsets);
                 let indices = skinned.index_buffer();
                 device.cmd_bind_index_buffer(cmd, indices, 0, primitive.index_type);

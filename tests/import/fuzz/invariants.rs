@@ -10,7 +10,7 @@ use throng::mesh::{AlphaMode, Material};
 pub(super) fn digest(bytes: &[u8]) -> bool {
     use throng::mesh::PaletteJoint;
     use throng::palette::{Mat3x4, WriteOnly};
-    use throng::skin::{MorphedVertices, PosedVertices, morph, posed_bounds, skin};
+    use throng::skin::{PosedVertices, morph};
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
@@ -58,22 +58,19 @@ pub(super) fn digest(bytes: &[u8]) -> bool {
         assert_eq!(poser.weights().len(), imported.morph_weights().len());
         // A spline may leave the range of 32-bit numbers between two keys.
         if poser.weights().iter().all(|weight| weight.is_finite()) {
-            posed_bounds(&imported, &palette, Some(poser.weights())).unwrap();
-            let mut morphed = MorphedVertices::default();
+            imported
+                .posed_bounds(&palette, Some(poser.weights()))
+                .unwrap();
+            let mut morphed = PosedVertices::default();
             for primitive in imported.primitives().iter().take(2) {
                 morph(primitive, poser.weights(), &mut morphed).unwrap();
                 assert_eq!(morphed.positions.len(), primitive.vertex_count());
             }
         }
         for primitive in imported.primitives().iter().take(2) {
-            skin(
-                &imported,
-                primitive,
-                (&*palette).into(),
-                &weights,
-                &mut posed,
-            )
-            .unwrap();
+            imported
+                .skin_primitive(primitive, (&*palette).into(), &weights, &mut posed)
+                .unwrap();
         }
     }
     true

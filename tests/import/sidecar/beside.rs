@@ -237,7 +237,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     // Errors there name the file and the line.
     folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
     let error = folder.import(&ImportOptions::default()).unwrap_err();
-    assert!(matches!(error, Error::StateMachine(_)));
+    assert!(matches!(error, Error::Description { .. }));
     assert_eq!(
         error.to_string(),
         "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" \
@@ -286,10 +286,10 @@ fn nothing_outside_of_the_folder_is_read() {
         );
     }
     let error = Folder::with("state_machine_file = 'none.toml'").import(&ImportOptions::default());
-    let Err(Error::Animation(error)) = error else {
+    let Err(Error::Description { why, .. }) = error else {
         panic!("{error:?}")
     };
-    assert!(matches!(&error.why, DescFault::Refused(why) if matches!(**why, Error::Io { .. })));
+    assert!(matches!(&*why, DescFault::Refused(why) if matches!(**why, Error::Io { .. })));
     #[cfg(unix)]
     {
         let (other, folder) = (Folder::with(""), Folder::with(""));

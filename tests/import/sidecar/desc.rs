@@ -50,7 +50,7 @@ fn without_curves_what_needs_them_is_refused() {
         ..AnimationDesc::default()
     };
     let error = packed().with_animation(&desc).unwrap_err();
-    assert!(matches!(error, Error::Animation(_)));
+    assert!(matches!(error, Error::Description { .. }));
     let text = error.to_string();
     assert!(
         text.starts_with("clip 0 \"Walk\", root_motion: needs the file's curves"),

@@ -10,9 +10,7 @@ use throng::clip::Clip;
 use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use throng::ids::ClipId;
 use throng::motion::ClipSample;
-use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, QuatOffset, WriteOnly, palette,
-};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Affine;
 
 /// The largest difference between an entry and the projected one, relative to the largest number.
@@ -197,13 +195,9 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
 /// A model pose's palette has the projected entries, up to the sign of the quaternion.
 fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine]) {
     let mut want = vec![guard::<E>(); character.palette().len()];
-    palette(
-        character,
-        model,
-        PaletteFit::Projected,
-        WriteOnly::over(&mut want),
-    )
-    .unwrap();
+    character
+        .write_palette(model, WriteOnly::over(&mut want))
+        .unwrap();
     for poser in codes(character) {
         let mut got = vec![guard::<E>(); character.palette().len()];
         poser.finish(model, WriteOnly::over(&mut got)).unwrap();

@@ -11,11 +11,9 @@ use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::palette::{DualQuat, Mat3x4, PaletteFit, PaletteRef, WriteOnly, palette};
+use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
 use throng::skeleton::Affine;
-use throng::skin::{
-    Faces, Hit, Posed, PosedInstance, PosedVertices, Ray, Skinner, pick, pick_many,
-};
+use throng::skin::{Faces, Hit, Posed, PosedVertices, Ray, Skinner};
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
@@ -44,13 +42,9 @@ fn the_nearest_hit_is_that_of_all_triangles() {
         let mut poser = Poser::new();
         let model = poser.pose(&character, clip).unwrap();
         let mut duals = vec![DualQuat::IDENTITY; character.palette().len()];
-        palette(
-            &character,
-            model,
-            PaletteFit::Projected,
-            WriteOnly::over(&mut duals),
-        )
-        .unwrap();
+        character
+            .write_palette(model, WriteOnly::over(&mut duals))
+            .unwrap();
         let entries = matrices(&character, clip);
         let mut hits = 0;
         for palette in [PaletteRef::Mat3x4(&entries), PaletteRef::DualQuat(&duals)] {
@@ -59,12 +53,13 @@ fn the_nearest_hit_is_that_of_all_triangles() {
                 skinner: &skinner,
                 palette,
                 weights: &weights,
+                world_from_model: Affine::IDENTITY,
             };
             let bounds = skinner.bounds(palette, &weights).unwrap();
             for number in 0..60 {
                 let ray = ray_at(&mut rng, bounds.center(), bounds.size());
                 let faces = [Faces::Both, Faces::Front, Faces::Drawn][number % 3];
-                let hit = pick(&posed, &ray, faces).unwrap();
+                let hit = posed.pick(&ray, faces).unwrap();
                 let size = f64::from((bounds.size() + bounds.center().abs()).max_element());
                 let want = brute(&posed, &ray, faces);
                 assert!(
@@ -120,6 +115,7 @@ fn no_ray_slips_through_a_closed_surface() {
             skinner: &skinner,
             palette: PaletteRef::Mat3x4(&palette),
             weights: &[],
+            world_from_model: Affine::IDENTITY,
         };
         let mut vertices = PosedVertices::default();
         skinner
@@ -137,11 +133,11 @@ fn no_ray_slips_through_a_closed_surface() {
                 origin,
                 direction: *target - origin,
             };
-            let hit = pick(&posed, &ray, Faces::Both).unwrap();
+            let hit = posed.pick(&ray, Faces::Both).unwrap();
             let hit = hit.unwrap_or_else(|| panic!("{ray:?} slips through"));
             assert!(hit.back_face);
-            assert_eq!(pick(&posed, &ray, Faces::Front).unwrap(), None);
-            assert_eq!(pick(&posed, &ray, Faces::Drawn).unwrap(), None);
+            assert_eq!(posed.pick(&ray, Faces::Front).unwrap(), None);
+            assert_eq!(posed.pick(&ray, Faces::Drawn).unwrap(), None);
         }
     }
 }
@@ -161,8 +157,9 @@ fn double_sided_materials_are_met_from_behind() {
             skinner: &skinner,
             palette: PaletteRef::Mat3x4(&palette),
             weights: &[],
+            world_from_model: Affine::IDENTITY,
         };
-        let hit = pick(&posed, &out, Faces::Drawn).unwrap();
+        let hit = posed.pick(&out, Faces::Drawn).unwrap();
         assert_eq!(hit.map(|hit| hit.back_face), double_sided.then_some(true));
     }
 }
@@ -179,6 +176,7 @@ fn a_mirror_in_the_pose_turns_front_and_back_with_it() {
         skinner: &skinner,
         palette: PaletteRef::Mat3x4(&palette),
         weights: &[],
+        world_from_model: Affine::IDENTITY,
     };
     let inward = Ray {
         origin: Vec3::new(0.2, 0.3, 5.0),
@@ -188,9 +186,9 @@ fn a_mirror_in_the_pose_turns_front_and_back_with_it() {
         origin: Vec3::ZERO,
         direction: Vec3::Z,
     };
-    let hit = pick(&posed, &inward, Faces::Front).unwrap().unwrap();
+    let hit = posed.pick(&inward, Faces::Front).unwrap().unwrap();
     assert!(!hit.back_face && hit.distance < 5.0);
-    assert_eq!(pick(&posed, &outward, Faces::Front).unwrap(), None);
+    assert_eq!(posed.pick(&outward, Faces::Front).unwrap(), None);
 }
 
 #[test]
@@ -203,6 +201,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         skinner: &skinner,
         palette: PaletteRef::Mat3x4(&palette),
         weights: &[],
+        world_from_model: Affine::IDENTITY,
     };
     let mut rng = Rng::new(97);
     let transforms: Vec<Affine> = (0..60)
@@ -214,15 +213,15 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         .collect();
     let instances: Vec<_> = transforms
         .iter()
-        .map(|world_from_model| PosedInstance {
-            posed,
-            world_from_model,
+        .map(|world_from_model| Posed {
+            world_from_model: *world_from_model,
+            ..posed
         })
         .collect();
     let mut hits = 0;
     for _ in 0..200 {
         let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
-        let got = pick_many(&instances, &ray, Faces::Front).unwrap();
+        let got = Posed::pick_many(&instances, &ray, Faces::Front).unwrap();
         // One by one, with the mesh in world space instead of the ray in mesh space.
         let mut want: Option<(usize, f64)> = None;
         for (number, transform) in transforms.iter().enumerate() {
@@ -262,7 +261,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
     }
     assert!(hits > 50, "{hits}");
     assert_eq!(
-        pick_many(
+        Posed::pick_many(
             &[],
             &Ray {
                 origin: Vec3::ZERO,
@@ -291,12 +290,13 @@ fn bad_rays_and_transforms_are_refused() {
         skinner: &skinner,
         palette: PaletteRef::Mat3x4(&palette[..1]),
         weights: &[],
+        world_from_model: Affine::IDENTITY,
     };
     let good = Ray {
         origin: Vec3::ZERO,
         direction: Vec3::X,
     };
-    let refused = |posed: &Posed<'_>, ray: Ray| pick(posed, &ray, Faces::Both).unwrap_err();
+    let refused = |posed: &Posed<'_>, ray: Ray| posed.pick(&ray, Faces::Both).unwrap_err();
     let not_finite = |what: &'static str, value: f64| Error::Argument {
         what,
         why: ArgumentFault::NotFinite(value),
@@ -364,22 +364,22 @@ fn bad_rays_and_transforms_are_refused() {
         Quat::IDENTITY,
         Vec3::ONE,
     );
-    let instances = [&Affine::IDENTITY, &flat].map(|world_from_model| PosedInstance {
-        posed,
+    let instances = [Affine::IDENTITY, flat].map(|world_from_model| Posed {
         world_from_model,
+        ..posed
     });
     let wrong = Error::At {
         what: "instance",
         index: 1,
         why: Box::new(invalid("world_from_model", "has no inverse")),
     };
-    assert_eq!(pick_many(&instances, &good, Faces::Both), Err(wrong));
+    assert_eq!(Posed::pick_many(&instances, &good, Faces::Both), Err(wrong));
     // The shortest and the longest directions still hit.
     for length in [1e-38, 1e38] {
         let ray = Ray {
             direction: Vec3::X * length,
             ..good
         };
-        assert!(pick(&posed, &ray, Faces::Both).unwrap().unwrap().distance < 2.0);
+        assert!(posed.pick(&ray, Faces::Both).unwrap().unwrap().distance < 2.0);
     }
 }

@@ -8,8 +8,7 @@ use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFit, PaletteRef, QuatOffset, WriteOnly,
-    palette,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset, WriteOnly,
 };
 use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
@@ -182,13 +181,9 @@ pub(crate) fn rest_weights(character: &Character) -> Vec<f32> {
 pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palettes {
     fn all<E: PaletteEntry>(character: &Character, model: &[Affine3A], nothing: E) -> Vec<E> {
         let mut list = vec![nothing; character.palette().len()];
-        palette(
-            character,
-            model,
-            PaletteFit::Projected,
-            WriteOnly::over(&mut list),
-        )
-        .unwrap();
+        character
+            .write_palette(model, WriteOnly::over(&mut list))
+            .unwrap();
         list
     }
     let mut poser = Poser::new();

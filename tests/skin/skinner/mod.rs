@@ -13,7 +13,7 @@ use load::{COUNTS, Streams, both, made, models, palettes, posed, rest_weights};
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, Vec4};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
-use throng::skin::{PosedVertices, skin};
+use throng::skin::PosedVertices;
 
 /// The largest error of a rounding: half a unit in the last place of numbers from 1 to 2.
 const UNIT: f32 = 1.0 / 16_777_216.0;
@@ -75,7 +75,9 @@ fn apart(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) -> Apa
     let mut most = Apart::default();
     for skinner in both(character) {
         for (number, primitive) in character.primitives().iter().enumerate() {
-            skin(character, primitive, palette, weights, &mut want).unwrap();
+            character
+                .skin_primitive(primitive, palette, weights, &mut want)
+                .unwrap();
             skinner
                 .skin_primitive(number, palette, weights, &mut got)
                 .unwrap();

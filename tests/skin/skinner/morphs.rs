@@ -8,7 +8,7 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
 use throng::mesh::{JointIndices, MorphTarget, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
-use throng::skin::{PackedPart, PosedVertices, Skinner, skin};
+use throng::skin::{PackedPart, PosedVertices, Skinner};
 
 fn target(rng: &mut Rng, vertices: u32, every: u32, directions: bool) -> MorphTarget {
     let vertices: Vec<u32> = (0..vertices)
@@ -66,7 +66,9 @@ fn check(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) {
     for skinner in both(character) {
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for (number, primitive) in character.primitives().iter().enumerate() {
-            skin(character, primitive, palette, weights, &mut want).unwrap();
+            character
+                .skin_primitive(primitive, palette, weights, &mut want)
+                .unwrap();
             skinner
                 .skin_primitive(number, palette, weights, &mut got)
                 .unwrap();

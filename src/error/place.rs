@@ -1,0 +1,32 @@
+//! The location of an error in a description, in messages.
+
+use core::fmt;
+
+/// The file and line of an error in a text, with the colon after them.
+pub(super) struct Place<'a> {
+    pub(super) file: &'a str,
+    pub(super) line: Option<u32>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file, self.line) {
+            ("", None) => Ok(()),
+            ("", Some(line)) => write!(f, "line {line}: "),
+            (file, None) => write!(f, "{file}: "),
+            (file, Some(line)) => write!(f, "{file}:{line}: "),
+        }
+    }
+}
+
+/// The field of a part, with the comma before it. Nothing if the field is empty.
+pub(super) struct Field<'a>(pub(super) &'a str);
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            field => write!(f, ", {field}"),
+        }
+    }
+}
