@@ -5,14 +5,14 @@ use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
-use crate::simd::{Plain, Row, SimdLevel, Unit, WIDTH, Wide};
+use crate::simd::{Baseline, Instructions, Plain, Row, SimdLevel, Unit, WIDTH, Wide, phase};
 use crate::skeleton::Affine;
 use crate::threads::Threads;
 
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Sse2};
+use crate::simd::{Avx2, Avx2Fma, Sse2};
 
 impl BatchPoser {
     /// Computes the palettes of model poses, one instance after the other.
@@ -67,10 +67,10 @@ unsafe fn palette(
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx512 | SimdLevel::Avx2 => palette_avx2(list, model, format, to),
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Sse2 => write_palette::<Sse2<false>>(list, model, format, to),
+            SimdLevel::Sse2 => write_palette::<Baseline, Sse2<false>>(list, model, format, to),
             #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => write_palette::<Neon>(list, model, format, to),
-            _ => write_palette::<Plain<4>>(list, model, format, to),
+            SimdLevel::Neon => write_palette::<Baseline, Neon>(list, model, format, to),
+            _ => write_palette::<Baseline, Plain<4>>(list, model, format, to),
         }
     }
 }
@@ -83,7 +83,7 @@ unsafe fn palette(
 #[target_feature(enable = "avx2,fma")]
 unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, to: *mut u8) {
     // SAFETY: the caller guarantees AVX2, FMA and the contract of `write_palette`.
-    unsafe { write_palette::<Avx2>(list, model, format, to) }
+    unsafe { write_palette::<Avx2Fma, Avx2>(list, model, format, to) }
 }
 
 /// Computes the palette of an instance.
@@ -93,7 +93,7 @@ unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, 
 /// - `model` has the joint of every entry.
 /// - `to` is valid for writing all entries and aligned to 16 bytes.
 #[inline(always)]
-unsafe fn write_palette<W: Wide>(
+unsafe fn write_palette<K: Instructions, W: Wide>(
     list: &[Entry],
     model: &[Affine],
     format: PaletteFormat,
@@ -102,10 +102,12 @@ unsafe fn write_palette<W: Wide>(
     // SAFETY: `write_as` has the same contract.
     unsafe {
         match format {
-            PaletteFormat::Mat3x4 => write_as::<W, Mat3x4>(list, model, to),
-            PaletteFormat::DualQuat => write_as::<W, DualQuat>(list, model, to),
-            PaletteFormat::DualQuatStretch => write_as::<W, DualQuatStretch>(list, model, to),
-            PaletteFormat::QuatOffset => write_as::<W, QuatOffset>(list, model, to),
+            PaletteFormat::Mat3x4 => phase!(K, write_as::<W, Mat3x4>(list, model, to)),
+            PaletteFormat::DualQuat => phase!(K, write_as::<W, DualQuat>(list, model, to)),
+            PaletteFormat::DualQuatStretch => {
+                phase!(K, write_as::<W, DualQuatStretch>(list, model, to))
+            }
+            PaletteFormat::QuatOffset => phase!(K, write_as::<W, QuatOffset>(list, model, to)),
         }
     }
 }

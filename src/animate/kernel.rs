@@ -6,10 +6,10 @@ use super::rig::Rig;
 use super::sample::{local_blocks, sample_block};
 use super::scratch::Scratch;
 use super::write::{write_entries, write_model};
-use crate::simd::{Eight, Plain, SimdLevel, Unit, WIDTH, Wide};
+use crate::simd::{Baseline, Eight, Instructions, Plain, SimdLevel, Unit, WIDTH, Wide, phase};
 
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx512, Pair, Sse2};
+use crate::simd::{Avx2, Avx2Fma, Avx512, Avx512All, Pair, Sse2};
 #[cfg(target_arch = "aarch64")]
 use crate::simd::{Neon, Pair};
 
@@ -59,10 +59,12 @@ unsafe fn run_avx512(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller guarantees AVX-512 and all of AVX2, and the contract of `run`.
     unsafe {
         match group.count {
-            _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
-            ..=4 => run_blocks::<Avx2, Sse2<true>, 16>(rig, group, scratch),
-            5..=8 => run_blocks::<Avx2, Avx2, 16>(rig, group, scratch),
-            _ => run_blocks::<Avx2, Avx512, 16>(rig, group, scratch),
+            _ if group.product == Product::Local => {
+                local_blocks::<Avx512All, Avx2>(rig, group, scratch)
+            }
+            ..=4 => run_blocks::<Avx512All, Avx2, Sse2<true>, 16>(rig, group, scratch),
+            5..=8 => run_blocks::<Avx512All, Avx2, Avx2, 16>(rig, group, scratch),
+            _ => run_blocks::<Avx512All, Avx2, Avx512, 16>(rig, group, scratch),
         }
     }
 }
@@ -77,9 +79,11 @@ unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
     // SAFETY: the caller guarantees AVX2, FMA and the contract of `run`.
     unsafe {
         match group.count {
-            _ if group.product == Product::Local => local_blocks::<Avx2>(rig, group, scratch),
-            ..=4 => run_blocks::<Avx2, Sse2<true>, 8>(rig, group, scratch),
-            _ => run_blocks::<Avx2, Avx2, 8>(rig, group, scratch),
+            _ if group.product == Product::Local => {
+                local_blocks::<Avx2Fma, Avx2>(rig, group, scratch)
+            }
+            ..=4 => run_blocks::<Avx2Fma, Avx2, Sse2<true>, 8>(rig, group, scratch),
+            _ => run_blocks::<Avx2Fma, Avx2, Avx2, 8>(rig, group, scratch),
         }
     }
 }
@@ -116,8 +120,8 @@ unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
     // SAFETY: the functions called have the same contract.
     unsafe {
         match group.product {
-            Product::Local => local_blocks::<L>(rig, group, scratch),
-            _ => run_blocks::<L, W, ROW>(rig, group, scratch),
+            Product::Local => local_blocks::<Baseline, L>(rig, group, scratch),
+            _ => run_blocks::<Baseline, L, W, ROW>(rig, group, scratch),
         }
     }
 }
@@ -131,7 +135,7 @@ unsafe fn run_either<L: Eight, W: Wide, const ROW: usize>(
 /// As for [`run`]. Also, the CPU has the instructions that `L` and `W` need, `W` is no wider than
 /// `ROW`, and the group has at most `ROW` instances.
 #[inline(always)]
-unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
+unsafe fn run_blocks<K: Instructions, L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
     group: &Group<'_>,
     scratch: &mut Scratch,
@@ -142,15 +146,17 @@ unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
         // SAFETY: the caller guarantees the group and the scratch. Every clip has as many
         // blocks as the rig, and parents come before their children.
         unsafe {
-            let resting = sample_block::<L, W, ROW>(rig, group, first / WIDTH, scratch);
+            let resting = sample_block::<K, L, W, ROW>(rig, group, first / WIDTH, scratch);
             let joints = rig.joints.get_unchecked(first..end);
             for part in (0..group.count).step_by(W::WIDTH) {
-                compose_block::<W, ROW>(joints, part, resting, scratch);
+                phase!(K, compose_block::<W, ROW>(joints, part, resting, scratch));
             }
             if group.product == Product::Model {
-                for (index, joint) in joints.iter().enumerate() {
-                    write_model::<W, ROW>(group, joint, first + index, scratch);
-                }
+                phase!(K, {
+                    for (index, joint) in joints.iter().enumerate() {
+                        write_model::<W, ROW>(group, joint, first + index, scratch);
+                    }
+                });
                 continue;
             }
             let left = rig.entries.get_unchecked(written..);
@@ -159,7 +165,7 @@ unsafe fn run_blocks<L: Eight, W: Wide, const ROW: usize>(
                 .take_while(|entry| usize::from(entry.joint) < end);
             let ready = ready.count();
             let list = left.get_unchecked(..ready);
-            write_entries::<W, ROW>(group, (list, written), scratch);
+            write_entries::<K, W, ROW>(group, (list, written), scratch);
             written += ready;
         }
     }

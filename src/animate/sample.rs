@@ -8,7 +8,7 @@ use super::quaternion::{dot, inverse_length};
 use super::rig::Rig;
 use super::scratch::Scratch;
 use crate::clip::{Block, Property};
-use crate::simd::{Eight, Lanes, WIDTH, Wide};
+use crate::simd::{Eight, Instructions, Lanes, WIDTH, Wide, phase};
 use crate::skeleton::Transform;
 use glam::{Quat, Vec3};
 
@@ -20,7 +20,7 @@ use glam::{Quat, Vec3};
 /// As for [`super::kernel::run`]. Also, the CPU has the instructions that `L` and `W` need, and the
 /// clips have this block.
 #[inline(always)]
-pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
+pub(super) unsafe fn sample_block<K: Instructions, L: Eight, W: Wide, const ROW: usize>(
     rig: &Rig,
     group: &Group<'_>,
     block: usize,
@@ -30,16 +30,16 @@ pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
     unsafe {
         let (resting, any) = group.clips.flags(group.played, block);
         if !rests(resting, Property::Rotation) {
-            rotations::<L>(rig, group, (block, any), resting, scratch);
-            transpose::<W, ROW>(group, Property::Rotation, scratch);
+            rotations::<K, L>(rig, group, (block, any), resting, scratch);
+            transpose::<K, W, ROW>(group, Property::Rotation, scratch);
         }
         if !rests(resting, Property::Translation) {
-            vectors::<L>(rig, group, (block, any), Property::Translation, scratch);
-            transpose::<W, ROW>(group, Property::Translation, scratch);
+            vectors::<K, L>(rig, group, (block, any), Property::Translation, scratch);
+            transpose::<K, W, ROW>(group, Property::Translation, scratch);
         }
         if !rests(resting, Property::Scale) {
-            vectors::<L>(rig, group, (block, any), Property::Scale, scratch);
-            transpose::<W, ROW>(group, Property::Scale, scratch);
+            vectors::<K, L>(rig, group, (block, any), Property::Scale, scratch);
+            transpose::<K, W, ROW>(group, Property::Scale, scratch);
         }
         resting
     }
@@ -50,22 +50,24 @@ pub(super) unsafe fn sample_block<L: Eight, W: Wide, const ROW: usize>(
 /// # Safety
 /// As for [`sample_block`].
 #[inline(always)]
-unsafe fn transpose<W: Wide, const ROW: usize>(
+unsafe fn transpose<K: Instructions, W: Wide, const ROW: usize>(
     group: &Group<'_>,
     property: Property,
     scratch: &mut Scratch,
 ) {
-    for component in property.first()..property.first() + property.len() {
-        for part in (0..group.count).step_by(W::WIDTH) {
-            // SAFETY: the caller guarantees the CPU features. The scratch has rows for all parts.
-            unsafe {
-                let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
-                let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
-                for (joint, column) in columns.iter().enumerate() {
-                    column.store(to.add(joint * ROW + part));
+    // SAFETY: the caller guarantees the CPU features. The scratch has rows for all parts.
+    unsafe {
+        phase!(K, {
+            for component in property.first()..property.first() + property.len() {
+                for part in (0..group.count).step_by(W::WIDTH) {
+                    let columns = W::columns(scratch.sampled[component].as_ptr().add(part));
+                    let to: *mut f32 = scratch.local[component].as_mut_ptr().cast();
+                    for (joint, column) in columns.iter().enumerate() {
+                        column.store(to.add(joint * ROW + part));
+                    }
                 }
             }
-        }
+        });
     }
 }
 
@@ -76,7 +78,7 @@ unsafe fn transpose<W: Wide, const ROW: usize>(
 /// # Safety
 /// As for [`sample_block`].
 #[inline(always)]
-unsafe fn rotations<L: Eight>(
+unsafe fn rotations<K: Instructions, L: Eight>(
     rig: &Rig,
     group: &Group<'_>,
     (block, any): (usize, u8),
@@ -86,16 +88,19 @@ unsafe fn rotations<L: Eight>(
     let all_near = all & Block::NEAR != 0;
     // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
-        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
-            let all = group.played_by(instance);
-            let values = if instance.layered {
-                levels::rotation::<L>(&layers(rig, group, all, block))
-            } else {
-                let all = moving(all, (block, any), Property::Rotation);
-                rotation::<L>(all, block, all_near || is_near(all, block))
-            };
-            put(values, 0, number, scratch);
-        }
+        phase!(K, {
+            for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+                let all = group.played_by(instance);
+                let values = if instance.layered {
+                    let levels = layers(rig, group, all, block);
+                    phase!(K, levels::rotation::<L>(&levels))
+                } else {
+                    let all = moving(all, (block, any), Property::Rotation);
+                    rotation::<L>(all, block, all_near || is_near(all, block))
+                };
+                put(values, 0, number, scratch);
+            }
+        });
     }
 }
 
@@ -104,7 +109,7 @@ unsafe fn rotations<L: Eight>(
 /// # Safety
 /// As for [`sample_block`].
 #[inline(always)]
-unsafe fn vectors<L: Eight>(
+unsafe fn vectors<K: Instructions, L: Eight>(
     rig: &Rig,
     group: &Group<'_>,
     (block, any): (usize, u8),
@@ -113,15 +118,18 @@ unsafe fn vectors<L: Eight>(
 ) {
     // SAFETY: the caller guarantees the CPU features, and that the clips have this block.
     unsafe {
-        for (number, instance) in group.instances.iter().enumerate().take(group.count) {
-            let all = group.played_by(instance);
-            let values = if instance.layered {
-                levels::vector::<L>(&layers(rig, group, all, block), property)
-            } else {
-                vector::<L>(moving(all, (block, any), property), block, property)
-            };
-            put(values, property.first(), number, scratch);
-        }
+        phase!(K, {
+            for (number, instance) in group.instances.iter().enumerate().take(group.count) {
+                let all = group.played_by(instance);
+                let values = if instance.layered {
+                    let levels = layers(rig, group, all, block);
+                    phase!(K, levels::vector::<L>(&levels, property))
+                } else {
+                    vector::<L>(moving(all, (block, any), property), block, property)
+                };
+                put(values, property.first(), number, scratch);
+            }
+        });
     }
 }
 
@@ -304,16 +312,20 @@ unsafe fn vector<L: Eight>(all: &[Played<'_>], block: usize, property: Property)
 /// # Safety
 /// As for [`super::kernel::run`], for local poses. The CPU has the instructions that `L` needs.
 #[inline(always)]
-pub(super) unsafe fn local_blocks<L: Eight>(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
+pub(super) unsafe fn local_blocks<K: Instructions, L: Eight>(
+    rig: &Rig,
+    group: &Group<'_>,
+    scratch: &mut Scratch,
+) {
     for first in (0..rig.joints.len()).step_by(WIDTH) {
         let count = WIDTH.min(rig.joints.len() - first);
         // SAFETY: the caller guarantees the group, whose clips have all blocks. No property is
         // skipped, because the flags say nothing about properties at rest: any clip may have any.
         unsafe {
             let flags = (first / WIDTH, u8::MAX);
-            rotations::<L>(rig, group, flags, 0, scratch);
-            vectors::<L>(rig, group, flags, Property::Translation, scratch);
-            vectors::<L>(rig, group, flags, Property::Scale, scratch);
+            rotations::<K, L>(rig, group, flags, 0, scratch);
+            vectors::<K, L>(rig, group, flags, Property::Translation, scratch);
+            vectors::<K, L>(rig, group, flags, Property::Scale, scratch);
         }
         for instance in 0..group.count {
             // SAFETY: the caller guarantees an output of one transform per joint.

@@ -6,7 +6,7 @@ use super::palette_lanes::{LaneFormat, Rows, entries, skinning, skinning_row};
 use super::rig::{Entry, Joint};
 use super::scratch::Scratch;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
-use crate::simd::Wide;
+use crate::simd::{Instructions, Wide, phase};
 use crate::skeleton::Affine;
 
 /// Writes some entries of every instance's palette, starting with number `first`.
@@ -14,7 +14,7 @@ use crate::skeleton::Affine;
 /// # Safety
 /// As for [`super::kernel::run`], for these entries, whose joints' matrices have been computed.
 #[inline(always)]
-pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
+pub(super) unsafe fn write_entries<K: Instructions, W: Wide, const ROW: usize>(
     group: &Group<'_>,
     (list, first): (&[Entry], usize),
     scratch: &Scratch,
@@ -26,12 +26,12 @@ pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
     // SAFETY: `write_as` has the same contract.
     unsafe {
         match format {
-            PaletteFormat::Mat3x4 => write_as::<W, Mat3x4, ROW>(group, list, scratch),
-            PaletteFormat::DualQuat => write_as::<W, DualQuat, ROW>(group, list, scratch),
+            PaletteFormat::Mat3x4 => write_as::<K, W, Mat3x4, ROW>(group, list, scratch),
+            PaletteFormat::DualQuat => write_as::<K, W, DualQuat, ROW>(group, list, scratch),
             PaletteFormat::DualQuatStretch => {
-                write_as::<W, DualQuatStretch, ROW>(group, list, scratch);
+                write_as::<K, W, DualQuatStretch, ROW>(group, list, scratch);
             }
-            PaletteFormat::QuatOffset => write_as::<W, QuatOffset, ROW>(group, list, scratch),
+            PaletteFormat::QuatOffset => write_as::<K, W, QuatOffset, ROW>(group, list, scratch),
         }
     }
 }
@@ -41,7 +41,7 @@ pub(super) unsafe fn write_entries<W: Wide, const ROW: usize>(
 /// # Safety
 /// As for [`write_entries`].
 #[inline(always)]
-unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
+unsafe fn write_as<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
     group: &Group<'_>,
     (list, first): (&[Entry], usize),
     scratch: &Scratch,
@@ -55,13 +55,19 @@ unsafe fn write_as<W: Wide, E: LaneFormat, const ROW: usize>(
         };
         // SAFETY: the functions called have the same contract.
         unsafe {
-            match (W::ROWS_AT_ONCE, group.phase) {
-                (4, Some(phase)) if E::BY_ROWS => part.lines::<W, ROW>((list, first), phase),
-                (4, Some(phase)) => part.fours::<W, E, ROW>((list, first), phase),
-                (2, phase) if E::BY_ROWS => {
-                    part.pairs::<W, ROW>((list, first), phase.unwrap_or(0));
+            if const { W::ROWS_AT_ONCE == 4 }
+                && let Some(phase) = group.phase
+            {
+                if const { E::BY_ROWS } {
+                    phase!(K, part.lines::<W, ROW>((list, first), phase));
+                } else {
+                    phase!(K, part.fours::<K, W, E, ROW>((list, first), phase));
                 }
-                _ => part.each::<W, E, ROW>((list, first)),
+            } else if const { W::ROWS_AT_ONCE == 2 && E::BY_ROWS } {
+                let phase = group.phase.unwrap_or(0);
+                phase!(K, part.pairs::<W, ROW>((list, first), phase));
+            } else {
+                phase!(K, part.each::<W, E, ROW>((list, first)));
             }
         }
     }
@@ -179,7 +185,7 @@ impl Part {
     /// Writes entries of any format, four at a time: whole lines, except for the first and the last
     /// entries.
     #[inline(always)]
-    unsafe fn fours<W: Wide, E: LaneFormat, const ROW: usize>(
+    unsafe fn fours<K: Instructions, W: Wide, E: LaneFormat, const ROW: usize>(
         &self,
         (mut list, mut index): List<'_>,
         phase: usize,
@@ -205,7 +211,10 @@ impl Part {
                     }
                     (list, index) = (rest, index + 4);
                 } else {
-                    self.each::<W, E, ROW>((std::slice::from_ref(entry), index));
+                    phase!(
+                        K,
+                        self.each::<W, E, ROW>((std::slice::from_ref(entry), index))
+                    );
                     (list, index) = (rest, index + 1);
                 }
             }

@@ -4,6 +4,7 @@
 //!
 //! - `plain`: portable code for any CPU.
 //! - `sse2`, `avx2`, `avx512` and `neon`: registers of 4, 8, 16 and 4 numbers.
+//! - `instructions`: compiles the phases of a kernel as functions of their own.
 //! - `intrinsics`: writes the methods that are one intrinsic each, from a table.
 //! - `pair`: two registers combined into one of twice the width.
 //!
@@ -15,6 +16,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod instructions;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod intrinsics;
 mod lanes;
@@ -31,6 +33,9 @@ mod sse2;
 pub(crate) use avx2::{Avx2, transpose4};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use instructions::{Avx2Fma, Avx512All};
+pub(crate) use instructions::{Baseline, Instructions, phase};
 pub(crate) use lanes::{Eight, Lanes, Row, WIDTH, Wide};
 pub use level::SimdLevel;
 pub(crate) use level::Unit;

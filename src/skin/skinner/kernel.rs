@@ -7,7 +7,7 @@ use super::matrix::Matrix;
 use super::pack::{Part, Streams};
 use crate::mesh::Aabb;
 use crate::palette::Mat3x4;
-use crate::simd::{Plain, Row as Block, SimdLevel, Unit, WIDTH};
+use crate::simd::{Baseline, Plain, Row as Block, SimdLevel, Unit, WIDTH, phase};
 use glam::Vec3;
 
 #[cfg(target_arch = "x86_64")]
@@ -72,12 +72,19 @@ pub(super) unsafe fn write(unit: Unit, task: &Task<'_>, out: &Out) {
             (SimdLevel::Avx2, Entries::Dual) => write_avx2::<Dual<Avx2, false>>(task, out),
             #[cfg(target_arch = "x86_64")]
             (SimdLevel::Avx2, Entries::DualStretch) => write_avx2::<Dual<Avx2, true>>(task, out),
-            (_, Entries::Matrix) => write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out),
-            (_, Entries::Dual) => {
+            (_, Entries::Matrix) => phase!(
+                Baseline,
+                write_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task, out)
+            ),
+            (_, Entries::Dual) => phase!(
+                Baseline,
                 write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task, out)
-            }
+            ),
             (_, Entries::DualStretch) => {
-                write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task, out);
+                phase!(
+                    Baseline,
+                    write_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task, out)
+                );
             }
         }
     }
@@ -98,11 +105,18 @@ pub(super) unsafe fn bounds(unit: Unit, task: &Task<'_>) -> Aabb {
             (SimdLevel::Avx2, Entries::Dual) => bounds_avx2::<Dual<Avx2, false>>(task),
             #[cfg(target_arch = "x86_64")]
             (SimdLevel::Avx2, Entries::DualStretch) => bounds_avx2::<Dual<Avx2, true>>(task),
-            (_, Entries::Matrix) => bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task),
-            (_, Entries::Dual) => bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task),
-            (_, Entries::DualStretch) => {
+            (_, Entries::Matrix) => phase!(
+                Baseline,
+                bounds_blocks::<Plain<WIDTH>, Matrix<Plain<WIDTH>>>(task)
+            ),
+            (_, Entries::Dual) => phase!(
+                Baseline,
+                bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, false>>(task)
+            ),
+            (_, Entries::DualStretch) => phase!(
+                Baseline,
                 bounds_blocks::<Plain<WIDTH>, Dual<Plain<WIDTH>, true>>(task)
-            }
+            ),
         }
     }
 }
