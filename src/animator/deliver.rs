@@ -29,6 +29,7 @@ impl Sink<'_> {
             layer,
             kind,
             order: 0,
+            character: 0,
         });
     }
 

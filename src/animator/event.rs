@@ -21,12 +21,15 @@ pub struct AnimationEvent<Id = ActorId> {
     pub kind: AnimationEventKind,
     /// Its position in the order in which the update found the events.
     pub(crate) order: u32,
+    /// In events of a crowd, the index of the character, so that the event has a name even if its
+    /// instance has been despawned since.
+    pub(crate) character: u32,
 }
 
 impl AnimationEvent {
-    /// The same event with another id.
+    /// The same event of an instance of a crowd's character.
     #[cfg(feature = "vulkan")]
-    pub(crate) fn with_id<Id>(&self, id: Id) -> AnimationEvent<Id> {
+    pub(crate) fn of_instance<Id>(&self, id: Id, character: u32) -> AnimationEvent<Id> {
         AnimationEvent {
             id,
             time_s: self.time_s,
@@ -34,6 +37,7 @@ impl AnimationEvent {
             layer: self.layer,
             kind: self.kind,
             order: self.order,
+            character,
         }
     }
 }

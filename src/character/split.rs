@@ -110,8 +110,8 @@ impl Character {
     ///
     /// This is for devices or formats with such a limit. The result is the same character with
     /// these primitives replaced by parts, and with a new palette. Every triangle is in exactly one
-    /// part, every vertex keeps all its influences, and [skinned](crate::character::Character::skin_primitive) positions stay
-    /// the same bit for bit.
+    /// part, every vertex keeps all its influences, and [skinned](Character::skin_primitive)
+    /// positions stay the same bit for bit.
     ///
     /// The palette begins with the entries that the other primitives use. The entries of a part are
     /// a contiguous range of it. The ranges of neighbouring parts overlap in entries that both use.

@@ -379,18 +379,18 @@ impl Crowd {
                 let instance = entry.instance(&self.instances, event.id.index)?;
                 let state = self.instances.get(instance).ok()?;
                 let same = state.record.character == character && state.actor == event.id;
-                same.then(|| event.with_id(instance))
+                same.then(|| event.of_instance(instance, character))
             })
         })
     }
 
     /// The name of an event: a clip event's name, a finished clip's or a state's.
     ///
-    /// It is empty if the instance is no longer alive.
+    /// It is empty if the character has been removed.
     #[must_use]
     pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> &str {
-        let animator = self.actor(event.id);
-        animator.map_or("", |(animator, _)| animator.event_name(event))
+        let entry = self.entry(CharacterId(event.character));
+        entry.map_or("", |entry| entry.animator.event_name(event))
     }
 }
 

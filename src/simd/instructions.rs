@@ -2,10 +2,11 @@
 
 /// A set of instructions.
 ///
-/// Everything in a kernel is inlined, so that it is compiled for the right instructions. As a single
-/// function, a kernel takes the optimiser long. Without optimisation, it is worse: each value in
-/// it has its own place on the stack, which is 3 MB in all, and threads often have 2 MB. So the
-/// phases of a kernel are functions of their own.
+/// Everything in a kernel is inlined, so that it is compiled for the right instructions. Without
+/// optimisation, each value in a function has its own place on the stack: a kernel in one function
+/// would need 3 MB, and threads often have 2 MB. So the phases of a kernel are functions of their
+/// own. Builds with debug assertions keep them apart, which also makes them compile faster. In
+/// other builds the optimiser may inline them again.
 pub(crate) trait Instructions {
     /// Calls a closure in a function of its own, compiled for these instructions.
     ///
@@ -21,7 +22,8 @@ pub(crate) trait Instructions {
 pub(crate) enum Baseline {}
 
 impl Instructions for Baseline {
-    #[inline(never)]
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline)]
     unsafe fn call<R>(phase: impl FnOnce() -> R) -> R {
         phase()
     }
@@ -35,7 +37,8 @@ pub(crate) enum Avx2Fma {}
 impl Instructions for Avx2Fma {
     #[inline(always)]
     unsafe fn call<R>(phase: impl FnOnce() -> R) -> R {
-        #[inline(never)]
+        #[cfg_attr(debug_assertions, inline(never))]
+        #[cfg_attr(not(debug_assertions), inline)]
         #[target_feature(enable = "avx2,fma")]
         fn compiled<R>(phase: impl FnOnce() -> R) -> R {
             phase()
@@ -53,7 +56,8 @@ pub(crate) enum Avx512All {}
 impl Instructions for Avx512All {
     #[inline(always)]
     unsafe fn call<R>(phase: impl FnOnce() -> R) -> R {
-        #[inline(never)]
+        #[cfg_attr(debug_assertions, inline(never))]
+        #[cfg_attr(not(debug_assertions), inline)]
         #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
         fn compiled<R>(phase: impl FnOnce() -> R) -> R {
             phase()
