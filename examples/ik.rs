@@ -18,7 +18,7 @@ use std::error::Error;
 use say::say;
 use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
     TwoBoneTarget,
@@ -130,7 +130,10 @@ fn ground(crowd: &Crowd, id: InstanceId) -> throng::Result<[GroundHit; 2]> {
 
 type Shown = (Solvers, Vec<InstanceId>);
 
-fn populate(allocator: &mut Allocator, crowd: &mut Crowd) -> Result<Shown, Box<dyn Error>> {
+fn populate(
+    allocator: &mut dyn MemoryAllocator,
+    crowd: &mut Crowd,
+) -> Result<Shown, Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
     let slab = shapes::cuboid(vec3(-0.1, -0.4, -0.17), vec3(0.1, 0.0, 0.17), SLAB);
     let slab = shapes::prop(vec![slab])?;

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::Write as _;
 use throng::ash::vk;
 use throng::glam::camera::rh;
-use throng::gpu::Enabled;
+use throng::gpu::{Enabled, GpuAllocator};
 use throng::gpu_allocator::MemoryLocation;
 use throng::gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -117,6 +117,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
 
         // The throng part: a crowd, a pass for the picture and one for its shadows, a ground, three
         // people.
+        let mut crowd_memory = GpuAllocator::new(&device, &mut allocator);
         let mannequin = builtin::mannequin()?;
         let gpu = Gpu {
             instance: &instance,
@@ -124,7 +125,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             device: &device,
             enabled: &Enabled::NONE,
         };
-        let mut crowd = Crowd::new(&gpu, &mut allocator, &CrowdDesc::default())?;
+        let mut crowd = Crowd::new(&gpu, &mut crowd_memory, &CrowdDesc::default())?;
         crowd.set_shadow_map(&ShadowMap {
             view: shadow.view,
             layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
@@ -147,9 +148,9 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let slab = RawPrimitive::cuboid(glam::vec3(60.0, 0.1, 60.0));
         let slab = slab.translated(glam::vec3(0.0, -0.05, 0.0));
         let ground = slab.build_rigid(Material::flat([0.45, 0.43, 0.38, 1.0]))?;
-        let ground = crowd.add_character(&mut allocator, &ground)?;
+        let ground = crowd.add_character(&mut crowd_memory, &ground)?;
         crowd.spawn(ground, &Spawn::default())?;
-        let character = crowd.add_character(&mut allocator, &mannequin)?;
+        let character = crowd.add_character(&mut crowd_memory, &mannequin)?;
         for (x, clip) in [(-0.9, "Wave"), (0.0, "Walk"), (0.9, "Run")] {
             let world_from_model = glam::Affine3A::from_translation(glam::vec3(x, 0.0, 0.0));
             crowd.spawn(
@@ -183,7 +184,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         };
         let sun_view = View::new(light_from_world, 100.0 * sun, SHADOW_EXTENT);
         device.begin_command_buffer(cmd, &vk::CommandBufferBeginInfo::default())?;
-        let mut frame = crowd.begin_frame(&mut allocator, 0, 0.25)?;
+        let mut frame = crowd.begin_frame(&mut crowd_memory, 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[view, sun_view])?;
         use vk::ImageLayout as Layout;
         let undefined = Layout::UNDEFINED;
@@ -244,7 +245,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         // Unlike println!, this does not panic if the pipe is closed.
         let _ = writeln!(std::io::stdout(), "wrote minimal.png");
 
-        crowd.destroy(&mut allocator);
+        crowd.destroy(&mut crowd_memory);
         device.destroy_buffer(readback, None);
         allocator.free(memory)?;
         for image in [smooth, depth, color, shadow] {

@@ -91,7 +91,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
     unsafe {
         // throng's parts: the device in the form that they take, the layout of set 0, a mesh, a
         // palette ring.
-        let (gpu, allocator) = context.parts();
+        let (gpu, mut allocator) = context.parts();
+        let allocator = &mut allocator;
         // No descriptor indexing, because this shader has no textures.
         let gpu = Gpu {
             enabled: &gpu::Enabled::NONE,
@@ -168,10 +169,10 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
 
         pipeline.destroy(&context.device);
         context.device.destroy_descriptor_pool(pool, None);
-        upload.free(&device, &mut context.allocator);
-        ring.destroy(&device, &mut context.allocator);
-        mesh.destroy(&device, &mut context.allocator);
-        ground.destroy(&device, &mut context.allocator);
+        upload.free(&device, &mut context.allocator());
+        ring.destroy(&device, &mut context.allocator());
+        mesh.destroy(&device, &mut context.allocator());
+        ground.destroy(&device, &mut context.allocator());
         set_layout.destroy(&device);
         instances.destroy(context);
     }

@@ -68,7 +68,8 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc)?;
-    let (gpu, allocator) = context.parts();
+    let (gpu, mut allocator) = context.parts();
+    let allocator = &mut allocator;
     // On a device with descriptor indexing, all textures of a character can be in one array. To use
     // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
     let gpu = Gpu {
@@ -138,7 +139,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
     // SAFETY: reading back has waited for the device.
     unsafe {
         own.destroy(&context.device);
-        crowd.destroy(&mut context.allocator);
+        crowd.destroy(&mut context.allocator());
     }
     light.destroy(&mut context);
     shadow.destroy(&mut context);
@@ -161,7 +162,7 @@ struct Passes {
 /// Adds three people in different colours, on a ground.
 fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Error>> {
     let mannequin = builtin::mannequin()?;
-    let character = crowd.add_character(&mut context.allocator, &mannequin)?;
+    let character = crowd.add_character(&mut context.allocator(), &mannequin)?;
     for (x, clip, tint) in [
         (-0.9, "Wave", [0.9, 0.45, 0.3, 1.0]),
         (0.0, "Walk", [0.35, 0.7, 0.9, 1.0]),
@@ -177,7 +178,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
         crowd.set_view_mask(person, PEOPLE)?;
     }
     let ground = shapes::prop(vec![shapes::ground(0.0)])?;
-    let ground = crowd.add_character(&mut context.allocator, &ground)?;
+    let ground = crowd.add_character(&mut context.allocator(), &ground)?;
     let warm = Spawn {
         tint: [1.25, 1.0, 0.68, 1.0],
         ..Spawn::default()
@@ -218,7 +219,7 @@ fn draw(
     let (device, cmd) = (context.device.clone(), frame_index.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
-        let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.25)?;
+        let mut frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25)?;
         let views = frame.record_prepare(cmd, &[people, ground, shadow.view()])?;
         shadow.begin(&device, cmd);
         frame.record_draw(cmd, views[2], passes.shadow)?;

@@ -1,7 +1,7 @@
 //! Crowds of skinned, animated characters for Vulkan engines.
 //!
-//! throng takes an engine's `ash::Device`, its `gpu_allocator` allocator and its command buffers,
-//! and draws hundreds of characters, each in its own pose. It records and never submits.
+//! throng takes an engine's `ash::Device`, its memory allocator and its command buffers, and draws
+//! hundreds of characters, each in its own pose. It records and never submits.
 //!
 //! ```text
 //! bytes ──import──▶ Character ──add_character──▶ GPU buffers            once per asset
@@ -15,11 +15,11 @@
 //!
 //! ```no_run
 //! use throng::ash::vk;
-//! use throng::gpu_allocator::vulkan::Allocator;
+//! use throng::gpu::MemoryAllocator;
 //! use throng::{Crowd, InstanceId, PassId, Play, Result, Spawn, View, import};
 //!
 //! /// Once.
-//! fn spawn(crowd: &mut Crowd, allocator: &mut Allocator) -> Result<InstanceId> {
+//! fn spawn(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) -> Result<InstanceId> {
 //!     let knight = import::gltf_file("knight.glb", &Default::default())?;
 //!     let knight = crowd.add_character(allocator, &knight)?;
 //!     crowd.spawn(knight, &Spawn { play: "Walk".into(), ..Default::default() })
@@ -33,7 +33,7 @@
 //! /// Every frame, after the engine waited for the fence of `frame_index`.
 //! unsafe fn record(
 //!     crowd: &mut Crowd,
-//!     allocator: &mut Allocator,
+//!     allocator: &mut dyn MemoryAllocator,
 //!     cmd: vk::CommandBuffer,
 //!     (frame_index, time_s): (u32, f64),
 //!     (pass, view): (PassId, View),

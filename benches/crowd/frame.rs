@@ -38,7 +38,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(context: &mut Context, kind: Kind, instances: u32) -> Outcome<Self> {
-        let (gpu, allocator) = context.parts();
+        let (gpu, mut allocator) = context.parts();
+        let allocator = &mut allocator;
         let load = Load::new(&gpu, allocator, kind, instances)?;
         Ok(Self {
             poser: BatchPoser::new(&load.character)?,
@@ -53,7 +54,7 @@ impl Bench {
         context.wait_idle()?;
         self.out.clear();
         // SAFETY: the device is idle.
-        unsafe { self.load.crowd.destroy(&mut context.allocator) };
+        unsafe { self.load.crowd.destroy(&mut context.allocator()) };
         Ok(())
     }
 
@@ -94,7 +95,7 @@ impl Bench {
         let start = Instant::now();
         // SAFETY: all work submitted before was waited for.
         let mut frame = unsafe {
-            let allocator = &mut context.allocator;
+            let allocator = &mut context.allocator();
             self.load.crowd.begin_frame(allocator, 0, now_s)?
         };
         let begin = ms(start);

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::ids::ParameterId;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::{
@@ -75,7 +75,7 @@ fn character() -> Outcome<Character> {
 impl Load {
     pub(crate) fn new(
         gpu: &Gpu<'_>,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         kind: Kind,
         count: u32,
     ) -> Outcome<Self> {

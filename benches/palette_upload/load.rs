@@ -98,9 +98,9 @@ impl<'a> Load<'a> {
                 memory,
                 ..PaletteRingDesc::default()
             };
-            let (_, allocator) = context.parts();
-            // SAFETY: the allocator and the device belong to one context.
-            unsafe { PaletteRing::new(device, allocator, &desc) }
+            let (_, mut allocator) = context.parts();
+            let allocator = &mut allocator;
+            PaletteRing::new(device, allocator, &desc)
         };
         let mut load = Self {
             character,
@@ -127,7 +127,8 @@ impl<'a> Load<'a> {
 
     pub(crate) fn destroy(mut self, context: &mut Context, device: &Device) {
         self.host.destroy(context);
-        let (_, allocator) = context.parts();
+        let (_, mut allocator) = context.parts();
+        let allocator = &mut allocator;
         // SAFETY: all submitted work was waited for.
         unsafe {
             self.ring.destroy(device, allocator);

@@ -90,7 +90,7 @@ fn row(
         }
         if let Some(scene) = scenes.last_mut().filter(|_| round >= 2) {
             // SAFETY: the work of this frame in flight was waited for.
-            let next = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
+            let next = unsafe { scene.crowd.begin_frame(&mut context.allocator(), 0, 0.5)? };
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
                 let of_name = next
                     .crowd()
@@ -104,7 +104,7 @@ fn row(
     context.wait_idle()?;
     for scene in scenes {
         // SAFETY: the device is idle.
-        unsafe { scene.crowd.destroy(&mut context.allocator) };
+        unsafe { scene.crowd.destroy(&mut context.allocator()) };
     }
     let [vertex_ns, compute_ns] = times.map(median);
     Ok(Row {
@@ -140,7 +140,8 @@ fn scene(
         profile: true,
         ..CrowdDesc::default()
     };
-    let (gpu, allocator) = context.parts();
+    let (gpu, mut allocator) = context.parts();
+    let allocator = &mut allocator;
     // SAFETY: the context outlives the crowd, which is destroyed when the device is idle.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
     let formats = target.formats();
@@ -179,7 +180,7 @@ fn scene(
 fn frame(context: &mut Context, target: &Target, scene: &mut Scene) -> Outcome<f64> {
     let view = View::new(Mat4::IDENTITY, Vec3::Z, target.extent());
     // SAFETY: the work of this frame in flight was waited for.
-    let mut frame = unsafe { scene.crowd.begin_frame(&mut context.allocator, 0, 0.5)? };
+    let mut frame = unsafe { scene.crowd.begin_frame(&mut context.allocator(), 0, 0.5)? };
     let mut recorded = Instant::now();
     let pass = scene.pass;
     context.submit_and_wait(|device, cmd| {

@@ -19,6 +19,7 @@ use std::error::Error;
 use body::{Solvers, direct};
 pub(crate) use say::say;
 use throng::glam::{Affine3A, Vec3, vec3};
+use throng::gpu::MemoryAllocator;
 use throng::{Crowd, IkReport, InstanceId, Spawn, builtin};
 
 /// Distance between two characters in metres.
@@ -72,7 +73,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         reach_m: 5.0,
         time_s: 12.25,
     };
-    let populate = |allocator: &mut _, crowd: &mut Crowd| {
+    let populate = |allocator: &mut dyn MemoryAllocator, crowd: &mut Crowd| {
         let kind = crowd.add_character(allocator, &character)?;
         let solvers = Solvers::add(crowd, kind, &character)?;
         let mut people = Vec::new();

@@ -13,7 +13,7 @@ use std::error::Error;
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, vec3};
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, PassId, Spawn, View};
 
@@ -51,7 +51,7 @@ pub(crate) struct Shot {
 /// validation layer is an error.
 pub(crate) fn to_file<T>(
     shot: &Shot,
-    populate: impl FnOnce(&mut Allocator, &mut Crowd) -> Result<T, Box<dyn Error>>,
+    populate: impl FnOnce(&mut dyn MemoryAllocator, &mut Crowd) -> Result<T, Box<dyn Error>>,
     tell: impl FnOnce(&Crowd, T) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let mut context = Context::new(&ContextDesc {
@@ -66,7 +66,8 @@ pub(crate) fn to_file<T>(
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc)?;
-    let (gpu, allocator) = context.parts();
+    let (gpu, mut allocator) = context.parts();
+    let allocator = &mut allocator;
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
     let pass = PassDesc {
@@ -85,9 +86,9 @@ pub(crate) fn to_file<T>(
         (crowd.create_pass(&pass)?, shadow_pass)
     };
     let ground = shapes::prop(vec![shapes::ground(shot.ground_m)])?;
-    let ground = crowd.add_character(&mut context.allocator, &ground)?;
+    let ground = crowd.add_character(&mut context.allocator(), &ground)?;
     crowd.spawn(ground, &Spawn::default())?;
-    let populated = populate(&mut context.allocator, &mut crowd)?;
+    let populated = populate(&mut context.allocator(), &mut crowd)?;
     let drawn = Drawn {
         shot,
         shadow: &shadow,
@@ -101,7 +102,7 @@ pub(crate) fn to_file<T>(
     tell(&crowd, populated)?;
     say!("wrote {}", shot.path);
     // SAFETY: reading back has waited for the device.
-    unsafe { crowd.destroy(&mut context.allocator) };
+    unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(&mut context);
     target.destroy(&mut context);
     let messages = context.messages();
@@ -161,7 +162,7 @@ fn frame(
     let (device, cmd) = (context.device.clone(), frame_index.cmd);
     // SAFETY: the frame in flight was just begun, and the recording is submitted below.
     unsafe {
-        let mut frame = crowd.begin_frame(&mut context.allocator, 0, shot.time_s)?;
+        let mut frame = crowd.begin_frame(&mut context.allocator(), 0, shot.time_s)?;
         let views = frame.record_prepare(cmd, &[view, shadow.view()])?;
         shadow.begin(&device, cmd);
         frame.record_draw(cmd, views[1], drawn.shadow_pass)?;

@@ -5,8 +5,8 @@ use std::error::Error;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
+use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::standalone::Context;
 use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View, Viewport};
 
@@ -21,7 +21,7 @@ const WRITTEN: vk::ImageLayout = vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL;
 pub(crate) struct ShadowImage {
     image: vk::Image,
     view: vk::ImageView,
-    memory: Option<Allocation>,
+    memory: Option<MemoryBlock>,
     edge: u32,
     linear: bool,
     clip_from_world: Mat4,
@@ -81,14 +81,14 @@ impl ShadowImage {
         // device's limit.
         unsafe {
             self.image = context.device.create_image(&info, None)?;
-            let memory = context.allocator.allocate(&AllocationCreateDesc {
+            let requirements = context.device.get_image_memory_requirements(self.image);
+            let memory = context.allocator().allocate(&MemoryRequest {
                 name: "shadow map",
-                requirements: context.device.get_image_memory_requirements(self.image),
+                requirements,
                 location: MemoryLocation::GpuOnly,
                 linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             })?;
-            let (block, offset) = (memory.memory(), memory.offset());
+            let (block, offset) = (memory.memory, memory.offset);
             self.memory = Some(memory);
             context
                 .device
@@ -220,9 +220,12 @@ impl ShadowImage {
             context.device.destroy_image_view(self.view, None);
             context.device.destroy_image(self.image, None);
         }
-        if let Some(memory) = self.memory.take()
-            && let Err(error) = context.allocator.free(memory)
-        {
+        // SAFETY: the memory is the context's, and the image that was bound to it is destroyed.
+        let freed = self
+            .memory
+            .take()
+            .map(|memory| unsafe { context.allocator().free(memory) });
+        if let Some(Err(error)) = freed {
             log::error!("shadow map: {error}");
         }
     }

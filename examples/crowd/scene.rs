@@ -3,7 +3,7 @@
 use std::f32::consts::TAU;
 
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
@@ -185,7 +185,7 @@ impl Scene {
         &mut self,
         crowd: &mut Crowd,
         scenery: &mut Crowd,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
     ) -> Result<()> {
         let desc = CharacterDesc {
             method: self.skinning.method,

@@ -123,7 +123,8 @@ impl Show {
             profile: false,
             ..desc.clone()
         };
-        let (gpu, allocator) = context.parts();
+        let (gpu, mut allocator) = context.parts();
+        let allocator = &mut allocator;
         // SAFETY: the handles belong to the context, which outlives both crowds and has enabled
         // what throng requires.
         let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }?;
@@ -184,7 +185,7 @@ impl Show {
             }
         });
         let (crowd, scenery) = (&mut self.crowd, &mut self.scenery);
-        self.scene.load(crowd, scenery, &mut context.allocator)?;
+        self.scene.load(crowd, scenery, &mut context.allocator())?;
         for time_s in self.scene.lead_up() {
             // SAFETY: nothing has been submitted yet.
             unsafe { self.skip(context, time_s)? };
@@ -212,7 +213,9 @@ impl Show {
         // SAFETY: the caller guarantees that all submitted work has finished, and nothing is
         // recorded in the frame.
         unsafe {
-            let frame = self.crowd.begin_frame(&mut context.allocator, 0, time_s)?;
+            let frame = self
+                .crowd
+                .begin_frame(&mut context.allocator(), 0, time_s)?;
             self.scene.hear(frame.events());
             self.crowd.abandon_frame();
         }
@@ -249,7 +252,8 @@ impl Show {
             .into_iter()
             .chain(self.shadow.as_ref().map(ShadowImage::view))
             .collect();
-        let (gpu, allocator) = context.parts();
+        let (gpu, mut allocator) = context.parts();
+        let allocator = &mut allocator;
         let (device, cmd) = (gpu.device, frame.cmd);
         let frame_index = frame.frame_index as u32;
         // SAFETY: this frame in flight finished before it was begun. The caller guarantees the
@@ -301,7 +305,7 @@ impl Show {
             // SAFETY: all work has finished, and nothing is recorded.
             let frame = unsafe {
                 self.crowd
-                    .begin_frame(&mut context.allocator, *frame_index, 0.0)?
+                    .begin_frame(&mut context.allocator(), *frame_index, 0.0)?
             };
             times.push(frame.crowd().gpu_times().to_vec());
         }
@@ -313,8 +317,8 @@ impl Show {
         context.wait_idle()?;
         // SAFETY: the device is idle.
         unsafe {
-            self.crowd.destroy(&mut context.allocator);
-            self.scenery.destroy(&mut context.allocator);
+            self.crowd.destroy(&mut context.allocator());
+            self.scenery.destroy(&mut context.allocator());
         }
         if let Some(shadow) = self.shadow {
             shadow.destroy(context);

@@ -44,7 +44,7 @@ pub(super) fn deformed(subject: Subject<'_>) -> Result<Vec<PosedVertices>, Failu
     }
     with_crowd(subject, SkinningStage::Compute, |context, crowd, id| {
         // SAFETY: nothing was submitted with this frame index before.
-        let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
+        let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.0)? };
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
         context.submit_and_wait(|_, cmd| unsafe { frame.record_prepare(cmd, &[]) })??;
         let skinned = frame.skinned(id)?;
@@ -125,7 +125,7 @@ fn shoot(
         ..Begin::default()
     };
     // SAFETY: nothing was submitted with this frame index before.
-    let mut frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.0)? };
+    let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.0)? };
     context.submit_and_wait(|device, cmd| {
         // SAFETY: the command buffer is recording, and is submitted and waited for at once.
         unsafe {
@@ -189,14 +189,15 @@ fn with_crowd<T>(
         },
         ..CrowdDesc::default()
     };
-    let (gpu, allocator) = context.parts();
+    let (gpu, mut allocator) = context.parts();
+    let allocator = &mut allocator;
     // SAFETY: the handles belong to the context, which outlives the crowd.
     let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
     let made = spawn(&mut context, &mut crowd, subject, skin)
         .and_then(|id| use_it(&mut context, &mut crowd, id));
     context.wait_idle()?;
     // SAFETY: the device is idle.
-    unsafe { crowd.destroy(&mut context.allocator) };
+    unsafe { crowd.destroy(&mut context.allocator()) };
     made
 }
 
@@ -210,7 +211,7 @@ fn spawn(
         method: subject.method,
         cpu_skinning: skin == SkinningStage::Cpu,
     };
-    let character = crowd.add_character_with(&mut context.allocator, subject.model, &desc)?;
+    let character = crowd.add_character_with(&mut context.allocator(), subject.model, &desc)?;
     let play = play(subject.moment);
     let spawn = Spawn {
         play,

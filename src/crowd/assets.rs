@@ -9,8 +9,7 @@ use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::gpu::{SkinnedMesh, Upload};
-use gpu_allocator::vulkan::Allocator;
+use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
 
 impl Crowd {
     /// Adds a character, skinned by linear blending.
@@ -20,13 +19,14 @@ impl Crowd {
     /// spawned at once. Use [`Self::add_character_with`] to choose another skinning method.
     ///
     /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device.
     /// - [`Error::Capacity`] if its geometry exceeds what the device can bind.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// If this fails, the crowd is unchanged.
     pub fn add_character(
         &mut self,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         character: &Character,
     ) -> Result<CharacterId> {
         self.add_character_with(allocator, character, &CharacterDesc::default())
@@ -42,12 +42,13 @@ impl Crowd {
     ///   cannot represent the character's poses.
     pub fn add_character_with(
         &mut self,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         character: &Character,
         desc: &CharacterDesc,
     ) -> Result<CharacterId> {
+        expect_own(&self.device, allocator)?;
         let mut upload = Upload::new();
-        // SAFETY: the contract of `new` says that `allocator` belongs to this device.
+        // SAFETY: `allocator` belongs to this device.
         let made = unsafe {
             SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method)
         };
@@ -163,11 +164,17 @@ impl Crowd {
     /// of views are kept: the next prepared frame copies them.
     ///
     /// # Errors
+    /// - [`Error::Argument`] if the allocator belongs to another device.
     /// - [`Error::Capacity`] if the device cannot bind that much.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// If this fails, the crowd is unchanged.
-    pub fn reserve(&mut self, allocator: &mut Allocator, capacity: &Capacity) -> Result<()> {
+    pub fn reserve(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        capacity: &Capacity,
+    ) -> Result<()> {
+        expect_own(&self.device, allocator)?;
         let now = self.desc.capacity;
         let wanted = Capacity {
             instances: capacity.instances.max(now.instances),

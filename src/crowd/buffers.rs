@@ -6,13 +6,12 @@ use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
 use crate::gpu::ring::{Ring, RingDesc};
-use crate::gpu::{Buffer, Device, Object, PaletteRing, PaletteRingDesc, limit};
+use crate::gpu::{Buffer, Device, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit};
 use crate::palette::WriteOnly;
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
 use ash::vk::PipelineStageFlags2 as Stage;
 use bytemuck::Pod;
-use gpu_allocator::vulkan::Allocator;
 
 /// The stages whose shaders read prepared data.
 pub(super) const SHADERS: Stage = Stage::from_raw(
@@ -148,7 +147,7 @@ impl FrameBuffers {
 
     pub(super) fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         scatter: &ScatterPass,
         desc: &CrowdDesc,
     ) -> Result<Self> {
@@ -166,7 +165,7 @@ impl FrameBuffers {
     fn build(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         scatter: &ScatterPass,
         desc: &CrowdDesc,
     ) -> Result<()> {
@@ -176,8 +175,7 @@ impl FrameBuffers {
             memory: desc.ring,
             min_offset_alignment: desc.min_offset_alignment,
         };
-        // SAFETY: `allocator` is this device's by the contract of `Crowd::new`.
-        self.palettes = unsafe { PaletteRing::new(device, allocator, &palettes)? };
+        self.palettes = PaletteRing::new(device, allocator, &palettes)?;
         let alignment = desc
             .min_offset_alignment
             .max(device.limits.offset_alignment);
@@ -336,7 +334,7 @@ impl FrameBuffers {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffers, by this function's contract.
         unsafe {
             self.scatter_pool.destroy(device);

@@ -5,10 +5,9 @@ use super::state::Crowd;
 use super::stats::Counters;
 use super::{Stats, ViewId};
 use crate::error::{Error, Result};
-use crate::gpu::Scope;
+use crate::gpu::{MemoryAllocator, Scope, expect_own};
 use ash::vk;
 use core::ops::Deref;
-use gpu_allocator::vulkan::Allocator;
 
 /// The views of a frame, in the order given.
 ///
@@ -46,13 +45,13 @@ impl Deref for Views {
 ///
 /// ```no_run
 /// use throng::ash::{self, vk};
-/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::gpu::MemoryAllocator;
 /// use throng::{Crowd, PassId, Result, View};
 ///
 /// /// # Safety
 /// /// `cmd` is being recorded, outside of rendering. The last work of frame index 0 has ended.
 /// unsafe fn draw(
-///     (device, allocator): (&ash::Device, &mut Allocator),
+///     (device, allocator): (&ash::Device, &mut dyn MemoryAllocator),
 ///     (crowd, pass): (&mut Crowd, PassId),
 ///     (cmd, rendering): (vk::CommandBuffer, &vk::RenderingInfo),
 ///     (view, time_s): (View, f64),
@@ -83,7 +82,8 @@ impl Crowd {
     /// # Errors
     /// - [`Error::NotFound`] if the frame index is not below
     ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight).
-    /// - [`Error::Argument`] if the time is not finite.
+    /// - [`Error::Argument`] if the time is not finite, or if the allocator belongs to another
+    ///   device.
     ///
     /// # Safety
     /// - All work that was submitted with this frame index has ended (its fence is signalled).
@@ -92,7 +92,7 @@ impl Crowd {
     /// - Draws that were not submitted will never be.
     pub unsafe fn begin_frame(
         &mut self,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         frame_index: u32,
         time_s: f64,
     ) -> Result<Frame<'_>> {
@@ -106,6 +106,7 @@ impl Crowd {
         if !time_s.is_finite() {
             return Err(Error::not_finite("time_s", time_s));
         }
+        expect_own(&self.device, allocator)?;
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.
         unsafe {

@@ -13,10 +13,9 @@ use super::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use super::retire::{RetireQueue, Retired};
 use super::view::{Past, View};
 use crate::error::{Error, Result};
-use crate::gpu::Device;
+use crate::gpu::{Device, MemoryAllocator};
 use ash::vk;
 use glam::Mat4;
-use gpu_allocator::vulkan::Allocator;
 
 /// The frame that a history was written in last.
 #[derive(Debug, Clone, Copy)]
@@ -213,7 +212,7 @@ impl Histories {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         if let Some(mut old) = self.old.take() {
             // SAFETY: the GPU does not use the buffer, by this function's contract.
             unsafe { old.destroy(device, allocator) };

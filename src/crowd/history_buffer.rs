@@ -3,9 +3,8 @@
 use super::Capacity;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
-use crate::gpu::{Buffer, Device, limit};
+use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
 use ash::vk;
-use gpu_allocator::vulkan::Allocator;
 
 /// Words of a record of the instance table.
 pub(super) const RECORD_WORDS: u64 = size_of::<GpuInstance>() as u64 / 4;
@@ -52,7 +51,7 @@ impl HistoryBuffer {
     ///   the device.
     pub(super) fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         capacity: &Capacity,
     ) -> Result<Self> {
         let sections = [
@@ -106,7 +105,7 @@ impl HistoryBuffer {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the buffer, by this function's contract.
         unsafe { self.buffer.destroy(device, allocator) };
     }

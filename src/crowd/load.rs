@@ -5,11 +5,11 @@ use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, SkinningStage};
 use crate::character::Character;
 use crate::error::Result;
+use crate::gpu::MemoryAllocator;
 use crate::gpu::palettes;
 use crate::mesh::AlphaMode;
 use crate::palette::PaletteFormat;
 use crate::skin::SkinnedLayout;
-use gpu_allocator::vulkan::Allocator;
 
 /// The expected instances of one character. See [`Capacity::for_characters`].
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl Crowd {
     /// If this fails, the crowd is unchanged.
     pub fn reserve_for(
         &mut self,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         more: &[(CharacterId, u32)],
         skin: SkinningStage,
     ) -> Result<()> {

@@ -3,10 +3,9 @@
 use super::buffers::FrameBuffers;
 use super::history_buffer::HistoryBuffer;
 use super::shadow_map::BoundShadow;
-use crate::gpu::{Device, Object, SkinnedMesh, Upload};
+use crate::gpu::{Device, MemoryAllocator, Object, SkinnedMesh, Upload};
 use crate::pass::draw::DrawPass;
 use ash::vk;
-use gpu_allocator::vulkan::Allocator;
 
 /// An object that new frames cannot reach any more.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ impl Retired {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the object, by this function's contract.
         unsafe {
             match self {
@@ -111,7 +110,7 @@ impl RetireQueue {
     pub(super) unsafe fn begin(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         frame_index: u32,
     ) {
         self.frame += 1;
@@ -139,7 +138,7 @@ impl RetireQueue {
     ///
     /// # Safety
     /// Nothing is in use by the GPU.
-    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         for (_, mut retired) in self.retired.drain(..) {
             // SAFETY: the GPU uses nothing any more, by this function's contract.
             unsafe { retired.destroy(device, allocator) };

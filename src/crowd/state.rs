@@ -16,11 +16,10 @@ use super::view::Prepared;
 use super::visibility::Visibility;
 use super::{Capacity, CharacterId, CrowdDesc, Stats};
 use crate::error::{Error, Result};
-use crate::gpu::{Device, Gpu, Profiler, ScopeTime, SetLayout, Upload, palettes};
+use crate::gpu::{Device, Gpu, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::ScatterPass;
 use crate::pass::skin::SkinPipeline;
-use gpu_allocator::vulkan::Allocator;
 
 /// Scopes that one frame can measure.
 pub(crate) const PROFILER_SCOPES: u32 = 64;
@@ -28,7 +27,8 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// Characters and their instances, drawn with Vulkan.
 ///
 /// A crowd records into the engine's command buffers. It never submits, waits or locks. It takes
-/// its memory from the engine's allocator, in the methods that receive one.
+/// its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods that
+/// receive one.
 ///
 /// # Frames in flight
 /// [`CrowdDesc::frames_in_flight`] frames may be in flight. At [`Crowd::begin_frame`] the engine
@@ -41,12 +41,12 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///
 /// ```no_run
 /// use throng::ash::vk;
-/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::gpu::MemoryAllocator;
 /// use throng::{Crowd, CrowdDesc, Gpu, PassDesc, Play, Result, Spawn, builtin};
 ///
 /// /// # Safety
 /// /// The objects of `gpu` belong together and outlive the crowd.
-/// unsafe fn one_walker(gpu: &Gpu, allocator: &mut Allocator) -> Result<Crowd> {
+/// unsafe fn one_walker(gpu: &Gpu, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
 ///     let mut crowd = unsafe { Crowd::new(gpu, allocator, &CrowdDesc::default())? };
 ///     let desc = PassDesc {
 ///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
@@ -102,8 +102,8 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Unsupported`] names what the device lacks.
-    /// - [`Error::Argument`] for no frames in flight, no views, or an alignment that is not a power
-    ///   of two.
+    /// - [`Error::Argument`] for no frames in flight, no views, an alignment that is not a power of
+    ///   two, or an allocator of another device.
     /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
     ///   buffers of the capacity.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
@@ -114,8 +114,11 @@ impl Crowd {
     /// - The handles of `gpu` belong together and outlive the crowd.
     /// - The features of [`Device::required_features`] are enabled, and those that `gpu.enabled`
     ///   names.
-    /// - `allocator` was made for the same device, and is the one passed to every other method.
-    pub unsafe fn new(gpu: &Gpu<'_>, allocator: &mut Allocator, desc: &CrowdDesc) -> Result<Self> {
+    pub unsafe fn new(
+        gpu: &Gpu<'_>,
+        allocator: &mut dyn MemoryAllocator,
+        desc: &CrowdDesc,
+    ) -> Result<Self> {
         check_desc(desc)?;
         // SAFETY: this function's contract says that the handles belong together and outlive the
         // crowd.
@@ -158,7 +161,7 @@ impl Crowd {
         }
     }
 
-    pub(crate) fn build(&mut self, allocator: &mut Allocator) -> Result<()> {
+    pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
         self.set_layout = SetLayout::new(&self.device)?;
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
@@ -264,8 +267,8 @@ impl Crowd {
     ///
     /// # Safety
     /// - The GPU has finished the crowd's recorded work.
-    /// - `allocator` is the one passed to [`Crowd::new`].
-    pub unsafe fn destroy(mut self, allocator: &mut Allocator) {
+    /// - `allocator` is for the crowd's device.
+    pub unsafe fn destroy(mut self, allocator: &mut dyn MemoryAllocator) {
         self.destroyed = true;
         // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
         // function's contract.

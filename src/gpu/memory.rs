@@ -1,11 +1,10 @@
 //! Buffers, images and other objects that know their name and report leaks.
 
-use super::{Device, VkCall, limit};
+use super::{Device, MemoryAllocator, MemoryBlock, MemoryRequest, VkCall, expect_own, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
 
 /// A Vulkan object without memory of its own.
 pub(crate) trait Kind: vk::Handle + Copy {
@@ -103,7 +102,7 @@ pub(crate) struct Buffer {
     pub(crate) handle: vk::Buffer,
     pub(crate) bytes: u64,
     name: Box<str>,
-    allocation: Option<Allocation>,
+    block: Option<MemoryBlock>,
 }
 
 impl Buffer {
@@ -112,14 +111,14 @@ impl Buffer {
             handle: vk::Buffer::null(),
             bytes: 0,
             name: Box::default(),
-            allocation: None,
+            block: None,
         }
     }
 
     /// Creates a buffer in device-local memory.
     pub(crate) fn device_local(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         name: &str,
         bytes: u64,
         usage: vk::BufferUsageFlags,
@@ -140,9 +139,10 @@ impl Buffer {
 
     pub(crate) fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         desc: &BufferDesc<'_>,
     ) -> Result<Self> {
+        expect_own(device, allocator)?;
         limit(
             "bytes of a buffer",
             desc.bytes,
@@ -158,7 +158,7 @@ impl Buffer {
             handle,
             bytes: desc.bytes.max(16),
             name: desc.name.into(),
-            allocation: None,
+            block: None,
         };
         device.set_name(handle, desc.name);
         match buffer.back(device, allocator, desc) {
@@ -174,38 +174,40 @@ impl Buffer {
     fn back(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         desc: &BufferDesc<'_>,
     ) -> Result<()> {
         // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
-        let allocation = allocate(allocator, desc.name, requirements, desc.location, true)?;
+        let block = allocate(allocator, desc.name, requirements, desc.location, true)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
         let bound = unsafe {
             device
                 .raw
-                .bind_buffer_memory(self.handle, allocation.memory(), allocation.offset())
+                .bind_buffer_memory(self.handle, block.memory, block.offset)
         };
-        self.allocation = Some(allocation);
+        self.block = Some(block);
         bound.call("vkBindBufferMemory")
     }
 
     /// The start of its memory, if that is mapped.
     pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
-        self.allocation.as_ref()?.mapped_ptr().map(NonNull::cast)
+        self.block.as_ref()?.mapped
     }
 
     /// Destroys the buffer and frees its memory.
     ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
         // allowed.
         unsafe { device.raw.destroy_buffer(self.handle, None) };
         self.handle = vk::Buffer::null();
-        free(allocator, self.allocation.take(), &self.name);
+        // SAFETY: the block is of an allocator for this device, nothing is bound to it any more, and it
+        // is not in use, by this function's contract.
+        unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }
 
@@ -226,7 +228,7 @@ pub(crate) struct Image {
     pub(crate) handle: vk::Image,
     pub(crate) view: Object<vk::ImageView>,
     name: Box<str>,
-    allocation: Option<Allocation>,
+    block: Option<MemoryBlock>,
 }
 
 impl Image {
@@ -234,12 +236,13 @@ impl Image {
     /// sampled.
     pub(crate) fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         name: &str,
         format: vk::Format,
         (width, height): (u32, u32),
         levels: u32,
     ) -> Result<Self> {
+        expect_own(device, allocator)?;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
@@ -260,7 +263,7 @@ impl Image {
             handle,
             view: Object::null(),
             name: name.into(),
-            allocation: None,
+            block: None,
         };
         match image.back(device, allocator, format) {
             Ok(()) => Ok(image),
@@ -275,12 +278,12 @@ impl Image {
     fn back(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         format: vk::Format,
     ) -> Result<()> {
         // SAFETY: the image was just created on this device.
         let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
-        let allocation = allocate(
+        let block = allocate(
             allocator,
             &self.name,
             requirements,
@@ -291,9 +294,9 @@ impl Image {
         let bound = unsafe {
             device
                 .raw
-                .bind_image_memory(self.handle, allocation.memory(), allocation.offset())
+                .bind_image_memory(self.handle, block.memory, block.offset)
         };
-        self.allocation = Some(allocation);
+        self.block = Some(block);
         bound.call("vkBindImageMemory")?;
         let info = vk::ImageViewCreateInfo::default()
             .image(self.handle)
@@ -311,7 +314,7 @@ impl Image {
     ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: image and view are this device's and not in use, by this function's contract;
         // null is allowed.
         unsafe {
@@ -319,7 +322,9 @@ impl Image {
             device.raw.destroy_image(self.handle, None);
         }
         self.handle = vk::Image::null();
-        free(allocator, self.allocation.take(), &self.name);
+        // SAFETY: the block is of an allocator for this device, nothing is bound to it any more, and it
+        // is not in use, by this function's contract.
+        unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }
 
@@ -343,29 +348,32 @@ pub(crate) fn color_range() -> vk::ImageSubresourceRange {
 }
 
 fn allocate(
-    allocator: &mut Allocator,
+    allocator: &mut dyn MemoryAllocator,
     name: &str,
     requirements: vk::MemoryRequirements,
     location: MemoryLocation,
     linear: bool,
-) -> Result<Allocation> {
-    let bytes = requirements.size;
-    let desc = AllocationCreateDesc {
+) -> Result<MemoryBlock> {
+    let request = MemoryRequest {
         name,
         requirements,
         location,
         linear,
-        allocation_scheme: AllocationScheme::GpuAllocatorManaged,
     };
-    allocator.allocate(&desc).map_err(|error| Error::Memory {
+    allocator.allocate(&request).map_err(|error| Error::Memory {
         name: name.into(),
-        bytes,
+        bytes: requirements.size,
         why: error.to_string().into(),
     })
 }
 
-fn free(allocator: &mut Allocator, allocation: Option<Allocation>, name: &str) {
-    if let Some(Err(error)) = allocation.map(|allocation| allocator.free(allocation)) {
+/// Frees memory, if there is any. An error is logged.
+///
+/// # Safety
+/// As for [`MemoryAllocator::free`].
+unsafe fn free(allocator: &mut dyn MemoryAllocator, block: Option<MemoryBlock>, name: &str) {
+    // SAFETY: the caller has the same contract.
+    if let Some(Err(error)) = block.map(|block| unsafe { allocator.free(block) }) {
         log::error!("throng: cannot free the memory of \"{name}\": {error}");
     }
 }

@@ -4,14 +4,13 @@ use super::encode::Geometry;
 use super::layout::GpuMaterial;
 use super::ranges::DrawRange;
 use super::textures::Textures;
-use super::{Buffer, Device, Upload, palettes};
+use super::{Buffer, Device, MemoryAllocator, Upload, palettes};
 use crate::character::{Character, Facing};
 use crate::error::Result;
 use crate::mesh::{AlphaMode, Material};
 use crate::palette::{PaletteFormat, SkinningMethod};
 use crate::skin::SkinnedLayout;
 use ash::vk;
-use gpu_allocator::vulkan::Allocator;
 
 /// A draw of a range of a primitive's triangles.
 ///
@@ -58,13 +57,13 @@ pub struct PrimitiveDraw {
 /// use throng::ash::vk;
 /// use throng::character::Character;
 /// use throng::gpu::{Device, SkinnedMesh, Upload};
-/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::gpu::MemoryAllocator;
 /// use throng::palette::SkinningMethod;
 ///
 /// /// # Safety
 /// /// `cmd` is being recorded. The upload is freed after its work has ended.
 /// unsafe fn load(
-///     (device, allocator): (&Device, &mut Allocator),
+///     (device, allocator): (&Device, &mut dyn MemoryAllocator),
 ///     cmd: vk::CommandBuffer,
 ///     character: &Character,
 /// ) -> Result<(SkinnedMesh, Upload)> {
@@ -106,10 +105,10 @@ impl SkinnedMesh {
     /// If this fails, `upload` copies what it copied before, though it may have allocated memory.
     ///
     /// # Safety
-    /// `allocator` was made for the same device as `device`.
+    /// `upload` is new, or was used with the same device.
     pub unsafe fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         character: &Character,
         method: SkinningMethod,
@@ -156,7 +155,7 @@ impl SkinnedMesh {
     fn build_buffers(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         character: &Character,
         geometry: &Geometry,
@@ -293,7 +292,7 @@ impl SkinnedMesh {
     ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the objects, and device and allocator are theirs, by this
         // function's contract.
         unsafe {

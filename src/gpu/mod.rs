@@ -12,6 +12,7 @@
 //! Everything here records and never submits. Objects are destroyed explicitly. Dropping a live one
 //! logs its name as a leak.
 
+mod allocator;
 mod device;
 mod encode;
 mod features;
@@ -33,6 +34,8 @@ mod texture;
 mod textures;
 mod upload;
 
+pub(crate) use allocator::expect_own;
+pub use allocator::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
 pub use device::Device;
 pub(crate) use device::{Limits, VkCall, limit};
 pub(crate) use encode::CHUNK;

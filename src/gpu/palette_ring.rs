@@ -2,11 +2,10 @@
 
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
-use super::{Device, RingMemory, limit};
+use super::{Device, MemoryAllocator, RingMemory, limit};
 use crate::error::{Error, Result};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
-use gpu_allocator::vulkan::Allocator;
 
 /// Options for creating a [`PaletteRing`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,20 +46,19 @@ impl Default for PaletteRingDesc {
 /// ```no_run
 /// use throng::Result;
 /// use throng::ash::vk;
-/// use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::gpu::{Device, MemoryAllocator, PaletteRing, PaletteRingDesc};
 /// use throng::palette::Mat3x4;
 ///
 /// /// # Safety
 /// /// `cmd` is being recorded. The last work of frame index 0 has ended.
 /// unsafe fn upload(
-///     (device, allocator): (&Device, &mut Allocator),
+///     (device, allocator): (&Device, &mut dyn MemoryAllocator),
 ///     cmd: vk::CommandBuffer,
 ///     palettes: &[Mat3x4],
 /// ) -> Result<PaletteRing> {
 ///     let entries = palettes.len() as u32;
 ///     let desc = PaletteRingDesc { entries, ..Default::default() };
-///     let mut ring = unsafe { PaletteRing::new(device, allocator, &desc)? };
+///     let mut ring = PaletteRing::new(device, allocator, &desc)?;
 ///     unsafe {
 ///         ring.write(0, 0, palettes)?;
 ///         ring.record_upload(device, cmd, 0, entries);
@@ -80,16 +78,14 @@ impl PaletteRing {
     /// Allocates the ring.
     ///
     /// # Errors
-    /// - [`Error::Argument`] for no frames in flight, or an alignment that is not a power of two.
+    /// - [`Error::Argument`] for no frames in flight, for an alignment that is not a power of two,
+    ///   and for an allocator of another device.
     /// - [`Error::Capacity`] if the part of one frame exceeds `maxStorageBufferRange`, or the ring
     ///   the 32 bits of a dynamic offset.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
-    ///
-    /// # Safety
-    /// `allocator` was made for the same device as `device`.
-    pub unsafe fn new(
+    pub fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         desc: &PaletteRingDesc,
     ) -> Result<Self> {
         if desc.frames_in_flight == 0 {
@@ -278,7 +274,7 @@ impl PaletteRing {
     ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: this function has the same contract.
         unsafe { self.ring.destroy(device, allocator) };
     }

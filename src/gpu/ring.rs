@@ -1,11 +1,10 @@
 //! Persistently mapped memory with a part for each frame in flight.
 
-use super::{Buffer, BufferDesc, Device, limit};
+use super::{Buffer, BufferDesc, Device, MemoryAllocator, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::Allocator;
 
 /// The kind of memory of the frame ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -61,7 +60,7 @@ impl Ring {
 
     pub(crate) fn new(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         desc: &RingDesc<'_>,
     ) -> Result<Self> {
         let alignment = desc.alignment.max(device.limits.offset_alignment);
@@ -130,7 +129,7 @@ impl Ring {
 
     fn over(
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         host: Buffer,
         staged: Option<Buffer>,
         frame_bytes: u64,
@@ -241,7 +240,7 @@ impl Ring {
     ///
     /// # Safety
     /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // From here on, `place` finds no range.
         (self.frames_in_flight, self.frame_bytes) = (0, 0);
         // SAFETY: the GPU does not use the buffers, and device and allocator are theirs, by this

@@ -2,12 +2,11 @@
 
 use super::memory::Image;
 use super::texture::MipChain;
-use super::{Device, Object, Upload, VkCall, limit};
+use super::{Device, MemoryAllocator, Object, Upload, VkCall, limit};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{Filter, Material, Sampler, TextureRef, Wrap};
 use ash::vk;
-use gpu_allocator::vulkan::Allocator;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
@@ -50,7 +49,7 @@ impl Textures {
     pub(crate) fn build(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         character: &Character,
     ) -> Result<()> {
@@ -109,7 +108,7 @@ impl Textures {
     fn add_image(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         owner: &str,
         (image, is_color): (&crate::mesh::Image, bool),
@@ -182,7 +181,7 @@ impl Textures {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the GPU does not use the objects, by this function's contract.
         unsafe {
             for (_, sampler) in &mut self.samplers {

@@ -2,11 +2,10 @@
 
 use super::memory::color_range;
 use super::ring::host_types;
-use super::{Buffer, BufferDesc, Device};
+use super::{Buffer, BufferDesc, Device, MemoryAllocator};
 use crate::error::{Error, Result};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
-use gpu_allocator::vulkan::Allocator;
 
 /// Bytes of one chunk of the staging buffer. Larger requests get a chunk of their own size.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -92,7 +91,7 @@ impl Upload {
     pub(crate) fn buffer(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         to: &Buffer,
         bytes: &[u8],
     ) -> Result<()> {
@@ -117,7 +116,7 @@ impl Upload {
     pub(crate) fn image<'a>(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         to: vk::Image,
         texels: &[u8],
         levels: impl Iterator<Item = &'a super::texture::Level>,
@@ -149,7 +148,7 @@ impl Upload {
     fn stage(
         &mut self,
         device: &Device,
-        allocator: &mut Allocator,
+        allocator: &mut dyn MemoryAllocator,
         bytes: &[u8],
     ) -> Result<(vk::Buffer, u64)> {
         let need = bytes.len() as u64;
@@ -241,7 +240,7 @@ impl Upload {
     /// # Safety
     /// The recorded commands have run, or will never run; `device` and `allocator` are those that
     /// it was filled with.
-    pub unsafe fn free(&mut self, device: &Device, allocator: &mut Allocator) {
+    pub unsafe fn free(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         for chunk in &mut self.chunks {
             // SAFETY: the recorded commands do not read the chunk any more, by this function's
             // contract.

@@ -8,7 +8,7 @@ use super::{
     ContextDesc, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Window,
     device, surface,
 };
-use crate::gpu::{Enabled, Gpu};
+use crate::gpu::{Enabled, Gpu, GpuAllocator};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::CString;
@@ -25,11 +25,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// that its children still hold is logged by name.
 #[non_exhaustive]
 pub struct Context {
-    /// Allocator of device memory, borrowed mutably. It is dropped first.
-    ///
-    /// Never replace it with another allocator, and never swap it: the context's own allocator
-    /// would then free memory of a device that may already be destroyed.
-    pub allocator: Allocator,
+    // Dropped first. Nobody gets a mutable reference to it, who could swap it for another device's.
+    pub(super) allocator: Allocator,
     handles: Handles,
     id: ContextId,
     names: Option<ext::debug_utils::Device>,
@@ -207,15 +204,22 @@ impl Context {
         true
     }
 
+    /// The allocator of device memory.
+    pub fn allocator(&mut self) -> GpuAllocator<&mut Allocator> {
+        self.parts().1
+    }
+
     /// The handles in the form that throng takes, together with the allocator.
-    pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
+    pub fn parts(&mut self) -> (Gpu<'_>, GpuAllocator<&mut Allocator>) {
         let gpu = Gpu {
             instance: &self.handles.instance,
             physical_device: self.handles.physical_device,
             device: &self.handles.device,
             enabled: &self.useful,
         };
-        (gpu, &mut self.allocator)
+        // SAFETY: the allocator was made for this device, is the only one, and is dropped before it.
+        let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut self.allocator) };
+        (gpu, allocator)
     }
 
     /// All messages of the validation layer so far. Empty if validation is off.

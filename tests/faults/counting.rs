@@ -6,7 +6,7 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::{self, vk};
-use throng::gpu::Enabled;
+use throng::gpu::{Enabled, GpuAllocator, MemoryAllocator};
 use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads};
@@ -175,7 +175,7 @@ others! {
 /// The counts are of this setup alone, because there is one setup at a time.
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
-    pub(crate) allocator: Allocator,
+    pub(crate) allocator: GpuAllocator<Box<Allocator>>,
 }
 
 impl Counted {
@@ -211,7 +211,10 @@ impl Counted {
         assert_eq!(live()[MEMORY], 0);
     }
 
-    pub(crate) fn parts<'a>(&'a mut self, setup: &'a Setup) -> (Gpu<'a>, &'a mut Allocator) {
+    pub(crate) fn parts<'a>(
+        &'a mut self,
+        setup: &'a Setup,
+    ) -> (Gpu<'a>, &'a mut dyn MemoryAllocator) {
         const ALL: Enabled = Enabled::NONE.with_debug_utils(true);
         let gpu = Gpu {
             instance: &setup.context.instance,
@@ -243,7 +246,7 @@ impl Counted {
 
     /// The number of live allocations.
     pub(crate) fn allocations(&self) -> usize {
-        self.allocator.generate_report().allocations.len()
+        self.allocator.get().generate_report().allocations.len()
     }
 
     /// Asserts that no object, no allocation and, without the allocator, no memory is left.
@@ -255,7 +258,7 @@ impl Counted {
     }
 }
 
-fn allocator(setup: &Setup, device: &ash::Device) -> Allocator {
+fn allocator(setup: &Setup, device: &ash::Device) -> GpuAllocator<Box<Allocator>> {
     let desc = AllocatorCreateDesc {
         instance: setup.context.instance.clone(),
         device: device.clone(),
@@ -265,7 +268,9 @@ fn allocator(setup: &Setup, device: &ash::Device) -> Allocator {
         // The blocks are small, so that there are several.
         allocation_sizes: AllocationSizes::new(4 << 20, 4 << 20),
     };
-    Allocator::new(&desc).unwrap()
+    let allocator = Box::new(Allocator::new(&desc).unwrap());
+    // SAFETY: the allocator was made for this device, which outlives it.
+    unsafe { GpuAllocator::new(device, allocator) }
 }
 
 /// Makes the call fail that follows `successes` more calls. If it is negative, no call fails.

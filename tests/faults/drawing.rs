@@ -5,7 +5,7 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, differen
 use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::glam::Vec3;
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
@@ -19,7 +19,7 @@ pub(crate) const ROOM: Capacity = Capacity {
 };
 
 /// Spawns an instance of every skinning stage.
-pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut Allocator) {
+pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) {
     let character = built(ribbon(4)).character;
     let desc = CharacterDesc {
         cpu_skinning: true,

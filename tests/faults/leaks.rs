@@ -146,7 +146,7 @@ fn a_ring_of_its_own_is_named_too() {
         };
         let (gpu, allocator) = counted.parts(&setup);
         let device = unsafe { Device::new(&gpu) }.unwrap();
-        let ring = unsafe { PaletteRing::new(&device, allocator, &desc) }.unwrap();
+        let ring = PaletteRing::new(&device, allocator, &desc).unwrap();
         let buffers = objects().iter().sum::<i64>();
         let said = logged(|| drop(ring));
         assert_eq!(said.len() as i64, buffers, "{said:?}");

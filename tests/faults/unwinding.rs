@@ -156,7 +156,7 @@ fn parts_that_are_not_made_leave_nothing() {
         sweep(
             setup,
             &mut counted,
-            |counted| unsafe { PaletteRing::new(&device, &mut counted.allocator, &ring) },
+            |counted| PaletteRing::new(&device, &mut counted.allocator, &ring),
             |counted, ring| {
                 if let Some(mut ring) = ring {
                     unsafe { ring.destroy(&device, &mut counted.allocator) };
@@ -318,7 +318,7 @@ fn drawing_through_the_counting_device_is_drawing() {
         let mut counted = Counted::new(setup);
         let drawing = Drawing::new(setup, &mut counted);
         let mut plain = setup.crowd(2, ROOM);
-        populate(&mut plain, &mut setup.context.allocator);
+        populate(&mut plain, &mut setup.context.allocator());
         let target = target(&mut setup.context);
         let pass = pass(&mut plain, &target, false);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
@@ -338,6 +338,6 @@ fn drawing_through_the_counting_device_is_drawing() {
         target.destroy(&mut setup.context);
         drawing.finish(setup, counted);
         setup.context.wait_idle().unwrap();
-        unsafe { plain.destroy(&mut setup.context.allocator) };
+        unsafe { plain.destroy(&mut setup.context.allocator()) };
     });
 }

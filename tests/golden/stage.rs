@@ -4,7 +4,7 @@ use super::picture::Picture;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::glam::camera::rh;
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::MemoryAllocator;
 use throng::standalone::{Begin, Context, ContextDesc, Frames, Target, TargetDesc, Validation};
 use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
 
@@ -14,7 +14,7 @@ use throng::{Crowd, CrowdDesc, Lighting, PassDesc, View};
 pub(super) fn picture(
     (width, height): (u32, u32),
     (eye, at): (Vec3, Vec3),
-    populate: impl FnOnce(&mut Crowd, &mut Allocator),
+    populate: impl FnOnce(&mut Crowd, &mut dyn MemoryAllocator),
 ) -> Picture {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng's golden pictures",
@@ -29,7 +29,8 @@ pub(super) fn picture(
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc).expect("a target");
-    let (gpu, allocator) = context.parts();
+    let (gpu, mut allocator) = context.parts();
+    let allocator = &mut allocator;
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
     let crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default()) };
     let mut crowd = crowd.expect("a crowd");
@@ -64,7 +65,7 @@ pub(super) fn picture(
     let device = context.device.clone();
     // SAFETY: the frame in flight was just begun, and its complete recording is submitted.
     unsafe {
-        let frame = crowd.begin_frame(&mut context.allocator, 0, 0.25);
+        let frame = crowd.begin_frame(&mut context.allocator(), 0, 0.25);
         let mut frame = frame.expect("a frame");
         let views = frame
             .record_prepare(frame_index.cmd, &[view])
@@ -82,7 +83,7 @@ pub(super) fn picture(
     let rgba = target.read_rgba(&mut context).expect("pixels");
     frames.destroy(&mut context);
     // SAFETY: the device is idle.
-    unsafe { crowd.destroy(&mut context.allocator) };
+    unsafe { crowd.destroy(&mut context.allocator()) };
     target.destroy(&mut context);
     let messages = context.messages();
     drop(context);

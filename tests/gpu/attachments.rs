@@ -31,7 +31,7 @@ impl Stage {
     fn new(setup: &mut Setup) -> Self {
         let mut crowd = setup.crowd(2, SMALL);
         let character = built(ribbon(4)).character;
-        let kind = crowd.add_character(&mut setup.context.allocator, &character);
+        let kind = crowd.add_character(&mut setup.context.allocator(), &character);
         Self {
             kind: kind.unwrap(),
             crowd,
@@ -54,7 +54,7 @@ impl Stage {
         let cmd = self
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let frame = unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) };
         let mut frame = frame.unwrap();
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
@@ -339,7 +339,7 @@ fn a_named_socket_holds_its_place() {
             ..AnimationDesc::default()
         };
         let character = built(ribbon(4)).character.with_animation(&desc).unwrap();
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
         let mut rng = Rng::new(11);
         let parent = stage.spawn(place(&mut rng), "sway".into());
@@ -405,7 +405,7 @@ fn root_motion_waits_while_an_instance_is_attached() {
             ..AnimationDesc::default()
         };
         let character = built(raw).character.with_animation(&desc).unwrap();
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
         let parent = stage.spawn(Affine::from_translation(Vec3::X), Play::REST);
         let child = stage.spawn(Affine::IDENTITY, "walk".into());

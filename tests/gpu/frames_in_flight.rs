@@ -15,7 +15,7 @@ const FRAMES_IN_FLIGHT: u32 = 3;
 
 fn populate(setup: &mut Setup, crowd: &mut Crowd) {
     let character = built(ribbon(4)).character;
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let id = crowd.add_character(allocator, &character).unwrap();
     for (at, clip) in ["sway", "turn", "sway"].iter().enumerate() {
         let x = at as f32 * 1.2 - 1.2;
@@ -124,7 +124,7 @@ fn later_frames_do_not_disturb_one_in_flight() {
             let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
             for frame_index in 1..FRAMES_IN_FLIGHT {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.9) }.unwrap();
                 unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
                 frames_in_flight.submit(&setup.context, frame_index);

@@ -56,7 +56,7 @@ fn what_was_set_can_be_asked_for() {
         let mut crowd = setup.crowd(2, SMALL);
         let [one, two] = [3, 4].map(|joints| {
             let character = character(joints, false);
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             crowd.add_character(allocator, &character).unwrap()
         });
         assert_eq!(crowd.character_name(one), Ok("ribbon of 3"));
@@ -119,7 +119,7 @@ fn what_was_set_can_be_asked_for() {
 }
 
 fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) -> CharacterId {
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     crowd.add_character_with(allocator, &of.0, &of.1).unwrap()
 }
 
@@ -148,7 +148,7 @@ fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
     let cmd = frames_in_flight.begin(&setup.context, 0);
     let views = vec![view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT); crowd.capacity().views as usize];
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.1) }.unwrap();
     unsafe { frame.record_prepare(cmd, &views) }.unwrap();
     frames_in_flight.submit(&setup.context, 0);
@@ -202,7 +202,7 @@ fn room_for_known_characters_is_just_enough() {
             fill(setup, &mut crowd, &kinds, skin);
             // And capacity for some more.
             let more: Vec<_> = kinds.iter().map(|(kind, _)| (*kind, 2)).collect();
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             crowd.reserve_for(allocator, &more, skin).unwrap();
             assert_eq!(crowd.capacity().instances, 15);
             fill(setup, &mut crowd, &more, skin);
@@ -234,7 +234,7 @@ fn uploads_are_counted_as_they_are_written() {
             let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
             let bytes = [0, 1].map(|frame_index| {
                 let cmd = frames_in_flight.begin(&setup.context, frame_index);
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
                 let camera = view(Vec3::Z * 5.0, Vec3::ZERO, EXTENT);
                 unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();

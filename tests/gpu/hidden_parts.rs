@@ -79,7 +79,7 @@ fn each_part_of_the_knight_can_be_hidden() {
     let target = target(&mut setup.context);
     let color = pass(&mut crowd, &target, false);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, FRAMES_IN_FLIGHT);
-    let kind = crowd.add_character(&mut setup.context.allocator, &whole);
+    let kind = crowd.add_character(&mut setup.context.allocator(), &whole);
     let kind = kind.unwrap();
     // At rest, because clips are packed for the parts of a character: without one of them they are
     // not packed to the same bits.
@@ -101,7 +101,7 @@ fn each_part_of_the_knight_can_be_hidden() {
         let lesser = imported(&path, &[name]);
         assert_eq!(stats.triangles, lesser.triangle_count() as u64, "{name}");
         assert_eq!(stats.vertices, lesser.vertex_count() as u64, "{name}");
-        let other = crowd.add_character(&mut setup.context.allocator, &lesser);
+        let other = crowd.add_character(&mut setup.context.allocator(), &lesser);
         let other = other.unwrap();
         let cpu_skin = crowd.spawn(other, &spawn).unwrap();
         crowd.set_visible(id, false).unwrap();
@@ -229,7 +229,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
         for apart in [false, true] {
             let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, ROOM);
             let target = target(&mut setup.context);
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let kind = crowd.add_character_with(allocator, &character, &desc);
             let kind = kind.unwrap();
             rows(&mut crowd, kind, &character, apart);
@@ -239,7 +239,7 @@ fn instances_that_hide_different_parts_stand_in_one_crowd() {
             assert!(covered(&seen) > 1000);
             let far = depth(&mut setup.context, &target);
             let cmd = frames_in_flight.begin(&setup.context, 1);
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
             let views = unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
             // An engine gets the same instances for each primitive.
@@ -289,7 +289,7 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 if !hides {
                     shown = without(hidden);
                 }
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 let kind = crowd.add_character(allocator, &shown).unwrap();
                 let spawn = Spawn {
                     world_from_model: Affine::from_translation(Vec3::new(0.2 * z, 0.0, z)),
@@ -347,7 +347,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
             .collect();
         let character = built(raw).character;
         assert_eq!(character.parts().count(), 130);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let last = character.part("part 127").unwrap();
@@ -362,7 +362,7 @@ fn parts_that_can_not_be_hidden_are_refused() {
         assert_eq!(full, Err(wanted));
         // A part of another character.
         let small = built(ribbon(3)).character;
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let small = crowd.add_character(allocator, &small).unwrap();
         let other = crowd.spawn(small, &Spawn::default()).unwrap();
         let missing = crowd.set_part_visible(other, last, false);

@@ -57,7 +57,8 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
         capacity,
         ..CrowdDesc::default()
     };
-    let (gpu, allocator) = setup.parts();
+    let (gpu, mut allocator) = setup.parts();
+    let allocator = &mut allocator;
     unsafe { Crowd::new(&gpu, allocator, &desc) }
 }
 
@@ -116,7 +117,7 @@ fn fill(
         (900_000, [(1, 300_000), (1, need % 900_000 / 3)])
     };
     let [big, small] = sizes.map(|(joints, vertices)| {
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let character = filler(joints, vertices);
         crowd.add_character(allocator, &character).unwrap()
     });
@@ -142,7 +143,7 @@ fn shoot(
 ) -> Vec<u8> {
     let mut crowd = crowd(setup, capacity).unwrap();
     let fillers = before(setup, &mut crowd);
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let id = crowd.add_character(allocator, &built(ribbon(16)).character);
     let id = id.unwrap();
     let spawn = Spawn {
@@ -192,7 +193,7 @@ fn check_skinned(
     let to = readback(setup, words);
     let cmd = frames_in_flight.begin(&setup.context, 0);
     let context = &mut setup.context;
-    let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
+    let frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.4) };
     let mut frame = frame.unwrap();
     unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
     let skinned = frame.skinned(instance).unwrap();
@@ -347,21 +348,22 @@ fn one_more_than_fits_is_refused_with_numbers() {
 fn a_ring_of_its_own_goes_as_far_and_no_further() {
     alone(|setup, range| {
         let most = (range / 48) as u32;
-        let (gpu, allocator) = setup.parts();
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let desc = |entries| PaletteRingDesc {
             frames_in_flight: 1,
             entries,
             ..PaletteRingDesc::default()
         };
-        let over = unsafe { PaletteRing::new(&device, allocator, &desc(most + 1)) };
+        let over = PaletteRing::new(&device, allocator, &desc(most + 1));
         let (what, asked, cap) = refused(over);
         assert!(what.starts_with("bytes "), "{what}");
         assert!(asked >= u64::from(most + 1) * 48 && cap <= range);
         if !can_fill(range) {
             return;
         }
-        let ring = unsafe { PaletteRing::new(&device, allocator, &desc(most)) };
+        let ring = PaletteRing::new(&device, allocator, &desc(most));
         let mut ring = ring.unwrap();
         assert!(ring.descriptor().range <= range);
         unsafe {
@@ -394,7 +396,7 @@ fn capacities_past_all_limits_are_refused_by_every_field() {
             let mut capacity = SMALL;
             set(&mut capacity);
             let made = refused(crowd(setup, capacity));
-            let grown = refused(fine.reserve(&mut setup.context.allocator, &capacity));
+            let grown = refused(fine.reserve(&mut setup.context.allocator(), &capacity));
             assert_eq!(made, grown);
             let (what, asked, cap) = made;
             assert!(what.starts_with(words), "{what}");
@@ -433,7 +435,7 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
             ..RawCharacter::default()
         })
         .character;
-        let id = crowd.add_character(&mut setup.context.allocator, &character);
+        let id = crowd.add_character(&mut setup.context.allocator(), &character);
         let id = id.unwrap();
         let spawn = Spawn::default();
         crowd.spawn(id, &spawn).unwrap();

@@ -17,6 +17,7 @@ mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod allocators;
 mod animator;
 mod attachments;
 mod compiled_shaders;

@@ -125,7 +125,8 @@ fn descriptions_that_make_no_sense_are_refused() {
     };
     each(|setup| {
         let fine = setup.crowd_desc(2, SMALL);
-        let (gpu, allocator) = setup.parts();
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
         for &(row, change, wanted) in rows {
             let mut desc = fine.clone();
             change(&mut desc);
@@ -133,7 +134,7 @@ fn descriptions_that_make_no_sense_are_refused() {
             let made = made.map(|crowd| unsafe { crowd.destroy(allocator) });
             check(row, &made, wanted);
         }
-        let report = setup.context.allocator.generate_report();
+        let report = setup.context.allocator().get().generate_report();
         assert!(report.allocations.is_empty());
     });
 }
@@ -150,7 +151,8 @@ fn a_ring_keeps_its_bounds() {
     };
     each(|setup| {
         let config = setup.config;
-        let (gpu, allocator) = setup.parts();
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let fine = PaletteRingDesc {
             frames_in_flight: 2,
@@ -158,7 +160,7 @@ fn a_ring_keeps_its_bounds() {
             memory: config.ring,
             min_offset_alignment: config.min_offset_alignment,
         };
-        let mut make = |desc| unsafe { PaletteRing::new(&device, allocator, &desc) };
+        let mut make = |desc| PaletteRing::new(&device, allocator, &desc);
         for &(row, change, wanted) in rows {
             let mut desc = fine;
             change(&mut desc);
@@ -240,7 +242,7 @@ fn instances_take_only_what_makes_sense() {
     each(|setup| {
         let mut crowd = setup.crowd(1, SMALL);
         let character = built(ribbon(3)).character;
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();
         let gone = crowd.add_character(allocator, &character).unwrap();
         crowd.remove_character(gone).unwrap();
@@ -303,7 +305,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
             method: SkinningMethod::QuatOffset,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let kind = crowd
             .add_character_with(allocator, &character, &desc)
             .unwrap();
@@ -327,7 +329,7 @@ fn frames_are_used_in_their_order() {
     each(|setup| {
         let mut crowd = setup.crowd(2, SMALL);
         let character = built(ribbon(3)).character;
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();
         crowd.spawn(kind, &Spawn::default()).unwrap();
         let target = target(&mut setup.context);
@@ -337,7 +339,7 @@ fn frames_are_used_in_their_order() {
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let context = &mut setup.context;
         unsafe {
-            let allocator = &mut context.allocator;
+            let allocator = &mut context.allocator();
             is_missing(
                 crowd.begin_frame(allocator, 2, 0.0).map(drop),
                 "frame index",
@@ -356,7 +358,7 @@ fn frames_are_used_in_their_order() {
             let cmd = frames_in_flight.begin(context, frame_index);
             unsafe {
                 let mut frame = crowd
-                    .begin_frame(&mut context.allocator, frame_index, 0.0)
+                    .begin_frame(&mut context.allocator(), frame_index, 0.0)
                     .unwrap();
                 if let Some(view) = old {
                     is_argument(frame.record_draw(cmd, view, pass_id), "view");
@@ -435,7 +437,7 @@ fn views_that_make_no_sense_are_refused_and_leave_the_frame_usable() {
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
         let wrong = wrong_views(setup);
         let cmd = frames_in_flight.begin(&setup.context, 0);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         unsafe {
             let mut frame = crowd.begin_frame(allocator, 0, 0.0).unwrap();
             for (what, view) in wrong {

@@ -189,7 +189,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
         let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, START);
         let kinds = kinds();
         let mut add = |character: &Character| {
-            let added = crowd.add_character(&mut setup.context.allocator, character);
+            let added = crowd.add_character(&mut setup.context.allocator(), character);
             added.unwrap()
         };
         let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
@@ -234,7 +234,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
                     // The frame is begun and skipped. Nothing may be lost.
                     model.now_s += 0.01;
                     model.update();
-                    let allocator = &mut setup.context.allocator;
+                    let allocator = &mut setup.context.allocator();
                     unsafe { crowd.begin_frame(allocator, frame_index, model.now_s) }.unwrap();
                 } else {
                     let on = (&probe, outputs.as_slice());

@@ -94,7 +94,8 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let entries = character.palette().len() as u32;
     let count = stands.len() as u32;
     let mut upload = Upload::new();
-    let (gpu, allocator) = setup.parts();
+    let (gpu, mut allocator) = setup.parts();
+    let allocator = &mut allocator;
     let device = unsafe { Device::new(&gpu) }.unwrap();
     let mut set_layout = SetLayout::new(&device).unwrap();
     let mesh = unsafe {
@@ -113,7 +114,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         memory: config.ring,
         min_offset_alignment: config.min_offset_alignment,
     };
-    let mut ring = unsafe { PaletteRing::new(&device, allocator, &ring) }.unwrap();
+    let mut ring = PaletteRing::new(&device, allocator, &ring).unwrap();
 
     let mut poser = Poser::new();
     let mut records = Vec::new();
@@ -195,12 +196,12 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     instances.destroy(context);
     visible.destroy(context);
     unsafe {
-        upload.free(&device, &mut context.allocator);
-        ring.destroy(&device, &mut context.allocator);
-        mesh.destroy(&device, &mut context.allocator);
+        upload.free(&device, &mut context.allocator());
+        ring.destroy(&device, &mut context.allocator());
+        mesh.destroy(&device, &mut context.allocator());
         set_layout.destroy(&device);
     }
-    let report = context.allocator.generate_report();
+    let report = context.allocator().get().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     seen
 }

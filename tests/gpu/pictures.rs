@@ -17,7 +17,7 @@ use throng::{Crowd, PassDesc, PassId, PassKind, Spawn, View, Viewport};
 pub(crate) fn populated(setup: &mut Setup) -> Crowd {
     let mut crowd = setup.crowd(2, SMALL);
     let character = built(ribbon(4)).character;
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let id = crowd.add_character(allocator, &character).unwrap();
     for at in 0..4 {
         let sign = if at == 2 { -1.0 } else { 1.0 };
@@ -275,7 +275,7 @@ fn two_views_go_to_two_targets() {
             let cmd = frames_in_flight.begin(&setup.context, 1);
             let context = &mut setup.context;
             unsafe {
-                let mut frame = crowd.begin_frame(&mut context.allocator, 1, 0.3).unwrap();
+                let mut frame = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
                 let ids = frame.record_prepare(cmd, &views).unwrap();
                 // In the other order, to show that order does not matter.
                 for (target, view) in [(&second, ids[1]), (target, ids[0])] {

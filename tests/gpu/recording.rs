@@ -104,7 +104,7 @@ fn threads_draw_into_secondary_command_buffers() {
                 &views,
             );
             let cmd = frames_in_flight.begin(&setup.context, 1);
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let pools = unsafe {
                 let mut frame = crowd.begin_frame(allocator, 1, 0.3).unwrap();
                 let ids = frame.record_prepare(cmd, &views).unwrap();
@@ -145,7 +145,7 @@ fn prepare_and_draw_may_be_submitted_apart() {
                 let draw = draws.begin(&setup.context, 0);
                 let context = &mut setup.context;
                 unsafe {
-                    let mut frame = crowd.begin_frame(&mut context.allocator, 1, 0.3).unwrap();
+                    let mut frame = crowd.begin_frame(&mut context.allocator(), 1, 0.3).unwrap();
                     let ids = frame.record_prepare(prepare, &[camera()]).unwrap();
                     target.begin(&context.device, draw, &NORMAL_Z);
                     frame.record_draw(draw, ids[0], pass).unwrap();
@@ -181,7 +181,7 @@ fn growth_and_new_characters_keep_what_is_drawn() {
                 let mut capacity = crowd.capacity();
                 capacity.instances += 1000;
                 capacity.palette_entries += 5000;
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 crowd.reserve(allocator, &capacity).unwrap();
                 let more = built(ribbon(3 + step as usize)).character;
                 let id = crowd.add_character(allocator, &more).unwrap();
@@ -205,7 +205,7 @@ fn stages_are_timed_where_it_is_asked_for() {
                 let on = (target, pass, &NORMAL_Z);
                 still(setup, crowd, frames_in_flight, 0, on);
             }
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
             let names: Vec<_> = crowd.gpu_times().iter().map(|time| time.name).collect();
             if setup.config.profile {
@@ -229,7 +229,7 @@ fn an_abandoned_frame_loses_nothing() {
                 let pass = pass(crowd, target, false);
                 let on = (target, pass, &NORMAL_Z);
                 let more = built(ribbon(5)).character;
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 let gone = crowd.add_character(allocator, &more).unwrap();
                 if abandoned {
                     let cmd = frames_in_flight.begin(&setup.context, 0);

@@ -34,7 +34,7 @@ fn joints_are_where_the_pose_has_them() {
         let mut crowd = setup.crowd(2, SMALL);
         let character = built(ribbon(4)).character;
         let joints = character.skeleton().len() as u16;
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();
         let turn = Quat::from_rotation_y(1.0);
         let world_from_model = Affine::from_rotation_translation(turn, Vec3::new(3.0, 1.0, -2.0));

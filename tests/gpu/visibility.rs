@@ -28,7 +28,7 @@ fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<
         cpu_skinning: true,
         ..CharacterDesc::default()
     };
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let kind = crowd.add_character_with(allocator, &character, &desc);
     let kind = kind.unwrap();
     let spawn = |at: usize| {
@@ -160,7 +160,7 @@ fn each_view_draws_what_it_shows() {
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
         let views = masks.map(|mask| View { mask, ..camera() });
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
         let ids = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let ranges: Vec<_> = ids
@@ -213,7 +213,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         crowd.set_visible(ids[1], true).unwrap();
 
         let cmd = frames_in_flight.begin(&setup.context, 1);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
         let (index, why) = fault(frame.list(&[ids[0], dead]));
         assert!(
@@ -275,7 +275,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
 
         // A list belongs to its frame.
         let cmd = frames_in_flight.begin(&setup.context, 0);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
         let old = unsafe { frame.record_prepare(cmd, &[view(list)]) };
         let why = match old {
@@ -331,7 +331,7 @@ fn what_no_view_shows_is_not_skinned() {
             crowd.set_visible(*id, false).unwrap();
         }
         let cmd = frames_in_flight.begin(&setup.context, 1);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
         unsafe { frame.record_prepare(cmd, &[camera()]) }.unwrap();
         assert_eq!((frame.stats().skinned, frame.stats().animated), (0, 1));

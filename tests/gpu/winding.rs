@@ -122,7 +122,7 @@ impl Pair {
     fn new(setup: &mut Setup, made: impl Fn(bool) -> RawCharacter) -> Self {
         let mut crowd = setup.crowd(2, SMALL);
         let target = target(&mut setup.context);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let ids = [false, true].map(|double_sided| {
             let character = built(made(double_sided)).character;
             crowd.add_character(allocator, &character).unwrap()

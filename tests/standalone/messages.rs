@@ -76,8 +76,9 @@ fn names_are_given() {
 #[test]
 fn a_leaked_allocation_does_not_panic() {
     let mut context = context();
-    let leaked = context
-        .allocator
+    let mut allocator = context.allocator();
+    // SAFETY: the allocator is only asked for memory.
+    let leaked = unsafe { allocator.get_mut() }
         .allocate(&AllocationCreateDesc {
             name: "leaked on purpose",
             requirements: vk::MemoryRequirements {

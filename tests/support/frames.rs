@@ -163,7 +163,7 @@ pub fn record(
 ) {
     unsafe {
         let mut frame = crowd
-            .begin_frame(&mut context.allocator, frame_index, time_s)
+            .begin_frame(&mut context.allocator(), frame_index, time_s)
             .unwrap();
         let views = frame.record_prepare(cmd, views).unwrap();
         target.begin(&context.device, cmd, begin);

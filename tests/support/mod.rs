@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
-use throng::gpu::{Enabled, RingMemory};
+use throng::gpu::{Enabled, GpuAllocator, RingMemory};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads, View};
@@ -148,7 +148,7 @@ impl Setup {
         drop(self.end);
     }
 
-    pub fn parts(&mut self) -> (Gpu<'_>, &mut Allocator) {
+    pub fn parts(&mut self) -> (Gpu<'_>, GpuAllocator<&mut Allocator>) {
         let (gpu, allocator) = self.context.parts();
         let bare = Gpu {
             enabled: &Enabled::NONE,
@@ -175,14 +175,15 @@ impl Setup {
 
     pub fn crowd(&mut self, frames_in_flight: u32, capacity: Capacity) -> Crowd {
         let desc = self.crowd_desc(frames_in_flight, capacity);
-        let (gpu, allocator) = self.parts();
+        let (gpu, mut allocator) = self.parts();
+        let allocator = &mut allocator;
         unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
     }
 
     pub fn destroy(&mut self, crowd: Crowd) {
         self.context.wait_idle().unwrap();
-        unsafe { crowd.destroy(&mut self.context.allocator) };
-        let report = self.context.allocator.generate_report();
+        unsafe { crowd.destroy(&mut self.context.allocator()) };
+        let report = self.context.allocator().get().generate_report();
         assert!(report.allocations.is_empty(), "{:?}", report.allocations);
     }
 }

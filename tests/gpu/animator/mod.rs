@@ -195,7 +195,7 @@ impl World {
             method,
             ..CharacterDesc::default()
         };
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let id = self.crowd.add_character_with(allocator, &character, &desc);
         let id = id.unwrap();
         let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
@@ -274,7 +274,7 @@ impl World {
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
         let begun = unsafe {
-            let allocator = &mut context.allocator;
+            let allocator = &mut context.allocator();
             self.crowd.begin_frame(allocator, frame_index, self.now_s)
         };
         let mut frame = begun.unwrap();

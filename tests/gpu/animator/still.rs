@@ -109,7 +109,7 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
         let (mut world, cast) = settled(setup, SMALL);
         let mut more = world.crowd.capacity();
         more.palette_entries += 100;
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         world.crowd.reserve(allocator, &more).unwrap();
         assert_eq!(round(setup, &mut world), ALL);
         assert_eq!(round(setup, &mut world), MOVING);
@@ -199,7 +199,7 @@ impl World {
     fn give_up(&mut self, setup: &mut Setup, frame_index: u32, prepares: bool) {
         self.update();
         let cmd = self.frames_in_flight.begin(&setup.context, frame_index);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         unsafe {
             let mut frame = self
                 .crowd

@@ -14,7 +14,7 @@ type Told = (InstanceId, String, f64);
 
 /// Begins a frame, and returns its events.
 fn frame(setup: &mut Setup, world: &mut World) -> Vec<Told> {
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let frame = unsafe { world.crowd.begin_frame(allocator, 0, world.now_s) }.unwrap();
     let told = frame.events().map(|of| {
         let name = frame.crowd().event_name(&of);

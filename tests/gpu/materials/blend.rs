@@ -85,7 +85,7 @@ fn every_view_sorts_for_itself() {
             unsafe {
                 let mut frame = stage
                     .crowd
-                    .begin_frame(&mut context.allocator, 0, 0.0)
+                    .begin_frame(&mut context.allocator(), 0, 0.0)
                     .unwrap();
                 let views = frame.record_prepare(cmd, &[other, view]).unwrap();
                 stage.target.begin(&context.device, cmd, &super::BACKGROUND);
@@ -152,7 +152,7 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
         let mut crowd = setup.crowd(1, capacity);
         let context = &mut setup.context;
         let id = crowd
-            .add_character(&mut context.allocator, &glass().character)
+            .add_character(&mut context.allocator(), &glass().character)
             .unwrap();
         for _ in 0..3 {
             crowd.spawn(id, &Spawn::default()).unwrap();
@@ -163,7 +163,7 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
                 let mut frames_in_flight = crate::support::frames::FramesInFlight::new(context, 1);
                 let cmd = frames_in_flight.begin(context, 0);
                 let result = unsafe {
-                    let mut frame = crowd.begin_frame(&mut context.allocator, 0, 0.0).unwrap();
+                    let mut frame = crowd.begin_frame(&mut context.allocator(), 0, 0.0).unwrap();
                     frame.record_prepare(cmd, views).map(drop)
                 };
                 frames_in_flight.submit(context, 0);
@@ -181,7 +181,9 @@ fn more_blended_instances_than_there_is_room_for_are_an_error() {
             blended: 6,
             ..capacity
         };
-        crowd.reserve(&mut setup.context.allocator, &more).unwrap();
+        crowd
+            .reserve(&mut setup.context.allocator(), &more)
+            .unwrap();
         prepare(setup, &mut crowd, &[camera(); 2]).unwrap();
         setup.destroy(crowd);
     });

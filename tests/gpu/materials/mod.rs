@@ -67,7 +67,7 @@ impl Stage {
     }
 
     fn add(&mut self, setup: &mut Setup, character: &Imported) -> CharacterId {
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         self.crowd
             .add_character(allocator, &character.character)
             .unwrap()

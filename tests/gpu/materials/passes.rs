@@ -157,7 +157,8 @@ fn one_set_for_all_materials_shows_the_same() {
     let mut pictures = Vec::new();
     for on in [false, true] {
         let desc = setup.crowd_desc(1, SMALL);
-        let (gpu, allocator) = setup.context.parts();
+        let (gpu, mut allocator) = setup.context.parts();
+        let allocator = &mut allocator;
         let gpu = Gpu {
             enabled: if on { gpu.enabled } else { &Enabled::NONE },
             ..gpu

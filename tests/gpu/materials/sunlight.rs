@@ -8,8 +8,8 @@ use crate::support::{Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{DVec2, DVec3, Mat4, Vec3, Vec4};
+use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::Material;
 use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, Viewport};
@@ -50,7 +50,7 @@ struct Layers {
     image: vk::Image,
     all: vk::ImageView,
     each: Vec<vk::ImageView>,
-    memory: Allocation,
+    memory: MemoryBlock,
 }
 
 impl Layers {
@@ -71,15 +71,14 @@ impl Layers {
             .usage(usage);
         unsafe {
             let image = context.device.create_image(&info, None).unwrap();
-            let desc = AllocationCreateDesc {
+            let desc = MemoryRequest {
                 name: "shadow map",
                 requirements: context.device.get_image_memory_requirements(image),
                 location: MemoryLocation::GpuOnly,
                 linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             };
-            let memory = context.allocator.allocate(&desc).unwrap();
-            let (block, offset) = (memory.memory(), memory.offset());
+            let memory = context.allocator().allocate(&desc).unwrap();
+            let (block, offset) = (memory.memory, memory.offset);
             context
                 .device
                 .bind_image_memory(image, block, offset)
@@ -168,7 +167,7 @@ impl Layers {
             }
             context.device.destroy_image(self.image, None);
         }
-        context.allocator.free(self.memory).unwrap();
+        unsafe { context.allocator().free(self.memory) }.unwrap();
     }
 }
 
@@ -298,7 +297,7 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         let color_pass = stage.crowd.create_pass(&color_pass).unwrap();
         let mut frame = stage
             .crowd
-            .begin_frame(&mut context.allocator, 0, 0.0)
+            .begin_frame(&mut context.allocator(), 0, 0.0)
             .unwrap();
         let views = frame
             .record_prepare(cmd, &[seen, lights[0], lights[1]])
@@ -329,9 +328,9 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
     } = stage;
     frames_in_flight.destroy(&setup.context);
     target.destroy(&mut setup.context);
-    unsafe { crowd.destroy(&mut setup.context.allocator) };
+    unsafe { crowd.destroy(&mut setup.context.allocator()) };
     map.destroy(setup);
-    let report = setup.context.allocator.generate_report();
+    let report = setup.context.allocator().get().generate_report();
     assert!(report.allocations.is_empty(), "{:?}", report.allocations);
 }
 

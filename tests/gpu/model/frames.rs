@@ -80,7 +80,7 @@ impl Model {
             .map(|kind| self.expected(crowd, kind, (mask, listed.as_deref())))
             .collect();
         let context = &mut setup.context;
-        let begun = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, self.now_s) };
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         self.check_playing(frame.crowd());
         let views = [View {

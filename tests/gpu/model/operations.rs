@@ -212,7 +212,7 @@ impl Model {
             ..Capacity::DEFAULT
         };
         crowd
-            .reserve(&mut setup.context.allocator, &capacity)
+            .reserve(&mut setup.context.allocator(), &capacity)
             .unwrap();
         let max = |a: u32, b: u32| a.max(b);
         self.capacity = Capacity {

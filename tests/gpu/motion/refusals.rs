@@ -22,7 +22,7 @@ fn histories_that_there_are_not_or_that_two_views_keep_are_refused() {
         let nothing = vk::CommandBuffer::null();
         let mut refuse = |views: &[View]| unsafe {
             setup.context.wait_idle().unwrap();
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let mut frame = world.crowd.begin_frame(allocator, 0, 0.2).unwrap();
             match frame.record_prepare(nothing, views).unwrap_err() {
                 Error::At { what, index, why } => {
@@ -72,7 +72,8 @@ fn histories_past_what_the_device_binds_are_refused_with_numbers() {
             ..HISTORIES
         };
         let desc = setup.crowd_desc(2, capacity);
-        let (gpu, allocator) = setup.parts();
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
         let made = unsafe { Crowd::new(&gpu, allocator, &desc) };
         refuse(made.unwrap_err(), u64::from(capacity.histories) * half * 2);
         let mut crowd = setup.crowd(2, HISTORIES);
@@ -80,7 +81,7 @@ fn histories_past_what_the_device_binds_are_refused_with_numbers() {
             histories: u32::MAX,
             ..capacity
         };
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         refuse(crowd.reserve(allocator, &all).unwrap_err(), 0);
         assert_eq!(crowd.capacity(), HISTORIES);
         setup.destroy(crowd);

@@ -124,7 +124,7 @@ impl World {
                 method: *method,
                 cpu_skinning: true,
             };
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let id = crowd.add_character_with(allocator, &character, &desc);
             (id.unwrap(), character, *method)
         };
@@ -265,7 +265,7 @@ impl World {
     }
 
     pub(crate) fn reserve(&mut self, setup: &mut Setup, capacity: &Capacity) {
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         self.crowd.reserve(allocator, capacity).unwrap();
         let histories = self.crowd.capacity().histories as usize;
         self.pasts.resize_with(histories, || None);
@@ -299,7 +299,7 @@ impl World {
             ..Begin::default()
         };
         unsafe {
-            let allocator = &mut context.allocator;
+            let allocator = &mut context.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, frame_index, time_s)
@@ -383,7 +383,7 @@ impl World {
             .frames_in_flight
             .begin(&setup.context, self.frame_index);
         unsafe {
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let mut frame = self
                 .crowd
                 .begin_frame(allocator, self.frame_index, time_s)
@@ -395,7 +395,7 @@ impl World {
     /// Begins a frame that is not even prepared.
     pub(crate) fn drop_frame(&mut self, setup: &mut Setup, time_s: f64) {
         self.frames_in_flight.wait(&setup.context, self.frame_index);
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         unsafe { self.crowd.begin_frame(allocator, self.frame_index, time_s) }.unwrap();
     }
 }

@@ -5,8 +5,8 @@ use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{Setup, each, reversed, view};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
+use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use throng::standalone::{ImageRead, read_image};
 use throng::{DepthBias, PassId, PassKind, View};
 
@@ -17,7 +17,7 @@ const ATTACHMENT: vk::ImageLayout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OP
 struct Map {
     image: vk::Image,
     layers: Vec<vk::ImageView>,
-    memory: Option<Allocation>,
+    memory: Option<MemoryBlock>,
 }
 
 impl Map {
@@ -34,15 +34,14 @@ impl Map {
             .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC);
         unsafe {
             let image = device.create_image(&info, None).unwrap();
-            let desc = AllocationCreateDesc {
+            let desc = MemoryRequest {
                 name: "shadow map",
                 requirements: device.get_image_memory_requirements(image),
                 location: MemoryLocation::GpuOnly,
                 linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             };
-            let memory = setup.context.allocator.allocate(&desc).unwrap();
-            let bound = device.bind_image_memory(image, memory.memory(), memory.offset());
+            let memory = setup.context.allocator().allocate(&desc).unwrap();
+            let bound = device.bind_image_memory(image, memory.memory, memory.offset);
             bound.unwrap();
             let layer = |layer| {
                 let info = vk::ImageViewCreateInfo::default()
@@ -121,7 +120,7 @@ impl Map {
             device.destroy_image(self.image, None);
         }
         let memory = self.memory.take().unwrap();
-        setup.context.allocator.free(memory).unwrap();
+        unsafe { setup.context.allocator().free(memory) }.unwrap();
     }
 }
 
@@ -141,7 +140,7 @@ fn fill(setup: &mut Setup, troupe: &mut Troupe, map: &Map, views: &[View; 2], pa
     let cmd = troupe.frames_in_flight.begin(&setup.context, 0);
     unsafe {
         let context = &mut setup.context;
-        let allocator = &mut context.allocator;
+        let allocator = &mut context.allocator();
         let mut frame = troupe.crowd.begin_frame(allocator, 0, TIME_S).unwrap();
         let ids = frame.record_prepare(cmd, views).unwrap();
         map.ready(&context.device, cmd);

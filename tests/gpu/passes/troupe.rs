@@ -148,7 +148,7 @@ impl Troupe {
                     method,
                     cpu_skinning: skin == SkinningStage::Cpu,
                 };
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 let id = crowd.add_character_with(allocator, character, &desc);
                 let play = Play::new(ClipId(clip as u16)).start_s(0.0);
                 let spawn = Spawn {
@@ -251,7 +251,7 @@ impl Troupe {
         let cmd = self.frames_in_flight.begin(&setup.context, 0);
         unsafe {
             let context = &mut setup.context;
-            let allocator = &mut context.allocator;
+            let allocator = &mut context.allocator();
             let mut frame = self.crowd.begin_frame(allocator, 0, TIME_S).unwrap();
             let views = frame.record_prepare(cmd, &[view]).unwrap();
             self.target.begin(&context.device, cmd, begin);

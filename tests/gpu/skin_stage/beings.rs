@@ -37,7 +37,7 @@ pub(super) fn beings(setup: &mut Setup, crowd: &mut Crowd, rng: &mut Rng) -> Vec
             method: kind.method(),
             cpu_skinning: cpu_skin,
         };
-        let allocator = &mut setup.context.allocator;
+        let allocator = &mut setup.context.allocator();
         let id = crowd.add_character_with(allocator, &character, &desc);
         all.push(Being {
             kind,

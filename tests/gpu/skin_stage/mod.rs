@@ -77,7 +77,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
                 method: kind.method(),
                 cpu_skinning: true,
             };
-            let allocator = &mut setup.context.allocator;
+            let allocator = &mut setup.context.allocator();
             let id = crowd.add_character_with(allocator, &character, &desc);
             all.push(Member {
                 kind,
@@ -251,7 +251,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
         for frame_index in 0..2 {
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
             let context = &mut setup.context;
-            let frame = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, TIME_S) };
+            let frame = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, TIME_S) };
             let mut frame = frame.unwrap();
             unsafe { frame.record_prepare(cmd, &[]) }.unwrap();
             let mut word = 0;

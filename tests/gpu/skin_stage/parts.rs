@@ -79,7 +79,8 @@ fn it_needs_no_crowd() {
         let character = made::character(Kind::Stretch, 4, &mut rng);
         let skinner = Skinner::new(&character).unwrap();
         let mut upload = Upload::new();
-        let (gpu, allocator) = setup.parts();
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
         let device = unsafe { Device::new(&gpu) }.unwrap();
         let mut set_layout = SetLayout::new(&device).unwrap();
         let mut stage = SkinPipeline::new(&device, &set_layout).unwrap();
@@ -94,7 +95,7 @@ fn it_needs_no_crowd() {
             memory: config.ring,
             min_offset_alignment: config.min_offset_alignment,
         };
-        let mut ring = unsafe { PaletteRing::new(&device, allocator, &ring) }.unwrap();
+        let mut ring = PaletteRing::new(&device, allocator, &ring).unwrap();
         let palette = Palette::new(Kind::Stretch, &character, Some((0, 0.5)));
         let rest = Palette::new(Kind::Stretch, &character, None);
         let Palette::Stretch(list) = &palette else {
@@ -161,9 +162,9 @@ fn it_needs_no_crowd() {
             buffer.destroy(context);
         }
         unsafe {
-            upload.free(&device, &mut context.allocator);
-            ring.destroy(&device, &mut context.allocator);
-            mesh.destroy(&device, &mut context.allocator);
+            upload.free(&device, &mut context.allocator());
+            ring.destroy(&device, &mut context.allocator());
+            mesh.destroy(&device, &mut context.allocator());
             stage.destroy(&device);
             set_layout.destroy(&device);
         }

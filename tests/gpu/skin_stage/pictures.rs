@@ -81,7 +81,7 @@ fn populate(
         method: kind.method(),
         cpu_skinning: true,
     };
-    let allocator = &mut setup.context.allocator;
+    let allocator = &mut setup.context.allocator();
     let id = crowd
         .add_character_with(allocator, character, &desc)
         .unwrap();
@@ -230,7 +230,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
 
         let plain = Plain::new(context, target.formats());
         let cmd = frames_in_flight.begin(context, 0);
-        let frame = unsafe { crowd.begin_frame(&mut context.allocator, 0, 0.4) };
+        let frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, 0.4) };
         let mut frame = frame.unwrap();
         unsafe {
             frame.record_prepare(cmd, &[camera()]).unwrap();

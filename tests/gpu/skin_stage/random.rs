@@ -208,7 +208,7 @@ impl Model {
             98 if self.rng.chance(4) => {
                 self.capacity.skinned_words += self.rng.below(3000) as u32;
                 self.capacity.cpu_skinned_words += self.rng.below(1500) as u32;
-                let allocator = &mut setup.context.allocator;
+                let allocator = &mut setup.context.allocator();
                 crowd.reserve(allocator, &self.capacity).unwrap();
             }
             _ => {}
@@ -237,7 +237,7 @@ impl Model {
         self.now_s += f64::from(self.rng.range(0.0, 0.3));
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         let context = &mut setup.context;
-        let begun = unsafe { crowd.begin_frame(&mut context.allocator, frame_index, self.now_s) };
+        let begun = unsafe { crowd.begin_frame(&mut context.allocator(), frame_index, self.now_s) };
         let mut frame = begun.unwrap();
         let mut flight = Vec::new();
         if self.rng.chance(6) {

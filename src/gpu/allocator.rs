@@ -1,0 +1,251 @@
+//! The engine's allocator of device memory.
+
+use super::Device;
+use crate::error::{Error, Result};
+use ash::vk;
+use core::any::Any;
+use core::fmt;
+use core::ops::DerefMut;
+use core::ptr::NonNull;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator};
+
+/// What throng asks an allocator for.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryRequest<'a> {
+    /// The name of the buffer or image, for reports.
+    pub name: &'a str,
+    /// Size in bytes, alignment in bytes, and the memory types that may be used.
+    pub requirements: vk::MemoryRequirements,
+    /// The kind of memory.
+    ///
+    /// `CpuToGpu` is host-visible, host-coherent and mapped. `GpuOnly` is device-local.
+    pub location: MemoryLocation,
+    /// True for buffers, false for images of optimal tiling.
+    pub linear: bool,
+}
+
+/// Device memory of one buffer or image.
+#[derive(Debug)]
+pub struct MemoryBlock {
+    /// The memory object that it is a part of.
+    pub memory: vk::DeviceMemory,
+    /// Where it starts in the memory object, in bytes.
+    pub offset: u64,
+    /// Its first byte, if it is mapped.
+    pub mapped: Option<NonNull<u8>>,
+    /// What the allocator needs to free it.
+    pub handle: Box<dyn Any + Send + Sync>,
+}
+
+// SAFETY: the pointer is only an address; whoever writes through it has a contract of its own.
+unsafe impl Send for MemoryBlock {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryBlock {}
+
+/// Allocates device memory for throng's buffers and images.
+///
+/// [`GpuAllocator`] implements it for the crate `gpu-allocator`. Implement it for any other
+/// allocator of your engine. throng allocates when a crowd, mesh or ring is created or grows, and
+/// when a character is added: never in a frame that changes none of these.
+///
+/// # Safety
+/// - [`Self::device`] is alive as long as the allocator.
+/// - A block belongs to that device. It meets the request, and nothing else uses its bytes until it
+///   is freed.
+/// - `mapped` is the address of the block's first byte, valid until the block is freed, and the
+///   memory is host-coherent. It is aligned as the request says.
+/// - Two allocators for the same device can free each other's blocks.
+///
+/// # Examples
+/// An engine whose allocator gives every resource a memory object of its own:
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
+/// use throng::gpu_allocator::MemoryLocation;
+///
+/// struct OneEach {
+///     device: ash::Device,
+///     types: vk::PhysicalDeviceMemoryProperties,
+/// }
+///
+/// // SAFETY: each block is a memory object of its own, so it is aligned and nothing else uses it.
+/// unsafe impl MemoryAllocator for OneEach {
+///     fn device(&self) -> vk::Device {
+///         self.device.handle()
+///     }
+///
+///     fn allocate(
+///         &mut self,
+///         request: &MemoryRequest<'_>,
+///     ) -> Result<MemoryBlock, Box<dyn std::error::Error>> {
+///         use vk::MemoryPropertyFlags as Flags;
+///         let mapped = request.location != MemoryLocation::GpuOnly;
+///         let wanted = match mapped {
+///             true => Flags::HOST_VISIBLE | Flags::HOST_COHERENT,
+///             false => Flags::DEVICE_LOCAL,
+///         };
+///         let fits = |index: &u32| {
+///             let flags = self.types.memory_types[*index as usize].property_flags;
+///             request.requirements.memory_type_bits >> index & 1 == 1 && flags.contains(wanted)
+///         };
+///         let index = (0..self.types.memory_type_count).find(fits);
+///         let info = vk::MemoryAllocateInfo::default()
+///             .allocation_size(request.requirements.size)
+///             .memory_type_index(index.ok_or("no such memory")?);
+///         let memory = unsafe { self.device.allocate_memory(&info, None)? };
+///         let all = (vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+///         let start = match mapped {
+///             true => unsafe { self.device.map_memory(memory, 0, all.0, all.1)? },
+///             false => std::ptr::null_mut(),
+///         };
+///         Ok(MemoryBlock {
+///             memory,
+///             offset: 0,
+///             mapped: std::ptr::NonNull::new(start.cast()),
+///             handle: Box::new(()),
+///         })
+///     }
+///
+///     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error>> {
+///         unsafe { self.device.free_memory(block.memory, None) };
+///         Ok(())
+///     }
+/// }
+/// ```
+pub unsafe trait MemoryAllocator {
+    /// The device that all its memory belongs to.
+    fn device(&self) -> vk::Device;
+
+    /// Allocates memory.
+    ///
+    /// # Errors
+    /// Any error. throng returns its text as [`Error::Memory`], with name and size.
+    fn allocate(
+        &mut self,
+        request: &MemoryRequest<'_>,
+    ) -> Result<MemoryBlock, Box<dyn core::error::Error>>;
+
+    /// Frees memory.
+    ///
+    /// # Errors
+    /// Any error. throng logs it with the name of the buffer or image.
+    ///
+    /// # Safety
+    /// The block is from this allocator, or from another one for the same device. The GPU does not
+    /// use it, and no buffer or image is bound to it.
+    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>>;
+}
+
+/// An allocator of the crate `gpu-allocator`, with the device that it was made for.
+///
+/// `A` is how the allocator is held: `&mut Allocator`, `Box<Allocator>`, or a lock's guard.
+///
+/// # Examples
+/// ```no_run
+/// use std::sync::Mutex;
+/// use throng::ash;
+/// use throng::character::Character;
+/// use throng::gpu::GpuAllocator;
+/// use throng::gpu_allocator::vulkan::Allocator;
+/// use throng::{Crowd, Result};
+///
+/// fn add(
+///     crowd: &mut Crowd,
+///     (device, allocator): (&ash::Device, &Mutex<Allocator>),
+///     character: &Character,
+/// ) -> Result<()> {
+///     let locked = allocator.lock().unwrap();
+///     // SAFETY: the engine has one device and one allocator, which was made for it.
+///     let mut allocator = unsafe { GpuAllocator::new(device, locked) };
+///     crowd.add_character(&mut allocator, character)?;
+///     Ok(())
+/// }
+/// ```
+pub struct GpuAllocator<A: DerefMut<Target = Allocator>> {
+    device: vk::Device,
+    allocator: A,
+}
+
+impl<A: DerefMut<Target = Allocator>> GpuAllocator<A> {
+    /// Wraps an allocator.
+    ///
+    /// # Safety
+    /// - `allocator` was made for `device`, which lives longer than the result. What it derefs to
+    ///   does not change.
+    /// - All allocators for this device that are passed to throng wrap the same `Allocator`.
+    pub unsafe fn new(device: &ash::Device, allocator: A) -> Self {
+        Self {
+            device: device.handle(),
+            allocator,
+        }
+    }
+
+    /// The allocator, for its reports.
+    #[must_use]
+    pub fn get(&self) -> &Allocator {
+        &self.allocator
+    }
+
+    /// The allocator, for allocations of the engine's own.
+    ///
+    /// # Safety
+    /// It is not replaced or swapped.
+    #[must_use]
+    pub unsafe fn get_mut(&mut self) -> &mut Allocator {
+        &mut self.allocator
+    }
+}
+
+impl<A: DerefMut<Target = Allocator>> fmt::Debug for GpuAllocator<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuAllocator")
+            .field("device", &self.device)
+            .finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the caller of `new` guarantees the allocator of the device, which lives longer. The crate
+// gives out blocks that meet the requirements and do not overlap. Its memory for the CPU is coherent
+// and mapped as long as the block lives.
+unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A> {
+    fn device(&self) -> vk::Device {
+        self.device
+    }
+
+    fn allocate(
+        &mut self,
+        request: &MemoryRequest<'_>,
+    ) -> Result<MemoryBlock, Box<dyn core::error::Error>> {
+        let made = self.allocator.allocate(&AllocationCreateDesc {
+            name: request.name,
+            requirements: request.requirements,
+            location: request.location,
+            linear: request.linear,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        })?;
+        Ok(MemoryBlock {
+            // SAFETY: the memory is only bound and mapped, never freed.
+            memory: unsafe { made.memory() },
+            offset: made.offset(),
+            mapped: made.mapped_ptr().map(NonNull::cast),
+            handle: Box::new(made),
+        })
+    }
+
+    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>> {
+        let made = block.handle.downcast::<Allocation>();
+        let made = made.map_err(|_| "the block is from another kind of allocator")?;
+        Ok(self.allocator.free(*made)?)
+    }
+}
+
+/// Fails if an allocator belongs to another device.
+pub(crate) fn expect_own(device: &Device, allocator: &dyn MemoryAllocator) -> Result<()> {
+    if allocator.device() == device.raw.handle() {
+        Ok(())
+    } else {
+        Err(Error::invalid("allocator", "belongs to another device"))
+    }
+}

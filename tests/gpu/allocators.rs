@@ -1,0 +1,189 @@
+//! Allocators: the engine's own kind works as well, and one of another device is refused.
+
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
+use crate::support::made::{built, ribbon};
+use crate::support::{CONFIGS, SMALL, Setup, each, view};
+use std::error::Error as StdError;
+use std::ptr::NonNull;
+use throng::ash::{self, vk};
+use throng::glam::Vec3;
+use throng::gpu::{
+    Device, MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc,
+};
+use throng::gpu_allocator::MemoryLocation;
+use throng::{Capacity, Crowd, Error, Result, Spawn};
+
+/// Gives each buffer and image a memory object of its own.
+struct OneEach {
+    device: ash::Device,
+    types: vk::PhysicalDeviceMemoryProperties,
+    blocks: usize,
+}
+
+impl OneEach {
+    fn new(setup: &Setup) -> Self {
+        let context = &setup.context;
+        let types = unsafe {
+            context
+                .instance
+                .get_physical_device_memory_properties(context.physical_device)
+        };
+        Self {
+            device: context.device.clone(),
+            types,
+            blocks: 0,
+        }
+    }
+}
+
+unsafe impl MemoryAllocator for OneEach {
+    fn device(&self) -> vk::Device {
+        self.device.handle()
+    }
+
+    fn allocate(
+        &mut self,
+        request: &MemoryRequest<'_>,
+    ) -> std::result::Result<MemoryBlock, Box<dyn StdError>> {
+        use vk::MemoryPropertyFlags as Flags;
+        let mapped = request.location != MemoryLocation::GpuOnly;
+        let wanted = if mapped {
+            Flags::HOST_VISIBLE | Flags::HOST_COHERENT
+        } else {
+            Flags::DEVICE_LOCAL
+        };
+        let fits = |index: &u32| {
+            let flags = self.types.memory_types[*index as usize].property_flags;
+            (request.requirements.memory_type_bits >> index) & 1 == 1 && flags.contains(wanted)
+        };
+        let index = (0..self.types.memory_type_count).find(fits);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(request.requirements.size)
+            .memory_type_index(index.ok_or("no such memory")?);
+        let memory = unsafe { self.device.allocate_memory(&info, None)? };
+        let start = if mapped {
+            let flags = vk::MemoryMapFlags::empty();
+            unsafe { self.device.map_memory(memory, 0, vk::WHOLE_SIZE, flags)? }
+        } else {
+            std::ptr::null_mut()
+        };
+        self.blocks += 1;
+        Ok(MemoryBlock {
+            memory,
+            offset: 0,
+            mapped: NonNull::new(start.cast()),
+            handle: Box::new(()),
+        })
+    }
+
+    unsafe fn free(&mut self, block: MemoryBlock) -> std::result::Result<(), Box<dyn StdError>> {
+        unsafe { self.device.free_memory(block.memory, None) };
+        self.blocks -= 1;
+        Ok(())
+    }
+}
+
+/// Calls `run` with an allocator: that of the context if there is no other.
+fn with<R>(
+    setup: &mut Setup,
+    own: &mut Option<OneEach>,
+    run: impl FnOnce(&mut dyn MemoryAllocator) -> R,
+) -> R {
+    match own {
+        Some(own) => run(own),
+        None => run(&mut setup.context.allocator()),
+    }
+}
+
+/// Draws a character with the memory of an allocator, twice, and lets the crowd grow after each.
+fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
+    let desc = setup.crowd_desc(2, SMALL);
+    let device = setup.context.device.clone();
+    let target = target(&mut setup.context);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
+    let mut picture = Vec::new();
+    let mut crowd = match own {
+        Some(own) => unsafe { Crowd::new(&setup.parts().0, own, &desc) }.unwrap(),
+        None => setup.crowd(2, SMALL),
+    };
+    let character = built(ribbon(4)).character;
+    let id = with(setup, own, |allocator| {
+        crowd.add_character(allocator, &character)
+    });
+    crowd.spawn(id.unwrap(), &Spawn::default()).unwrap();
+    let pass = pass(&mut crowd, &target, false);
+    for frame_index in 0..2 {
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
+        let eye = view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT);
+        with(setup, own, |allocator| unsafe {
+            let mut frame = crowd.begin_frame(allocator, frame_index, 0.3).unwrap();
+            let views = frame.record_prepare(cmd, &[eye]).unwrap();
+            target.begin(&device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, views[0], pass).unwrap();
+            target.end(&device, cmd);
+        });
+        frames_in_flight.submit(&setup.context, frame_index);
+        frames_in_flight.wait(&setup.context, frame_index);
+        picture = target.read_rgba(&mut setup.context).unwrap();
+        let more = Capacity {
+            instances: SMALL.instances * (frame_index + 2),
+            ..SMALL
+        };
+        with(setup, own, |allocator| crowd.reserve(allocator, &more)).unwrap();
+    }
+    frames_in_flight.destroy(&setup.context);
+    target.destroy(&mut setup.context);
+    with(setup, own, |allocator| unsafe { crowd.destroy(allocator) });
+    picture
+}
+
+#[test]
+fn an_allocator_of_the_engines_own_draws_the_same() {
+    each(|setup| {
+        let usual = drawn(setup, &mut None);
+        assert!(covered(&usual) > 100);
+        let mut own = Some(OneEach::new(setup));
+        let picture = drawn(setup, &mut own);
+        assert_eq!(different(&usual, &picture, 0), 0);
+        assert_eq!(own.unwrap().blocks, 0);
+    });
+}
+
+fn is_refused<T>(result: Result<T>) {
+    match result {
+        Err(Error::Argument { what, .. }) => assert_eq!(what, "allocator"),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+#[test]
+fn an_allocator_of_another_device_is_refused() {
+    let mut setup = Setup::new(CONFIGS[0]);
+    let mut other = Setup::new(CONFIGS[0]);
+    let desc = setup.crowd_desc(1, SMALL);
+    let character = built(ribbon(4)).character;
+    let foreign = &mut other.context.allocator();
+    {
+        let (gpu, _) = setup.parts();
+        is_refused(unsafe { Crowd::new(&gpu, foreign, &desc) });
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        is_refused(PaletteRing::new(
+            &device,
+            foreign,
+            &PaletteRingDesc::default(),
+        ));
+    }
+    let mut crowd = setup.crowd(1, SMALL);
+    is_refused(crowd.add_character(foreign, &character));
+    let more = Capacity {
+        instances: SMALL.instances * 2,
+        ..SMALL
+    };
+    is_refused(crowd.reserve(foreign, &more));
+    is_refused(unsafe { crowd.begin_frame(foreign, 0, 0.0) });
+    // Nothing has changed.
+    let id = crowd.add_character(&mut setup.context.allocator(), &character);
+    crowd.spawn(id.unwrap(), &Spawn::default()).unwrap();
+    setup.destroy(crowd);
+}
