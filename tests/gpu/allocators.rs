@@ -1,17 +1,15 @@
-//! Allocators: the engine's own kind works as well, and one of another device is refused.
+//! An allocator of the engine's own.
 
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
 use crate::support::made::{built, ribbon};
-use crate::support::{CONFIGS, SMALL, Setup, each, view};
-use std::error::Error as StdError;
+use crate::support::{SMALL, Setup, each, view};
+use std::error::Error;
 use std::ptr::NonNull;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
-use throng::gpu::{
-    Device, MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc,
-};
+use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
-use throng::{Capacity, Crowd, Error, Result, Spawn};
+use throng::{Capacity, Crowd, Spawn};
 
 /// Gives each buffer and image a memory object of its own.
 struct OneEach {
@@ -41,10 +39,7 @@ unsafe impl MemoryAllocator for OneEach {
         self.device.handle()
     }
 
-    fn allocate(
-        &mut self,
-        request: &MemoryRequest<'_>,
-    ) -> std::result::Result<MemoryBlock, Box<dyn StdError>> {
+    fn allocate(&mut self, request: &MemoryRequest<'_>) -> Result<MemoryBlock, Box<dyn Error>> {
         use vk::MemoryPropertyFlags as Flags;
         let mapped = request.location != MemoryLocation::GpuOnly;
         let wanted = if mapped {
@@ -76,7 +71,7 @@ unsafe impl MemoryAllocator for OneEach {
         })
     }
 
-    unsafe fn free(&mut self, block: MemoryBlock) -> std::result::Result<(), Box<dyn StdError>> {
+    unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn Error>> {
         unsafe { self.device.free_memory(block.memory, None) };
         self.blocks -= 1;
         Ok(())
@@ -147,43 +142,4 @@ fn an_allocator_of_the_engines_own_draws_the_same() {
         assert_eq!(different(&usual, &picture, 0), 0);
         assert_eq!(own.unwrap().blocks, 0);
     });
-}
-
-fn is_refused<T>(result: Result<T>) {
-    match result {
-        Err(Error::Argument { what, .. }) => assert_eq!(what, "allocator"),
-        Err(error) => panic!("{error}"),
-        Ok(_) => panic!("accepted"),
-    }
-}
-
-#[test]
-fn an_allocator_of_another_device_is_refused() {
-    let mut setup = Setup::new(CONFIGS[0]);
-    let mut other = Setup::new(CONFIGS[0]);
-    let desc = setup.crowd_desc(1, SMALL);
-    let character = built(ribbon(4)).character;
-    let foreign = &mut other.context.allocator();
-    {
-        let (gpu, _) = setup.parts();
-        is_refused(unsafe { Crowd::new(&gpu, foreign, &desc) });
-        let device = unsafe { Device::new(&gpu) }.unwrap();
-        is_refused(PaletteRing::new(
-            &device,
-            foreign,
-            &PaletteRingDesc::default(),
-        ));
-    }
-    let mut crowd = setup.crowd(1, SMALL);
-    is_refused(crowd.add_character(foreign, &character));
-    let more = Capacity {
-        instances: SMALL.instances * 2,
-        ..SMALL
-    };
-    is_refused(crowd.reserve(foreign, &more));
-    is_refused(unsafe { crowd.begin_frame(foreign, 0, 0.0) });
-    // Nothing has changed.
-    let id = crowd.add_character(&mut setup.context.allocator(), &character);
-    crowd.spawn(id.unwrap(), &Spawn::default()).unwrap();
-    setup.destroy(crowd);
 }

@@ -1,8 +1,10 @@
 //! Objects that are used with another context than their own.
 
 use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{Frames, StandaloneError, Target, TargetDesc};
+use throng::{Capacity, Crowd, CrowdDesc, Spawn};
 
 fn assert_foreign<T: std::fmt::Debug>(result: Result<T, StandaloneError>, wanted: &str) {
     match result {
@@ -78,4 +80,49 @@ fn a_context_after_the_first_is_another() {
     assert_foreign(far.read(&mut next, 0, 16), "buffer `test buffer`");
     far.destroy(&mut next);
     finish_second(next);
+}
+
+fn refuses_allocator<T>(result: throng::Result<T>) {
+    match result {
+        Err(throng::Error::Argument { what, .. }) => assert_eq!(what, "allocator"),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the allocator of another device is accepted"),
+    }
+}
+
+#[test]
+fn the_allocator_of_another_device_is_refused() {
+    let mut context = context();
+    let mut other = second(&desc());
+    let foreign = &mut other.allocator();
+    let character = throng::builtin::mannequin().unwrap().character;
+    let (gpu, mut own) = context.parts();
+    // SAFETY: the handles belong to one context, which outlives what is made here.
+    let (device, crowd, refused) = unsafe {
+        let refused = Crowd::new(&gpu, foreign, &CrowdDesc::default());
+        let crowd = Crowd::new(&gpu, &mut own, &CrowdDesc::default());
+        (Device::new(&gpu).unwrap(), crowd, refused)
+    };
+    refuses_allocator(refused);
+    refuses_allocator(PaletteRing::new(
+        &device,
+        foreign,
+        &PaletteRingDesc::default(),
+    ));
+    let mut crowd = crowd.unwrap();
+    refuses_allocator(crowd.add_character(foreign, &character));
+    let more = Capacity {
+        instances: 10_000,
+        ..Capacity::default()
+    };
+    refuses_allocator(crowd.reserve(foreign, &more));
+    // SAFETY: it is the first frame.
+    refuses_allocator(unsafe { crowd.begin_frame(foreign, 0, 0.0) });
+    // Nothing has changed.
+    let id = crowd.add_character(&mut own, &character).unwrap();
+    crowd.spawn(id, &Spawn::default()).unwrap();
+    // SAFETY: nothing was submitted.
+    unsafe { crowd.destroy(&mut own) };
+    finish_second(other);
+    finish(context);
 }
