@@ -17,6 +17,7 @@ use std::ops::Range;
 use say::say;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::ash::{self, vk};
+use throng::builtin;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
@@ -31,7 +32,6 @@ use throng::palette::{Mat3x4, SkinningMethod};
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Target, TargetDesc, Validation,
 };
-use throng::{Gpu, builtin, gpu};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -93,11 +93,6 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         // palette ring.
         let (gpu, mut allocator) = context.parts();
         let allocator = &mut allocator;
-        // No descriptor indexing, because this shader has no textures.
-        let gpu = Gpu {
-            enabled: &gpu::Enabled::NONE,
-            ..gpu
-        };
         let device = Device::new(&gpu)?;
         let mut set_layout = SetLayout::new(&device)?;
         let mut upload = Upload::new();
@@ -116,8 +111,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
 
         // The engine's parts: the instances, a descriptor set, a pipeline.
         let instances = instances(context, entries)?;
-        let (pool, sets) = own_sets(&context.device, &set_layout)?;
-        for (set, mesh) in sets.into_iter().zip([&mesh, &ground]) {
+        let (pool, sets) = own_sets(&device, &context.device, &set_layout)?;
+        for (set, mesh) in sets.iter().zip([&mesh, &ground]) {
             let content = SetBuffers {
                 ring_palettes: Some(ring.descriptor()),
                 resident_palettes: Some(mesh.rest_palette()),
@@ -132,7 +127,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
                 textures: Some(&mesh.textures(0)),
                 ..SetBuffers::default()
             };
-            set_layout.write(&device, set, &content);
+            set_layout.write(&device, *set, &content);
         }
         let pipeline = Pipeline::new(&context.device, set_layout.handle(), target)?;
 
@@ -252,25 +247,22 @@ unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<
     Ok(())
 }
 
-/// Allocates and writes one set for the dancers and one for the ground.
+/// Allocates one set for the dancers and one for the ground.
 unsafe fn own_sets(
-    device: &ash::Device,
+    device: &Device,
+    raw: &ash::Device,
     layout: &SetLayout,
-) -> Result<(vk::DescriptorPool, [vk::DescriptorSet; 2]), vk::Result> {
-    let sizes = SetLayout::pool_sizes(2, 10);
+) -> Result<(vk::DescriptorPool, Vec<vk::DescriptorSet>), Box<dyn Error>> {
+    // The textures of one material for each set.
+    let textures = [Material::TEXTURES as u32; 2];
+    let sizes = layout.pool_sizes(&textures);
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(2)
         .pool_sizes(&sizes);
-    let layouts = [layout.handle(); 2];
-    // SAFETY: the buffers and the layout belong to this live device, and the sets are not in use
-    // yet.
+    // SAFETY: the layout belongs to this live device, and the pool is new.
     unsafe {
-        let pool = device.create_descriptor_pool(&info, None)?;
-        let info = vk::DescriptorSetAllocateInfo::default()
-            .descriptor_pool(pool)
-            .set_layouts(&layouts);
-        let sets = device.allocate_descriptor_sets(&info)?;
-        Ok((pool, [sets[0], sets[1]]))
+        let pool = raw.create_descriptor_pool(&info, None)?;
+        Ok((pool, layout.allocate(device, pool, &textures)?))
     }
 }
 

@@ -184,7 +184,8 @@ fn make_sets(
     } else {
         mesh.material_count()
     };
-    let (pool, sets) = layout.allocate(device, "throng character", count, all.len() as u32)?;
+    let textures = vec![all.len() as u32; count as usize];
+    let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
     for (material, set) in (0..).zip(&sets) {
         let of_material = mesh.textures(material);
         let content = SetBuffers {

@@ -136,7 +136,7 @@ pub(super) fn bind(
         ty: vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
         descriptor_count: 1,
     }];
-    let made = sets::allocate(device, "throng shadow map", &sizes, layout, 1, None);
+    let made = sets::with_pool(device, "throng shadow map", &sizes, layout, 1, None);
     let (pool, sets) = made.inspect_err(|_| {
         // SAFETY: no set refers to the sampler yet.
         unsafe { sampler.destroy(device) };

@@ -1,6 +1,6 @@
 //! The layout of descriptor set 0, and how it is written.
 
-use super::{Device, Object, VkCall};
+use super::{Device, Object, VkCall, limit};
 use crate::error::Result;
 use crate::mesh::Material;
 use ash::vk;
@@ -175,12 +175,25 @@ impl SetLayout {
         self.bindless
     }
 
-    /// Descriptors of each type that `sets` sets take from a pool.
+    /// The number of textures in a set that is asked for `textures` of them.
     ///
-    /// `textures` is the total number of textures: 5 per set, unless the layout is
-    /// [bindless](Self::is_bindless).
-    pub fn pool_sizes(sets: u32, textures: u32) -> [vk::DescriptorPoolSize; 4] {
+    /// It is 5, unless the layout is [bindless](Self::is_bindless).
+    fn textures(&self, textures: u32) -> u32 {
+        if self.bindless {
+            textures.max(1)
+        } else {
+            Material::TEXTURES as u32
+        }
+    }
+
+    /// The descriptors of each type that sets take from a pool.
+    ///
+    /// There is one set for each element of `textures`, which is the number of its textures. The
+    /// number matters only if the layout is [bindless](Self::is_bindless). Otherwise each set has 5.
+    #[must_use]
+    pub fn pool_sizes(&self, textures: &[u32]) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
+        let sets = textures.len() as u32;
         let count = |kind: Type| BUFFERS.iter().filter(|have| **have == kind).count() as u32;
         let kinds = [
             Type::UNIFORM_BUFFER_DYNAMIC,
@@ -189,37 +202,62 @@ impl SetLayout {
         ];
         let [view, dynamic, storage] = kinds.map(|ty| vk::DescriptorPoolSize {
             ty,
-            descriptor_count: count(ty) * sets,
+            descriptor_count: count(ty).saturating_mul(sets),
         });
+        let each = textures.iter().map(|textures| self.textures(*textures));
         [
             view,
             dynamic,
             storage,
             vk::DescriptorPoolSize {
                 ty: Type::COMBINED_IMAGE_SAMPLER,
-                descriptor_count: textures,
+                descriptor_count: each.fold(0, u32::saturating_add),
             },
         ]
     }
 
-    /// Creates a pool with `sets` sets of this layout.
+    /// Allocates one set for each element of `textures`, which is the number of its textures.
     ///
-    /// If the layout is [bindless](Self::is_bindless), each set has `textures` textures.
-    pub(crate) fn allocate(
+    /// Use it instead of `vkAllocateDescriptorSets`: if the layout is
+    /// [bindless](Self::is_bindless), the call needs that number for each set. A pool with
+    /// [`Self::pool_sizes`] has descriptors for them.
+    ///
+    /// # Errors
+    /// - [`Error::Capacity`](crate::Error::Capacity) if a set has more textures than the device can
+    ///   bind.
+    /// - [`Error::Vulkan`](crate::Error::Vulkan), for example if the pool has too few descriptors.
+    ///
+    /// # Safety
+    /// The pool belongs to `device` and is alive, and no other thread uses it now. The layout was
+    /// made with `device`.
+    pub unsafe fn allocate(
+        &self,
+        device: &Device,
+        pool: vk::DescriptorPool,
+        textures: &[u32],
+    ) -> Result<Vec<vk::DescriptorSet>> {
+        let counts: Vec<_> = textures.iter().map(|n| self.textures(*n)).collect();
+        for count in &counts {
+            let most = device.limits.max_textures.max(Material::TEXTURES as u32);
+            limit("textures of a set", (*count).into(), most.into())?;
+        }
+        let counts = self.bindless.then_some(&*counts);
+        let sets = textures.len();
+        // SAFETY: the pool is alive and of this device, by this function's contract.
+        unsafe { allocate_from(device, pool, self.handle(), sets, counts) }
+    }
+
+    /// Creates a pool with a set of this layout for each element of `textures`, and the sets.
+    pub(crate) fn with_pool(
         &self,
         device: &Device,
         name: &str,
-        sets: u32,
-        textures: u32,
+        textures: &[u32],
     ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
-        let each = if self.bindless {
-            textures.max(1)
-        } else {
-            Material::TEXTURES as u32
-        };
-        let sizes = Self::pool_sizes(sets, each * sets);
-        let counts = self.bindless.then_some(each);
-        allocate(device, name, &sizes, self.handle(), sets, counts)
+        let counts: Vec<_> = textures.iter().map(|n| self.textures(*n)).collect();
+        let (sizes, sets) = (self.pool_sizes(textures), textures.len());
+        let counts = self.bindless.then_some(&*counts);
+        with_pool(device, name, &sizes, self.handle(), sets, counts)
     }
 
     /// Writes `set`, once, before its first use.
@@ -282,34 +320,24 @@ impl SetLayout {
 
 /// Creates a pool for `sets` sets of `sizes`, and these sets.
 ///
-/// `variable` is the number of descriptors of the variable binding, if the layout has one.
-pub(crate) fn allocate(
+/// `variable` has the number of descriptors in each set's variable binding, if the layout has one.
+pub(crate) fn with_pool(
     device: &Device,
     name: &str,
     sizes: &[vk::DescriptorPoolSize],
     layout: vk::DescriptorSetLayout,
-    sets: u32,
-    variable: Option<u32>,
+    sets: usize,
+    variable: Option<&[u32]>,
 ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
     let info = vk::DescriptorPoolCreateInfo::default()
-        .max_sets(sets)
+        .max_sets(sets as u32)
         .pool_sizes(sizes);
     // SAFETY: the info is alive during the call.
     let pool =
         unsafe { device.raw.create_descriptor_pool(&info, None) }.call("vkCreateDescriptorPool")?;
     let mut pool = Object::new(device, pool, name);
-    let layouts = vec![layout; sets as usize];
-    let counts = vec![variable.unwrap_or(0); sets as usize];
-    let mut counts =
-        vk::DescriptorSetVariableDescriptorCountAllocateInfo::default().descriptor_counts(&counts);
-    let mut info = vk::DescriptorSetAllocateInfo::default()
-        .descriptor_pool(pool.handle)
-        .set_layouts(&layouts);
-    if variable.is_some() {
-        info = info.push_next(&mut counts);
-    }
     // SAFETY: the pool was created for that many sets.
-    match unsafe { device.raw.allocate_descriptor_sets(&info) }.call("vkAllocateDescriptorSets") {
+    match unsafe { allocate_from(device, pool.handle, layout, sets, variable) } {
         Ok(sets) => {
             for set in &sets {
                 device.set_name(*set, name);
@@ -322,4 +350,28 @@ pub(crate) fn allocate(
             Err(error)
         }
     }
+}
+
+/// Allocates sets from a pool.
+///
+/// # Safety
+/// The pool and the layout belong to `device` and are alive.
+unsafe fn allocate_from(
+    device: &Device,
+    pool: vk::DescriptorPool,
+    layout: vk::DescriptorSetLayout,
+    sets: usize,
+    variable: Option<&[u32]>,
+) -> Result<Vec<vk::DescriptorSet>> {
+    let layouts = vec![layout; sets];
+    let mut counts = vk::DescriptorSetVariableDescriptorCountAllocateInfo::default()
+        .descriptor_counts(variable.unwrap_or_default());
+    let mut info = vk::DescriptorSetAllocateInfo::default()
+        .descriptor_pool(pool)
+        .set_layouts(&layouts);
+    if variable.is_some() {
+        info = info.push_next(&mut counts);
+    }
+    // SAFETY: the handles are alive, by this function's contract.
+    unsafe { device.raw.allocate_descriptor_sets(&info) }.call("vkAllocateDescriptorSets")
 }

@@ -105,7 +105,7 @@ impl ScatterPass {
                 descriptor_count: 1,
             },
         ];
-        let (pool, sets) = sets::allocate(
+        let (pool, sets) = sets::with_pool(
             device,
             "throng scatter",
             &sizes,

@@ -153,7 +153,7 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         primitives: Some(mesh.primitives()),
         ..SetBuffers::default()
     };
-    let (pool, set) = own_set(setup, &set_layout);
+    let (pool, set) = own_set(setup, &device, &set_layout);
     unsafe { set_layout.write(&device, set, &content) };
 
     let context = &mut setup.context;
@@ -209,19 +209,15 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
 /// A descriptor set in its own pool.
 pub(crate) fn own_set(
     setup: &Setup,
+    device: &Device,
     layout: &SetLayout,
 ) -> (vk::DescriptorPool, vk::DescriptorSet) {
-    let device = &setup.context.device;
-    let sizes = SetLayout::pool_sizes(1, 5);
+    let sizes = layout.pool_sizes(&[5]);
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(1)
         .pool_sizes(&sizes);
-    let pool = unsafe { device.create_descriptor_pool(&info, None) }.unwrap();
-    let layouts = [layout.handle()];
-    let info = vk::DescriptorSetAllocateInfo::default()
-        .descriptor_pool(pool)
-        .set_layouts(&layouts);
-    let sets = unsafe { device.allocate_descriptor_sets(&info) }.unwrap();
+    let pool = unsafe { setup.context.device.create_descriptor_pool(&info, None) }.unwrap();
+    let sets = unsafe { layout.allocate(device, pool, &[5]) }.unwrap();
     (pool, sets[0])
 }
 

@@ -126,7 +126,7 @@ fn it_needs_no_crowd() {
             skinned: whole(&skinned),
             ..SetBuffers::default()
         };
-        let (pool, set) = own_set(setup, &set_layout);
+        let (pool, set) = own_set(setup, &device, &set_layout);
         unsafe { set_layout.write(&device, set, &content) };
         let context = &mut setup.context;
         let record = |raw: &ash::Device, cmd| unsafe {
