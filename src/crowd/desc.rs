@@ -93,8 +93,8 @@ pub struct CrowdDesc {
     pub ring: RingMemory,
     /// A minimum alignment for offsets into the ring.
     ///
-    /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this and of
-    /// what the device demands. Use it to test against the demands of other devices.
+    /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this, of
+    /// what the device demands, and of 64. Use it to test against the demands of other devices.
     pub min_offset_alignment: u64,
     /// Additional usage flags of the buffer of deformed vertices.
     ///

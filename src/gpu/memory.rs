@@ -87,6 +87,12 @@ impl<H: Kind> Drop for Object<H> {
     }
 }
 
+/// Least alignment of memory that the CPU writes, in bytes: a cache line, and the widest store.
+///
+/// Drivers may demand less, but the palettes' elements are aligned to 16 bytes. Vulkan aligns
+/// mapped memory itself to at least 64 bytes (`minMemoryMapAlignment`).
+pub(crate) const MAPPED_ALIGNMENT: u64 = 64;
+
 /// The memory and usage of a buffer.
 pub(crate) struct BufferDesc<'a> {
     pub(crate) name: &'a str,
@@ -180,6 +186,9 @@ impl Buffer {
         // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
+        if desc.location != MemoryLocation::GpuOnly {
+            requirements.alignment = requirements.alignment.max(MAPPED_ALIGNMENT);
+        }
         let allocation = allocate(allocator, desc.name, requirements, desc.location, true)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
         let bound = unsafe {
@@ -191,9 +200,22 @@ impl Buffer {
         bound.call("vkBindBufferMemory")
     }
 
-    /// The start of its memory, if that is mapped.
-    pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
-        self.allocation.as_ref()?.mapped_ptr().map(NonNull::cast)
+    /// The start of its mapped memory, which is aligned to [`MAPPED_ALIGNMENT`].
+    pub(crate) fn mapped(&self) -> Result<NonNull<u8>> {
+        let allocation = self.allocation.as_ref();
+        let start = allocation.and_then(Allocation::mapped_ptr);
+        let start = start.map(NonNull::cast::<u8>).ok_or(Error::Vulkan {
+            call: "vkMapMemory",
+            result: vk::Result::ERROR_MEMORY_MAP_FAILED,
+        })?;
+        if !(start.addr().get() as u64).is_multiple_of(MAPPED_ALIGNMENT) {
+            return Err(Error::Memory {
+                name: self.name.clone(),
+                bytes: self.bytes,
+                why: "the allocator mapped it at an address that is not a multiple of 64".into(),
+            });
+        }
+        Ok(start)
     }
 
     /// Destroys the buffer and frees its memory.

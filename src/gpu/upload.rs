@@ -167,12 +167,11 @@ impl Upload {
                 used: 0,
             });
         }
-        let unmapped = Error::Vulkan {
+        let chunk = self.chunks.last_mut().ok_or(Error::Vulkan {
             call: "vkMapMemory",
             result: vk::Result::ERROR_MEMORY_MAP_FAILED,
-        };
-        let chunk = self.chunks.last_mut().ok_or(unmapped.clone())?;
-        let mapped = chunk.buffer.mapped().ok_or(unmapped)?;
+        })?;
+        let mapped = chunk.buffer.mapped()?;
         let at = chunk.used;
         // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer, which no
         // recorded command reads before the engine submits.

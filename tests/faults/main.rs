@@ -20,6 +20,7 @@ mod rng;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alignment;
 mod leaks;
 mod recording;
 mod retirement;
