@@ -128,6 +128,14 @@ impl Device {
         })
     }
 
+    /// Checks that the object `what` was made with this device.
+    pub(crate) fn expect_same(&self, what: &'static str, made_with: vk::Device) -> Result<()> {
+        if made_with == self.raw.handle() {
+            return Ok(());
+        }
+        Err(Error::invalid(what, "was made with another device"))
+    }
+
     /// The physical device's name.
     #[must_use]
     pub fn name(&self) -> &str {

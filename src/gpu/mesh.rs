@@ -96,6 +96,7 @@ impl SkinnedMesh {
     /// They may be used by what is submitted after [`Upload::record`]'s commands.
     ///
     /// # Errors
+    /// - [`Error::Argument`](crate::Error::Argument) if `upload` has content of another device.
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of
     ///   `method` cannot represent the character's palettes.
     /// - [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds
@@ -114,6 +115,7 @@ impl SkinnedMesh {
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
+        upload.expect_of(device)?;
         let format = PaletteFormat::of(character, method)?;
         let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();

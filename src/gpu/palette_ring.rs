@@ -260,8 +260,10 @@ impl PaletteRing {
     /// `COPY`/`TRANSFER_WRITE` to the shaders that read.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted after the part of this frame
-    /// index was written. Earlier work with this frame index has ended.
+    /// - `device` is the one that the ring was made with, and `cmd` is one of its command buffers.
+    /// - `cmd` is recording, outside a render pass, and is submitted after the part of this frame
+    ///   index was written.
+    /// - Earlier work with this frame index has ended.
     pub unsafe fn record_upload(
         &self,
         device: &Device,

@@ -1,7 +1,7 @@
 //! The layout of descriptor set 0, and how it is written.
 
 use super::{Device, Object, VkCall};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
 
@@ -33,6 +33,8 @@ use ash::vk;
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
+    /// The device that the layout was made with.
+    device: vk::Device,
     bindless: bool,
 }
 
@@ -150,6 +152,7 @@ impl SetLayout {
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
         Ok(Self {
             layout: Object::new(device, layout, "throng set 0"),
+            device: device.raw.handle(),
             bindless,
         })
     }
@@ -157,8 +160,20 @@ impl SetLayout {
     pub(crate) fn null() -> Self {
         Self {
             layout: Object::null(),
+            device: vk::Device::null(),
             bindless: false,
         }
+    }
+
+    /// Checks that the layout was made with `device`, and was not destroyed.
+    ///
+    /// Equal handles are the same device: by the contract of [`Device::new`], a device outlives
+    /// everything that is made with it.
+    pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
+        if self.layout.handle == vk::DescriptorSetLayout::null() {
+            return Err(Error::invalid("SetLayout", "was destroyed"));
+        }
+        device.expect_same("SetLayout", self.device)
     }
 
     /// The handle, for the engine's own pipeline layouts.
@@ -189,7 +204,7 @@ impl SetLayout {
         ];
         let [view, dynamic, storage] = kinds.map(|ty| vk::DescriptorPoolSize {
             ty,
-            descriptor_count: count(ty) * sets,
+            descriptor_count: count(ty).saturating_mul(sets),
         });
         [
             view,
@@ -217,7 +232,7 @@ impl SetLayout {
         } else {
             Material::TEXTURES as u32
         };
-        let sizes = Self::pool_sizes(sets, each * sets);
+        let sizes = Self::pool_sizes(sets, each.saturating_mul(sets));
         let counts = self.bindless.then_some(each);
         allocate(device, name, &sizes, self.handle(), sets, counts)
     }
@@ -225,7 +240,9 @@ impl SetLayout {
     /// Writes `set`, once, before its first use.
     ///
     /// # Safety
-    /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
+    /// - `device` is the one that the layout was made with.
+    /// - `set` has this layout and is not in use; buffers and images are alive for as long as it
+    ///   is.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
         // A shader refers to the binding even if it finds at run time that there is nothing to
         // read.

@@ -46,6 +46,8 @@ pub struct Upload {
     bytes: u64,
     /// The number of copies that are recorded, into buffers and into images.
     recorded: (usize, usize),
+    /// The device of the chunks. `None` while there is none.
+    device: Option<vk::Device>,
 }
 
 /// Copies into buffers, copies into images, bytes.
@@ -68,6 +70,12 @@ impl Upload {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Checks that what was staged so far belongs to `device`.
+    pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
+        self.device
+            .map_or(Ok(()), |made_with| device.expect_same("Upload", made_with))
     }
 
     /// The present amount of staged data, for [`Self::rewind`].
@@ -166,6 +174,7 @@ impl Upload {
                 buffer: Buffer::new(device, allocator, &desc)?,
                 used: 0,
             });
+            self.device = Some(device.raw.handle());
         }
         let chunk = self.chunks.last_mut().ok_or(Error::Vulkan {
             call: "vkMapMemory",
@@ -192,8 +201,10 @@ impl Upload {
     /// Afterwards nothing is pending. The chunks stay allocated until [`Self::free`].
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and will be submitted before any use of what is
-    /// filled; the targets are alive and have not been used yet.
+    /// - `device` is the one that it was filled with, and `cmd` is one of its command buffers.
+    /// - `cmd` is recording, outside a render pass, and will be submitted before any use of what is
+    ///   filled.
+    /// - The targets are alive and have not been used yet.
     pub unsafe fn record(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let raw = &device.raw;
         for copy in self.buffers.iter().skip(self.recorded.0) {
@@ -251,6 +262,7 @@ impl Upload {
         self.images.clear();
         self.recorded = (0, 0);
         self.bytes = 0;
+        self.device = None;
     }
 }
 
