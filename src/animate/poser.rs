@@ -231,7 +231,8 @@ impl BatchPoser {
         // Without joints there are no entries, and nothing defines the number of instances.
         let instances = models.len().checked_div(joints).unwrap_or(0);
         expect_len("model poses", models.len(), instances * joints)?;
-        expect_len("palettes", out.len(), instances * entries)?;
+        // No slice is as long as a product that exceeds the address space.
+        expect_len("palettes", out.len(), instances.saturating_mul(entries))?;
         out.expect_aligned("palettes")?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
         // SAFETY: `out` is exclusively borrowed, and its length was checked against all instances.

@@ -232,7 +232,8 @@ impl Animator {
         unsafe {
             let starts = Starts::Each(&work.plain_starts.0);
             self.run(&work.plain, Product::Palette(format), starts);
-            let length = work.special.len() * self.library.skeleton.len();
+            let joints = self.library.skeleton.len();
+            let length = work.special.len().saturating_mul(joints);
             work.local.resize(length, Transform::IDENTITY);
             self.pose(&work.special, &mut work.local, &mut work.model);
             let starts = Starts::Each(&work.special_starts.0);
