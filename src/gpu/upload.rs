@@ -196,7 +196,10 @@ impl Upload {
         Ok((chunk.buffer.handle, at))
     }
 
-    /// Records the copies, and barriers for every shader and for index fetch.
+    /// Records the copies, and barriers that make them visible to all later commands.
+    ///
+    /// Images are in the layout `SHADER_READ_ONLY_OPTIMAL` afterwards. Shaders of every stage may
+    /// read the buffers and images, and index fetch the buffers, without further barriers.
     ///
     /// Afterwards nothing is pending. The chunks stay allocated until [`Self::free`].
     ///
@@ -235,13 +238,9 @@ impl Upload {
             }
         }
         use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-        let readers = Stage::VERTEX_SHADER
-            | Stage::FRAGMENT_SHADER
-            | Stage::COMPUTE_SHADER
-            | Stage::INDEX_INPUT;
-        let reads = Access::SHADER_READ | Access::INDEX_READ;
+        let readers = (Stage::ALL_COMMANDS, Access::MEMORY_READ);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
+        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), readers) };
         self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
@@ -283,13 +282,8 @@ unsafe fn transition(
     let (src, dst) = if filling {
         ((Stage::NONE, Access::NONE), write)
     } else {
-        (
-            write,
-            (
-                Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER,
-                Access::SHADER_SAMPLED_READ,
-            ),
-        )
+        // Shaders of every stage, also of stages that exist only with extensions.
+        (write, (Stage::ALL_COMMANDS, Access::SHADER_SAMPLED_READ))
     };
     let barriers = [vk::ImageMemoryBarrier2::default()
         .image(image)
