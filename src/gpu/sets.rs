@@ -65,6 +65,10 @@ pub struct SetBuffers<'a> {
     ///
     /// For each instance with active weights it has a count, then the index and the `f32` of each.
     /// It is not read for instances whose `morphs` is [`super::GpuInstance::NONE`].
+    ///
+    /// With `None`, the visible list ([`Self::visible`]) is bound in its place. The dynamic offset
+    /// of the binding must then be 0, or valid for the visible list. Without a visible list it must
+    /// be 0.
     pub morphs: Option<vk::DescriptorBufferInfo>,
     /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
     ///
@@ -259,7 +263,8 @@ impl SetLayout {
             buffers.geometry,
             buffers.primitives,
             buffers.materials,
-            buffers.morphs.or(nothing),
+            // Its dynamic offset may be that of a frame index, which the 16 bytes do not allow.
+            buffers.morphs.or(buffers.visible).or(nothing),
             buffers.skinned.or(nothing),
             buffers.history.or(nothing),
         ]
