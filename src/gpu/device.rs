@@ -24,6 +24,8 @@ pub(crate) struct Limits {
     /// Least and greatest coordinate of a viewport's edges, in pixels.
     pub(crate) viewport_bounds: [f32; 2],
     pub(crate) timestamp_period_ns: f32,
+    /// Valid bits of the timestamps of every graphics queue. 0 if one of them has no timestamps.
+    pub(crate) timestamp_bits: u32,
 }
 
 /// The engine's device: function pointers, limits and memory types.
@@ -96,6 +98,11 @@ impl Device {
             gpu.instance
                 .get_physical_device_memory_properties(gpu.physical_device)
         };
+        // SAFETY: the handles are alive, by this function's contract.
+        let families = unsafe {
+            gpu.instance
+                .get_physical_device_queue_family_properties(gpu.physical_device)
+        };
         let limits = &properties.limits;
         let debug = gpu
             .enabled
@@ -121,6 +128,7 @@ impl Device {
                 max_viewport: limits.max_viewport_dimensions,
                 viewport_bounds: limits.viewport_bounds_range,
                 timestamp_period_ns: limits.timestamp_period,
+                timestamp_bits: timestamp_bits(&families),
             },
             memory,
             enabled: *gpu.enabled,
@@ -198,6 +206,16 @@ impl Device {
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
         unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
     }
+}
+
+/// The least `timestampValidBits` of the families with graphics queues. The commands of frames draw,
+/// so they run on one of these.
+fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
+    let graphics = families
+        .iter()
+        .filter(|family| family.queue_flags.contains(vk::QueueFlags::GRAPHICS));
+    let bits = graphics.map(|family| family.timestamp_valid_bits);
+    bits.min().unwrap_or(0)
 }
 
 /// The most textures in one set that the limits allow besides the other bindings, up to 4,096.

@@ -24,4 +24,5 @@ mod alignment;
 mod leaks;
 mod recording;
 mod retirement;
+mod timestamps;
 mod unwinding;
