@@ -123,6 +123,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             physical_device,
             device: &device,
             enabled: &Enabled::NONE,
+            pipeline_cache: vk::PipelineCache::null(),
         };
         let mut crowd = Crowd::new(&gpu, &mut allocator, &CrowdDesc::default())?;
         crowd.set_shadow_map(&ShadowMap {

@@ -38,6 +38,7 @@ pub struct Device {
     pub(crate) limits: Limits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) enabled: Enabled,
+    pub(crate) pipeline_cache: vk::PipelineCache,
     name: Box<str>,
 }
 
@@ -132,6 +133,7 @@ impl Device {
             },
             memory,
             enabled: *gpu.enabled,
+            pipeline_cache: gpu.pipeline_cache,
             name: support.device,
         })
     }

@@ -214,6 +214,7 @@ impl Context {
             physical_device: self.handles.physical_device,
             device: &self.handles.device,
             enabled: &self.useful,
+            pipeline_cache: vk::PipelineCache::null(),
         };
         (gpu, &mut self.allocator)
     }

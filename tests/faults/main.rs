@@ -22,6 +22,7 @@ mod support;
 
 mod alignment;
 mod leaks;
+mod pipelines;
 mod recording;
 mod retirement;
 mod timestamps;
