@@ -3,7 +3,7 @@
 use crate::counting::Counted;
 use crate::support::frames::FramesInFlight;
 use crate::support::made::{built, ribbon, standing};
-use crate::support::{CONFIGS, SMALL, Setup, each};
+use crate::support::{CONFIGS, SMALL, Setup};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -171,13 +171,15 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
 
 #[test]
 fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
-    each(|setup| {
-        let mut counted = Counted::new(setup);
-        let (instance, raw) = narrow(setup, &counted);
-        let taken = take_20_bytes(setup, &mut counted.allocator);
+    for config in CONFIGS {
+        let mut setup = Setup::new(config);
+        let messages = setup.context.messages();
+        let mut counted = Counted::new(&setup);
+        let (instance, raw) = narrow(&setup, &counted);
+        let taken = take_20_bytes(&setup, &mut counted.allocator);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = setup.crowd_desc(2, SMALL);
-        let (gpu, allocator) = counted.parts(setup);
+        let (gpu, allocator) = counted.parts(&setup);
         let gpu = Gpu {
             instance: &instance,
             device: &raw,
@@ -209,5 +211,11 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         }
         frames_in_flight.destroy(&setup.context);
         counted.finish();
-    });
+        drop(setup);
+        // The layer knows the real alignment of buffers that only the GPU uses.
+        const REAL: &str = "VUID-vkBindBufferMemory-memoryOffset-01036";
+        for message in messages.all() {
+            assert!(message.to_string().contains(REAL), "{message}");
+        }
+    }
 }
