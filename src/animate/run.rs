@@ -113,7 +113,7 @@ impl<S: PlanSource> Job<'_, S> {
 /// The tests of memory see that it does: otherwise each group would allocate.
 fn emptied<'a>(mut played: Vec<Played<'_>>) -> Vec<Played<'a>> {
     played.clear();
-    played.into_iter().filter_map(|_| None).collect()
+    played.into_iter().map_while(|_| None).collect()
 }
 
 impl BatchPoser {

@@ -210,8 +210,9 @@ impl Device {
     }
 }
 
-/// The least `timestampValidBits` of the families with graphics queues. The commands of frames draw,
-/// so they run on one of these.
+/// The least `timestampValidBits` of the families with graphics queues.
+///
+/// The commands of frames draw, so they run on one of these.
 fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
     let graphics = families
         .iter()

@@ -210,9 +210,8 @@ impl PaletteRing {
                 cap,
             })?;
         // SAFETY: `place` checked the range; the frame's part is aligned to 64 bytes, and entries
-        // start at whole rows, so they are aligned to 16;
-        // the borrow is exclusive on the CPU, and the GPU has finished with this frame index, by
-        // this function's contract.
+        // start at whole rows, so they are aligned to 16; the borrow is exclusive on the CPU, and
+        // the GPU has finished with this frame index, by this function's contract.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 
