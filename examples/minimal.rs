@@ -124,6 +124,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             physical_device,
             device: &device,
             enabled: &Enabled::NONE,
+            pipeline_cache: vk::PipelineCache::null(),
         };
         let mut crowd = Crowd::new(&gpu, &mut crowd_memory, &CrowdDesc::default())?;
         crowd.set_shadow_map(&ShadowMap {

@@ -170,7 +170,8 @@ impl BatchPoser {
     /// - [`Error::At`] with the first instance that is invalid: it plays a clip or uses a mask that
     ///   does not exist ([`Error::NotFound`]), it plays a clip of another skeleton, or it has a
     ///   weight that is negative or not finite, or a descending level ([`Error::Argument`]).
-    /// - [`Error::Argument`] if the length of `out` is not that of all palettes.
+    /// - [`Error::Argument`] if the length of `out` is not that of all palettes, or if it is not
+    ///   aligned for its elements.
     ///
     /// Nothing is written then.
     pub fn palettes<E: PaletteEntry>(
@@ -179,6 +180,7 @@ impl BatchPoser {
         list: &SampleList,
         out: WriteOnly<'_, E>,
     ) -> Result<()> {
+        out.expect_aligned("palettes")?;
         // SAFETY: `out` is exclusively borrowed, so it is valid for writing its length.
         unsafe { self.run(self.library(clips), list, Output::palettes(out)) }
     }
@@ -217,8 +219,9 @@ impl BatchPoser {
     /// unchanged poses, the result has the same bits.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the length of `models` is not a multiple of the number of joints, or
-    /// if the length of `out` is not that of all palettes.
+    /// [`Error::Argument`] if the length of `models` is not a multiple of the number of joints, if
+    /// the length of `out` is not that of all palettes, or if `out` is not aligned for its
+    /// elements.
     pub fn finish<E: PaletteEntry>(
         &self,
         models: &[Affine],
@@ -228,7 +231,9 @@ impl BatchPoser {
         // Without joints there are no entries, and nothing defines the number of instances.
         let instances = models.len().checked_div(joints).unwrap_or(0);
         expect_len("model poses", models.len(), instances * joints)?;
-        expect_len("palettes", out.len(), instances * entries)?;
+        // No slice is as long as a product that exceeds the address space.
+        expect_len("palettes", out.len(), instances.saturating_mul(entries))?;
+        out.expect_aligned("palettes")?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
         // SAFETY: `out` is exclusively borrowed, and its length was checked against all instances.
         unsafe { self.finish_to(models, E::FORMAT, starts, &self.threads) };

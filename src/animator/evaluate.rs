@@ -73,7 +73,7 @@ impl Animator {
     /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) for
     ///   an actor that is not alive.
     /// - [`Error::Argument`](crate::Error::Argument) if the length of `out` is not that of all
-    ///   palettes together.
+    ///   palettes together, or if it is not aligned for its elements.
     pub fn palettes<E: PaletteEntry>(
         &mut self,
         actors: &[ActorId],
@@ -81,6 +81,7 @@ impl Animator {
     ) -> Result<()> {
         let entries = self.poser.entries();
         expect_len("palettes", out.len(), entries.saturating_mul(actors.len()))?;
+        out.expect_aligned("palettes")?;
         let list = self.take_list(actors)?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
         // SAFETY: `out` is borrowed for writing, and its length was checked: all palettes fit.
@@ -231,7 +232,8 @@ impl Animator {
         unsafe {
             let starts = Starts::Each(&work.plain_starts.0);
             self.run(&work.plain, Product::Palette(format), starts);
-            let length = work.special.len() * self.library.skeleton.len();
+            let joints = self.library.skeleton.len();
+            let length = work.special.len().saturating_mul(joints);
             work.local.resize(length, Transform::IDENTITY);
             self.pose(&work.special, &mut work.local, &mut work.model);
             let starts = Starts::Each(&work.special_starts.0);

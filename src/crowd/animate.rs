@@ -127,7 +127,7 @@ impl Crowd {
         let counters = &mut self.counters;
         counters.animated += actors.len() as u32;
         counters.palette_entries += (actors.len() * entry.rig.palette().len()) as u32;
-        counters.upload_bytes += (actors.len() * rows) as u64 * ROW_BYTES;
+        counters.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
+use crate::pass::draw::prepare;
 
 impl Crowd {
     /// Adds a character, skinned by linear blending.
@@ -34,7 +35,8 @@ impl Crowd {
 
     /// Adds a character with options for skinning. See [`Self::add_character`].
     ///
-    /// Compiles shaders if a pass has not drawn such a character before.
+    /// Compiles shaders if a pass has not drawn such a character before: the missing pipelines of
+    /// all passes are created in one call. See [`Self::create_pass`] for their number.
     ///
     /// # Errors
     /// - As [`Self::add_character`].
@@ -48,10 +50,7 @@ impl Crowd {
     ) -> Result<CharacterId> {
         expect_own(&self.device, allocator)?;
         let mut upload = Upload::new();
-        // SAFETY: `allocator` belongs to this device.
-        let made = unsafe {
-            SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method)
-        };
+        let made = SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method);
         let entry = made.map(Box::new).and_then(|mesh| {
             let (device, layout) = (&self.device, &self.set_layout);
             let cpu_skin = desc.cpu_skinning;
@@ -70,16 +69,16 @@ impl Crowd {
             })
         });
         let entry = entry.and_then(|mut entry| {
-            for pass in self.passes.iter_mut().flatten() {
-                if let Err(error) = pass.prepare(&self.device, entry.variants()) {
-                    // SAFETY: no command buffer has used these objects, because they were created
-                    // above.
-                    unsafe {
-                        entry.pool.destroy(&self.device);
-                        entry.mesh.destroy(&self.device, allocator);
-                    }
-                    return Err(error);
+            let variants = entry.variants().collect();
+            let passes = self.passes.iter_mut().flatten();
+            if let Err(error) = prepare(&self.device, passes, &variants) {
+                // SAFETY: no command buffer has used these objects, because they were created
+                // above.
+                unsafe {
+                    entry.pool.destroy(&self.device);
+                    entry.mesh.destroy(&self.device, allocator);
                 }
+                return Err(error);
             }
             Ok(entry)
         });

@@ -6,7 +6,9 @@ use super::view::VIEW_BYTES;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
 use crate::gpu::ring::{Ring, RingDesc};
-use crate::gpu::{Buffer, Device, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit};
+use crate::gpu::{
+    Buffer, Device, MAPPED_ALIGNMENT, MemoryAllocator, Object, PaletteRing, PaletteRingDesc, limit,
+};
 use crate::palette::WriteOnly;
 use crate::pass::scatter::{ScatterBuffers, ScatterPass};
 use ash::vk;
@@ -178,7 +180,8 @@ impl FrameBuffers {
         self.palettes = PaletteRing::new(device, allocator, &palettes)?;
         let alignment = desc
             .min_offset_alignment
-            .max(device.limits.offset_alignment);
+            .max(device.limits.offset_alignment)
+            .max(MAPPED_ALIGNMENT);
         self.sections = Sections::new(desc, alignment);
         let records = RingDesc {
             name: "throng records (ring)",
@@ -293,9 +296,9 @@ impl FrameBuffers {
         let bytes = count as u64 * size_of::<T>() as u64;
         let inside = at.checked_add(bytes)? <= section.bytes;
         let place = self.records.place(frame_index, section.start + at, bytes)?;
-        // SAFETY: the range lies in the section; sections are aligned to at least 16; the borrow is
-        // exclusive on the CPU, and the GPU has finished with this frame index, by this function's
-        // contract.
+        // SAFETY: the range lies in the section; sections are aligned to at least 64 bytes, and the
+        // callers start at whole elements; the borrow is exclusive on the CPU, and the GPU has
+        // finished with this frame index, by this function's contract.
         inside.then(|| unsafe { WriteOnly::from_raw(place.as_ptr().cast(), count) })
     }
 

@@ -93,8 +93,8 @@ pub struct CrowdDesc {
     pub ring: RingMemory,
     /// A minimum alignment for offsets into the ring.
     ///
-    /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this and of
-    /// what the device demands. Use it to test against the demands of other devices.
+    /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this, of
+    /// what the device demands, and of 64. Use it to test against the demands of other devices.
     pub min_offset_alignment: u64,
     /// Additional usage flags of the buffer of deformed vertices.
     ///
@@ -102,11 +102,11 @@ pub struct CrowdDesc {
     /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, with an
     /// allocator that was made for device addresses.
     pub skinned_usage: vk::BufferUsageFlags,
-    /// Measures stages with GPU timestamps and a CPU clock.
+    /// Measures stages with GPU timestamps.
     ///
-    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) and [`Stats`](super::Stats)
-    /// have the results. Leave it off if the queue family has no timestamps (`timestampValidBits`
-    /// of 0).
+    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) has the results. There are none if a graphics
+    /// queue family of the device has no timestamps (`timestampValidBits` of 0). CPU times are in
+    /// [`Stats`](super::Stats), with or without this.
     pub profile: bool,
 }
 

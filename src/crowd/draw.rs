@@ -32,8 +32,8 @@ impl Frame<'_> {
     /// Nothing is recorded then.
     ///
     /// # Safety
-    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass, and
-    /// is submitted after the commands of [`Self::record_prepare`].
+    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass and
+    /// whose view mask is 0, and is submitted after the commands of [`Self::record_prepare`].
     pub unsafe fn record_draw(
         &self,
         cmd: vk::CommandBuffer,

@@ -166,11 +166,13 @@ impl Frame<'_> {
 
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
     ///
-    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile). Call it only after
-    /// [`Self::record_prepare`].
+    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), or if the device
+    /// has no timestamps. Call it only after [`Self::record_prepare`].
     ///
     /// # Safety
-    /// `cmd` is recording, and is submitted after the commands of [`Self::record_prepare`].
+    /// - `cmd` is recording, and is submitted after the commands of [`Self::record_prepare`].
+    /// - It is not inside a rendering with a view mask (multiview), where a timestamp takes one
+    ///   query per view. Begin and end the scope outside of it.
     pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
         let profiler = self.crowd.profiler.as_ref()?;
         // SAFETY: `cmd` is recording and comes after the reset that `record_prepare` recorded, by

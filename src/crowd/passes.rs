@@ -1,12 +1,13 @@
 //! Adds and removes passes, and sets the shadow map that they sample.
 
 use super::PassId;
+use super::characters::Entry;
 use super::retire::Retired;
 use super::shadow_map::{ShadowMap, bind};
 use super::state::Crowd;
 use crate::error::{Error, Result};
 use crate::pass::desc::PassDesc;
-use crate::pass::draw::DrawPass;
+use crate::pass::draw::{DrawPass, prepare};
 use ash::vk;
 
 impl Crowd {
@@ -14,6 +15,15 @@ impl Crowd {
     /// attachments.
     ///
     /// Call this before the first frame, because it compiles shaders.
+    ///
+    /// # Pipelines
+    /// A pass has one pipeline for each combination that the crowd's characters use: palette
+    /// format (4), vertices that all follow one joint or not (2), and kind of alpha (3; 2 in passes
+    /// without blended materials). These are at most 24, and typically 1 to 4. All of them are
+    /// created in one call of `vkCreateGraphicsPipelines`, with
+    /// [`Gpu::pipeline_cache`](crate::Gpu::pipeline_cache). A character that is added later adds
+    /// its missing combinations to every pass, in one call, too.
+    /// [`Self::pipeline_count`] counts them.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the description is inconsistent.
@@ -26,15 +36,25 @@ impl Crowd {
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
         let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
-        for entry in self.characters.iter().flatten() {
-            if let Err(error) = pass.prepare(&self.device, entry.variants()) {
-                // SAFETY: no command buffer has used the pass, because it was created above.
-                unsafe { pass.destroy(&self.device) };
-                return Err(error);
-            }
+        let characters = self.characters.iter().flatten();
+        let variants = characters.flat_map(Entry::variants).collect();
+        if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
+            // SAFETY: no command buffer has used the pass, because it was created above.
+            unsafe { pass.destroy(&self.device) };
+            return Err(error);
         }
         self.passes.push(Some(pass));
         Ok(PassId(self.passes.len() as u32 - 1))
+    }
+
+    /// The number of pipelines that the crowd has.
+    ///
+    /// These are the pipelines of its passes, and 2 compute pipelines that every crowd has.
+    #[must_use]
+    pub fn pipeline_count(&self) -> usize {
+        const COMPUTE: usize = 2;
+        let passes = self.passes.iter().flatten();
+        COMPUTE + passes.map(DrawPass::pipeline_count).sum::<usize>()
     }
 
     /// The layout of a pass's pipelines.

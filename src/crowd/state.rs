@@ -173,11 +173,8 @@ impl Crowd {
         self.visibility.reserve(&self.desc.capacity, 0);
         self.animated.reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
-            self.profiler = Some(Profiler::new(
-                &self.device,
-                self.desc.frames_in_flight,
-                PROFILER_SCOPES,
-            )?);
+            let frames = self.desc.frames_in_flight;
+            self.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
         }
         Ok(())
     }
@@ -223,7 +220,7 @@ impl Crowd {
     /// It is the last one that was recorded with the frame index begun last. The result was read
     /// when this index began again.
     ///
-    /// Empty without [`CrowdDesc::profile`].
+    /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
     pub fn gpu_times(&self) -> &[ScopeTime] {
         self.profiler.as_ref().map_or(&[], Profiler::times)

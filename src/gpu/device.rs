@@ -24,6 +24,8 @@ pub(crate) struct Limits {
     /// Least and greatest coordinate of a viewport's edges, in pixels.
     pub(crate) viewport_bounds: [f32; 2],
     pub(crate) timestamp_period_ns: f32,
+    /// Valid bits of the timestamps of every graphics queue. 0 if one of them has no timestamps.
+    pub(crate) timestamp_bits: u32,
 }
 
 /// The engine's device: function pointers, limits and memory types.
@@ -36,6 +38,7 @@ pub struct Device {
     pub(crate) limits: Limits,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) enabled: Enabled,
+    pub(crate) pipeline_cache: vk::PipelineCache,
     name: Box<str>,
 }
 
@@ -96,6 +99,11 @@ impl Device {
             gpu.instance
                 .get_physical_device_memory_properties(gpu.physical_device)
         };
+        // SAFETY: the handles are alive, by this function's contract.
+        let families = unsafe {
+            gpu.instance
+                .get_physical_device_queue_family_properties(gpu.physical_device)
+        };
         let limits = &properties.limits;
         let debug = gpu
             .enabled
@@ -121,11 +129,21 @@ impl Device {
                 max_viewport: limits.max_viewport_dimensions,
                 viewport_bounds: limits.viewport_bounds_range,
                 timestamp_period_ns: limits.timestamp_period,
+                timestamp_bits: timestamp_bits(&families),
             },
             memory,
             enabled: *gpu.enabled,
+            pipeline_cache: gpu.pipeline_cache,
             name: support.device,
         })
+    }
+
+    /// Checks that the object `what` was made with this device.
+    pub(crate) fn expect_same(&self, what: &'static str, made_with: vk::Device) -> Result<()> {
+        if made_with == self.raw.handle() {
+            return Ok(());
+        }
+        Err(Error::invalid(what, "was made with another device"))
     }
 
     /// The physical device's name.
@@ -190,6 +208,17 @@ impl Device {
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
         unsafe { self.raw.cmd_pipeline_barrier2(cmd, &info) };
     }
+}
+
+/// The least `timestampValidBits` of the families with graphics queues.
+///
+/// The commands of frames draw, so they run on one of these.
+fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
+    let graphics = families
+        .iter()
+        .filter(|family| family.queue_flags.contains(vk::QueueFlags::GRAPHICS));
+    let bits = graphics.map(|family| family.timestamp_valid_bits);
+    bits.min().unwrap_or(0)
 }
 
 /// The most textures in one set that the limits allow besides the other bindings, up to 4,096.

@@ -17,4 +17,10 @@ pub struct Gpu<'a> {
     pub device: &'a ash::Device,
     /// The optional features that the engine enabled.
     pub enabled: &'a Enabled,
+    /// The engine's cache for every pipeline that is created, or null for none.
+    ///
+    /// It must not have been created with `EXTERNALLY_SYNCHRONIZED`, unless no other thread uses it
+    /// while throng creates pipelines: in `Crowd::new`, `Crowd::create_pass`,
+    /// `Crowd::add_character` and `SkinPipeline::new`.
+    pub pipeline_cache: vk::PipelineCache,
 }

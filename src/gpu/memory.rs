@@ -86,6 +86,12 @@ impl<H: Kind> Drop for Object<H> {
     }
 }
 
+/// Least alignment of memory that the CPU writes, in bytes: a cache line, and the widest store.
+///
+/// Drivers may demand less, but the palettes' elements are aligned to 16 bytes. Vulkan aligns
+/// mapped memory itself to at least 64 bytes (`minMemoryMapAlignment`).
+pub(crate) const MAPPED_ALIGNMENT: u64 = 64;
+
 /// The memory and usage of a buffer.
 pub(crate) struct BufferDesc<'a> {
     pub(crate) name: &'a str,
@@ -180,6 +186,9 @@ impl Buffer {
         // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
+        if desc.location != MemoryLocation::GpuOnly {
+            requirements.alignment = requirements.alignment.max(MAPPED_ALIGNMENT);
+        }
         let block = allocate(allocator, desc.name, requirements, desc.location, true)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
         let bound = unsafe {
@@ -191,9 +200,21 @@ impl Buffer {
         bound.call("vkBindBufferMemory")
     }
 
-    /// The start of its memory, if that is mapped.
-    pub(crate) fn mapped(&self) -> Option<NonNull<u8>> {
-        self.block.as_ref()?.mapped
+    /// The start of its mapped memory, which is aligned to [`MAPPED_ALIGNMENT`].
+    pub(crate) fn mapped(&self) -> Result<NonNull<u8>> {
+        let start = self.block.as_ref().and_then(|block| block.mapped);
+        let start = start.ok_or(Error::Vulkan {
+            call: "vkMapMemory",
+            result: vk::Result::ERROR_MEMORY_MAP_FAILED,
+        })?;
+        if !(start.addr().get() as u64).is_multiple_of(MAPPED_ALIGNMENT) {
+            return Err(Error::Memory {
+                name: self.name.clone(),
+                bytes: self.bytes,
+                why: "the allocator mapped it at an address that is not a multiple of 64".into(),
+            });
+        }
+        Ok(start)
     }
 
     /// Destroys the buffer and frees its memory.

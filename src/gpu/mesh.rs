@@ -56,8 +56,7 @@ pub struct PrimitiveDraw {
 /// use throng::Result;
 /// use throng::ash::vk;
 /// use throng::character::Character;
-/// use throng::gpu::{Device, SkinnedMesh, Upload};
-/// use throng::gpu::MemoryAllocator;
+/// use throng::gpu::{Device, MemoryAllocator, SkinnedMesh, Upload};
 /// use throng::palette::SkinningMethod;
 ///
 /// /// # Safety
@@ -68,7 +67,7 @@ pub struct PrimitiveDraw {
 ///     character: &Character,
 /// ) -> Result<(SkinnedMesh, Upload)> {
 ///     let (mut upload, method) = (Upload::new(), SkinningMethod::Linear);
-///     let mesh = unsafe { SkinnedMesh::new(device, allocator, &mut upload, character, method)? };
+///     let mesh = SkinnedMesh::new(device, allocator, &mut upload, character, method)?;
 ///     unsafe { upload.record(device, cmd) };
 ///     Ok((mesh, upload))
 /// }
@@ -95,6 +94,8 @@ impl SkinnedMesh {
     /// They may be used by what is submitted after [`Upload::record`]'s commands.
     ///
     /// # Errors
+    /// - [`Error::Argument`](crate::Error::Argument) if `upload` has content of another device, or
+    ///   if the allocator belongs to another device.
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of
     ///   `method` cannot represent the character's palettes.
     /// - [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds
@@ -103,16 +104,14 @@ impl SkinnedMesh {
     ///   the device.
     ///
     /// If this fails, `upload` copies what it copied before, though it may have allocated memory.
-    ///
-    /// # Safety
-    /// `upload` is new, or was used with the same device.
-    pub unsafe fn new(
+    pub fn new(
         device: &Device,
         allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         character: &Character,
         method: SkinningMethod,
     ) -> Result<Self> {
+        upload.expect_of(device)?;
         let format = PaletteFormat::of(character, method)?;
         let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();

@@ -42,7 +42,7 @@ pub(crate) use encode::CHUNK;
 pub use features::{Enabled, Support};
 pub(crate) use handles::Gpu;
 pub use layout::GpuInstance;
-pub(crate) use memory::{Buffer, BufferDesc, Object};
+pub(crate) use memory::{Buffer, BufferDesc, MAPPED_ALIGNMENT, Object};
 pub use mesh::{PrimitiveDraw, SkinnedMesh};
 pub use palette_ring::{PaletteRing, PaletteRingDesc};
 pub(crate) use profile::Profiler;

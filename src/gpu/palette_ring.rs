@@ -18,7 +18,7 @@ pub struct PaletteRingDesc {
     pub memory: RingMemory,
     /// A minimum alignment for dynamic offsets: a power of two, or 0 for no minimum.
     ///
-    /// Offsets are multiples of this and of what the device demands.
+    /// Offsets are multiples of this, of what the device demands, and of 64.
     pub min_offset_alignment: u64,
 }
 
@@ -205,9 +205,9 @@ impl PaletteRing {
                 asked,
                 cap,
             })?;
-        // SAFETY: `place` checked the range; entries are whole rows, so they stay aligned to 16;
-        // the borrow is exclusive on the CPU, and the GPU has finished with this frame index, by
-        // this function's contract.
+        // SAFETY: `place` checked the range; the frame's part is aligned to 64 bytes, and entries
+        // start at whole rows, so they are aligned to 16; the borrow is exclusive on the CPU, and
+        // the GPU has finished with this frame index, by this function's contract.
         Ok(unsafe { WriteOnly::from_raw(place.cast().as_ptr(), count as usize) })
     }
 
@@ -255,8 +255,10 @@ impl PaletteRing {
     /// `COPY`/`TRANSFER_WRITE` to the shaders that read.
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and is submitted after the part of this frame
-    /// index was written. Earlier work with this frame index has ended.
+    /// - `device` is the one that the ring was made with, and `cmd` is one of its command buffers.
+    /// - `cmd` is recording, outside a render pass, and is submitted after the part of this frame
+    ///   index was written.
+    /// - Earlier work with this frame index has ended.
     pub unsafe fn record_upload(
         &self,
         device: &Device,

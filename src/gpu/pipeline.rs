@@ -1,7 +1,7 @@
 //! Shader modules and compute pipelines.
 
 use super::{Device, Object, VkCall};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use ash::vk;
 
 /// The committed SPIR-V, as words.
@@ -83,38 +83,31 @@ pub(crate) fn compute_pipeline(
     let made = unsafe {
         device
             .raw
-            .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
+            .create_compute_pipelines(device.pipeline_cache, &info, None)
     };
     // SAFETY: the module is not needed after the pipeline's creation.
     unsafe { module.destroy(device) };
+    let made = all_pipelines(device, made, "vkCreateComputePipelines")?;
+    let made = made.into_iter().next().ok_or(vk::Result::ERROR_UNKNOWN);
     Ok(Object::new(
         device,
-        first_pipeline(device, made, "vkCreateComputePipelines")?,
+        made.call("vkCreateComputePipelines")?,
         name,
     ))
 }
 
-/// The only pipeline of a creation call. If the call failed, pipelines that it created nevertheless
-/// are destroyed.
-pub(crate) fn first_pipeline(
+/// The pipelines of a creation call. If the call failed, pipelines that it created nevertheless are
+/// destroyed.
+pub(crate) fn all_pipelines(
     device: &Device,
     made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
     call: &'static str,
-) -> Result<vk::Pipeline> {
-    let (pipelines, result) = match made {
-        Ok(pipelines) => (pipelines, Ok(())),
-        Err((pipelines, result)) => (pipelines, Err(result)),
-    };
-    if let Err(result) = result {
+) -> Result<Vec<vk::Pipeline>> {
+    made.map_err(|(pipelines, result)| {
         for pipeline in pipelines {
             // SAFETY: no command buffer has used the new pipeline; null is allowed.
             unsafe { device.raw.destroy_pipeline(pipeline, None) };
         }
-        return Err(result).call(call);
-    }
-    pipelines
-        .into_iter()
-        .next()
-        .ok_or(vk::Result::ERROR_UNKNOWN)
-        .call(call)
+        Error::Vulkan { call, result }
+    })
 }

@@ -1,7 +1,7 @@
 //! GPU times, measured with timestamps around scopes. Callers can do without it.
 
 use super::{Device, Object, VkCall, limit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use ash::vk;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
@@ -30,6 +30,8 @@ pub(crate) struct Profiler {
     pool: Object<vk::QueryPool>,
     scopes_per_frame: u32,
     period_ns: f32,
+    /// The valid bits of a timestamp. Counters wrap around at the end of these.
+    mask: u64,
     frame_index: u32,
     used: AtomicU32,
     /// By frame index and scope. Set once per frame.
@@ -41,18 +43,16 @@ pub(crate) struct Profiler {
 impl Profiler {
     /// Creates a profiler for `scopes` scopes in each of `frames_in_flight` frames.
     ///
-    /// The queue family's `timestampValidBits` must not be 0.
+    /// Returns `None` if the graphics queues of the device have no timestamps.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the device has no timestamps, and [`Error::Vulkan`].
-    pub(crate) fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Self> {
+    /// [`Error::Vulkan`](crate::Error::Vulkan).
+    pub(crate) fn new(device: &Device, frames_in_flight: u32, scopes: u32) -> Result<Option<Self>> {
         let period_ns = device.limits.timestamp_period_ns;
-        if period_ns <= 0.0 {
-            return Err(Error::Unsupported {
-                what: "timestamps",
-                device: device.name().into(),
-            });
-        }
+        let mask = u64::MAX.checked_shr(64_u32.saturating_sub(device.limits.timestamp_bits));
+        let Some(mask) = mask.filter(|_| period_ns > 0.0) else {
+            return Ok(None);
+        };
         let (frames_in_flight, scopes) = (frames_in_flight.max(1), scopes.max(1));
         let count = limit(
             "timestamps",
@@ -65,10 +65,11 @@ impl Profiler {
         // SAFETY: the info is alive during the call.
         let pool =
             unsafe { device.raw.create_query_pool(&info, None) }.call("vkCreateQueryPool")?;
-        Ok(Self {
+        Ok(Some(Self {
             pool: Object::new(device, pool, "throng timestamps"),
             scopes_per_frame: scopes,
             period_ns,
+            mask,
             frame_index: 0,
             used: AtomicU32::new(scopes),
             names: (0..frames_in_flight)
@@ -76,7 +77,7 @@ impl Profiler {
                 .collect(),
             times: Vec::with_capacity(scopes as usize),
             raw: Vec::with_capacity(scopes as usize * 2),
-        })
+        }))
     }
 
     /// Reads what the previous frame with this frame index measured.
@@ -112,7 +113,7 @@ impl Profiler {
                 let done = scopes.filter(|(_, stamps)| stamps.iter().all(|stamp| stamp[1] != 0));
                 self.times.extend(done.map(|(name, stamps)| ScopeTime {
                     name,
-                    ms: stamps[1][0].saturating_sub(stamps[0][0]) as f64
+                    ms: ticks([stamps[0][0], stamps[1][0]], self.mask) as f64
                         * f64::from(self.period_ns)
                         * 1e-6,
                 }));
@@ -164,8 +165,10 @@ impl Profiler {
     /// it measures nothing.
     ///
     /// # Safety
-    /// `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
-    /// same frame.
+    /// - `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
+    ///   same frame.
+    /// - It is not inside a rendering with a view mask, in which a timestamp takes one query per
+    ///   view.
     pub(crate) unsafe fn begin(
         &self,
         device: &Device,
@@ -204,7 +207,8 @@ impl Profiler {
     /// It may end in the same command buffer or in a later one of the same frame.
     ///
     /// # Safety
-    /// `cmd` is recording; `scope` was opened in the same frame and has not been ended.
+    /// `cmd` is recording, and not inside a rendering with a view mask. `scope` was opened in the
+    /// same frame and has not been ended.
     pub(crate) unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
         if let Some(query) = scope.query {
             let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
@@ -234,4 +238,12 @@ impl Profiler {
         // SAFETY: the GPU does not use the pool, by this function's contract.
         unsafe { self.pool.destroy(device) };
     }
+}
+
+/// Ticks between two timestamps whose counter wraps around past `mask`.
+///
+/// A second timestamp that is a little earlier than the first counts as equal.
+fn ticks([first, second]: [u64; 2], mask: u64) -> u64 {
+    let ticks = second.wrapping_sub(first) & mask;
+    if ticks > mask / 2 { 0 } else { ticks }
 }

@@ -1,6 +1,6 @@
 //! Persistently mapped memory with a part for each frame in flight.
 
-use super::{Buffer, BufferDesc, Device, MemoryAllocator, limit};
+use super::{Buffer, BufferDesc, Device, MAPPED_ALIGNMENT, MemoryAllocator, limit};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ptr::NonNull;
@@ -63,7 +63,10 @@ impl Ring {
         allocator: &mut dyn MemoryAllocator,
         desc: &RingDesc<'_>,
     ) -> Result<Self> {
-        let alignment = desc.alignment.max(device.limits.offset_alignment);
+        let alignment = desc
+            .alignment
+            .max(device.limits.offset_alignment)
+            .max(MAPPED_ALIGNMENT);
         let frame_bytes = desc.frame_bytes.max(1).next_multiple_of(alignment);
         let bytes = frame_bytes.saturating_mul(desc.frames_in_flight.into());
         // A dynamic offset has 32 bits.
@@ -139,20 +142,18 @@ impl Ring {
         let mut ring = Self {
             host,
             staged,
-            mapped: mapped.unwrap_or(NonNull::dangling()),
+            mapped: mapped.clone().unwrap_or(NonNull::dangling()),
             frame_bytes,
             frames_in_flight,
         };
-        if mapped.is_none() {
-            // SAFETY: no command buffer has used the ring, because it was created above.
-            unsafe { ring.destroy(device, allocator) };
-            let why = vk::Result::ERROR_MEMORY_MAP_FAILED;
-            return Err(Error::Vulkan {
-                call: "vkMapMemory",
-                result: why,
-            });
+        match mapped {
+            Ok(_) => Ok(ring),
+            Err(error) => {
+                // SAFETY: no command buffer has used the ring, because it was created above.
+                unsafe { ring.destroy(device, allocator) };
+                Err(error)
+            }
         }
-        Ok(ring)
     }
 
     /// The buffer that shaders read.
@@ -182,6 +183,8 @@ impl Ring {
     }
 
     /// Start of `bytes` bytes of a frame index, from `at`, or `None` outside of its part.
+    ///
+    /// The part of a frame index starts at a multiple of [`MAPPED_ALIGNMENT`].
     pub(crate) fn place(&mut self, frame_index: u32, at: u64, bytes: u64) -> Option<NonNull<u8>> {
         let inside =
             frame_index < self.frames_in_flight && at.checked_add(bytes)? <= self.frame_bytes;

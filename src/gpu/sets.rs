@@ -1,7 +1,7 @@
 //! The layout of descriptor set 0, and how it is written.
 
 use super::{Device, Object, VkCall, limit};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
 
@@ -33,6 +33,8 @@ use ash::vk;
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
+    /// The device that the layout was made with.
+    device: vk::Device,
     bindless: bool,
 }
 
@@ -63,6 +65,10 @@ pub struct SetBuffers<'a> {
     ///
     /// For each instance with active weights it has a count, then the index and the `f32` of each.
     /// It is not read for instances whose `morphs` is [`super::GpuInstance::NONE`].
+    ///
+    /// With `None`, the visible list ([`Self::visible`]) is bound in its place. The dynamic offset
+    /// of the binding must then be 0, or valid for the visible list. Without a visible list it must
+    /// be 0.
     pub morphs: Option<vk::DescriptorBufferInfo>,
     /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
     ///
@@ -150,6 +156,7 @@ impl SetLayout {
         let layout = layout.call("vkCreateDescriptorSetLayout")?;
         Ok(Self {
             layout: Object::new(device, layout, "throng set 0"),
+            device: device.raw.handle(),
             bindless,
         })
     }
@@ -157,8 +164,20 @@ impl SetLayout {
     pub(crate) fn null() -> Self {
         Self {
             layout: Object::null(),
+            device: vk::Device::null(),
             bindless: false,
         }
+    }
+
+    /// Checks that the layout was made with `device`, and was not destroyed.
+    ///
+    /// Equal handles are the same device: by the contract of [`Device::new`], a device outlives
+    /// everything that is made with it.
+    pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
+        if self.layout.handle == vk::DescriptorSetLayout::null() {
+            return Err(Error::invalid("SetLayout", "was destroyed"));
+        }
+        device.expect_same("SetLayout", self.device)
     }
 
     /// The handle, for the engine's own pipeline layouts.
@@ -263,7 +282,9 @@ impl SetLayout {
     /// Writes `set`, once, before its first use.
     ///
     /// # Safety
-    /// `set` has this layout and is not in use; buffers and images are alive for as long as it is.
+    /// - `device` is the one that the layout was made with.
+    /// - `set` has this layout and is not in use; buffers and images are alive for as long as it
+    ///   is.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
         // A shader refers to the binding even if it finds at run time that there is nothing to
         // read.
@@ -280,7 +301,8 @@ impl SetLayout {
             buffers.geometry,
             buffers.primitives,
             buffers.materials,
-            buffers.morphs.or(nothing),
+            // Its dynamic offset may be that of a frame index, which the 16 bytes do not allow.
+            buffers.morphs.or(buffers.visible).or(nothing),
             buffers.skinned.or(nothing),
             buffers.history.or(nothing),
         ]

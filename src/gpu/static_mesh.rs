@@ -47,7 +47,7 @@ impl SkinnedMesh {
     ///
     /// The instance's deformed vertices start at byte `start` of their buffer.
     pub fn skinned_primitives(&self, start: u64) -> impl Iterator<Item = SkinnedPrimitive> + '_ {
-        let at = move |word: u32| start + u64::from(word) * 4;
+        let at = move |word: u32| start.saturating_add(u64::from(word) * 4);
         let parts = (0..).zip(&self.skinned_layout().primitives);
         parts.map(move |(number, part)| {
             let own = self.draws().iter().filter(|draw| draw.primitive == number);

@@ -45,6 +45,8 @@ pub struct Upload {
     bytes: u64,
     /// The number of copies that are recorded, into buffers and into images.
     recorded: (usize, usize),
+    /// The device of the chunks. `None` while there is none.
+    device: Option<vk::Device>,
 }
 
 /// Copies into buffers, copies into images, bytes.
@@ -67,6 +69,12 @@ impl Upload {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Checks that what was staged so far belongs to `device`.
+    pub(crate) fn expect_of(&self, device: &Device) -> Result<()> {
+        self.device
+            .map_or(Ok(()), |made_with| device.expect_same("Upload", made_with))
     }
 
     /// The present amount of staged data, for [`Self::rewind`].
@@ -165,13 +173,13 @@ impl Upload {
                 buffer: Buffer::new(device, allocator, &desc)?,
                 used: 0,
             });
+            self.device = Some(device.raw.handle());
         }
-        let unmapped = Error::Vulkan {
+        let chunk = self.chunks.last_mut().ok_or(Error::Vulkan {
             call: "vkMapMemory",
             result: vk::Result::ERROR_MEMORY_MAP_FAILED,
-        };
-        let chunk = self.chunks.last_mut().ok_or(unmapped.clone())?;
-        let mapped = chunk.buffer.mapped().ok_or(unmapped)?;
+        })?;
+        let mapped = chunk.buffer.mapped()?;
         let at = chunk.used;
         // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer, which no
         // recorded command reads before the engine submits.
@@ -187,13 +195,18 @@ impl Upload {
         Ok((chunk.buffer.handle, at))
     }
 
-    /// Records the copies, and barriers for every shader and for index fetch.
+    /// Records the copies, and barriers that make them visible to all later commands.
+    ///
+    /// Images are in the layout `SHADER_READ_ONLY_OPTIMAL` afterwards. Shaders of every stage may
+    /// read the buffers and images, and index fetch the buffers, without further barriers.
     ///
     /// Afterwards nothing is pending. The chunks stay allocated until [`Self::free`].
     ///
     /// # Safety
-    /// `cmd` is recording, outside a render pass, and will be submitted before any use of what is
-    /// filled; the targets are alive and have not been used yet.
+    /// - `device` is the one that it was filled with, and `cmd` is one of its command buffers.
+    /// - `cmd` is recording, outside a render pass, and will be submitted before any use of what is
+    ///   filled.
+    /// - The targets are alive and have not been used yet.
     pub unsafe fn record(&mut self, device: &Device, cmd: vk::CommandBuffer) {
         let raw = &device.raw;
         for copy in self.buffers.iter().skip(self.recorded.0) {
@@ -224,13 +237,9 @@ impl Upload {
             }
         }
         use vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-        let readers = Stage::VERTEX_SHADER
-            | Stage::FRAGMENT_SHADER
-            | Stage::COMPUTE_SHADER
-            | Stage::INDEX_INPUT;
-        let reads = Access::SHADER_READ | Access::INDEX_READ;
+        let readers = (Stage::ALL_COMMANDS, Access::MEMORY_READ);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract.
-        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (readers, reads)) };
+        unsafe { device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), readers) };
         self.recorded = (self.buffers.len(), self.images.len());
         self.bytes = 0;
     }
@@ -251,6 +260,7 @@ impl Upload {
         self.images.clear();
         self.recorded = (0, 0);
         self.bytes = 0;
+        self.device = None;
     }
 }
 
@@ -271,13 +281,8 @@ unsafe fn transition(
     let (src, dst) = if filling {
         ((Stage::NONE, Access::NONE), write)
     } else {
-        (
-            write,
-            (
-                Stage::FRAGMENT_SHADER | Stage::COMPUTE_SHADER,
-                Access::SHADER_SAMPLED_READ,
-            ),
-        )
+        // Shaders of every stage, also of stages that exist only with extensions.
+        (write, (Stage::ALL_COMMANDS, Access::SHADER_SAMPLED_READ))
     };
     let barriers = [vk::ImageMemoryBarrier2::default()
         .image(image)

@@ -18,13 +18,15 @@ impl Character {
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint,
-    /// or `out` one per palette entry. Nothing is written then.
+    /// or `out` one per palette entry, or if `out` is not aligned for its elements. Nothing is
+    /// written then.
     pub fn write_palette<E: PaletteEntry>(
         &self,
         model: &[Affine],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         expect_lengths(self, model, out.len())?;
+        out.expect_aligned("palette")?;
         let entries = self.palette().iter();
         out.fill_with(entries.map(|entry| E::project(&matrix(model, entry))))
     }
@@ -42,6 +44,7 @@ impl Character {
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         expect_lengths(self, model, out.len())?;
+        out.expect_aligned("palette")?;
         let tolerance = Tolerance::of(self);
         let mut fault = None;
         let checked = self.palette().iter().map_while(|entry| {

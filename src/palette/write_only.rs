@@ -1,6 +1,6 @@
 //! A slice that can be written but not read.
 
-use crate::error::{Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -9,6 +9,12 @@ use core::mem::MaybeUninit;
 /// It is meant for mapped device memory and for uninitialised memory. It offers no way to read,
 /// because reading write-combined memory is orders of magnitude slower. Write in ascending order:
 /// such memory combines neighbouring writes into whole bus transactions.
+///
+/// # Alignment
+/// The memory must be aligned for `T`. Palette entries are aligned to 16 bytes, and nothing needs
+/// more: wider stores are unaligned ones. Whole cache lines are stored at once where all palettes
+/// of a group start at the same offset into a line of 64 bytes. Functions that write palettes
+/// return an error if the memory is not aligned for the entries.
 ///
 /// ```
 /// use throng::palette::{Mat3x4, WriteOnly};
@@ -103,6 +109,18 @@ impl<'a, T: Copy> WriteOnly<'a, T> {
     /// Address of the first element. Use it only to write all elements.
     pub(crate) const fn as_mut_ptr(&mut self) -> *mut T {
         self.start
+    }
+
+    /// Checks that the memory is aligned for its elements.
+    ///
+    /// Every constructor requires it. A check costs nothing beside a batch of palettes, and mapped
+    /// addresses come from drivers and allocators.
+    pub(crate) fn expect_aligned(&self, what: &'static str) -> Result<()> {
+        if self.start.is_aligned() {
+            return Ok(());
+        }
+        let why = "is not aligned for its elements (16 bytes for palette entries)";
+        Err(Error::invalid(what, why))
     }
 
     /// Borrows the same memory for a shorter time.

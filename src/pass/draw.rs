@@ -1,12 +1,12 @@
 //! The draw stage: a pass and its pipelines.
 
 use super::desc::{MaterialDesc, PassDesc, PassKind, bias, check};
-use super::pipelines::{Fragment, Modules, Target, Variant};
+use super::pipelines::{Fragment, Modules, Order, Target, Variant, graphics_pipelines};
 use crate::error::Result;
 use crate::gpu::pipeline::pipeline_layout;
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages of the draw stage's push constants: the primitive's index, and which instances the
 /// draw is for.
@@ -79,26 +79,15 @@ impl DrawPass {
         Ok(pass)
     }
 
-    /// Creates the pipelines of these variants.
-    ///
-    /// Existing pipelines and variants that the pass does not draw are skipped. Pipelines created
-    /// before an error are kept.
-    pub(crate) fn prepare(
-        &mut self,
-        device: &Device,
-        variants: impl Iterator<Item = Variant>,
-    ) -> Result<()> {
-        for variant in variants {
-            let drawn = self.target.kind == PassKind::Color || variant.blending != Blending::Blend;
-            if drawn && !self.pipelines.contains_key(&variant) {
-                let layout = self.layout.handle;
-                let made = self
-                    .modules
-                    .pipeline(device, layout, &self.target, variant)?;
-                self.pipelines.insert(variant, made);
-            }
-        }
-        Ok(())
+    /// The number of its pipelines.
+    pub(crate) fn pipeline_count(&self) -> usize {
+        self.pipelines.len()
+    }
+
+    /// Returns true if the pass draws a variant that it has no pipeline for.
+    fn lacks(&self, variant: Variant) -> bool {
+        let drawn = self.target.kind == PassKind::Color || variant.blending != Blending::Blend;
+        drawn && !self.pipelines.contains_key(&variant)
     }
 
     pub(crate) fn pipeline(&self, variant: Variant) -> Option<vk::Pipeline> {
@@ -120,4 +109,37 @@ impl DrawPass {
         }
         self.pipelines.clear();
     }
+}
+
+/// Creates the pipelines of these variants in all passes, in one call.
+///
+/// Existing pipelines and variants that a pass does not draw are skipped. If this fails, no
+/// pipeline is added.
+pub(crate) fn prepare<'a>(
+    device: &Device,
+    passes: impl Iterator<Item = &'a mut DrawPass>,
+    variants: &BTreeSet<Variant>,
+) -> Result<()> {
+    let mut passes: Vec<_> = passes.collect();
+    let mut orders = Vec::new();
+    for pass in &passes {
+        let lacking = variants.iter().filter(|variant| pass.lacks(**variant));
+        orders.extend(lacking.map(|variant| Order {
+            modules: &pass.modules,
+            layout: pass.layout.handle,
+            target: &pass.target,
+            variant: *variant,
+        }));
+    }
+    let mut made = graphics_pipelines(device, &orders)?.into_iter();
+    for pass in &mut passes {
+        for variant in variants {
+            if pass.lacks(*variant)
+                && let Some(made) = made.next()
+            {
+                pass.pipelines.insert(*variant, made);
+            }
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::desc::{DepthBias, PassKind};
 use crate::error::Result;
-use crate::gpu::pipeline::{first_pipeline, shader_module, spirv};
+use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
 use crate::gpu::{Blending, Device, Object};
 use ash::vk;
 
@@ -103,23 +103,15 @@ impl Modules {
         Ok(())
     }
 
-    /// Creates the pipeline of a variant.
-    pub(super) fn pipeline(
-        &self,
-        device: &Device,
-        layout: vk::PipelineLayout,
-        target: &Target,
-        variant: Variant,
-    ) -> Result<Object<vk::Pipeline>> {
-        let masked = variant.blending == Blending::Mask && target.kind != PassKind::Color;
-        let (vertex, fragment) = if masked {
-            (&self.masked_vertex, &self.masked_fragment)
+    /// The vertex and the fragment module of a variant.
+    fn of(&self, kind: PassKind, variant: Variant) -> [vk::ShaderModule; 2] {
+        let masked = variant.blending == Blending::Mask && kind != PassKind::Color;
+        let modules = if masked {
+            [&self.masked_vertex, &self.masked_fragment]
         } else {
-            (&self.vertex, &self.fragment)
+            [&self.vertex, &self.fragment]
         };
-        let handles = (vertex.handle, fragment.handle);
-        let made = graphics_pipeline(device, layout, target, variant, handles)?;
-        Ok(Object::new(device, made, "throng pass"))
+        modules.map(|module| module.handle)
     }
 
     /// Destroys the modules.
@@ -151,70 +143,125 @@ const CONSTANTS: [vk::SpecializationMapEntry; 2] = [
     },
 ];
 
-fn graphics_pipeline(
+/// A pipeline to create.
+pub(super) struct Order<'a> {
+    pub(super) modules: &'a Modules,
+    pub(super) layout: vk::PipelineLayout,
+    pub(super) target: &'a Target,
+    pub(super) variant: Variant,
+}
+
+/// The state of a pipeline that its creation info points to.
+struct State<'a> {
+    stages: Vec<vk::PipelineShaderStageCreateInfo<'a>>,
+    raster: vk::PipelineRasterizationStateCreateInfo<'a>,
+    multisample: vk::PipelineMultisampleStateCreateInfo<'a>,
+    depth: vk::PipelineDepthStencilStateCreateInfo<'a>,
+    blend: vk::PipelineColorBlendStateCreateInfo<'a>,
+    rendering: vk::PipelineRenderingCreateInfo<'a>,
+}
+
+/// Creates all pipelines in one call, in the order given. If one fails, none is kept.
+pub(super) fn graphics_pipelines(
     device: &Device,
-    layout: vk::PipelineLayout,
-    target: &Target,
-    variant: Variant,
-    (vertex, fragment): (vk::ShaderModule, vk::ShaderModule),
-) -> Result<vk::Pipeline> {
-    let constants = [variant.method, u32::from(variant.rigid)];
-    let constants = vk::SpecializationInfo::default()
-        .map_entries(&CONSTANTS)
-        .data(bytemuck::cast_slice(&constants));
-    let stage = |stage, module| {
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(stage)
-            .module(module)
-            .name(c"main")
-    };
-    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(&constants);
-    let fragment = (fragment != vk::ShaderModule::null())
-        .then(|| stage(vk::ShaderStageFlags::FRAGMENT, fragment));
-    let stages: Vec<_> = core::iter::once(vertex).chain(fragment).collect();
+    orders: &[Order<'_>],
+) -> Result<Vec<Object<vk::Pipeline>>> {
+    if orders.is_empty() {
+        return Ok(Vec::new());
+    }
+    let constants: Vec<_> = orders
+        .iter()
+        .map(|order| [order.variant.method, u32::from(order.variant.rigid)])
+        .collect();
+    let constants: Vec<_> = constants
+        .iter()
+        .map(|constants| {
+            vk::SpecializationInfo::default()
+                .map_entries(&CONSTANTS)
+                .data(bytemuck::cast_slice(constants))
+        })
+        .collect();
+    let blends: Vec<_> = orders.iter().map(blend_states).collect();
+    let mut states: Vec<_> = orders
+        .iter()
+        .zip(constants.iter().zip(&blends))
+        .map(|(order, (constants, blends))| state(order, constants, blends))
+        .collect();
     let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
         .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
     let viewport = vk::PipelineViewportStateCreateInfo::default()
         .viewport_count(1)
         .scissor_count(1);
-    let raster = rasterization(target);
-    let multisample =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(target.samples);
-    let depth = depth_state(target, variant);
-    let blends = blend_states(target, variant);
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let states = [
+    let dynamic = [
         vk::DynamicState::VIEWPORT,
         vk::DynamicState::SCISSOR,
         vk::DynamicState::CULL_MODE,
         vk::DynamicState::FRONT_FACE,
     ];
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-    let mut rendering = vk::PipelineRenderingCreateInfo::default()
-        .color_attachment_formats(&target.color_formats)
-        .depth_attachment_format(target.depth_format)
-        .stencil_attachment_format(target.stencil_format);
-    let info = [vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex_input)
-        .input_assembly_state(&assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&raster)
-        .multisample_state(&multisample)
-        .depth_stencil_state(&depth)
-        .color_blend_state(&blend)
-        .dynamic_state(&dynamic)
-        .layout(layout)
-        .push_next(&mut rendering)];
-    // SAFETY: modules and layout are alive; the caller of `create_pass` promises that the device
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let infos: Vec<_> = states
+        .iter_mut()
+        .zip(orders)
+        .map(|(state, order)| {
+            vk::GraphicsPipelineCreateInfo::default()
+                .stages(&state.stages)
+                .vertex_input_state(&vertex_input)
+                .input_assembly_state(&assembly)
+                .viewport_state(&viewport)
+                .rasterization_state(&state.raster)
+                .multisample_state(&state.multisample)
+                .depth_stencil_state(&state.depth)
+                .color_blend_state(&state.blend)
+                .dynamic_state(&dynamic)
+                .layout(order.layout)
+                .push_next(&mut state.rendering)
+        })
+        .collect();
+    // SAFETY: modules and layouts are alive; the caller of `create_pass` promises that the device
     // supports the formats.
     let made = unsafe {
         device
             .raw
-            .create_graphics_pipelines(vk::PipelineCache::null(), &info, None)
+            .create_graphics_pipelines(device.pipeline_cache, &infos, None)
     };
-    first_pipeline(device, made, "vkCreateGraphicsPipelines")
+    let made = all_pipelines(device, made, "vkCreateGraphicsPipelines")?;
+    let named = made.into_iter();
+    Ok(named
+        .map(|handle| Object::new(device, handle, "throng pass"))
+        .collect())
+}
+
+fn state<'a>(
+    order: &'a Order<'_>,
+    constants: &'a vk::SpecializationInfo<'_>,
+    blends: &'a [vk::PipelineColorBlendAttachmentState],
+) -> State<'a> {
+    let Order {
+        target, variant, ..
+    } = order;
+    let [vertex, fragment] = order.modules.of(target.kind, *variant);
+    let stage = |stage, module| {
+        vk::PipelineShaderStageCreateInfo::default()
+            .stage(stage)
+            .module(module)
+            .name(c"main")
+    };
+    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(constants);
+    let fragment = (fragment != vk::ShaderModule::null())
+        .then(|| stage(vk::ShaderStageFlags::FRAGMENT, fragment));
+    State {
+        stages: core::iter::once(vertex).chain(fragment).collect(),
+        raster: rasterization(target),
+        multisample: vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(target.samples),
+        depth: depth_state(target, *variant),
+        blend: vk::PipelineColorBlendStateCreateInfo::default().attachments(blends),
+        rendering: vk::PipelineRenderingCreateInfo::default()
+            .color_attachment_formats(&target.color_formats)
+            .depth_attachment_format(target.depth_format)
+            .stencil_attachment_format(target.stencil_format),
+    }
 }
 
 fn rasterization(target: &Target) -> vk::PipelineRasterizationStateCreateInfo<'static> {
@@ -248,7 +295,8 @@ fn depth_state(
 ///
 /// Only the first attachment is written. Blended materials are mixed with its content by their
 /// alpha.
-fn blend_states(target: &Target, variant: Variant) -> Vec<vk::PipelineColorBlendAttachmentState> {
+fn blend_states(order: &Order<'_>) -> Vec<vk::PipelineColorBlendAttachmentState> {
+    let (target, variant) = (order.target, order.variant);
     let colorful = matches!(target.kind, PassKind::Color | PassKind::Motion);
     let mut states =
         vec![vk::PipelineColorBlendAttachmentState::default(); target.color_formats.len()];

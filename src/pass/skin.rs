@@ -32,8 +32,11 @@ impl SkinPipeline {
     /// Creates the pipeline.
     ///
     /// # Errors
-    /// [`Error::Vulkan`](crate::Error::Vulkan).
+    /// - [`Error::Argument`](crate::Error::Argument) if `set_layout` was made with another device,
+    ///   or was destroyed.
+    /// - [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device, set_layout: &SetLayout) -> Result<Self> {
+        set_layout.expect_of(device)?;
         let mut stage = Self::null();
         match stage.build(device, set_layout.handle()) {
             Ok(()) => Ok(stage),
@@ -76,6 +79,8 @@ impl SkinPipeline {
     /// - After, the writes are `COMPUTE_SHADER`/`SHADER_STORAGE_WRITE`.
     ///
     /// # Safety
+    /// - `device` is the one that the stage and `mesh` were made with, and `cmd` is one of its
+    ///   command buffers.
     /// - `cmd` is recording, outside a render pass.
     /// - `set` has the layout that the stage was made with. All of its storage buffers are written
     ///   (that of the history is not read), with the streams of `mesh`.

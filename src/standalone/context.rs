@@ -216,6 +216,7 @@ impl Context {
             physical_device: self.handles.physical_device,
             device: &self.handles.device,
             enabled: &self.useful,
+            pipeline_cache: vk::PipelineCache::null(),
         };
         // SAFETY: the allocator was made for this device, is the only one, and is dropped before it.
         let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut self.allocator) };

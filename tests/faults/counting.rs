@@ -157,17 +157,59 @@ destroyers! {
 }
 
 others! {
-    create_graphics_pipelines "vkCreateGraphicsPipelines" Some(PIPELINES),
-        (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
-        { unsafe { out.write(0) } };
-    create_compute_pipelines "vkCreateComputePipelines" Some(PIPELINES),
-        (cache: u64, count: u32, infos: *const c_void, callbacks: *const c_void, out: *mut u64)
-        { unsafe { out.write(0) } };
     allocate_descriptor_sets "vkAllocateDescriptorSets" None, (info: *const c_void, out: *mut u64) {};
     bind_buffer_memory "vkBindBufferMemory" None, (buffer: u64, memory: u64, offset: u64) {};
     bind_image_memory "vkBindImageMemory" None, (image: u64, memory: u64, offset: u64) {};
     map_memory "vkMapMemory" None,
         (memory: u64, offset: u64, size: u64, flags: u32, out: *mut *mut c_void) {};
+}
+
+/// Functions that create several pipelines: `fn(device, cache, count, infos, callbacks, out)`.
+macro_rules! pipeline_creators {
+    ($($function:ident $name:literal;)*) => {
+        $(mod $function {
+            use super::*;
+            pub(super) static REAL: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+            type Function = unsafe extern "system" fn(
+                *mut c_void, u64, u32, *const c_void, *const c_void, *mut u64,
+            ) -> i32;
+            pub(super) unsafe extern "system" fn call(
+                device: *mut c_void, cache: u64, count: u32, infos: *const c_void,
+                callbacks: *const c_void, out: *mut u64,
+            ) -> i32 {
+                lock(&BATCHES).push((cache, count));
+                if fails($name) {
+                    unsafe { std::slice::from_raw_parts_mut(out, count as usize) }.fill(0);
+                    return OUT_OF_MEMORY;
+                }
+                let real: Function = unsafe { transmute(REAL.load(Relaxed)) };
+                let result = unsafe { real(device, cache, count, infos, callbacks, out) };
+                if result == 0 {
+                    LIVE[PIPELINES].fetch_add(count.into(), Relaxed);
+                }
+                result
+            }
+        })*
+        fn pipeline_creator(name: &str) -> Option<(&'static AtomicPtr<c_void>, *const c_void)> {
+            match name {
+                $($name => Some((&$function::REAL, $function::call as *const c_void)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+pipeline_creators! {
+    create_graphics_pipelines "vkCreateGraphicsPipelines";
+    create_compute_pipelines "vkCreateComputePipelines";
+}
+
+/// The cache and the number of pipelines of every call that created pipelines.
+static BATCHES: Mutex<Vec<(u64, u32)>> = Mutex::new(Vec::new());
+
+/// The caches and numbers of pipelines of the calls since this was called last.
+pub(crate) fn batches() -> Vec<(u64, u32)> {
+    std::mem::take(&mut *lock(&BATCHES))
 }
 
 /// The counting device of a setup, with its own allocator.
@@ -176,6 +218,8 @@ others! {
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
     pub(crate) allocator: GpuAllocator<Box<Allocator>>,
+    /// The cache that every pipeline must be created with.
+    pub(crate) cache: vk::PipelineCache,
 }
 
 impl Counted {
@@ -190,7 +234,11 @@ impl Counted {
             let real = unsafe { context.instance.get_device_proc_addr(handle, name.as_ptr()) };
             let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
             let text = name.to_str().unwrap();
-            match creator(text).or(destroyer(text)).or(other(text)) {
+            match creator(text)
+                .or(destroyer(text))
+                .or(other(text))
+                .or(pipeline_creator(text))
+            {
                 Some((frame_index, counting)) => {
                     frame_index.store(real.cast_mut(), Relaxed);
                     counting
@@ -202,6 +250,7 @@ impl Counted {
         Self {
             allocator: allocator(setup, &device),
             device,
+            cache: vk::PipelineCache::null(),
         }
     }
 
@@ -225,6 +274,7 @@ impl Counted {
             } else {
                 &ALL
             },
+            pipeline_cache: self.cache,
         };
         (gpu, &mut self.allocator)
     }

@@ -20,7 +20,10 @@ mod rng;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alignment;
 mod leaks;
+mod pipelines;
 mod recording;
 mod retirement;
+mod timestamps;
 mod unwinding;

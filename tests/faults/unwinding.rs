@@ -170,15 +170,8 @@ fn parts_that_are_not_made_leave_nothing() {
             |counted| {
                 let mut upload = Upload::new();
                 let allocator = &mut counted.allocator;
-                let mesh = unsafe {
-                    SkinnedMesh::new(
-                        &device,
-                        allocator,
-                        &mut upload,
-                        &character,
-                        throng::palette::SkinningMethod::Linear,
-                    )
-                };
+                let method = throng::palette::SkinningMethod::Linear;
+                let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
                 if mesh.is_err() {
                     assert!(
                         upload.is_empty() && upload.bytes() == 0,

@@ -98,15 +98,8 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let allocator = &mut allocator;
     let device = unsafe { Device::new(&gpu) }.unwrap();
     let mut set_layout = SetLayout::new(&device).unwrap();
-    let mesh = unsafe {
-        SkinnedMesh::new(
-            &device,
-            allocator,
-            &mut upload,
-            character,
-            throng::palette::SkinningMethod::Linear,
-        )
-    };
+    let method = throng::palette::SkinningMethod::Linear;
+    let mesh = SkinnedMesh::new(&device, allocator, &mut upload, character, method);
     let mut mesh = mesh.unwrap();
     let ring = PaletteRingDesc {
         frames_in_flight: 2,
@@ -514,4 +507,51 @@ fn what_is_scaled_to_nothing_stays_finite() {
             }
         });
     }
+}
+
+/// Binding a set whose morph weights were left out is valid for the offsets of every frame index.
+#[test]
+fn a_set_without_morph_weights_may_have_the_offsets_of_a_frame_index() {
+    each(|setup| {
+        const FRAME_BYTES: u64 = 4096;
+        let (gpu, _) = setup.parts();
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let mut set_layout = SetLayout::new(&device).unwrap();
+        let geometry = storage(setup, "geometry", &[0; 64]);
+        let visible = storage(setup, "visible", &[0; 3 * FRAME_BYTES as usize]);
+        let (pool, set) = own_set(setup, &device, &set_layout);
+        let content = SetBuffers {
+            visible: Some(vk::DescriptorBufferInfo {
+                buffer: visible.handle(),
+                offset: 0,
+                range: FRAME_BYTES,
+            }),
+            geometry: whole(&geometry),
+            ..SetBuffers::default()
+        };
+        unsafe { set_layout.write(&device, set, &content) };
+        let context = &mut setup.context;
+        let layouts = [set_layout.handle()];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+        let layout = unsafe { context.device.create_pipeline_layout(&info, None) }.unwrap();
+        let record = |raw: &ash::Device, cmd| {
+            for frame_index in 0..3 {
+                let start = frame_index * FRAME_BYTES as u32;
+                for offsets in [[0, 0, start, start], [0, 0, start, 0]] {
+                    let point = vk::PipelineBindPoint::COMPUTE;
+                    unsafe {
+                        raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
+                    }
+                }
+            }
+        };
+        context.submit_and_wait(record).unwrap();
+        unsafe {
+            context.device.destroy_pipeline_layout(layout, None);
+            context.device.destroy_descriptor_pool(pool, None);
+            set_layout.destroy(&device);
+        }
+        geometry.destroy(context);
+        visible.destroy(context);
+    });
 }

@@ -3,8 +3,13 @@
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use throng::Error;
+use throng::animate::BatchPoser;
+use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::error::ArgumentFault;
-use throng::palette::{Mat3x4, WriteOnly};
+use throng::motion::{ClipSample, SampleList};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skeleton::Affine;
 
 fn length(got: usize, need: usize) -> Error {
     Error::Argument {
@@ -127,4 +132,71 @@ fn goes_to_another_thread() {
         // SAFETY: both halves have been filled without an error.
         assert_eq!(unsafe { entry.assume_init() }, Mat3x4::IDENTITY);
     }
+}
+
+/// A slice of 16-byte aligned elements at an address that is not a multiple of 16, as a driver or
+/// an allocator might map it. Nothing writes through it.
+#[test]
+fn palettes_are_not_written_to_memory_that_is_not_aligned() {
+    let character = throng::builtin::mannequin().unwrap().character;
+    let poser = BatchPoser::new(&character).unwrap();
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let actor = animator.add(Play::REST).unwrap();
+    let entries = character.palette().len();
+    let mut memory = vec![Mat3x4::IDENTITY; entries + 1];
+    let before = memory.clone();
+    let mut list = SampleList::new();
+    list.push([]);
+    let models = vec![Affine::IDENTITY; character.skeleton().len()];
+    for offset in [4, 8, 12] {
+        let start = memory.as_mut_ptr().wrapping_byte_add(offset);
+        // SAFETY: the memory is valid; no function writes to it, as the test proves.
+        let mut out = unsafe { WriteOnly::<Mat3x4>::from_raw(start, entries) };
+        let wrong = Err(Error::Argument {
+            what: "palettes",
+            why: ArgumentFault::Invalid(
+                "is not aligned for its elements (16 bytes for palette entries)",
+            ),
+        });
+        assert_eq!(poser.palettes(&[], &list, out.reborrow()), wrong);
+        assert_eq!(poser.finish(&models, out.reborrow()), wrong);
+        assert_eq!(animator.palettes(&[actor], out), wrong);
+    }
+    assert_eq!(memory, before);
+}
+
+/// Palettes may start at any multiple of 16 bytes, at every SIMD level and in every format.
+#[test]
+fn nothing_needs_more_than_the_alignment_of_an_entry() {
+    fn check<E: PaletteEntry + std::fmt::Debug + PartialEq>() {
+        let character = throng::builtin::mannequin().unwrap().character;
+        let entries = character.palette().len();
+        let walk = character.clip("Walk").unwrap();
+        let mut list = SampleList::new();
+        for number in 0..37 {
+            list.push([ClipSample::new(walk, 0.02 * f64::from(number))]);
+        }
+        let rows = entries * list.len() * size_of::<E>() / 16;
+        for level in SimdLevel::available() {
+            let poser = BatchPoser::new(&character).unwrap();
+            let poser = poser.with_simd_level(level).unwrap();
+            let mut wanted = vec![E::zeroed(); entries * list.len()];
+            let out = WriteOnly::over(&mut wanted);
+            poser.palettes(character.clips(), &list, out).unwrap();
+            let mut memory = vec![Mat3x4::IDENTITY; rows / 3 + 4];
+            for row in 0..4 {
+                let start = memory.as_mut_ptr().wrapping_byte_add(16 * row).cast();
+                // SAFETY: the memory is long enough, and aligned to 16 bytes.
+                let out = unsafe { WriteOnly::<E>::from_raw(start, wanted.len()) };
+                poser.palettes(character.clips(), &list, out).unwrap();
+                // SAFETY: all entries were just written.
+                let got = unsafe { std::slice::from_raw_parts(start.cast_const(), wanted.len()) };
+                assert!(got == wanted, "{level:?}, {:?}, row {row}", E::FORMAT);
+            }
+        }
+    }
+    check::<Mat3x4>();
+    check::<DualQuat>();
+    check::<DualQuatStretch>();
+    check::<QuatOffset>();
 }

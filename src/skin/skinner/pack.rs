@@ -95,14 +95,11 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
     let vertices = primitive.vertex_count();
     let palette = character.palette().len();
     let k = primitive.influences.per_vertex as usize;
-    expect_len("joints", primitive.influences.joints.len(), vertices * k)?;
+    let need = vertices.saturating_mul(k);
+    expect_len("joints", primitive.influences.joints.len(), need)?;
     let weights = &primitive.influences.weights;
     let unweighted = k == 1 && weights.is_empty();
-    expect_len(
-        "weights",
-        weights.len(),
-        if unweighted { 0 } else { vertices * k },
-    )?;
+    expect_len("weights", weights.len(), if unweighted { 0 } else { need })?;
     if k == 0 {
         return Err(Error::invalid(
             "influences per vertex",

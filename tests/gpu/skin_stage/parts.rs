@@ -85,7 +85,7 @@ fn it_needs_no_crowd() {
         let mut set_layout = SetLayout::new(&device).unwrap();
         let mut stage = SkinPipeline::new(&device, &set_layout).unwrap();
         let method = Kind::Stretch.method();
-        let mesh = unsafe { SkinnedMesh::new(&device, allocator, &mut upload, &character, method) };
+        let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
         let mut mesh = mesh.unwrap();
         assert_eq!(mesh.skinned_layout(), skinner.layout());
         let entries = character.palette().len() as u32;

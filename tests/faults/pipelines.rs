@@ -1,0 +1,67 @@
+//! Pipelines are created in batches, with the engine's cache.
+
+use crate::counting::{Counted, PIPELINES, batches, objects};
+use crate::support::made::{built, ribbon};
+use crate::support::{SMALL, each};
+use throng::ash::vk::{self, Handle};
+use throng::mesh::AlphaMode;
+use throng::palette::SkinningMethod;
+use throng::{CharacterDesc, PassDesc, PassKind};
+
+#[test]
+fn a_pass_and_a_character_create_their_pipelines_in_one_call() {
+    each(|setup| {
+        let mut counted = Counted::new(setup);
+        let info = vk::PipelineCacheCreateInfo::default();
+        let device = &setup.context.device;
+        counted.cache = unsafe { device.create_pipeline_cache(&info, None) }.unwrap();
+        let cache = counted.cache.as_raw();
+        batches();
+        let mut crowd = counted.crowd(setup, 1, SMALL);
+        assert_eq!(batches(), [(cache, 1), (cache, 1)]);
+        assert_eq!(crowd.pipeline_count(), 2);
+        let mut raw = ribbon(4);
+        raw.materials[0].alpha = AlphaMode::Blend;
+        let character = built(raw).character;
+        let allocator = &mut counted.allocator;
+        crowd.add_character(allocator, &character).unwrap();
+        assert_eq!(batches(), [], "there is no pass");
+        let color = PassDesc {
+            color_formats: &[vk::Format::R8G8B8A8_SRGB],
+            ..PassDesc::default()
+        };
+        let shadow = PassDesc {
+            kind: PassKind::Shadow,
+            depth_format: vk::Format::D32_SFLOAT,
+            ..PassDesc::default()
+        };
+        unsafe { crowd.create_pass(&color) }.unwrap();
+        let of_color = crowd.pipeline_count() - 2;
+        assert!(of_color >= 2, "opaque and blended");
+        assert_eq!(batches(), [(cache, of_color as u32)]);
+        unsafe { crowd.create_pass(&shadow) }.unwrap();
+        let of_shadow = crowd.pipeline_count() - 2 - of_color;
+        assert!(of_shadow < of_color, "blended materials cast no shadow");
+        assert_eq!(batches(), [(cache, of_shadow as u32)]);
+        // The same combinations again.
+        crowd.add_character(allocator, &character).unwrap();
+        assert_eq!(batches(), []);
+        // The same combinations in another format, for both passes in one call.
+        let desc = CharacterDesc {
+            method: SkinningMethod::DualQuat,
+            ..CharacterDesc::default()
+        };
+        crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let more = of_color + of_shadow;
+        assert_eq!(batches(), [(cache, more as u32)]);
+        assert_eq!(crowd.pipeline_count(), 2 + 2 * more);
+        assert_eq!(objects()[PIPELINES], 2 + 2 * more as i64);
+        unsafe {
+            crowd.destroy(allocator);
+            device.destroy_pipeline_cache(counted.cache, None);
+        }
+        counted.finish();
+    });
+}
