@@ -6,6 +6,7 @@ use super::{Context, Result, StandaloneError};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use std::ptr::NonNull;
 
 /// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,16 @@ pub struct BufferDesc<'a> {
 }
 
 /// A buffer with its memory.
+///
+/// The context owns the memory, so the bytes are accessible only through the context:
+///
+/// ```compile_fail,E0382
+/// # use throng::standalone::{Buffer, Context};
+/// fn not_possible(context: Context, mut buffer: Buffer) {
+///     drop(context);
+///     buffer.write(&context, 0, &[1]);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) owner: ContextId,
@@ -92,49 +103,54 @@ impl Buffer {
         self.size
     }
 
-    /// Writes bytes from the CPU to a mapped buffer, starting at byte `offset`.
+    /// Copies bytes from the CPU into a mapped buffer, starting at byte `offset`.
     ///
-    /// The GPU must not use these bytes at the same time.
+    /// Work submitted later sees them. Work that still uses these bytes may see old and new bytes
+    /// mixed, so wait for it first.
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer is not mapped, or if the bytes do not fit.
-    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let error = self.range(offset, bytes.len() as u64);
-        let unmapped = StandaloneError::NotMapped {
-            name: self.name.clone(),
-        };
-        let mapped = self
-            .allocation
-            .as_mut()
-            .and_then(Allocation::mapped_slice_mut)
-            .ok_or(unmapped)?;
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let end = start.saturating_add(bytes.len());
-        match mapped.get_mut(start..end) {
-            Some(range) if end as u64 <= self.size => {
-                range.copy_from_slice(bytes);
-                Ok(())
-            }
-            _ => Err(error),
-        }
+    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
+    /// the bytes do not fit.
+    pub fn write(&mut self, context: &Context, offset: u64, bytes: &[u8]) -> Result<()> {
+        let to = self.mapped(context, offset, bytes.len())?;
+        // SAFETY: `mapped` checked the range and that the context, which keeps the memory mapped,
+        // is alive. No Rust reference into mapped memory exists.
+        unsafe { to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+        Ok(())
     }
 
-    /// The bytes of a mapped buffer.
+    /// Copies bytes out of a mapped buffer, starting at byte `offset`, and waits for nothing.
     ///
-    /// The GPU's writes must have been made visible to the host first.
+    /// The GPU's writes must have been made visible to the host, and waited for, to be seen.
+    /// [`Buffer::read`] does both, for any kind of memory.
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer is not mapped.
-    pub fn bytes(&self) -> Result<&[u8]> {
-        self.allocation
-            .as_ref()
-            .and_then(Allocation::mapped_slice)
-            .and_then(|mapped| mapped.get(..usize::try_from(self.size).ok()?))
-            .ok_or_else(|| StandaloneError::NotMapped {
-                name: self.name.clone(),
-            })
+    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
+    /// the range is out of bounds.
+    pub fn read_mapped(&self, context: &Context, offset: u64, out: &mut [u8]) -> Result<()> {
+        let from = self.mapped(context, offset, out.len())?;
+        // SAFETY: as in `write`.
+        unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len()) };
+        Ok(())
+    }
+
+    /// The start of a range of the mapped memory.
+    fn mapped(&self, context: &Context, offset: u64, len: usize) -> Result<NonNull<u8>> {
+        context.check_own(self.owner, &self.object())?;
+        let mapped = self.allocation.as_ref().and_then(Allocation::mapped_ptr);
+        let mapped = mapped.ok_or_else(|| StandaloneError::NotMapped {
+            name: self.name.clone(),
+        })?;
+        let end = offset.checked_add(len as u64);
+        match usize::try_from(offset) {
+            // SAFETY: the mapped memory has at least `size` bytes.
+            Ok(start) if end.is_some_and(|end| end <= self.size) => {
+                Ok(unsafe { mapped.cast().add(start) })
+            }
+            _ => Err(self.range(offset, len as u64)),
+        }
     }
 
     /// Waits for the device, then destroys the buffer.

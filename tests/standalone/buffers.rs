@@ -1,6 +1,6 @@
 //! Buffers: written, read back and refused.
 
-use crate::setup::{buffer, context, finish};
+use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
 use throng::ash::vk;
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{Buffer, BufferDesc, StandaloneError};
@@ -10,7 +10,7 @@ fn reads_buffers_back() {
     let mut context = context();
     let bytes: Vec<u8> = (0..=255).collect();
     let mut up = buffer(&mut context, 256, MemoryLocation::CpuToGpu);
-    up.write(0, &bytes).expect("mapped");
+    up.write(&context, 0, &bytes).expect("mapped");
     let far = buffer(&mut context, 256, MemoryLocation::GpuOnly);
     let (from, to) = (up.handle(), far.handle());
     context
@@ -32,11 +32,22 @@ fn reads_buffers_back() {
             "{error:?}"
         );
     }
-    assert!(matches!(
-        up.write(250, &bytes),
-        Err(StandaloneError::Range { .. })
-    ));
-    assert_eq!(up.bytes().expect("mapped"), bytes);
+    let mut back = vec![0; 256];
+    up.read_mapped(&context, 0, &mut back).expect("mapped");
+    assert_eq!(back, bytes);
+    up.read_mapped(&context, 256, &mut []).expect("no bytes");
+    for offset in [1, 256, u64::MAX] {
+        for error in [
+            up.write(&context, offset, &bytes),
+            up.read_mapped(&context, offset, &mut back),
+        ] {
+            assert!(
+                matches!(error, Err(StandaloneError::Range { .. })),
+                "{error:?}"
+            );
+        }
+    }
+    assert_eq!(back, bytes);
     up.destroy(&mut context);
     far.destroy(&mut context);
     finish(context);
@@ -47,7 +58,7 @@ fn buffers_that_are_not_mapped_say_so() {
     let mut context = context();
     let far = buffer(&mut context, 16, MemoryLocation::GpuOnly);
     // A software device may map all memory.
-    if let Err(error) = far.bytes() {
+    if let Err(error) = far.read_mapped(&context, 0, &mut [0; 16]) {
         assert!(
             matches!(error, StandaloneError::NotMapped { .. }),
             "{error}"
@@ -66,4 +77,21 @@ fn buffers_that_are_not_mapped_say_so() {
         "{error:?}"
     );
     finish(context);
+}
+
+#[test]
+fn mapped_memory_of_a_dropped_context_is_refused() {
+    let mut first = context();
+    let mut up = buffer(&mut first, 256, MemoryLocation::CpuToGpu);
+    let Alone { context, _turn } = first;
+    drop(context);
+    let mut next = second(&desc());
+    for error in [up.write(&next, 0, &[1]), up.read_mapped(&next, 0, &mut [0])] {
+        assert!(
+            matches!(error, Err(StandaloneError::ForeignContext { .. })),
+            "{error:?}"
+        );
+    }
+    up.destroy(&mut next);
+    finish_second(next);
 }
