@@ -2,7 +2,8 @@
 //!
 //! Also records how rendering begins and ends.
 
-use super::image::{Image, ImageDesc, aspect, whole};
+use super::image::{Image, whole};
+use super::image_rules::{ImageDesc, aspect, check_depth_usage, check_formats};
 use super::{Context, Formats, Result};
 use ash::vk;
 
@@ -48,6 +49,8 @@ pub(super) struct Attachments {
 
 /// Names and additional uses of the images.
 pub(super) struct AttachmentsDesc<'a> {
+    /// The owner of the images, for errors.
+    pub(super) object: &'a str,
     pub(super) name: &'a str,
     pub(super) extent: vk::Extent2D,
     pub(super) formats: Formats,
@@ -65,7 +68,9 @@ const COLOR_STAGE: vk::PipelineStageFlags2 = vk::PipelineStageFlags2::COLOR_ATTA
 
 impl Attachments {
     pub(super) fn new(context: &mut Context, desc: &AttachmentsDesc<'_>) -> Result<Self> {
-        desc.formats.check(context)?;
+        let samples = desc.formats.samples;
+        check_formats(context, desc.object, desc.formats)?;
+        check_depth_usage(context, desc.object, desc.depth_usage, samples)?;
         let mut attachments = Self {
             extent: desc.extent,
             formats: desc.formats,

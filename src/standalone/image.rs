@@ -1,19 +1,11 @@
 //! A two-dimensional image with its memory and one view, used for attachments.
 
 use super::error::Check;
-use super::{Context, Result, StandaloneError, buffer};
+use super::image_rules::{ImageDesc, aspect, check_image};
+use super::{Context, Result, buffer};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
-
-/// Settings for a new [`Image`].
-pub(super) struct ImageDesc<'a> {
-    pub(super) name: &'a str,
-    pub(super) extent: vk::Extent2D,
-    pub(super) format: vk::Format,
-    pub(super) samples: vk::SampleCountFlags,
-    pub(super) usage: vk::ImageUsageFlags,
-}
 
 /// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
@@ -42,7 +34,7 @@ impl Image {
     }
 
     fn build(&mut self, context: &mut Context, desc: &ImageDesc<'_>) -> Result<()> {
-        check_extent(context, desc.extent)?;
+        check_image(context, desc)?;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(desc.format)
@@ -52,7 +44,7 @@ impl Image {
             .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.usage);
-        // SAFETY: the device is alive, and extent, format and samples were checked.
+        // SAFETY: the device is alive, and supports this image, as was just checked.
         self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
         // SAFETY: the image is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
@@ -103,33 +95,6 @@ impl Drop for Image {
         if self.handle != vk::Image::null() {
             log::warn!("image `{}` was dropped without destroy", self.name);
         }
-    }
-}
-
-fn check_extent(context: &Context, extent: vk::Extent2D) -> Result<()> {
-    let vk::Extent2D { width, height } = extent;
-    let limits = &context.properties.limits;
-    let max = limits
-        .max_image_dimension2_d
-        .min(limits.max_framebuffer_width)
-        .min(limits.max_framebuffer_height);
-    if (1..=max).contains(&width) && (1..=max).contains(&height) {
-        return Ok(());
-    }
-    Err(StandaloneError::Extent { width, height, max })
-}
-
-/// The aspects of a format.
-pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
-    use vk::ImageAspectFlags as Aspect;
-    match format {
-        vk::Format::D16_UNORM | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D32_SFLOAT => {
-            Aspect::DEPTH
-        }
-        vk::Format::D16_UNORM_S8_UINT
-        | vk::Format::D24_UNORM_S8_UINT
-        | vk::Format::D32_SFLOAT_S8_UINT => Aspect::DEPTH | Aspect::STENCIL,
-        _ => Aspect::COLOR,
     }
 }
 

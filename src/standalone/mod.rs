@@ -57,6 +57,7 @@ mod formats;
 mod frames;
 mod handles;
 mod image;
+mod image_rules;
 mod instance;
 mod one_off;
 mod readback;

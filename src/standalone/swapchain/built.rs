@@ -4,6 +4,7 @@ use super::super::attachments::{Attachments, AttachmentsDesc};
 use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, Formats, Result, Surface};
+use super::image::OBJECT;
 use ash::{khr, vk};
 
 /// Settings for a new [`Built`].
@@ -73,6 +74,7 @@ impl Built {
         self.attachments = Some(Attachments::new(
             context,
             &AttachmentsDesc {
+                object: OBJECT,
                 name: "swapchain",
                 extent: desc.extent,
                 formats: desc.formats,

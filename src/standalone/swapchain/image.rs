@@ -3,6 +3,9 @@
 use super::super::attachments::Final;
 use ash::vk;
 
+/// The name of the swapchain in errors.
+pub(super) const OBJECT: &str = "the swapchain";
+
 /// An acquired image. Draw to it, submit it, then present it.
 #[derive(Debug)]
 #[must_use = "an acquired image is to be submitted and presented"]

@@ -5,8 +5,8 @@ use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, FrameCommands, Result};
 use super::built::{fit, is_empty};
-use super::image::SwapchainImage;
-use super::state::{OBJECT, Swapchain};
+use super::image::{OBJECT, SwapchainImage};
+use super::state::Swapchain;
 use ash::vk;
 use std::time::Duration;
 

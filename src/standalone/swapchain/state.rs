@@ -4,6 +4,7 @@ use super::super::context::ContextId;
 use super::super::error::Check;
 use super::super::{Context, Formats, Result, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
+use super::image::OBJECT;
 use ash::{khr, vk};
 use std::mem::ManuallyDrop;
 
@@ -36,9 +37,6 @@ impl Default for SwapchainDesc {
         }
     }
 }
-
-/// The name of this object in errors.
-pub(crate) const OBJECT: &str = "the swapchain";
 
 /// The images of a window, with their depth and multisampled colour images.
 #[derive(Debug)]
