@@ -2,7 +2,7 @@
 
 use super::context::ContextId;
 use super::error::Check;
-use super::{Context, Result, StandaloneError};
+use super::{Context, Result, StandaloneError, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
@@ -16,6 +16,9 @@ pub struct BufferDesc<'a> {
     /// Size in bytes, at least 1.
     pub size: u64,
     /// Usage flags. Transfer source and destination are always added.
+    ///
+    /// All flags of Vulkan 1.0 are allowed. `SHADER_DEVICE_ADDRESS` is allowed if the context
+    /// enabled the feature `buffer_device_address`. Flags of extensions are not allowed.
     pub usage: vk::BufferUsageFlags,
     /// Kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
     pub location: MemoryLocation,
@@ -46,8 +49,11 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Returns the errors of the allocator and of the Vulkan calls, and an error if the size is
-    /// zero.
+    /// Returns an error if:
+    ///
+    /// - the size is zero, or exceeds the device's `maxBufferSize` or every suitable memory heap,
+    /// - the usage needs a feature that is not enabled, or an extension,
+    /// - the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
             owner: context.id(),
@@ -66,19 +72,18 @@ impl Buffer {
     }
 
     fn build(&mut self, context: &mut Context, desc: &BufferDesc<'_>) -> Result<()> {
-        if desc.size == 0 {
-            return Err(self.range(0, 0));
-        }
+        memory_rules::check_buffer(context, desc.name, desc.size, desc.usage)?;
         let usage =
             desc.usage | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         let info = vk::BufferCreateInfo::default().size(desc.size).usage(usage);
-        // SAFETY: the device is alive; the size is not zero.
+        // SAFETY: the device is alive, and size and usage were just checked.
         self.handle =
             unsafe { context.device.create_buffer(&info, None) }.check("vkCreateBuffer")?;
         // SAFETY: the buffer is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
         // SAFETY: the buffer is of this device.
         let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
+        memory_rules::check_heap(context, desc.name, &requirements, desc.location)?;
         let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
         // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);

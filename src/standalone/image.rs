@@ -2,7 +2,7 @@
 
 use super::error::Check;
 use super::image_rules::{ImageDesc, aspect, check_image};
-use super::{Context, Result, buffer};
+use super::{Context, Result, buffer, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
@@ -65,6 +65,7 @@ impl Image {
         // SAFETY: the image is of this device.
         let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
         let location = MemoryLocation::GpuOnly;
+        memory_rules::check_heap(context, &self.name, &requirements, location)?;
         let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
         // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);

@@ -59,6 +59,7 @@ mod handles;
 mod image;
 mod image_rules;
 mod instance;
+mod memory_rules;
 mod one_off;
 mod readback;
 mod surface;
