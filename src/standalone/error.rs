@@ -15,6 +15,18 @@ pub enum StandaloneError {
         /// The result that it returned.
         result: vk::Result,
     },
+    /// The device stopped working. Destroy everything and create a new context.
+    #[error("{call}: the device is lost")]
+    DeviceLost {
+        /// The name of the call that reported it.
+        call: &'static str,
+    },
+    /// The window's surface can no longer be used. Destroy the swapchain and create a new surface.
+    #[error("{call}: the window's surface is lost")]
+    SurfaceLost {
+        /// The name of the call that reported it.
+        call: &'static str,
+    },
     /// There is no Vulkan loader on this machine.
     #[error("the Vulkan loader could not be loaded")]
     Loader {
@@ -203,6 +215,35 @@ pub enum StandaloneError {
         /// The kind of object, with its debug name if it has one.
         object: String,
     },
+    /// A frame is not the one that is being recorded.
+    #[error(
+        "frame {frame_index} is not being recorded: it was submitted, begun again or destroyed, \
+         or it belongs to other frames in flight"
+    )]
+    StaleFrame {
+        /// Index of the frame in flight.
+        frame_index: usize,
+    },
+    /// A frame can acquire only one image.
+    #[error("frame {frame_index} has already acquired an image")]
+    FrameHasImage {
+        /// Index of the frame in flight.
+        frame_index: usize,
+    },
+    /// A swapchain cannot be recreated while images of it are acquired.
+    #[error("{count} images of the swapchain are acquired: present or drop them first")]
+    ImagesAcquired {
+        /// The number of images that are acquired and neither presented nor dropped.
+        count: usize,
+    },
+    /// An acquired image cannot be used in this place.
+    #[error("swapchain image {index} {rule}")]
+    WrongImage {
+        /// The image's index in its swapchain.
+        index: u32,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
     /// The buffer's memory is not accessible from the CPU.
     #[error("buffer `{name}` is not mapped")]
     NotMapped {
@@ -221,7 +262,11 @@ pub(super) trait Check<T> {
 
 impl<T> Check<T> for Result<T, vk::Result> {
     fn check(self, call: &'static str) -> Result<T, StandaloneError> {
-        self.map_err(|result| StandaloneError::Vulkan { call, result })
+        self.map_err(|result| match result {
+            vk::Result::ERROR_DEVICE_LOST => StandaloneError::DeviceLost { call },
+            vk::Result::ERROR_SURFACE_LOST_KHR => StandaloneError::SurfaceLost { call },
+            result => StandaloneError::Vulkan { call, result },
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rules for the images of targets and swapchains, checked before Vulkan sees them.
 
+use super::error::Check;
 use super::{Context, Formats, Result, StandaloneError};
 use ash::vk;
 
@@ -185,10 +186,7 @@ pub(super) fn check_image(context: &Context, desc: &ImageDesc<'_>) -> Result<()>
             check_extent(desc, found.max_extent.width.min(found.max_extent.height))
         }
         Ok(_) | Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => Err(unsupported),
-        Err(result) => Err(StandaloneError::Vulkan {
-            call: "vkGetPhysicalDeviceImageFormatProperties",
-            result,
-        }),
+        Err(result) => Err(result).check("vkGetPhysicalDeviceImageFormatProperties"),
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use throng::ash::{khr, vk};
 use throng::standalone::{
-    Acquire, Begin, Context, ContextDesc, Frames, PATIENCE, StandaloneError, Swapchain,
-    SwapchainDesc, Validation,
+    Acquire, Begin, Context, ContextDesc, FrameCommands, Frames, PATIENCE, StandaloneError,
+    Swapchain, SwapchainDesc, SwapchainImage, Validation,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -124,8 +124,7 @@ impl Scene {
     fn frame(&mut self, size: vk::Extent2D) -> bool {
         let context = &mut self.context;
         let frame = self.frames.begin(context).expect("a frame");
-        // SAFETY: the frame is new, and the image is submitted and presented below.
-        let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+        let image = match self.swapchain.acquire(context, &frame, size) {
             Ok(Acquire::Image(image)) => image,
             Ok(Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady) => return false,
             Err(error) => panic!("{error}"),
@@ -164,9 +163,8 @@ impl Scene {
         let started = Instant::now();
         loop {
             let frame = frames.begin(context).expect("a frame");
-            // SAFETY: the frame is new, and each image is submitted and presented in the order of
-            // acquisition. Vulkan may refuse to hand out several at once.
-            let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+            // Vulkan may refuse to hand out several at once.
+            let image = match self.swapchain.acquire(context, &frame, size) {
                 Ok(Acquire::Image(image)) => image,
                 Ok(Acquire::NotReady) => break,
                 other => panic!("{other:?}"),
@@ -208,6 +206,16 @@ impl Scene {
         let window = self.app.window.as_ref().expect("a window");
         let _ = window.request_inner_size(PhysicalSize::new(to.width, to.height));
         pump(&mut self.event_loop, &mut self.app, |app| app.size == to);
+    }
+
+    /// Begins a frame and acquires an image with it.
+    fn acquire(&mut self) -> (FrameCommands, SwapchainImage) {
+        let context = &mut self.context;
+        let frame = self.frames.begin(context).expect("a frame");
+        match self.swapchain.acquire(context, &frame, self.app.size) {
+            Ok(Acquire::Image(image)) => (frame, image),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Checks that every image has its own present semaphore.
@@ -301,6 +309,80 @@ fn change_kind(scene: &mut Scene) {
     }
 }
 
+/// Frames and images that are out of order are errors, and drawing goes on afterwards.
+fn refuse_disorder(scene: &mut Scene) {
+    let size = scene.app.size;
+    let before = scene.swapchain.recreations();
+    let (frame, image) = scene.acquire();
+    let again = scene.swapchain.acquire(&mut scene.context, &frame, size);
+    assert!(
+        matches!(again, Err(StandaloneError::FrameHasImage { .. })),
+        "{again:?}"
+    );
+    let held = scene.swapchain.recreate(&mut scene.context, size);
+    assert!(
+        matches!(held, Err(StandaloneError::ImagesAcquired { count: 1 })),
+        "{held:?}"
+    );
+    // SAFETY: the image was not submitted, and is rejected.
+    let early = unsafe { scene.swapchain.present(&mut scene.context, image) };
+    assert!(
+        matches!(early, Err(StandaloneError::WrongImage { .. })),
+        "{early:?}"
+    );
+    drop(frame);
+    scene.draw(4);
+    assert_eq!(scene.swapchain.recreations(), before + 1);
+
+    // The frame is begun again, and the image is dropped.
+    let (frame, image) = scene.acquire();
+    let next = scene.frames.begin(&mut scene.context).expect("a frame");
+    // SAFETY: both submissions are rejected.
+    let (stale, foreign) = unsafe {
+        (
+            scene.frames.submit(&mut scene.context, frame, Some(&image)),
+            scene.frames.submit(&mut scene.context, next, Some(&image)),
+        )
+    };
+    assert!(
+        matches!(stale, Err(StandaloneError::StaleFrame { .. })),
+        "{stale:?}"
+    );
+    assert!(
+        matches!(foreign, Err(StandaloneError::WrongImage { .. })),
+        "{foreign:?}"
+    );
+    drop(image);
+    scene.draw(4);
+    assert_eq!(scene.swapchain.recreations(), before + 2);
+
+    // An image outlives its swapchain.
+    let (frame, image) = scene.acquire();
+    scene.replace(&SwapchainDesc::default());
+    // SAFETY: the submission is rejected.
+    let orphan = unsafe { scene.frames.submit(&mut scene.context, frame, Some(&image)) };
+    assert!(
+        matches!(orphan, Err(StandaloneError::WrongImage { .. })),
+        "{orphan:?}"
+    );
+    scene.draw(4);
+    // SAFETY: the image is rejected.
+    let orphan = unsafe { scene.swapchain.present(&mut scene.context, image) };
+    assert!(
+        matches!(orphan, Err(StandaloneError::WrongImage { .. })),
+        "{orphan:?}"
+    );
+    scene.draw(4);
+
+    // Frames in flight end with an image that was acquired and dropped.
+    let frames = Frames::new(&scene.context, 1).expect("frames in flight");
+    let frames = std::mem::replace(&mut scene.frames, frames);
+    let (_, image) = scene.acquire();
+    std::mem::replace(&mut scene.frames, frames).destroy(&mut scene.context);
+    drop(image);
+    scene.draw(4);
+}
+
 /// A context made without a window cannot present, and reports that.
 ///
 /// No other context can use the swapchain either.
@@ -344,6 +426,7 @@ fn presents_resizes_and_minimises() {
     minimise(&mut scene);
     change_kind(&mut scene);
     scene.exhaust();
+    refuse_disorder(&mut scene);
     refuse_without_window(&mut scene);
     let Scene {
         mut context,
