@@ -14,6 +14,8 @@ pub(super) struct Image {
     pub(super) handle: vk::Image,
     pub(super) view: vk::ImageView,
     allocation: Option<Allocation>,
+    /// Memory of a transient image that never leaves the chip. Null if the device has none.
+    lazy: vk::DeviceMemory,
 }
 
 impl Image {
@@ -23,6 +25,7 @@ impl Image {
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
             allocation: None,
+            lazy: vk::DeviceMemory::null(),
         };
         match image.build(context, desc) {
             Ok(()) => Ok(image),
@@ -48,7 +51,7 @@ impl Image {
         self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
         // SAFETY: the image is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
-        self.bind(context)?;
+        self.bind(context, desc.usage)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(self.handle)
             .view_type(vk::ImageViewType::TYPE_2D)
@@ -61,9 +64,14 @@ impl Image {
         unsafe { context.set_name(self.view, desc.name) }
     }
 
-    fn bind(&mut self, context: &mut Context) -> Result<()> {
+    fn bind(&mut self, context: &mut Context, usage: vk::ImageUsageFlags) -> Result<()> {
         // SAFETY: the image is of this device.
         let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
+        if usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT)
+            && let Some(kind) = memory_rules::lazy_type(context, requirements.memory_type_bits)
+        {
+            return self.bind_lazy(context, requirements.size, kind);
+        }
         let location = MemoryLocation::GpuOnly;
         memory_rules::check_heap(context, &self.name, &requirements, location)?;
         let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
@@ -78,13 +86,32 @@ impl Image {
         .check("vkBindImageMemory")
     }
 
+    fn bind_lazy(&mut self, context: &Context, size: vk::DeviceSize, kind: u32) -> Result<()> {
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(size)
+            .memory_type_index(kind);
+        // SAFETY: the image allows this memory type, and the memory lives as long as the image.
+        unsafe {
+            self.lazy = context
+                .device
+                .allocate_memory(&info, None)
+                .check("vkAllocateMemory")?;
+            context
+                .device
+                .bind_image_memory(self.handle, self.lazy, 0)
+                .check("vkBindImageMemory")
+        }
+    }
+
     /// Destroys all handles that exist. The device must no longer use them.
     pub(super) fn release(&mut self, context: &mut Context) {
         // SAFETY: the handles belong to this device and are no longer used. Null is ignored.
         unsafe {
             context.device.destroy_image_view(self.view, None);
             context.device.destroy_image(self.handle, None);
+            context.device.free_memory(self.lazy, None);
         }
+        self.lazy = vk::DeviceMemory::null();
         self.view = vk::ImageView::null();
         self.handle = vk::Image::null();
         buffer::free(context, &self.name, &mut self.allocation);

@@ -70,13 +70,7 @@ pub(super) fn check_heap(
     requirements: &vk::MemoryRequirements,
     location: MemoryLocation,
 ) -> Result<()> {
-    // SAFETY: the device belongs to this instance.
-    let memory = unsafe {
-        context
-            .instance
-            .get_physical_device_memory_properties(context.physical_device)
-    };
-    let max = largest_heap(&memory, requirements.memory_type_bits, location);
+    let max = largest_heap(&memory(context), requirements.memory_type_bits, location);
     if requirements.size <= max {
         return Ok(());
     }
@@ -85,6 +79,24 @@ pub(super) fn check_heap(
         size: requirements.size,
         max,
     })
+}
+
+/// The first of these memory types that needs memory only for what is stored.
+pub(super) fn lazy_type(context: &Context, type_bits: u32) -> Option<u32> {
+    let lazy = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
+    (0u32..)
+        .zip(memory(context).memory_types_as_slice())
+        .find(|(index, kind)| type_bits & (1 << index) != 0 && kind.property_flags.contains(lazy))
+        .map(|(index, _)| index)
+}
+
+fn memory(context: &Context) -> vk::PhysicalDeviceMemoryProperties {
+    // SAFETY: the device belongs to this instance.
+    unsafe {
+        context
+            .instance
+            .get_physical_device_memory_properties(context.physical_device)
+    }
 }
 
 fn largest_heap(

@@ -25,7 +25,9 @@ pub struct TargetDesc<'a> {
     ///
     /// `SAMPLED`, `STORAGE` and `INPUT_ATTACHMENT` are allowed if the device supports them.
     pub color_usage: vk::ImageUsageFlags,
-    /// Usage of the depth image besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
+    ///
+    /// Without any such usage, depth is discarded after rendering, and may need no memory at all.
     pub depth_usage: vk::ImageUsageFlags,
 }
 
@@ -146,6 +148,9 @@ impl Target {
     }
 
     /// The depth image and its view, if there is one. It has the samples of the render pass.
+    ///
+    /// It keeps its contents after rendering only if [`TargetDesc::depth_usage`] asks for a usage
+    /// that reads them.
     #[must_use]
     pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
         self.attachments.depth.as_ref().map(|i| (i.handle, i.view))
@@ -166,7 +171,7 @@ impl Target {
     ///
     /// # Safety
     ///
-    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    /// `cmd` is inside of the rendering that `begin`, with [`Begin::suspends`], or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };

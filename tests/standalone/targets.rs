@@ -1,6 +1,8 @@
 //! Targets: cleared, resolved, resumed, read back and refused.
 
 use crate::setup::{context, finish};
+use std::ffi::{CStr, c_void};
+use std::sync::Mutex;
 use throng::ash::{self, vk};
 use throng::standalone::{
     Begin, Frames, ImageRead, StandaloneError, Target, TargetDesc, read_image,
@@ -39,6 +41,7 @@ fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
 const ORANGE: Begin = Begin {
     color: [1.0, 0.5, 0.0, 1.0],
     depth: 0.0,
+    suspends: false,
     flags: vk::RenderingFlags::empty(),
 };
 
@@ -92,7 +95,11 @@ fn resuming_keeps_what_was_drawn() {
         let bytes = draw(&desc, |device, cmd, target| {
             // SAFETY: `cmd` is recording, and the calls are in their required order.
             unsafe {
-                target.begin(device, cmd, &ORANGE);
+                let begin = Begin {
+                    suspends: true,
+                    ..ORANGE
+                };
+                target.begin(device, cmd, &begin);
                 target.suspend(device, cmd);
                 target.resume(device, cmd, vk::RenderingFlags::empty());
                 target.end(device, cmd);
@@ -338,5 +345,81 @@ fn targets_take_the_usage_that_the_device_supports() {
     };
     let target = Target::new(&mut context, &desc).expect("a storage image");
     target.destroy(&mut context);
+    finish(context);
+}
+
+type Ops = [Option<(vk::AttachmentLoadOp, vk::AttachmentStoreOp)>; 2];
+
+/// Load and store operations of colour and depth, in the order of recording.
+static RECORDED: Mutex<Vec<Ops>> = Mutex::new(Vec::new());
+
+unsafe extern "system" fn record_ops(_: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
+    // SAFETY: Vulkan's callers pass valid structures.
+    let ops = unsafe {
+        let depth = (*info).p_depth_attachment.as_ref();
+        [(*info).p_color_attachments.as_ref(), depth].map(|a| a.map(|a| (a.load_op, a.store_op)))
+    };
+    RECORDED.lock().expect("no panic").push(ops);
+}
+
+unsafe extern "system" fn ignore() {}
+
+/// A device whose `vkCmdBeginRendering` only records, and whose other functions do nothing.
+fn recorder() -> ash::Device {
+    let load = |name: &CStr| {
+        if name == c"vkCmdBeginRendering" {
+            record_ops as *const c_void
+        } else {
+            ignore as *const c_void
+        }
+    };
+    // SAFETY: the functions that this test calls take pointers and integers, and return nothing.
+    unsafe { ash::Device::load_with(load, vk::Device::null()) }
+}
+
+/// Depth and multisampled colour are stored only if something reads them afterwards.
+#[test]
+fn only_what_is_read_afterwards_is_stored() {
+    const LOAD: vk::AttachmentLoadOp = vk::AttachmentLoadOp::LOAD;
+    const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
+    const KEEP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
+    const DROP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::DONT_CARE;
+    type Usage = vk::ImageUsageFlags;
+    let mut context = context();
+    let device = recorder();
+    for (samples, depth_usage, suspends, color, depth) in [
+        (1, Usage::empty(), false, KEEP, DROP),
+        (1, Usage::empty(), true, KEEP, KEEP),
+        (1, Usage::INPUT_ATTACHMENT, false, KEEP, DROP),
+        (1, Usage::SAMPLED, false, KEEP, KEEP),
+        (4, Usage::empty(), false, DROP, DROP),
+        (4, Usage::TRANSFER_SRC, false, DROP, KEEP),
+        (4, Usage::empty(), true, KEEP, KEEP),
+    ] {
+        let desc = TargetDesc {
+            samples: vk::SampleCountFlags::from_raw(samples),
+            depth_usage,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut context, &desc).expect("a target");
+        let begin = Begin { suspends, ..ORANGE };
+        let (cmd, flags) = (vk::CommandBuffer::null(), vk::RenderingFlags::empty());
+        // SAFETY: the functions of this device do nothing.
+        unsafe {
+            target.begin(&device, cmd, &begin);
+            if suspends {
+                target.suspend(&device, cmd);
+                target.resume(&device, cmd, flags);
+            }
+            target.end(&device, cmd);
+        }
+        let mut wanted = vec![[Some((CLEAR, color)), Some((CLEAR, depth))]];
+        if suspends {
+            wanted.push([Some((LOAD, KEEP)), Some((LOAD, KEEP))]);
+        }
+        let recorded = std::mem::take(&mut *RECORDED.lock().expect("no panic"));
+        assert_eq!(recorded, wanted, "{desc:?}");
+        target.destroy(&mut context);
+    }
     finish(context);
 }

@@ -103,7 +103,7 @@ impl Swapchain {
     ///
     /// # Safety
     ///
-    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    /// `cmd` is inside of the rendering that `begin`, with [`Begin::suspends`], or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };

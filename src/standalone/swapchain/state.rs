@@ -21,7 +21,9 @@ pub struct SwapchainDesc {
     pub depth_format: Option<vk::Format>,
     /// Samples of colour and depth.
     pub samples: vk::SampleCountFlags,
-    /// Usage of the depth image besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
+    ///
+    /// Without any such usage, depth is discarded after rendering, and may need no memory at all.
     pub depth_usage: vk::ImageUsageFlags,
     /// Preferred present mode. If the surface does not support it, FIFO is taken.
     pub present_mode: vk::PresentModeKHR,
