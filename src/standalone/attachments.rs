@@ -3,7 +3,7 @@
 //! Also records how rendering begins and ends.
 
 use super::image::{Image, whole};
-use super::image_rules::{ImageDesc, NOT_TRANSIENT, aspect, check_depth_usage, check_formats};
+use super::image_rules::{ImageDesc, aspect, check_depth_usage, check_formats};
 use super::{Context, Formats, Result};
 use ash::vk;
 
@@ -84,7 +84,10 @@ impl Attachments {
             formats: desc.formats,
             multisampled: None,
             depth: None,
-            keeps_depth: desc.depth_usage.intersects(NOT_TRANSIENT),
+            keeps_depth: !desc.depth_usage.is_empty()
+                && !desc
+                    .depth_usage
+                    .contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT),
             readers: readers(desc.color_usage | desc.depth_usage),
         };
         match attachments.build(context, desc) {

@@ -149,13 +149,12 @@ impl Buffer {
             name: self.name.clone(),
         })?;
         let end = offset.checked_add(len as u64);
-        match usize::try_from(offset) {
-            // SAFETY: the mapped memory has at least `size` bytes.
-            Ok(start) if end.is_some_and(|end| end <= self.size) => {
-                Ok(unsafe { mapped.cast().add(start) })
-            }
-            _ => Err(self.range(offset, len as u64)),
-        }
+        let start = usize::try_from(offset).ok();
+        let inside = end.is_some_and(|end| end <= self.size);
+        let start = start.filter(|_| inside);
+        let start = start.ok_or_else(|| self.range(offset, len as u64))?;
+        // SAFETY: the mapped memory has at least `size` bytes.
+        Ok(unsafe { mapped.cast().add(start) })
     }
 
     /// Waits for the device, then destroys the buffer.

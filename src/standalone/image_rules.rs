@@ -26,7 +26,7 @@ const CORE: Usage = Usage::from_raw(
 );
 
 /// Usage that Vulkan does not allow for transient images.
-pub(super) const NOT_TRANSIENT: Usage = Usage::from_raw(
+const NOT_TRANSIENT: Usage = Usage::from_raw(
     Usage::TRANSFER_SRC.as_raw()
         | Usage::TRANSFER_DST.as_raw()
         | Usage::SAMPLED.as_raw()

@@ -27,7 +27,9 @@ pub struct TargetDesc<'a> {
     pub color_usage: vk::ImageUsageFlags,
     /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
     ///
-    /// Without any such usage, depth is discarded after rendering, and may need no memory at all.
+    /// If this is empty or contains `TRANSIENT_ATTACHMENT`, depth is discarded after rendering, and
+    /// may need no memory at all. To load depth into another rendering, set
+    /// `DEPTH_STENCIL_ATTACHMENT`.
     pub depth_usage: vk::ImageUsageFlags,
 }
 
@@ -149,8 +151,7 @@ impl Target {
 
     /// The depth image and its view, if there is one. It has the samples of the render pass.
     ///
-    /// It keeps its contents after rendering only if [`TargetDesc::depth_usage`] asks for a usage
-    /// that reads them.
+    /// It keeps its contents after rendering only if [`TargetDesc::depth_usage`] asks for a usage.
     #[must_use]
     pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
         self.attachments.depth.as_ref().map(|i| (i.handle, i.view))

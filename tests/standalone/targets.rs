@@ -390,7 +390,10 @@ fn only_what_is_read_afterwards_is_stored() {
     for (samples, depth_usage, suspends, color, depth) in [
         (1, Usage::empty(), false, KEEP, DROP),
         (1, Usage::empty(), true, KEEP, KEEP),
-        (1, Usage::INPUT_ATTACHMENT, false, KEEP, DROP),
+        (1, Usage::INPUT_ATTACHMENT, false, KEEP, KEEP),
+        (1, Usage::DEPTH_STENCIL_ATTACHMENT, false, KEEP, KEEP),
+        (1, Usage::TRANSIENT_ATTACHMENT, false, KEEP, DROP),
+        (4, Usage::TRANSIENT_ATTACHMENT, true, KEEP, KEEP),
         (1, Usage::SAMPLED, false, KEEP, KEEP),
         (4, Usage::empty(), false, DROP, DROP),
         (4, Usage::TRANSFER_SRC, false, DROP, KEEP),

@@ -23,7 +23,9 @@ pub struct SwapchainDesc {
     pub samples: vk::SampleCountFlags,
     /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
     ///
-    /// Without any such usage, depth is discarded after rendering, and may need no memory at all.
+    /// If this is empty or contains `TRANSIENT_ATTACHMENT`, depth is discarded after rendering, and
+    /// may need no memory at all. To load depth into another rendering, set
+    /// `DEPTH_STENCIL_ATTACHMENT`.
     pub depth_usage: vk::ImageUsageFlags,
     /// Preferred present mode. If the surface does not support it, FIFO is taken.
     pub present_mode: vk::PresentModeKHR,
