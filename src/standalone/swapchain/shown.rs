@@ -83,8 +83,8 @@ impl Swapchain {
     ///
     /// # Safety
     ///
-    /// `image` was acquired from this swapchain and is not presented. `cmd` is the command buffer of
-    /// the frame that acquired it, outside of rendering.
+    /// `image` was acquired from this swapchain and is not presented. `cmd` is the command buffer
+    /// of the frame that acquired it, outside of rendering.
     /// [`Swapchain::end`] is recorded before it is submitted.
     pub unsafe fn begin(
         &self,
@@ -203,9 +203,9 @@ impl Swapchain {
 
     fn next_image(&mut self, context: &Context, frame: &FrameCommands) -> Result<Next> {
         let timeout = PATIENCE.as_nanos() as u64;
-        // SAFETY: the frame is being recorded and has acquired no image, as `check_acquire` checked.
-        // So its semaphore is alive and unsignalled. If no image is acquired, it stays so. The
-        // timeout is finite.
+        // SAFETY: the frame is being recorded and has acquired no image, as `check_acquire`
+        // checked. So its semaphore is alive and unsignalled. If no image is acquired, it stays so.
+        // The timeout is finite.
         let next = unsafe {
             self.loader.0.acquire_next_image(
                 self.handle(),
