@@ -214,7 +214,7 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
             location: MemoryLocation::CpuToGpu,
         },
     )?;
-    buffer.write(0, bytes)?;
+    buffer.write(context, 0, bytes)?;
     Ok(buffer)
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         .iter()
         .flat_map(|v| v.to_le_bytes())
         .collect();
-    light.write(0, &bytes)?;
+    light.write(&context, 0, &bytes)?;
     // SAFETY: there is one thread, and everything is destroyed at the end, when the device is idle.
     let own = unsafe { OwnSet::new(&context.device, light.handle())? };
 

@@ -143,13 +143,14 @@ fn draw_frames(
         // follows.
         let mut entry = unsafe { show.record(context, &frame, &canvas, view, time_s)? };
         let recorded = Instant::now();
+        let frame_index = frame.frame_index as u32;
         // SAFETY: `frame` is the one begun last, and its recording is complete.
         unsafe { frames.submit(context, frame, None)? };
         entry.cpu.wait = show::ms(started, waited);
         entry.cpu.submit = show::ms(recorded, Instant::now());
         ends.pending += 1;
         log.add(entry);
-        frames_in_flight.push(frame.frame_index as u32);
+        frames_in_flight.push(frame_index);
         progress.set(number + 1);
         number += 1;
         if let Some(moving) = &mut moving {

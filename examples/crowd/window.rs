@@ -308,11 +308,10 @@ impl Stage {
         let frame_ms = ms(self.started, started);
         self.started = started;
         let frame = self.frames.begin(&mut self.context)?;
-        // SAFETY: the frame was just begun, and the image is submitted and presented below.
-        let image = match unsafe {
-            self.swapchain
-                .acquire(&mut self.context, &frame, self.extent)?
-        } {
+        let image = match self
+            .swapchain
+            .acquire(&mut self.context, &frame, self.extent)?
+        {
             Acquire::Image(image) => image,
             Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => return Ok(false),
         };
@@ -444,7 +443,7 @@ fn sky(
 ) -> Result<()> {
     let frame = frames.begin(context)?;
     // SAFETY: the frame was just begun, and the image is submitted and presented below.
-    let Acquire::Image(image) = (unsafe { swapchain.acquire(context, &frame, extent)? }) else {
+    let Acquire::Image(image) = swapchain.acquire(context, &frame, extent)? else {
         return Ok(());
     };
     let begin = Begin {
@@ -463,11 +462,10 @@ fn sky(
 
 /// Returns true if the window was destroyed from outside.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
-    let result = match error.downcast_ref() {
-        Some(StandaloneError::Vulkan { result, .. }) => *result,
-        _ => return false,
-    };
-    result == vk::Result::ERROR_SURFACE_LOST_KHR
+    matches!(
+        error.downcast_ref(),
+        Some(StandaloneError::SurfaceLost { .. })
+    )
 }
 
 /// Averages over a period, for the window's title.

@@ -2,10 +2,11 @@
 
 use super::context::ContextId;
 use super::error::Check;
-use super::{Context, Result, StandaloneError};
+use super::{Context, Result, StandaloneError, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+use std::ptr::NonNull;
 
 /// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
@@ -15,12 +16,25 @@ pub struct BufferDesc<'a> {
     /// Size in bytes, at least 1.
     pub size: u64,
     /// Usage flags. Transfer source and destination are always added.
+    ///
+    /// All flags of Vulkan 1.0 are allowed. `SHADER_DEVICE_ADDRESS` is allowed if the context
+    /// enabled the feature `buffer_device_address`. Flags of extensions are not allowed.
     pub usage: vk::BufferUsageFlags,
     /// Kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
     pub location: MemoryLocation,
 }
 
 /// A buffer with its memory.
+///
+/// The context owns the memory, so the bytes are accessible only through the context:
+///
+/// ```compile_fail,E0382
+/// # use throng::standalone::{Buffer, Context};
+/// fn not_possible(context: Context, mut buffer: Buffer) {
+///     drop(context);
+///     buffer.write(&context, 0, &[1]);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) owner: ContextId,
@@ -35,8 +49,11 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Returns the errors of the allocator and of the Vulkan calls, and an error if the size is
-    /// zero.
+    /// Returns an error if:
+    ///
+    /// - the size is zero, or exceeds the device's `maxBufferSize` or every suitable memory heap,
+    /// - the usage needs a feature that is not enabled, or an extension,
+    /// - the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
             owner: context.id(),
@@ -55,19 +72,18 @@ impl Buffer {
     }
 
     fn build(&mut self, context: &mut Context, desc: &BufferDesc<'_>) -> Result<()> {
-        if desc.size == 0 {
-            return Err(self.range(0, 0));
-        }
+        memory_rules::check_buffer(context, desc.name, desc.size, desc.usage)?;
         let usage =
             desc.usage | vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         let info = vk::BufferCreateInfo::default().size(desc.size).usage(usage);
-        // SAFETY: the device is alive; the size is not zero.
+        // SAFETY: the device is alive, and size and usage were just checked.
         self.handle =
             unsafe { context.device.create_buffer(&info, None) }.check("vkCreateBuffer")?;
         // SAFETY: the buffer is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
         // SAFETY: the buffer is of this device.
         let requirements = unsafe { context.device.get_buffer_memory_requirements(self.handle) };
+        memory_rules::check_heap(context, desc.name, &requirements, desc.location)?;
         let allocation = allocate(context, desc.name, requirements, desc.location, true)?;
         // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
@@ -92,49 +108,53 @@ impl Buffer {
         self.size
     }
 
-    /// Writes bytes from the CPU to a mapped buffer, starting at byte `offset`.
+    /// Copies bytes from the CPU into a mapped buffer, starting at byte `offset`.
     ///
-    /// The GPU must not use these bytes at the same time.
+    /// Work submitted later sees them. Work that still uses these bytes may see old and new bytes
+    /// mixed, so wait for it first.
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer is not mapped, or if the bytes do not fit.
-    pub fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let error = self.range(offset, bytes.len() as u64);
-        let unmapped = StandaloneError::NotMapped {
-            name: self.name.clone(),
-        };
-        let mapped = self
-            .allocation
-            .as_mut()
-            .and_then(Allocation::mapped_slice_mut)
-            .ok_or(unmapped)?;
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let end = start.saturating_add(bytes.len());
-        match mapped.get_mut(start..end) {
-            Some(range) if end as u64 <= self.size => {
-                range.copy_from_slice(bytes);
-                Ok(())
-            }
-            _ => Err(error),
-        }
+    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
+    /// the bytes do not fit.
+    pub fn write(&mut self, context: &Context, offset: u64, bytes: &[u8]) -> Result<()> {
+        let to = self.mapped(context, offset, bytes.len())?;
+        // SAFETY: `mapped` checked the range and that the context, which keeps the memory mapped,
+        // is alive. No Rust reference into mapped memory exists.
+        unsafe { to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+        Ok(())
     }
 
-    /// The bytes of a mapped buffer.
+    /// Copies bytes out of a mapped buffer, starting at byte `offset`, and waits for nothing.
     ///
-    /// The GPU's writes must have been made visible to the host first.
+    /// The GPU's writes must have been made visible to the host, and waited for, to be seen.
+    /// [`Buffer::read`] does both, for any kind of memory.
     ///
     /// # Errors
     ///
-    /// Returns an error if the buffer is not mapped.
-    pub fn bytes(&self) -> Result<&[u8]> {
-        self.allocation
-            .as_ref()
-            .and_then(Allocation::mapped_slice)
-            .and_then(|mapped| mapped.get(..usize::try_from(self.size).ok()?))
-            .ok_or_else(|| StandaloneError::NotMapped {
-                name: self.name.clone(),
-            })
+    /// Returns an error if the buffer was created with another context, if it is not mapped, or if
+    /// the range is out of bounds.
+    pub fn read_mapped(&self, context: &Context, offset: u64, out: &mut [u8]) -> Result<()> {
+        let from = self.mapped(context, offset, out.len())?;
+        // SAFETY: as in `write`.
+        unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len()) };
+        Ok(())
+    }
+
+    /// The start of a range of the mapped memory.
+    fn mapped(&self, context: &Context, offset: u64, len: usize) -> Result<NonNull<u8>> {
+        context.check_own(self.owner, &self.object())?;
+        let mapped = self.allocation.as_ref().and_then(Allocation::mapped_ptr);
+        let mapped = mapped.ok_or_else(|| StandaloneError::NotMapped {
+            name: self.name.clone(),
+        })?;
+        let end = offset.checked_add(len as u64);
+        let start = usize::try_from(offset).ok();
+        let inside = end.is_some_and(|end| end <= self.size);
+        let start = start.filter(|_| inside);
+        let start = start.ok_or_else(|| self.range(offset, len as u64))?;
+        // SAFETY: the mapped memory has at least `size` bytes.
+        Ok(unsafe { mapped.cast().add(start) })
     }
 
     /// Waits for the device, then destroys the buffer.

@@ -129,8 +129,8 @@ impl Context {
         instance_owner: Arc<InstanceOwner>,
         surface: Option<&Surface>,
     ) -> Result<Self> {
-        let candidate = device::choose(&instance_owner, desc, surface)?;
-        let owner = DeviceOwner::new(&instance_owner, &candidate)?;
+        let candidates = device::choose(&instance_owner, desc, surface)?;
+        let (owner, candidate) = DeviceOwner::first(&instance_owner, candidates)?;
         let instance = instance_owner.instance.clone();
         let allocator = allocator(&instance, &owner.device, &candidate)?;
         log::info!("vulkan device {}: {}", candidate.info.index, candidate.info);

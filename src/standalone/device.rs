@@ -3,8 +3,8 @@
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
 use super::{
-    ContextDesc, DEVICE_VARIABLE, DeviceInfo, DeviceReport, FeatureSet, Missing, Result,
-    StandaloneError, Surface,
+    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, StandaloneError,
+    Surface, select,
 };
 use ash::{khr, vk};
 use std::ffi::{CStr, CString};
@@ -21,82 +21,35 @@ pub(super) struct Candidate {
     pub(super) extensions: Vec<CString>,
 }
 
-/// Selects the best device that meets all requirements.
+/// The devices that meet all requirements, best first.
 pub(super) fn choose(
     owner: &InstanceOwner,
     desc: &ContextDesc<'_>,
     surface: Option<&Surface>,
-) -> Result<Candidate> {
+) -> Result<Vec<Candidate>> {
     // SAFETY: the instance is alive.
     let found = unsafe { owner.instance.enumerate_physical_devices() }
         .check("vkEnumeratePhysicalDevices")?;
     let asked = std::env::var(DEVICE_VARIABLE)
         .ok()
         .or_else(|| desc.device.map(str::to_owned));
-    let mut fit: Vec<Candidate> = Vec::new();
-    let mut reports = Vec::new();
-    for (index, physical_device) in found.into_iter().enumerate() {
-        let (candidate, mut missing) = inspect(owner, desc, surface, index, physical_device)?;
-        if asked
-            .as_deref()
-            .is_some_and(|asked| !is_it(asked, &candidate.info))
-        {
-            missing = vec![Missing::NotAskedFor];
-        }
-        if missing.is_empty() {
-            fit.push(candidate);
-        } else {
-            let info = candidate.info;
-            reports.push(DeviceReport { info, missing });
-        }
-    }
-    fit.into_iter()
-        .min_by_key(|c| (rank(c.info.kind), c.info.index))
-        .ok_or(StandaloneError::NoDevice {
-            asked,
-            devices: reports,
-        })
-}
-
-fn is_it(asked: &str, info: &DeviceInfo) -> bool {
-    match asked.trim().parse::<usize>() {
-        Ok(index) => index == info.index,
-        Err(_) => info
-            .name
-            .to_lowercase()
-            .contains(&asked.trim().to_lowercase()),
-    }
-}
-
-fn rank(kind: vk::PhysicalDeviceType) -> u32 {
-    match kind {
-        vk::PhysicalDeviceType::DISCRETE_GPU => 0,
-        vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
-        vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
-        vk::PhysicalDeviceType::CPU => 3,
-        _ => 4,
-    }
+    let inspected = found.into_iter().enumerate().map(|(index, device)| {
+        let candidate = describe(owner, index, device);
+        let info = candidate.info.clone();
+        (info, inspect(owner, desc, surface, candidate))
+    });
+    select(asked.as_deref(), inspected)
 }
 
 fn inspect(
     owner: &InstanceOwner,
     desc: &ContextDesc<'_>,
     surface: Option<&Surface>,
-    index: usize,
-    physical_device: vk::PhysicalDevice,
+    mut candidate: Candidate,
 ) -> Result<(Candidate, Vec<Missing>)> {
-    let (info, properties) = describe(owner, index, physical_device);
-    let mut candidate = Candidate {
-        physical_device,
-        info,
-        properties,
-        queue_family: 0,
-        timestamp_bits: 0,
-        enabled: FeatureSet::default(),
-        extensions: Vec::new(),
-    };
-    if properties.api_version < vk::API_VERSION_1_3 {
-        let found = properties.api_version;
+    let physical_device = candidate.physical_device;
+    if candidate.info.api_version < vk::API_VERSION_1_3 {
+        let found = candidate.info.api_version;
         return Ok((candidate, vec![Missing::Version { found }]));
     }
     let mut missing = Vec::new();
@@ -159,11 +112,7 @@ impl Candidate {
     }
 }
 
-fn describe(
-    owner: &InstanceOwner,
-    index: usize,
-    physical_device: vk::PhysicalDevice,
-) -> (DeviceInfo, vk::PhysicalDeviceProperties) {
+fn describe(owner: &InstanceOwner, index: usize, physical_device: vk::PhysicalDevice) -> Candidate {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
     // SAFETY: the device belongs to this instance. A driver that is too old to know the chained
@@ -186,7 +135,15 @@ fn describe(
         api_version: properties.api_version,
         kind: properties.device_type,
     };
-    (info, properties)
+    Candidate {
+        physical_device,
+        info,
+        properties,
+        queue_family: 0,
+        timestamp_bits: 0,
+        enabled: FeatureSet::default(),
+        extensions: Vec::new(),
+    }
 }
 
 /// The first queue family that has graphics and compute and can present.
@@ -222,7 +179,28 @@ pub(super) struct DeviceOwner {
 }
 
 impl DeviceOwner {
-    pub(super) fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
+    /// Creates the device of the first candidate whose driver can.
+    pub(super) fn first(
+        instance: &Arc<InstanceOwner>,
+        candidates: Vec<Candidate>,
+    ) -> Result<(Self, Candidate)> {
+        let mut first = None;
+        for candidate in candidates {
+            match Self::new(instance, &candidate) {
+                Ok(owner) => return Ok((owner, candidate)),
+                Err(error) => {
+                    log::warn!("cannot create a device on {}: {error}", candidate.info);
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        Err(first.unwrap_or(StandaloneError::NoDevice {
+            asked: None,
+            devices: Vec::new(),
+        }))
+    }
+
+    fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(candidate.queue_family)

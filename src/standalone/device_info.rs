@@ -50,6 +50,8 @@ pub enum Missing {
     Feature(&'static str),
     /// A device extension is missing.
     Extension(String),
+    /// The driver could not be asked what it supports: the error.
+    Failed(String),
     /// Nothing is missing, but another device was asked for.
     NotAskedFor,
 }
@@ -76,6 +78,7 @@ impl fmt::Display for DeviceReport {
                 Missing::Queue => write!(f, ", has no suitable queue family")?,
                 Missing::Feature(name) => write!(f, ", does not support feature {name}")?,
                 Missing::Extension(name) => write!(f, ", does not support extension {name}")?,
+                Missing::Failed(error) => write!(f, ", could not be inspected ({error})")?,
                 Missing::NotAskedFor => write!(f, ", is not the requested device")?,
             }
         }

@@ -15,6 +15,18 @@ pub enum StandaloneError {
         /// The result that it returned.
         result: vk::Result,
     },
+    /// The device stopped working. Destroy everything and create a new context.
+    #[error("{call}: the device is lost")]
+    DeviceLost {
+        /// The name of the call that reported it.
+        call: &'static str,
+    },
+    /// The window's surface can no longer be used. Destroy the swapchain and create a new surface.
+    #[error("{call}: the window's surface is lost")]
+    SurfaceLost {
+        /// The name of the call that reported it.
+        call: &'static str,
+    },
     /// There is no Vulkan loader on this machine.
     #[error("the Vulkan loader could not be loaded")]
     Loader {
@@ -71,13 +83,56 @@ pub enum StandaloneError {
         /// Index of the context's queue family.
         queue_family: u32,
     },
+    /// A format is of the wrong kind for this field.
+    #[error("{object}: `{field}` is {format:?}: {rule}")]
+    FormatKind {
+        /// The kind of object, with its debug name if it has one.
+        object: String,
+        /// The field of the description.
+        field: &'static str,
+        /// The format.
+        format: vk::Format,
+        /// The rule that the format breaks.
+        rule: &'static str,
+    },
     /// The device does not support this use of a format.
-    #[error("format {format:?} does not support {missing:?} with optimal tiling")]
+    #[error("{object}: `{field}` is {format:?}, which does not support {missing:?} on this device")]
     Format {
+        /// The kind of object, with its debug name if it has one.
+        object: String,
+        /// The field of the description.
+        field: &'static str,
         /// The format.
         format: vk::Format,
         /// The format features that were asked for and are missing.
         missing: vk::FormatFeatureFlags,
+    },
+    /// An image cannot have this usage.
+    #[error("{object}: `{field}` contains {usage:?}: {rule}")]
+    ImageUsage {
+        /// The kind of object, with its debug name if it has one.
+        object: String,
+        /// The field of the description.
+        field: &'static str,
+        /// The flags that are not allowed.
+        usage: vk::ImageUsageFlags,
+        /// The rule that they break.
+        rule: &'static str,
+    },
+    /// The device does not support this combination of format, usage and samples.
+    #[error(
+        "image `{name}`: the device does not support {format:?} with usage {usage:?} and samples \
+         {samples:?}"
+    )]
+    ImageUnsupported {
+        /// The image's debug name.
+        name: String,
+        /// The format.
+        format: vk::Format,
+        /// The usage, with the flags that throng adds.
+        usage: vk::ImageUsageFlags,
+        /// The samples.
+        samples: vk::SampleCountFlags,
     },
     /// The format cannot be converted to RGBA bytes.
     #[error("format {format:?} does not have four 8-bit channels")]
@@ -86,22 +141,58 @@ pub enum StandaloneError {
         format: vk::Format,
     },
     /// The device cannot draw with this number of samples.
-    #[error("sample count {asked:?} is not supported: the device supports {supported:?}")]
+    #[error("{object}: `samples` is {asked:?}: it must be one of {supported:?} on this device")]
     Samples {
+        /// The kind of object, with its debug name if it has one.
+        object: String,
         /// The sample count that was asked for.
         asked: vk::SampleCountFlags,
         /// The sample counts that both colour and depth attachments support.
         supported: vk::SampleCountFlags,
     },
     /// An image would be empty or too large.
-    #[error("image size {width} × {height} is not supported: each side must be 1 to {max}")]
+    #[error(
+        "image `{name}`: size {width} × {height} is not supported: each side must be 1 to {max}"
+    )]
     Extent {
+        /// The image's debug name.
+        name: String,
         /// Width in texels.
         width: u32,
         /// Height in texels.
         height: u32,
         /// The largest width or height that is supported.
         max: u32,
+    },
+    /// A buffer would be empty or too large.
+    #[error("buffer `{name}`: size {size} is not supported: it must be 1 to {max} bytes")]
+    BufferSize {
+        /// The buffer's debug name.
+        name: String,
+        /// The size in bytes.
+        size: u64,
+        /// The largest size that the device supports, `maxBufferSize`.
+        max: u64,
+    },
+    /// A buffer's usage needs a feature or an extension that is not enabled.
+    #[error("buffer `{name}`: `usage` contains {usage:?}, which {rule}")]
+    BufferUsage {
+        /// The buffer's debug name.
+        name: String,
+        /// The flags that are not allowed.
+        usage: vk::BufferUsageFlags,
+        /// The rule that they break.
+        rule: &'static str,
+    },
+    /// A buffer or image is larger than the memory that it could be in.
+    #[error("`{name}` needs {size} bytes of memory: the largest suitable heap has {max}")]
+    MemorySize {
+        /// The debug name of the buffer or image.
+        name: String,
+        /// The size that it needs in bytes.
+        size: u64,
+        /// The size of the largest heap that it could be in.
+        max: u64,
     },
     /// A range of bytes lies outside of its buffer.
     #[error(
@@ -124,6 +215,35 @@ pub enum StandaloneError {
         /// The kind of object, with its debug name if it has one.
         object: String,
     },
+    /// A frame is not the one that is being recorded.
+    #[error(
+        "frame {frame_index} is not being recorded: it was submitted, begun again or destroyed, \
+         or it belongs to other frames in flight"
+    )]
+    StaleFrame {
+        /// Index of the frame in flight.
+        frame_index: usize,
+    },
+    /// A frame can acquire only one image.
+    #[error("frame {frame_index} has already acquired an image")]
+    FrameHasImage {
+        /// Index of the frame in flight.
+        frame_index: usize,
+    },
+    /// A swapchain cannot be recreated while images of it are acquired.
+    #[error("{count} images of the swapchain are acquired: present or drop them first")]
+    ImagesAcquired {
+        /// The number of images that are acquired and neither presented nor dropped.
+        count: usize,
+    },
+    /// An acquired image cannot be used in this place.
+    #[error("swapchain image {index} {rule}")]
+    WrongImage {
+        /// The image's index in its swapchain.
+        index: u32,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
     /// The buffer's memory is not accessible from the CPU.
     #[error("buffer `{name}` is not mapped")]
     NotMapped {
@@ -142,7 +262,11 @@ pub(super) trait Check<T> {
 
 impl<T> Check<T> for Result<T, vk::Result> {
     fn check(self, call: &'static str) -> Result<T, StandaloneError> {
-        self.map_err(|result| StandaloneError::Vulkan { call, result })
+        self.map_err(|result| match result {
+            vk::Result::ERROR_DEVICE_LOST => StandaloneError::DeviceLost { call },
+            vk::Result::ERROR_SURFACE_LOST_KHR => StandaloneError::SurfaceLost { call },
+            result => StandaloneError::Vulkan { call, result },
+        })
     }
 }
 

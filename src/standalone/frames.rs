@@ -2,11 +2,15 @@
 
 use super::context::ContextId;
 use super::error::Check;
-use super::{Context, Result, SwapchainImage};
+use super::{Context, Result, StandaloneError, SwapchainImage};
 use ash::vk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One frame being recorded.
-#[derive(Clone, Copy, Debug)]
+///
+/// [`Frames::submit`] consumes it. It is stale once its frame in flight is begun again.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct FrameCommands {
     /// Index of the frame in flight.
@@ -18,6 +22,43 @@ pub struct FrameCommands {
     pub cmd: vk::CommandBuffer,
     /// Signalled by [`Swapchain::acquire`](super::swapchain::Swapchain::acquire).
     pub(super) acquired: vk::Semaphore,
+    number: u64,
+    state: Arc<FrameState>,
+}
+
+/// What a frame in flight and its [`FrameCommands`] both need to know.
+#[derive(Debug)]
+struct FrameState {
+    owner: ContextId,
+    /// The number of the [`FrameCommands`] that is being recorded, or 0.
+    recording: AtomicU64,
+    /// Set if an image was acquired, and no submission has waited for `acquired` yet.
+    has_image: AtomicBool,
+}
+
+impl FrameCommands {
+    /// Fails if this frame cannot acquire an image.
+    pub(super) fn check_acquire(&self, context: &Context) -> Result<()> {
+        context.check_own(self.state.owner, OBJECT)?;
+        let frame_index = self.frame_index;
+        if !self.is_recording() {
+            return Err(StandaloneError::StaleFrame { frame_index });
+        }
+        if self.state.has_image.load(Ordering::Relaxed) {
+            return Err(StandaloneError::FrameHasImage { frame_index });
+        }
+        Ok(())
+    }
+
+    /// Records that an image was acquired. Returns the number of this frame.
+    pub(super) fn image_acquired(&self) -> u64 {
+        self.state.has_image.store(true, Ordering::Relaxed);
+        self.number
+    }
+
+    fn is_recording(&self) -> bool {
+        self.state.recording.load(Ordering::Relaxed) == self.number
+    }
 }
 
 /// The name of this object in errors.
@@ -32,7 +73,7 @@ pub struct Frames {
 }
 
 /// The objects of one frame in flight.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct InFlight {
     pool: vk::CommandPool,
     cmd: vk::CommandBuffer,
@@ -40,6 +81,7 @@ struct InFlight {
     fence: vk::Fence,
     submitted: bool,
     acquired: vk::Semaphore,
+    state: Arc<FrameState>,
 }
 
 impl Frames {
@@ -55,7 +97,7 @@ impl Frames {
             next: 0,
         };
         for _ in 0..frames_in_flight.max(1) {
-            let mut frame = InFlight::default();
+            let mut frame = InFlight::new(context.id());
             let result = frame.build(context);
             frames.frames.push(frame);
             if let Err(error) = result {
@@ -75,7 +117,7 @@ impl Frames {
     /// Waits until the next frame in flight is free, and begins its command buffer.
     ///
     /// If a frame is begun and not submitted, for example because there is no image to draw to, the
-    /// same frame is begun again.
+    /// same frame is begun again. If it had acquired an image, this waits until the image is ready.
     ///
     /// # Errors
     ///
@@ -85,7 +127,9 @@ impl Frames {
         context.check_own(self.owner, OBJECT)?;
         let frame_index = self.next;
         let frame = &mut self.frames[frame_index];
+        frame.state.recording.store(0, Ordering::Relaxed);
         frame.wait(context)?;
+        frame.wait_for_image(context)?;
         let info = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: the frame's last submission has finished.
@@ -99,27 +143,31 @@ impl Frames {
                 .begin_command_buffer(frame.cmd, &info)
                 .check("vkBeginCommandBuffer")?;
         }
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        frame.state.recording.store(number, Ordering::Relaxed);
         Ok(FrameCommands {
             frame_index,
             cmd: frame.cmd,
             acquired: frame.acquired,
+            number,
+            state: Arc::clone(&frame.state),
         })
     }
 
     /// Ends the frame's command buffer and submits it.
     ///
-    /// If there is an image, the submission waits for its acquisition before it writes colour, and
-    /// the image can be presented afterwards.
+    /// If the frame has acquired an image, the submission waits for it before it writes colour. If
+    /// the image is passed, it can be presented afterwards.
     ///
     /// # Errors
     ///
-    /// As [`Frames::begin`].
+    /// As [`Frames::begin`]. Also returns an error if `frame` is not the one that [`Frames::begin`]
+    /// returned last, or if `image` was not acquired with it.
     ///
     /// # Safety
     ///
-    /// - `frame` is the one that [`Frames::begin`] returned last.
-    /// - The recorded commands are valid.
-    /// - `image` was acquired with this frame.
+    /// The recorded commands are valid.
     pub unsafe fn submit(
         &mut self,
         context: &mut Context,
@@ -127,8 +175,16 @@ impl Frames {
         image: Option<&SwapchainImage>,
     ) -> Result<()> {
         context.check_own(self.owner, OBJECT)?;
-        let in_flight = &mut self.frames[frame.frame_index];
-        let wait = image.map(|_| {
+        let frame_index = frame.frame_index;
+        let in_flight = match self.frames.get_mut(frame_index) {
+            Some(ours) if Arc::ptr_eq(&ours.state, &frame.state) && frame.is_recording() => ours,
+            _ => return Err(StandaloneError::StaleFrame { frame_index }),
+        };
+        if let Some(image) = image {
+            image.check_submit(frame.number)?;
+        }
+        let has_image = in_flight.state.has_image.load(Ordering::Relaxed);
+        let wait = has_image.then(|| {
             vk::SemaphoreSubmitInfo::default()
                 .semaphore(frame.acquired)
                 .stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)
@@ -143,8 +199,10 @@ impl Frames {
             .wait_semaphore_infos(wait.as_slice())
             .command_buffer_infos(&cmds)
             .signal_semaphore_infos(signal.as_slice())];
-        // SAFETY: the caller guarantees that `frame` was begun last and its recording is valid. The
-        // fence's last use was waited for.
+        // A failed submission leaves a frame that must be begun again.
+        in_flight.state.recording.store(0, Ordering::Relaxed);
+        // SAFETY: `frame` is recording, as was just checked, and the caller guarantees that its
+        // commands are valid. The fence's last use was waited for.
         unsafe {
             let device = &context.device;
             device
@@ -158,7 +216,11 @@ impl Frames {
                 .check("vkQueueSubmit2")?;
         }
         in_flight.submitted = true;
-        self.next = (frame.frame_index + 1) % self.frames.len();
+        in_flight.state.has_image.store(false, Ordering::Relaxed);
+        if let Some(image) = image {
+            image.submitted();
+        }
+        self.next = (frame_index + 1) % self.frames.len();
         Ok(())
     }
 
@@ -174,6 +236,7 @@ impl Frames {
 
     fn release(&mut self, context: &Context) {
         for frame in self.frames.drain(..) {
+            frame.state.recording.store(0, Ordering::Relaxed);
             // SAFETY: the objects belong to this device and are no longer used. Null is ignored.
             unsafe {
                 context.device.destroy_command_pool(frame.pool, None);
@@ -196,6 +259,21 @@ impl Drop for Frames {
 }
 
 impl InFlight {
+    fn new(owner: ContextId) -> Self {
+        Self {
+            pool: vk::CommandPool::null(),
+            cmd: vk::CommandBuffer::null(),
+            fence: vk::Fence::null(),
+            submitted: false,
+            acquired: vk::Semaphore::null(),
+            state: Arc::new(FrameState {
+                owner,
+                recording: AtomicU64::new(0),
+                has_image: AtomicBool::new(false),
+            }),
+        }
+    }
+
     fn build(&mut self, context: &Context) -> Result<()> {
         let device = &context.device;
         let info = vk::CommandPoolCreateInfo::default()
@@ -221,6 +299,31 @@ impl InFlight {
                 .check("vkCreateSemaphore")?;
         }
         Ok(())
+    }
+
+    /// Waits for the acquisition of an image that was never submitted.
+    ///
+    /// Its semaphore can then be signalled again.
+    fn wait_for_image(&mut self, context: &mut Context) -> Result<()> {
+        if !self.state.has_image.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let wait = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(self.acquired)
+            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        let submit = [vk::SubmitInfo2::default().wait_semaphore_infos(&wait)];
+        // SAFETY: the acquisition signals the semaphore, and no submission has waited for it. The
+        // fence's last use was waited for.
+        unsafe {
+            let device = &context.device;
+            device.reset_fences(&[self.fence]).check("vkResetFences")?;
+            device
+                .queue_submit2(context.queue, &submit, self.fence)
+                .check("vkQueueSubmit2")?;
+        }
+        self.state.has_image.store(false, Ordering::Relaxed);
+        self.submitted = true;
+        self.wait(context)
     }
 
     fn wait(&mut self, context: &Context) -> Result<()> {

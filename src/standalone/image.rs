@@ -1,19 +1,11 @@
 //! A two-dimensional image with its memory and one view, used for attachments.
 
 use super::error::Check;
-use super::{Context, Result, StandaloneError, buffer};
+use super::image_rules::{ImageDesc, aspect, check_image};
+use super::{Context, Result, buffer, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
-
-/// Settings for a new [`Image`].
-pub(super) struct ImageDesc<'a> {
-    pub(super) name: &'a str,
-    pub(super) extent: vk::Extent2D,
-    pub(super) format: vk::Format,
-    pub(super) samples: vk::SampleCountFlags,
-    pub(super) usage: vk::ImageUsageFlags,
-}
 
 /// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
@@ -22,6 +14,8 @@ pub(super) struct Image {
     pub(super) handle: vk::Image,
     pub(super) view: vk::ImageView,
     allocation: Option<Allocation>,
+    /// Memory of a transient image that never leaves the chip. Null if the device has none.
+    lazy: vk::DeviceMemory,
 }
 
 impl Image {
@@ -31,6 +25,7 @@ impl Image {
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
             allocation: None,
+            lazy: vk::DeviceMemory::null(),
         };
         match image.build(context, desc) {
             Ok(()) => Ok(image),
@@ -42,7 +37,7 @@ impl Image {
     }
 
     fn build(&mut self, context: &mut Context, desc: &ImageDesc<'_>) -> Result<()> {
-        check_extent(context, desc.extent)?;
+        check_image(context, desc)?;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(desc.format)
@@ -52,11 +47,11 @@ impl Image {
             .samples(desc.samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.usage);
-        // SAFETY: the device is alive, and extent, format and samples were checked.
+        // SAFETY: the device is alive, and supports this image, as was just checked.
         self.handle = unsafe { context.device.create_image(&info, None) }.check("vkCreateImage")?;
         // SAFETY: the image is new.
         unsafe { context.set_name(self.handle, desc.name) }?;
-        self.bind(context)?;
+        self.bind(context, desc.usage)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(self.handle)
             .view_type(vk::ImageViewType::TYPE_2D)
@@ -69,10 +64,16 @@ impl Image {
         unsafe { context.set_name(self.view, desc.name) }
     }
 
-    fn bind(&mut self, context: &mut Context) -> Result<()> {
+    fn bind(&mut self, context: &mut Context, usage: vk::ImageUsageFlags) -> Result<()> {
         // SAFETY: the image is of this device.
         let requirements = unsafe { context.device.get_image_memory_requirements(self.handle) };
+        if usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT)
+            && let Some(kind) = memory_rules::lazy_type(context, requirements.memory_type_bits)
+        {
+            return self.bind_lazy(context, requirements.size, kind);
+        }
         let location = MemoryLocation::GpuOnly;
+        memory_rules::check_heap(context, &self.name, &requirements, location)?;
         let allocation = buffer::allocate(context, &self.name, requirements, location, false)?;
         // Stored before it is bound, so that an error frees it.
         let allocation = self.allocation.insert(allocation);
@@ -85,13 +86,32 @@ impl Image {
         .check("vkBindImageMemory")
     }
 
+    fn bind_lazy(&mut self, context: &Context, size: vk::DeviceSize, kind: u32) -> Result<()> {
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(size)
+            .memory_type_index(kind);
+        // SAFETY: the image allows this memory type, and the memory lives as long as the image.
+        unsafe {
+            self.lazy = context
+                .device
+                .allocate_memory(&info, None)
+                .check("vkAllocateMemory")?;
+            context
+                .device
+                .bind_image_memory(self.handle, self.lazy, 0)
+                .check("vkBindImageMemory")
+        }
+    }
+
     /// Destroys all handles that exist. The device must no longer use them.
     pub(super) fn release(&mut self, context: &mut Context) {
         // SAFETY: the handles belong to this device and are no longer used. Null is ignored.
         unsafe {
             context.device.destroy_image_view(self.view, None);
             context.device.destroy_image(self.handle, None);
+            context.device.free_memory(self.lazy, None);
         }
+        self.lazy = vk::DeviceMemory::null();
         self.view = vk::ImageView::null();
         self.handle = vk::Image::null();
         buffer::free(context, &self.name, &mut self.allocation);
@@ -103,33 +123,6 @@ impl Drop for Image {
         if self.handle != vk::Image::null() {
             log::warn!("image `{}` was dropped without destroy", self.name);
         }
-    }
-}
-
-fn check_extent(context: &Context, extent: vk::Extent2D) -> Result<()> {
-    let vk::Extent2D { width, height } = extent;
-    let limits = &context.properties.limits;
-    let max = limits
-        .max_image_dimension2_d
-        .min(limits.max_framebuffer_width)
-        .min(limits.max_framebuffer_height);
-    if (1..=max).contains(&width) && (1..=max).contains(&height) {
-        return Ok(());
-    }
-    Err(StandaloneError::Extent { width, height, max })
-}
-
-/// The aspects of a format.
-pub(super) fn aspect(format: vk::Format) -> vk::ImageAspectFlags {
-    use vk::ImageAspectFlags as Aspect;
-    match format {
-        vk::Format::D16_UNORM | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D32_SFLOAT => {
-            Aspect::DEPTH
-        }
-        vk::Format::D16_UNORM_S8_UINT
-        | vk::Format::D24_UNORM_S8_UINT
-        | vk::Format::D32_SFLOAT_S8_UINT => Aspect::DEPTH | Aspect::STENCIL,
-        _ => Aspect::COLOR,
     }
 }
 

@@ -57,9 +57,12 @@ mod formats;
 mod frames;
 mod handles;
 mod image;
+mod image_rules;
 mod instance;
+mod memory_rules;
 mod one_off;
 mod readback;
+mod select;
 mod surface;
 mod swapchain;
 mod target;
@@ -76,6 +79,9 @@ pub use formats::Formats;
 pub use frames::{FrameCommands, Frames};
 pub use handles::Handles;
 pub use readback::{ImageRead, read_buffer, read_image};
+// For the tests and benches of this crate: not part of the API.
+#[doc(hidden)]
+pub use select::select;
 pub use surface::{Surface, Window};
 pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};

@@ -125,7 +125,11 @@ fn staging(context: &mut Context, size: u64) -> Result<Buffer> {
 }
 
 fn finish(context: &mut Context, mut from: Buffer, result: Result<()>) -> Result<Vec<u8>> {
-    let bytes = result.and_then(|()| from.bytes().map(<[u8]>::to_vec));
+    let bytes = result.and_then(|()| {
+        let mut bytes = vec![0; usize::try_from(from.size).unwrap_or(usize::MAX)];
+        from.read_mapped(context, 0, &mut bytes)?;
+        Ok(bytes)
+    });
     from.release(context);
     bytes
 }

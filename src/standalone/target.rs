@@ -2,7 +2,8 @@
 
 use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
 use super::context::ContextId;
-use super::image::{Image, ImageDesc, aspect, whole};
+use super::image::{Image, whole};
+use super::image_rules::{ImageDesc, check_color_usage};
 use super::readback::{ImageRead, read_image};
 use super::{Context, Formats, Result, StandaloneError};
 use ash::vk;
@@ -21,8 +22,14 @@ pub struct TargetDesc<'a> {
     /// Samples of colour and depth. With more than one, colour is resolved.
     pub samples: vk::SampleCountFlags,
     /// Usage of the resolved colour image, besides drawing and copying from it.
+    ///
+    /// `SAMPLED`, `STORAGE` and `INPUT_ATTACHMENT` are allowed if the device supports them.
     pub color_usage: vk::ImageUsageFlags,
-    /// Usage of the depth image besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
+    ///
+    /// If this is empty or contains `TRANSIENT_ATTACHMENT`, depth is discarded after rendering, and
+    /// may need no memory at all. To load depth into another rendering, set
+    /// `DEPTH_STENCIL_ATTACHMENT`.
     pub depth_usage: vk::ImageUsageFlags,
 }
 
@@ -56,6 +63,11 @@ pub struct Target {
     attachments: Attachments,
 }
 
+/// The name of a target in errors.
+fn object(name: &str) -> String {
+    format!("target `{name}`")
+}
+
 const RESTING: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
 
 impl Target {
@@ -63,8 +75,13 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// Returns an error if the device does not support the formats, samples or extent, and the
-    /// errors of the allocator and of the Vulkan calls.
+    /// Returns an error if:
+    ///
+    /// - the formats are not a colour format and a format with a depth aspect,
+    /// - Vulkan does not allow a usage flag, or the flag needs a feature or extension that is not
+    ///   enabled,
+    /// - the device does not support the combination of format, usage, samples and extent,
+    /// - the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &TargetDesc<'_>) -> Result<Self> {
         let copied = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
         let color_usage = desc.color_usage | vk::ImageUsageFlags::COLOR_ATTACHMENT | copied;
@@ -73,9 +90,12 @@ impl Target {
             depth: desc.depth_format,
             samples: desc.samples,
         };
+        let object = object(desc.name);
+        check_color_usage(&object, desc.color_usage)?;
         let mut attachments = Attachments::new(
             context,
             &AttachmentsDesc {
+                object: &object,
                 name: desc.name,
                 extent: desc.extent,
                 formats,
@@ -130,6 +150,8 @@ impl Target {
     }
 
     /// The depth image and its view, if there is one. It has the samples of the render pass.
+    ///
+    /// It keeps its contents after rendering only if [`TargetDesc::depth_usage`] asks for a usage.
     #[must_use]
     pub fn depth(&self) -> Option<(vk::Image, vk::ImageView)> {
         self.attachments.depth.as_ref().map(|i| (i.handle, i.view))
@@ -150,7 +172,7 @@ impl Target {
     ///
     /// # Safety
     ///
-    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    /// `cmd` is inside of the rendering that `begin`, with [`Begin::suspends`], or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };
@@ -239,7 +261,7 @@ impl Target {
     }
 
     fn object(&self) -> String {
-        format!("target `{}`", self.name)
+        object(&self.name)
     }
 
     fn release(&mut self, context: &mut Context) {
@@ -256,7 +278,7 @@ impl Target {
 
     /// Clears a new target and puts it in the layout that it has between frames.
     fn clear(&self, context: &mut Context) -> Result<()> {
-        let range = whole(aspect(self.formats().color));
+        let range = whole(vk::ImageAspectFlags::COLOR);
         let to = |stage, access, old, new| {
             vk::ImageMemoryBarrier2::default()
                 .image(self.color.handle)

@@ -201,7 +201,7 @@ fn check_skinned(
     to_host(&context.device, cmd);
     frames_in_flight.submit(context, 0);
     frames_in_flight.wait(context, 0);
-    let got = floats(&to);
+    let got = floats(context, &to);
     let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
     let out = WriteOnly::over(&mut want);

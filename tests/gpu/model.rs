@@ -228,7 +228,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
                     &flight,
                     &model.ids,
                     &numbers,
-                    outputs[frame_index as usize].words(),
+                    &outputs[frame_index as usize].words(&setup.context),
                 );
                 if model.rng.chance(5) {
                     // The frame is begun and skipped. Nothing may be lost.
@@ -245,7 +245,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
         }
         for frame_index in 0..FRAMES_IN_FLIGHT {
             frames_in_flight.wait(&setup.context, frame_index);
-            let words = outputs[frame_index as usize].words();
+            let words = &outputs[frame_index as usize].words(&setup.context);
             check(&flights[frame_index as usize], &model.ids, &numbers, words);
         }
         println!(

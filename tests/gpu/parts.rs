@@ -9,7 +9,7 @@ use crate::reference::poser::Poser;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
 use crate::support::made::{built, ribbon};
-use crate::support::probe::{Output, Probe};
+use crate::support::probe::Probe;
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
 use throng::builtin;
@@ -62,7 +62,7 @@ fn storage(setup: &mut Setup, name: &str, bytes: &[u8]) -> Buffer {
         location: MemoryLocation::CpuToGpu,
     };
     let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
-    buffer.write(0, bytes).unwrap();
+    buffer.write(&setup.context, 0, bytes).unwrap();
     buffer
 }
 
@@ -178,7 +178,13 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         Probe::finish(raw, cmd);
     };
     context.submit_and_wait(record).unwrap();
-    let seen = seen(character, &deformed, &looked, stride as usize, &records);
+    let seen = seen(
+        character,
+        &deformed.words(context),
+        &looked.words(context),
+        stride as usize,
+        &records,
+    );
 
     unsafe { context.device.destroy_descriptor_pool(pool, None) };
     for output in [deformed, looked] {
@@ -227,8 +233,8 @@ fn copied(device: &ash::Device, cmd: vk::CommandBuffer) {
 
 fn seen(
     character: &Character,
-    deformed: &Output,
-    looked: &Output,
+    deformed: &[u32],
+    looked: &[u32],
     stride: usize,
     records: &[GpuInstance],
 ) -> Vec<Seen> {
@@ -239,10 +245,10 @@ fn seen(
             f32::from_bits(words[2]),
         )
     };
-    let mut vertices = deformed.words().chunks_exact(8);
+    let mut vertices = deformed.chunks_exact(8);
     let mut all = Vec::new();
     for (at, record) in records.iter().enumerate() {
-        let words = &looked.words()[(records.len() - 1 - at) * stride..][..stride];
+        let words = &looked[(records.len() - 1 - at) * stride..][..stride];
         assert_eq!(words[0], at as u32, "the visible list is read");
         let bytes: Vec<u8> = words[1..25].iter().flat_map(|w| w.to_ne_bytes()).collect();
         assert_eq!(bytes, self::words(&[*record]), "the instance's record");

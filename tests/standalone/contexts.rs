@@ -27,6 +27,8 @@ fn another_context_is_refused() {
     // SAFETY: `frame` was begun last, and the other context is rejected.
     let refused = unsafe { frames.submit(&mut other, frame, None) };
     assert_foreign(refused, "the set of frames in flight");
+    // The rejected frame is begun again.
+    let frame = frames.begin(&mut context).expect("a frame");
     // SAFETY: as above, with the right context.
     unsafe { frames.submit(&mut context, frame, None) }.expect("a submission");
     frames.destroy(&mut context);

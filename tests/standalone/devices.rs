@@ -4,7 +4,7 @@ use crate::setup::{alone, context, desc, finish, finish_second, second, with};
 use std::process::Command;
 use throng::ash::vk;
 use throng::standalone::{
-    Context, ContextDesc, DEVICE_VARIABLE, FeatureSet, Missing, StandaloneError, Validation,
+    Context, ContextDesc, DEVICE_VARIABLE, FeatureSet, Missing, StandaloneError, Validation, select,
 };
 
 #[test]
@@ -133,4 +133,40 @@ fn child_without_layer() {
             .expect("a context without validation")
             .across_submits
     );
+}
+
+/// The driver of the first of two devices fails when it is asked what it supports.
+#[test]
+fn a_failing_driver_does_not_hide_other_devices() {
+    let context = context();
+    let device = |index, kind| {
+        let mut info = context.info.clone();
+        (info.index, info.kind) = (index, kind);
+        info
+    };
+    let failing = || {
+        let call = "vkEnumerateDeviceExtensionProperties";
+        let result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        let error = StandaloneError::Vulkan { call, result };
+        (device(0, vk::PhysicalDeviceType::DISCRETE_GPU), Err(error))
+    };
+    let working = |index, kind| (device(index, kind), Ok((index, Vec::new())));
+    let cpu = vk::PhysicalDeviceType::CPU;
+    let integrated = vk::PhysicalDeviceType::INTEGRATED_GPU;
+    let all = [failing(), working(1, cpu), working(2, integrated)];
+    assert_eq!(select(None, all).expect("two devices"), [2, 1]);
+    for (asked, wanted) in [
+        (None, Missing::Failed(String::new())),
+        (Some("0"), Missing::Failed(String::new())),
+        (Some("1"), Missing::NotAskedFor),
+    ] {
+        let error = select::<usize>(asked, [failing()]).expect_err("no device");
+        let StandaloneError::NoDevice { devices, .. } = &error else {
+            panic!("{error:?}");
+        };
+        let missing = devices.iter().flat_map(|device| &device.missing);
+        let missing: Vec<_> = missing.map(std::mem::discriminant).collect();
+        assert_eq!(missing, [std::mem::discriminant(&wanted)], "{error}");
+    }
+    finish(context);
 }

@@ -8,6 +8,7 @@ mod buffers;
 mod contexts;
 mod devices;
 mod features;
+mod frames;
 mod messages;
 mod setup;
 mod targets;

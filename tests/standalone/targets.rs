@@ -1,6 +1,8 @@
 //! Targets: cleared, resolved, resumed, read back and refused.
 
 use crate::setup::{context, finish};
+use std::ffi::{CStr, c_void};
+use std::sync::Mutex;
 use throng::ash::{self, vk};
 use throng::standalone::{
     Begin, Frames, ImageRead, StandaloneError, Target, TargetDesc, read_image,
@@ -39,6 +41,7 @@ fn assert_all(bytes: &[u8], wanted: [u8; 4]) {
 const ORANGE: Begin = Begin {
     color: [1.0, 0.5, 0.0, 1.0],
     depth: 0.0,
+    suspends: false,
     flags: vk::RenderingFlags::empty(),
 };
 
@@ -92,7 +95,11 @@ fn resuming_keeps_what_was_drawn() {
         let bytes = draw(&desc, |device, cmd, target| {
             // SAFETY: `cmd` is recording, and the calls are in their required order.
             unsafe {
-                target.begin(device, cmd, &ORANGE);
+                let begin = Begin {
+                    suspends: true,
+                    ..ORANGE
+                };
+                target.begin(device, cmd, &begin);
                 target.suspend(device, cmd);
                 target.resume(device, cmd, vk::RenderingFlags::empty());
                 target.end(device, cmd);
@@ -174,10 +181,18 @@ fn a_target_is_drawn_to_again_and_again() {
 
 #[test]
 fn refuses_targets_that_cannot_be() {
+    type Usage = vk::ImageUsageFlags;
     type Is = fn(&StandaloneError) -> bool;
     let is_extent: Is = |error| matches!(error, StandaloneError::Extent { .. });
     let is_samples: Is = |error| matches!(error, StandaloneError::Samples { .. });
-    let is_format: Is = |error| matches!(error, StandaloneError::Format { .. });
+    let is_kind: Is = |error| matches!(error, StandaloneError::FormatKind { .. });
+    let is_usage: Is = |error| matches!(error, StandaloneError::ImageUsage { .. });
+    let is_unsupported: Is = |error| {
+        matches!(
+            error,
+            StandaloneError::ImageUnsupported { .. } | StandaloneError::Format { .. }
+        )
+    };
     let extent = |width| TargetDesc {
         extent: vk::Extent2D { width, height: 4 },
         ..TargetDesc::default()
@@ -186,22 +201,228 @@ fn refuses_targets_that_cannot_be() {
         samples: vk::SampleCountFlags::from_raw(flags),
         ..TargetDesc::default()
     };
-    let depth_as_color = TargetDesc {
-        color_format: vk::Format::D32_SFLOAT,
+    let color = |color_format| TargetDesc {
+        color_format,
         ..TargetDesc::default()
     };
+    let depth = |format| TargetDesc {
+        depth_format: Some(format),
+        ..TargetDesc::default()
+    };
+    let multisampled_integer = TargetDesc {
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..color(vk::Format::R8G8B8A8_UINT)
+    };
+    let color_usage = |color_usage| TargetDesc {
+        color_usage,
+        ..TargetDesc::default()
+    };
+    let depth_usage = |depth_usage| TargetDesc {
+        depth_usage,
+        ..TargetDesc::default()
+    };
+    let multisampled_storage = TargetDesc {
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..depth_usage(Usage::STORAGE)
+    };
+    let density = Usage::FRAGMENT_DENSITY_MAP_EXT;
+    let shading = Usage::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
+    let transient = Usage::TRANSIENT_ATTACHMENT;
     let mut context = context();
     for (row, desc, is_wanted) in [
         ("no texels", extent(0), is_extent),
         ("too many texels", extent(u32::MAX), is_extent),
         ("no samples", samples(0), is_samples),
         ("64 samples", samples(1 << 6), is_samples),
-        ("depth as colour", depth_as_color, is_format),
+        ("depth as colour", color(vk::Format::D32_SFLOAT), is_kind),
+        ("stencil as colour", color(vk::Format::S8_UINT), is_kind),
+        ("no colour format", color(vk::Format::UNDEFINED), is_kind),
+        (
+            "compressed colour",
+            color(vk::Format::BC7_SRGB_BLOCK),
+            is_kind,
+        ),
+        (
+            "two planes",
+            color(vk::Format::G8_B8R8_2PLANE_420_UNORM),
+            is_kind,
+        ),
+        (
+            "unknown format",
+            color(vk::Format::from_raw(77_777)),
+            is_kind,
+        ),
+        (
+            "exponent",
+            color(vk::Format::E5B9G9R9_UFLOAT_PACK32),
+            is_unsupported,
+        ),
+        ("integers with samples", multisampled_integer, is_kind),
+        ("stencil as depth", depth(vk::Format::S8_UINT), is_kind),
+        ("colour as depth", depth(vk::Format::R32_SFLOAT), is_kind),
+        ("transient colour", color_usage(transient), is_usage),
+        (
+            "colour as depth attachment",
+            color_usage(Usage::DEPTH_STENCIL_ATTACHMENT),
+            is_usage,
+        ),
+        ("colour for density", color_usage(density), is_usage),
+        ("colour for shading rates", color_usage(shading), is_usage),
+        (
+            "unknown usage",
+            color_usage(Usage::from_raw(1 << 30)),
+            is_usage,
+        ),
+        (
+            "transient depth to sample",
+            depth_usage(transient | Usage::SAMPLED),
+            is_usage,
+        ),
+        (
+            "depth as colour attachment",
+            depth_usage(Usage::COLOR_ATTACHMENT),
+            is_usage,
+        ),
+        ("depth for density", depth_usage(density), is_usage),
+        ("samples to store to", multisampled_storage, is_usage),
+        (
+            "depth to store to",
+            depth_usage(Usage::STORAGE),
+            is_unsupported,
+        ),
+        (
+            "sRGB to store to",
+            color_usage(Usage::STORAGE),
+            is_unsupported,
+        ),
     ] {
         match Target::new(&mut context, &desc) {
             Err(error) => assert!(is_wanted(&error), "{row}: {error:?}"),
             Ok(target) => panic!("{row}: {target:?}"),
         }
+    }
+    finish(context);
+}
+
+/// Every usage that the rules allow is one that the validation layer accepts.
+#[test]
+fn targets_take_the_usage_that_the_device_supports() {
+    type Usage = vk::ImageUsageFlags;
+    let transient = Usage::TRANSIENT_ATTACHMENT;
+    let mut context = context();
+    for (samples, color_usage, depth_usage) in [
+        (1, Usage::SAMPLED, Usage::SAMPLED),
+        (4, Usage::SAMPLED | Usage::INPUT_ATTACHMENT, Usage::SAMPLED),
+        (
+            1,
+            Usage::INPUT_ATTACHMENT,
+            Usage::INPUT_ATTACHMENT | transient,
+        ),
+        (4, Usage::empty(), transient),
+    ] {
+        for depth_format in [
+            None,
+            Some(vk::Format::D32_SFLOAT),
+            Some(vk::Format::D16_UNORM),
+        ] {
+            let desc = TargetDesc {
+                samples: vk::SampleCountFlags::from_raw(samples),
+                depth_format,
+                color_usage,
+                depth_usage,
+                ..TargetDesc::default()
+            };
+            let target = Target::new(&mut context, &desc).expect("a target");
+            let record = |device: &ash::Device, cmd| clear(device, cmd, &target);
+            context.submit_and_wait(record).expect("the work ends");
+            target.destroy(&mut context);
+        }
+    }
+    let desc = TargetDesc {
+        color_format: vk::Format::R8G8B8A8_UNORM,
+        color_usage: Usage::STORAGE,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc).expect("a storage image");
+    target.destroy(&mut context);
+    finish(context);
+}
+
+type Ops = [Option<(vk::AttachmentLoadOp, vk::AttachmentStoreOp)>; 2];
+
+/// Load and store operations of colour and depth, in the order of recording.
+static RECORDED: Mutex<Vec<Ops>> = Mutex::new(Vec::new());
+
+unsafe extern "system" fn record_ops(_: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
+    // SAFETY: Vulkan's callers pass valid structures.
+    let ops = unsafe {
+        let depth = (*info).p_depth_attachment.as_ref();
+        [(*info).p_color_attachments.as_ref(), depth].map(|a| a.map(|a| (a.load_op, a.store_op)))
+    };
+    RECORDED.lock().expect("no panic").push(ops);
+}
+
+unsafe extern "system" fn ignore() {}
+
+/// A device whose `vkCmdBeginRendering` only records, and whose other functions do nothing.
+fn recorder() -> ash::Device {
+    let load = |name: &CStr| {
+        if name == c"vkCmdBeginRendering" {
+            record_ops as *const c_void
+        } else {
+            ignore as *const c_void
+        }
+    };
+    // SAFETY: the functions that this test calls take pointers and integers, and return nothing.
+    unsafe { ash::Device::load_with(load, vk::Device::null()) }
+}
+
+/// Depth and multisampled colour are stored only if something reads them afterwards.
+#[test]
+fn only_what_is_read_afterwards_is_stored() {
+    const LOAD: vk::AttachmentLoadOp = vk::AttachmentLoadOp::LOAD;
+    const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
+    const KEEP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
+    const DROP: vk::AttachmentStoreOp = vk::AttachmentStoreOp::DONT_CARE;
+    type Usage = vk::ImageUsageFlags;
+    let mut context = context();
+    let device = recorder();
+    for (samples, depth_usage, suspends, color, depth) in [
+        (1, Usage::empty(), false, KEEP, DROP),
+        (1, Usage::empty(), true, KEEP, KEEP),
+        (1, Usage::INPUT_ATTACHMENT, false, KEEP, KEEP),
+        (1, Usage::DEPTH_STENCIL_ATTACHMENT, false, KEEP, KEEP),
+        (1, Usage::TRANSIENT_ATTACHMENT, false, KEEP, DROP),
+        (4, Usage::TRANSIENT_ATTACHMENT, true, KEEP, KEEP),
+        (1, Usage::SAMPLED, false, KEEP, KEEP),
+        (4, Usage::empty(), false, DROP, DROP),
+        (4, Usage::TRANSFER_SRC, false, DROP, KEEP),
+        (4, Usage::empty(), true, KEEP, KEEP),
+    ] {
+        let desc = TargetDesc {
+            samples: vk::SampleCountFlags::from_raw(samples),
+            depth_usage,
+            ..TargetDesc::default()
+        };
+        let target = Target::new(&mut context, &desc).expect("a target");
+        let begin = Begin { suspends, ..ORANGE };
+        let (cmd, flags) = (vk::CommandBuffer::null(), vk::RenderingFlags::empty());
+        // SAFETY: the functions of this device do nothing.
+        unsafe {
+            target.begin(&device, cmd, &begin);
+            if suspends {
+                target.suspend(&device, cmd);
+                target.resume(&device, cmd, flags);
+            }
+            target.end(&device, cmd);
+        }
+        let mut wanted = vec![[Some((CLEAR, color)), Some((CLEAR, depth))]];
+        if suspends {
+            wanted.push([Some((LOAD, KEEP)), Some((LOAD, KEEP))]);
+        }
+        let recorded = std::mem::take(&mut *RECORDED.lock().expect("no panic"));
+        assert_eq!(recorded, wanted, "{desc:?}");
+        target.destroy(&mut context);
     }
     finish(context);
 }

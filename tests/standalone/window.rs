@@ -5,19 +5,22 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use throng::ash::{khr, vk};
 use throng::standalone::{
-    Acquire, Begin, Context, ContextDesc, Frames, PATIENCE, StandaloneError, Swapchain,
-    SwapchainDesc, Validation,
+    Acquire, Begin, Context, ContextDesc, FrameCommands, Frames, PATIENCE, StandaloneError,
+    Swapchain, SwapchainDesc, SwapchainImage, Validation,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop};
 use winit::platform::pump_events::EventLoopExtPumpEvents;
+use winit::raw_window_handle::{
+    DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle, RawWindowHandle, WindowHandle,
+};
 use winit::window::{Window, WindowAttributes, WindowId};
 
 const FIRST: vk::Extent2D = vk::Extent2D {
@@ -124,14 +127,14 @@ impl Scene {
     fn frame(&mut self, size: vk::Extent2D) -> bool {
         let context = &mut self.context;
         let frame = self.frames.begin(context).expect("a frame");
-        // SAFETY: the frame is new, and the image is submitted and presented below.
-        let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+        let image = match self.swapchain.acquire(context, &frame, size) {
             Ok(Acquire::Image(image)) => image,
             Ok(Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady) => return false,
             Err(error) => panic!("{error}"),
         };
         let begin = Begin {
             color: [0.1, 0.2, 0.4, 1.0],
+            suspends: true,
             ..Begin::default()
         };
         // SAFETY: the calls are in the order that each requires.
@@ -164,9 +167,8 @@ impl Scene {
         let started = Instant::now();
         loop {
             let frame = frames.begin(context).expect("a frame");
-            // SAFETY: the frame is new, and each image is submitted and presented in the order of
-            // acquisition. Vulkan may refuse to hand out several at once.
-            let image = match unsafe { self.swapchain.acquire(context, &frame, size) } {
+            // Vulkan may refuse to hand out several at once.
+            let image = match self.swapchain.acquire(context, &frame, size) {
                 Ok(Acquire::Image(image)) => image,
                 Ok(Acquire::NotReady) => break,
                 other => panic!("{other:?}"),
@@ -210,6 +212,16 @@ impl Scene {
         pump(&mut self.event_loop, &mut self.app, |app| app.size == to);
     }
 
+    /// Begins a frame and acquires an image with it.
+    fn acquire(&mut self) -> (FrameCommands, SwapchainImage) {
+        let context = &mut self.context;
+        let frame = self.frames.begin(context).expect("a frame");
+        match self.swapchain.acquire(context, &frame, self.app.size) {
+            Ok(Acquire::Image(image)) => (frame, image),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Checks that every image has its own present semaphore.
     fn check_semaphores(&self) {
         let loader = khr::swapchain::Device::new(&self.context.instance, &self.context.device);
@@ -222,8 +234,7 @@ impl Scene {
     }
 
     /// Replaces the swapchain of the window. The new one first gets an extent without area.
-    fn replace(&mut self, desc: &SwapchainDesc) {
-        let window = self.app.window.clone().expect("a window");
+    fn replace(&mut self, window: Arc<dyn throng::standalone::Window>, desc: &SwapchainDesc) {
         // A window has one swapchain at a time, so the old one is destroyed first.
         let context = &mut self.context;
         let next = context.surface(window).expect("a second surface");
@@ -238,8 +249,12 @@ fn pump(event_loop: &mut EventLoop<()>, app: &mut App, done: impl Fn(&App) -> bo
     let end = Instant::now() + Duration::from_secs(20);
     while !done(app) {
         assert!(Instant::now() < end, "the window system says nothing");
-        let _ = event_loop.pump_app_events(Some(Duration::from_millis(10)), app);
+        pump_once(event_loop, app);
     }
+}
+
+fn pump_once(event_loop: &mut EventLoop<()>, app: &mut App) {
+    let _ = event_loop.pump_app_events(Some(Duration::from_millis(10)), app);
 }
 
 fn minimise(scene: &mut Scene) {
@@ -289,16 +304,160 @@ fn resize(scene: &mut Scene) {
 
 fn change_kind(scene: &mut Scene) {
     for present_mode in [vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE] {
-        scene.replace(&SwapchainDesc {
-            samples: vk::SampleCountFlags::TYPE_4,
-            present_mode,
-            ..SwapchainDesc::default()
-        });
+        let window = scene.app.window.clone().expect("a window");
+        scene.replace(
+            window,
+            &SwapchainDesc {
+                samples: vk::SampleCountFlags::TYPE_4,
+                present_mode,
+                ..SwapchainDesc::default()
+            },
+        );
         let taken = scene.swapchain.present_mode();
         assert!([present_mode, vk::PresentModeKHR::FIFO].contains(&taken));
         scene.draw(4);
         scene.check_semaphores();
     }
+}
+
+/// Frames and images that are out of order are errors, and drawing goes on afterwards.
+fn refuse_disorder(scene: &mut Scene) {
+    let size = scene.app.size;
+    let before = scene.swapchain.recreations();
+    let (frame, image) = scene.acquire();
+    let again = scene.swapchain.acquire(&mut scene.context, &frame, size);
+    assert!(
+        matches!(again, Err(StandaloneError::FrameHasImage { .. })),
+        "{again:?}"
+    );
+    let held = scene.swapchain.recreate(&mut scene.context, size);
+    assert!(
+        matches!(held, Err(StandaloneError::ImagesAcquired { count: 1 })),
+        "{held:?}"
+    );
+    // SAFETY: the image was not submitted, and is rejected.
+    let early = unsafe { scene.swapchain.present(&mut scene.context, image) };
+    assert!(
+        matches!(early, Err(StandaloneError::WrongImage { .. })),
+        "{early:?}"
+    );
+    drop(frame);
+    scene.draw(4);
+    assert_eq!(scene.swapchain.recreations(), before + 1);
+
+    // The frame is begun again, and the image is dropped.
+    let (frame, image) = scene.acquire();
+    let next = scene.frames.begin(&mut scene.context).expect("a frame");
+    // SAFETY: both submissions are rejected.
+    let (stale, foreign) = unsafe {
+        (
+            scene.frames.submit(&mut scene.context, frame, Some(&image)),
+            scene.frames.submit(&mut scene.context, next, Some(&image)),
+        )
+    };
+    assert!(
+        matches!(stale, Err(StandaloneError::StaleFrame { .. })),
+        "{stale:?}"
+    );
+    assert!(
+        matches!(foreign, Err(StandaloneError::WrongImage { .. })),
+        "{foreign:?}"
+    );
+    drop(image);
+    scene.draw(4);
+    assert_eq!(scene.swapchain.recreations(), before + 2);
+
+    // An image outlives its swapchain. The frame is begun again, because validation layers of 2023
+    // crash in vkDeviceWaitIdle after an acquisition that nothing has waited for.
+    let (_, image) = scene.acquire();
+    let frame = scene.frames.begin(&mut scene.context).expect("a frame");
+    let window = scene.app.window.clone().expect("a window");
+    scene.replace(window, &SwapchainDesc::default());
+    // SAFETY: the submission is rejected.
+    let orphan = unsafe { scene.frames.submit(&mut scene.context, frame, Some(&image)) };
+    assert!(
+        matches!(orphan, Err(StandaloneError::WrongImage { .. })),
+        "{orphan:?}"
+    );
+    scene.draw(4);
+    // SAFETY: the image is rejected.
+    let orphan = unsafe { scene.swapchain.present(&mut scene.context, image) };
+    assert!(
+        matches!(orphan, Err(StandaloneError::WrongImage { .. })),
+        "{orphan:?}"
+    );
+    scene.draw(4);
+}
+
+/// A window that can be destroyed while its surface lives.
+struct Mortal(Mutex<Option<Arc<Window>>>);
+
+impl Mortal {
+    fn with<T>(
+        &self,
+        get: impl FnOnce(&Window) -> Result<T, HandleError>,
+    ) -> Result<T, HandleError> {
+        let window = self.0.lock().map_err(|_| HandleError::Unavailable)?;
+        get(window.as_ref().ok_or(HandleError::Unavailable)?)
+    }
+}
+
+impl HasWindowHandle for Mortal {
+    fn window_handle(&self) -> Result<WindowHandle<'_>, HandleError> {
+        let raw = self.with(|window| Ok(window.window_handle()?.as_raw()))?;
+        // SAFETY: the handle is used only while a surface is created, when the window is alive.
+        Ok(unsafe { WindowHandle::borrow_raw(raw) })
+    }
+}
+
+impl HasDisplayHandle for Mortal {
+    fn display_handle(&self) -> Result<DisplayHandle<'_>, HandleError> {
+        let raw = self.with(|window| Ok(window.display_handle()?.as_raw()))?;
+        // SAFETY: the event loop keeps the display open.
+        Ok(unsafe { DisplayHandle::borrow_raw(raw) })
+    }
+}
+
+/// The window is destroyed from outside: an error says so, and everything can be destroyed.
+fn lose_the_surface(scene: &mut Scene) {
+    let window = scene.app.window.take().expect("a window");
+    if !matches!(
+        window.window_handle().map(|handle| handle.as_raw()),
+        Ok(RawWindowHandle::Xlib(_) | RawWindowHandle::Xcb(_))
+    ) {
+        return;
+    }
+    let mortal = Arc::new(Mortal(Mutex::new(Some(window))));
+    let desc = SwapchainDesc::default();
+    scene.replace(Arc::clone(&mortal) as _, &desc);
+    scene.draw(3);
+    *mortal.0.lock().expect("no panic") = None;
+    let lost = (0..20).find_map(|_| {
+        pump_once(&mut scene.event_loop, &mut scene.app);
+        let context = &mut scene.context;
+        let frame = scene.frames.begin(context).expect("a frame");
+        let image = match scene.swapchain.acquire(context, &frame, scene.app.size) {
+            Ok(Acquire::Image(image)) => image,
+            Ok(_) => return None,
+            Err(error) => return Some(error),
+        };
+        // SAFETY: the calls are in the order that each requires.
+        unsafe {
+            scene
+                .swapchain
+                .begin(&context.device, frame.cmd, &image, &Begin::default());
+            scene.swapchain.end(&context.device, frame.cmd, &image);
+            scene
+                .frames
+                .submit(context, frame, Some(&image))
+                .expect("submitted");
+            scene.swapchain.present(context, image).err()
+        }
+    });
+    assert!(
+        matches!(lost, Some(StandaloneError::SurfaceLost { .. })),
+        "{lost:?}"
+    );
 }
 
 /// A context made without a window cannot present, and reports that.
@@ -344,7 +503,9 @@ fn presents_resizes_and_minimises() {
     minimise(&mut scene);
     change_kind(&mut scene);
     scene.exhaust();
+    refuse_disorder(&mut scene);
     refuse_without_window(&mut scene);
+    lose_the_surface(&mut scene);
     let Scene {
         mut context,
         frames,

@@ -30,15 +30,12 @@ pub struct Output {
 }
 
 impl Output {
-    pub fn words(&self) -> &[u32] {
-        bytemuck(self.buffer.bytes().unwrap())
+    pub fn words(&self, context: &Context) -> Vec<u32> {
+        let mut bytes = vec![0; self.buffer.size() as usize];
+        self.buffer.read_mapped(context, 0, &mut bytes).unwrap();
+        let words = bytes.as_chunks::<4>().0;
+        words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
     }
-}
-
-fn bytemuck(bytes: &[u8]) -> &[u32] {
-    let (head, words, tail) = unsafe { bytes.align_to() };
-    assert!(head.is_empty() && tail.is_empty());
-    words
 }
 
 const PUSH_BYTES: u32 = 16;

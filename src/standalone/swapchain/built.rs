@@ -4,7 +4,10 @@ use super::super::attachments::{Attachments, AttachmentsDesc};
 use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, Formats, Result, Surface};
+use super::image::{Generation, OBJECT};
 use ash::{khr, vk};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Settings for a new [`Built`].
 pub(super) struct BuiltDesc<'a> {
@@ -28,6 +31,9 @@ pub(super) struct Built {
     pub(super) extent: vk::Extent2D,
     pub(super) images: Vec<Presentable>,
     pub(super) attachments: Option<Attachments>,
+    pub(super) generation: Arc<Generation>,
+    /// The number of images that were acquired and not presented.
+    pub(super) acquired: usize,
 }
 
 /// An image of the swapchain, and the semaphore that its present waits for.
@@ -45,6 +51,8 @@ impl Built {
             extent: desc.extent,
             images: Vec::new(),
             attachments: None,
+            generation: Arc::default(),
+            acquired: 0,
         };
         match built.build(context, desc) {
             Ok(()) => Ok(built),
@@ -73,6 +81,7 @@ impl Built {
         self.attachments = Some(Attachments::new(
             context,
             &AttachmentsDesc {
+                object: OBJECT,
                 name: "swapchain",
                 extent: desc.extent,
                 formats: desc.formats,
@@ -83,8 +92,14 @@ impl Built {
         Ok(())
     }
 
+    /// The number of acquired images that are neither presented nor dropped.
+    pub(super) fn images_held(&self) -> usize {
+        Arc::strong_count(&self.generation) - 1
+    }
+
     /// Destroys everything. The device must no longer use it.
     pub(super) fn release(&mut self, loader: &khr::swapchain::Device, context: &mut Context) {
+        self.generation.destroyed.store(true, Ordering::Relaxed);
         if let Some(mut attachments) = self.attachments.take() {
             attachments.release(context);
         }

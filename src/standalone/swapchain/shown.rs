@@ -4,10 +4,12 @@ use super::super::attachments::{Attachments, Begin, barrier};
 use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, FrameCommands, Result};
-use super::built::{fit, is_empty};
-use super::image::SwapchainImage;
-use super::state::{OBJECT, Swapchain};
+use super::built::{Built, fit, is_empty};
+use super::image::{OBJECT, SwapchainImage};
+use super::state::Swapchain;
 use ash::vk;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The longest time that [`Swapchain::acquire`] waits for an image.
@@ -47,19 +49,19 @@ impl Swapchain {
     ///
     /// # Errors
     ///
-    /// As [`Swapchain::recreate`].
-    ///
-    /// # Safety
-    ///
-    /// - `frame` is begun and not submitted, and has acquired no image yet.
-    /// - The image is submitted with this frame, and presented, before the next is acquired.
-    pub unsafe fn acquire(
+    /// As [`Swapchain::recreate`]. Also returns an error if `frame` was created with another
+    /// context, is no longer being recorded, or has already acquired an image.
+    pub fn acquire(
         &mut self,
         context: &mut Context,
         frame: &FrameCommands,
         extent: vk::Extent2D,
     ) -> Result<Acquire> {
         context.check_own(self.owner, OBJECT)?;
+        frame.check_acquire(context)?;
+        // An image that was dropped cannot be acquired again.
+        let dropped = |built: &Built| built.acquired > built.images_held();
+        self.stale |= self.built.as_ref().is_some_and(dropped);
         // The second attempt is for a window that changed since the first.
         for _ in 0..2 {
             if is_empty(extent) {
@@ -68,7 +70,7 @@ impl Swapchain {
             if (self.stale || extent != self.asked) && !self.recreate(context, extent)? {
                 return Ok(Acquire::Minimised);
             }
-            match self.next_image(context, frame.acquired)? {
+            match self.next_image(context, frame)? {
                 Next::Image(image) => return Ok(Acquire::Image(image)),
                 Next::NotReady => return Ok(Acquire::NotReady),
                 Next::OutOfDate => {}
@@ -81,7 +83,8 @@ impl Swapchain {
     ///
     /// # Safety
     ///
-    /// `cmd` is the command buffer of the frame that acquired `image`, outside of rendering.
+    /// `image` was acquired from this swapchain and is not presented. `cmd` is the command buffer
+    /// of the frame that acquired it, outside of rendering.
     /// [`Swapchain::end`] is recorded before it is submitted.
     pub unsafe fn begin(
         &self,
@@ -100,7 +103,7 @@ impl Swapchain {
     ///
     /// # Safety
     ///
-    /// `cmd` is inside of the rendering that `begin` or `resume` began.
+    /// `cmd` is inside of the rendering that `begin`, with [`Begin::suspends`], or `resume` began.
     pub unsafe fn suspend(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: the caller guarantees that `cmd` is inside the rendering begun before.
         unsafe { device.cmd_end_rendering(cmd) };
@@ -153,21 +156,37 @@ impl Swapchain {
     ///
     /// # Errors
     ///
-    /// Returns an error if the swapchain was created with another context, and the error of
-    /// `vkQueuePresentKHR`.
+    /// Returns an error if the swapchain was created with another context, if `image` belongs to
+    /// another swapchain, or if it was not submitted. The error of `vkQueuePresentKHR` is returned
+    /// too.
     ///
     /// # Safety
     ///
-    /// `image` is the one acquired last, and was submitted.
+    /// The submitted commands end with [`Swapchain::end`] for this image.
     pub unsafe fn present(&mut self, context: &mut Context, image: SwapchainImage) -> Result<()> {
         context.check_own(self.owner, OBJECT)?;
+        image.check_present(self.built.as_ref().map(|built| &built.generation))?;
         let (semaphores, swapchains, indices) = ([image.rendered], [self.handle()], [image.index]);
         let info = vk::PresentInfoKHR::default()
             .wait_semaphores(&semaphores)
             .swapchains(&swapchains)
             .image_indices(&indices);
-        // SAFETY: the caller guarantees that `image` was acquired last and was submitted.
-        match unsafe { self.loader.0.queue_present(context.queue, &info) } {
+        // SAFETY: the image is acquired and submitted, and belongs to this swapchain, as was just
+        // checked. The caller guarantees its layout.
+        let result = unsafe { self.loader.0.queue_present(context.queue, &info) };
+        // With these results, the presentation was queued or rejected. With others, the image stays
+        // acquired.
+        let returned = matches!(
+            result,
+            Ok(_)
+                | Err(vk::Result::ERROR_OUT_OF_DATE_KHR)
+                | Err(vk::Result::ERROR_SURFACE_LOST_KHR)
+        );
+        if let Some(built) = self.built.as_mut().filter(|_| returned) {
+            built.acquired = built.acquired.saturating_sub(1);
+        }
+        drop(image);
+        match result {
             Ok(false) => Ok(()),
             Ok(true) => self.suboptimal(context),
             Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
@@ -182,14 +201,18 @@ impl Swapchain {
         self.built.as_ref()?.attachments.as_ref()
     }
 
-    fn next_image(&mut self, context: &Context, acquired: vk::Semaphore) -> Result<Next> {
+    fn next_image(&mut self, context: &Context, frame: &FrameCommands) -> Result<Next> {
         let timeout = PATIENCE.as_nanos() as u64;
-        // SAFETY: the semaphore's last wait has ended with its frame in flight. If no image is
-        // acquired, it stays unsignalled. The timeout is finite.
+        // SAFETY: the frame is being recorded and has acquired no image, as `check_acquire`
+        // checked. So its semaphore is alive and unsignalled. If no image is acquired, it stays so.
+        // The timeout is finite.
         let next = unsafe {
-            self.loader
-                .0
-                .acquire_next_image(self.handle(), timeout, acquired, vk::Fence::null())
+            self.loader.0.acquire_next_image(
+                self.handle(),
+                timeout,
+                frame.acquired,
+                vk::Fence::null(),
+            )
         };
         let (index, suboptimal) = match next {
             Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
@@ -199,18 +222,26 @@ impl Swapchain {
             Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Next::NotReady),
             next => next.check("vkAcquireNextImageKHR")?,
         };
-        if suboptimal {
-            self.suboptimal(context)?;
-        }
-        let images = self.built.as_ref().map(|b| b.images.as_slice());
-        let Some(image) = images.and_then(|images| images.get(index as usize)) else {
+        let number = frame.image_acquired();
+        let Some(built) = &mut self.built else {
             return Ok(Next::OutOfDate);
         };
-        Ok(Next::Image(SwapchainImage {
+        built.acquired += 1;
+        let Some(image) = built.images.get(index as usize) else {
+            return Ok(Next::OutOfDate);
+        };
+        let image = SwapchainImage {
             index,
             target: (image.image, image.view),
             rendered: image.rendered,
-        }))
+            of: Arc::clone(&built.generation),
+            frame: number,
+            submitted: AtomicBool::new(false),
+        };
+        if suboptimal {
+            self.suboptimal(context)?;
+        }
+        Ok(Next::Image(image))
     }
 
     /// Recreates the swapchain only if that would change its extent.

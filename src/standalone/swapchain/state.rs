@@ -2,8 +2,10 @@
 
 use super::super::context::ContextId;
 use super::super::error::Check;
-use super::super::{Context, Formats, Result, Surface};
+use super::super::image_rules::{check_depth_usage, check_formats};
+use super::super::{Context, Formats, Result, StandaloneError, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
+use super::image::OBJECT;
 use ash::{khr, vk};
 use std::mem::ManuallyDrop;
 
@@ -19,7 +21,11 @@ pub struct SwapchainDesc {
     pub depth_format: Option<vk::Format>,
     /// Samples of colour and depth.
     pub samples: vk::SampleCountFlags,
-    /// Usage of the depth image besides drawing, such as `SAMPLED`.
+    /// Usage of the depth image besides drawing, such as `SAMPLED` or `TRANSFER_SRC`.
+    ///
+    /// If this is empty or contains `TRANSIENT_ATTACHMENT`, depth is discarded after rendering, and
+    /// may need no memory at all. To load depth into another rendering, set
+    /// `DEPTH_STENCIL_ATTACHMENT`.
     pub depth_usage: vk::ImageUsageFlags,
     /// Preferred present mode. If the surface does not support it, FIFO is taken.
     pub present_mode: vk::PresentModeKHR,
@@ -36,9 +42,6 @@ impl Default for SwapchainDesc {
         }
     }
 }
-
-/// The name of this object in errors.
-pub(crate) const OBJECT: &str = "the swapchain";
 
 /// The images of a window, with their depth and multisampled colour images.
 #[derive(Debug)]
@@ -85,8 +88,16 @@ impl Swapchain {
         desc: &SwapchainDesc,
     ) -> Result<Self> {
         context.check_surface(&surface)?;
+        let format = choose_format(context, &surface, desc.color_format)?;
+        let formats = Formats {
+            color: format.format,
+            depth: desc.depth_format,
+            samples: desc.samples,
+        };
+        check_formats(context, OBJECT, formats)?;
+        check_depth_usage(context, OBJECT, desc.depth_usage, desc.samples)?;
         let mut swapchain = Self {
-            format: choose_format(context, &surface, desc.color_format)?,
+            format,
             present_mode: choose_mode(context, &surface, desc.present_mode)?,
             loader: Loader(khr::swapchain::Device::new(
                 &context.instance,
@@ -154,15 +165,19 @@ impl Swapchain {
     /// Recreates the images for a window of `extent` physical pixels.
     ///
     /// Waits for the device first. If the window has no area, this returns `false` and calls no
-    /// Vulkan function that creates anything. No image may be acquired and not yet presented.
+    /// Vulkan function that creates anything.
     ///
     /// # Errors
     ///
-    /// Returns an error if the swapchain was created with another context. Errors of the allocator
-    /// and of the Vulkan calls are returned too. After an error, the next [`Swapchain::acquire`]
-    /// tries again.
+    /// Returns an error if the swapchain was created with another context, or if an image is
+    /// acquired and neither presented nor dropped. Errors of the allocator and of the Vulkan calls
+    /// are returned too. After an error, the next [`Swapchain::acquire`] tries again.
     pub fn recreate(&mut self, context: &mut Context, extent: vk::Extent2D) -> Result<bool> {
         context.check_own(self.owner, OBJECT)?;
+        let count = self.built.as_ref().map_or(0, Built::images_held);
+        if count > 0 {
+            return Err(StandaloneError::ImagesAcquired { count });
+        }
         self.stale = true;
         if is_empty(extent) {
             return Ok(false);
@@ -172,15 +187,14 @@ impl Swapchain {
         if is_empty(fitted) {
             return Ok(false);
         }
-        let new = self.build(context, capabilities, fitted);
         // The work that uses the old images has been submitted, but may not have finished.
-        let idle = context.wait_idle();
+        context.wait_idle()?;
+        let new = self.build(context, capabilities, fitted);
         if let Some(mut old) = self.built.take() {
             old.release(&self.loader.0, context);
             self.recreations += 1;
         }
         self.built = Some(new?);
-        idle?;
         self.asked = extent;
         self.stale = false;
         Ok(true)

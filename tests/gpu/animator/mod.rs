@@ -303,12 +303,12 @@ impl World {
         Probe::finish(&context.device, cmd);
         self.frames_in_flight.submit(context, frame_index);
         self.frames_in_flight.wait(context, frame_index);
-        self.compare(&parts);
+        let words = self.output.words(context);
+        self.compare(&words, &parts);
         stats
     }
 
-    fn compare(&mut self, parts: &[(usize, usize, usize)]) {
-        let words = self.output.words();
+    fn compare(&mut self, words: &[u32], parts: &[(usize, usize, usize)]) {
         for (number, (first, stride, count)) in parts.iter().enumerate() {
             let kind = &mut self.kinds[number];
             let seen = words[*first..][..stride * count].chunks_exact(*stride);

@@ -21,7 +21,7 @@ use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Affine;
 use throng::skin::Skinner;
-use throng::standalone::{Buffer, BufferDesc};
+use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinnedVertices, SkinningStage,
     Spawn,
@@ -166,8 +166,10 @@ pub(crate) fn to_host(device: &ash::Device, cmd: vk::CommandBuffer) {
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
-pub(crate) fn floats(buffer: &Buffer) -> Vec<f32> {
-    let words = buffer.bytes().unwrap().as_chunks::<4>().0;
+pub(crate) fn floats(context: &Context, buffer: &Buffer) -> Vec<f32> {
+    let mut bytes = vec![0; buffer.size() as usize];
+    buffer.read_mapped(context, 0, &mut bytes).unwrap();
+    let words = bytes.as_chunks::<4>().0;
     words.iter().map(|word| f32::from_ne_bytes(*word)).collect()
 }
 
@@ -271,7 +273,7 @@ fn deformed_vertices_are_those_of_the_twin_and_the_definitions() {
             frames_in_flight.submit(context, frame_index);
             frames_in_flight.wait(context, frame_index);
         }
-        let words = floats(&to);
+        let words = floats(&setup.context, &to);
         for kind in Kind::ALL {
             let mut worst = [[Worst::default(); 2]; 2];
             for case in cases

@@ -26,7 +26,7 @@ fn buffer(setup: &mut Setup, words: &[u32]) -> Buffer {
     };
     let mut buffer = Buffer::new(&mut setup.context, &desc).unwrap();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    buffer.write(0, &bytes).unwrap();
+    buffer.write(&setup.context, 0, &bytes).unwrap();
     buffer
 }
 
@@ -138,7 +138,7 @@ fn it_needs_no_crowd() {
             all_visible(raw, cmd);
         };
         context.submit_and_wait(record).unwrap();
-        let got = floats(&skinned);
+        let got = floats(context, &skinned);
         let zero = [0.0; made::WEIGHTS];
         for (palette, start) in [(&palette, 8), (&rest, 8 + words as usize)] {
             let mut want = vec![0.0; words as usize];
