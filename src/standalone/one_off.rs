@@ -10,6 +10,8 @@ pub(super) struct OneOff<'a> {
     pool: vk::CommandPool,
     pub(super) cmd: vk::CommandBuffer,
     fence: vk::Fence,
+    /// True while the device may be working on it.
+    submitted: bool,
 }
 
 impl<'a> OneOff<'a> {
@@ -19,6 +21,7 @@ impl<'a> OneOff<'a> {
             pool,
             cmd: vk::CommandBuffer::null(),
             fence: vk::Fence::null(),
+            submitted: false,
         };
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)
@@ -52,15 +55,29 @@ impl<'a> OneOff<'a> {
             self.device
                 .queue_submit2(queue, &submit, self.fence)
                 .check("vkQueueSubmit2")?;
+            self.submitted = true;
             self.device
                 .wait_for_fences(&[self.fence], true, u64::MAX)
-                .check("vkWaitForFences")
+                .check("vkWaitForFences")?;
+            self.submitted = false;
         }
+        Ok(())
     }
 }
 
 impl Drop for OneOff<'_> {
     fn drop(&mut self) {
+        if self.submitted {
+            // The wait failed. Another one is enough, and a lost device no longer works on it.
+            // SAFETY: the device is alive.
+            match unsafe { self.device.device_wait_idle() } {
+                Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
+                Err(error) => {
+                    log::error!("a fence and a command buffer are leaked: {error}");
+                    return;
+                }
+            }
+        }
         // SAFETY: the work was never submitted, has finished, or was lost with the device, so the
         // device does not use these objects. Null is ignored.
         unsafe {
