@@ -21,7 +21,10 @@ fn table(heading: &str, rows: &[Vec<String>]) -> String {
     let layout = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column));
         let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
-        (width.min(WIDEST), cells().all(|cell| cell.parse::<f64>().is_ok()))
+        (
+            width.min(WIDEST),
+            cells().all(|cell| cell.parse::<f64>().is_ok()),
+        )
     };
     let layouts: Vec<_> = (0..columns).map(layout).collect();
     let mut text = format!("\n{heading}\n");

@@ -413,7 +413,12 @@ fn durations_are_bounded() {
         .begin(&moving, &standing(&new), 1.0, 0.0, Inertia::MAX_DURATION_S)
         .unwrap();
     let begun = inertia.clone();
-    for duration in [Inertia::MAX_DURATION_S * 1.001, 1e51, f64::MAX, f64::INFINITY] {
+    for duration in [
+        Inertia::MAX_DURATION_S * 1.001,
+        1e51,
+        f64::MAX,
+        f64::INFINITY,
+    ] {
         let error = inertia
             .begin(&standing(&old), &standing(&new), 1.0, 5.0, duration)
             .unwrap_err();

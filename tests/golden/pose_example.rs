@@ -6,7 +6,7 @@
     reason = "the example's own main is not called"
 )]
 #[path = "../../examples/pose/main.rs"]
-mod pose;
+pub(crate) mod pose;
 
 use super::picture::Picture;
 use clap::Parser;
