@@ -3,7 +3,7 @@
 //! Draws one picture with a shadow map and writes it to `minimal.png`.
 
 use std::error::Error;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::gpu::{Enabled, GpuAllocator};
@@ -243,8 +243,8 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let mut picture = picture.write_header()?;
         picture.write_image_data(&pixels[..bytes as usize])?;
         picture.finish()?;
-        // Unlike println!, this does not panic if the pipe is closed.
-        let _ = writeln!(std::io::stdout(), "wrote minimal.png");
+        // Unlike println!, this does not panic if the output cannot be written.
+        let said = writeln!(std::io::stdout(), "wrote minimal.png");
 
         crowd.destroy(&mut crowd_memory);
         device.destroy_buffer(readback, None);
@@ -256,8 +256,12 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         drop(allocator);
         device.destroy_device(None);
         instance.destroy_instance(None);
+        // It is no error if nobody reads the output any more.
+        match said {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(()),
+        }
     }
-    Ok(())
 }
 
 /// The direction towards the sun, and its view of a box of 8 m around the people.

@@ -22,7 +22,7 @@ mod say;
 #[path = "common/text.rs"]
 mod text;
 
-use picture::write_rgba;
+use picture::{png_path, write_rgba};
 use say::say;
 use std::error::Error;
 use throng::animator::{ActorId, Animator, AnimatorDesc, RootMotionMode};
@@ -55,7 +55,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let to = match &arguments[..] {
         [] => "root_motion.png",
-        [path] if !path.starts_with('-') => path,
+        [path] if !path.starts_with('-') => {
+            png_path(path)?;
+            path
+        }
         _ => {
             eprintln!("usage: root_motion [path.png]");
             std::process::exit(2);

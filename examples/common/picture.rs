@@ -2,7 +2,27 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Returns the path of a picture from the command line.
+///
+/// # Errors
+/// The reason why it cannot name a PNG file.
+#[allow(
+    dead_code,
+    reason = "only some examples take the path from the command line"
+)]
+pub(crate) fn png_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("png") => Ok(path),
+        Some(extension) => Err(format!(
+            "pictures are written as PNG only: expected the extension .png, not .{}",
+            extension.display()
+        )),
+        None => Err("pictures are written as PNG only: expected the extension .png".into()),
+    }
+}
 
 /// Writes 8-bit RGBA, row by row from the top, as a PNG file.
 pub(crate) fn write_rgba(

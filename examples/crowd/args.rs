@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::picture::png_path;
 use clap::{Parser, ValueEnum};
-use throng::SkinningStage;
 use throng::ash::vk;
 use throng::palette::SkinningMethod;
+use throng::{Crowd, SkinningStage};
 
 /// The keys of the window, printed when it opens and at the end of `--help`.
 pub(crate) const KEYS: &str = "In the window: drag to orbit, scroll to zoom, Space to pause, Esc to \
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 
     /// Number of characters. [default: 500; a window on a slow driver shows fewer]
     #[arg(long, visible_alias = "count", value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(..=800_000))]
+    #[arg(value_parser = instances)]
     pub(crate) instances: Option<u32>,
 
     /// Size of the window or picture, in pixels.
@@ -54,12 +55,12 @@ pub(crate) struct Args {
     pub(crate) seed: u64,
 
     /// Writes the last frame to this file. [default: crowd.png without a window, else none]
-    #[arg(long, value_name = "FILE.png")]
+    #[arg(long, value_name = "FILE.png", value_parser = png_path)]
     pub(crate) out: Option<PathBuf>,
 
     /// Writes all frames as an animated picture (APNG), without a window. `--fixed-dt` sets its
     /// frame rate.
-    #[arg(long, value_name = "FILE.png")]
+    #[arg(long, value_name = "FILE.png", value_parser = png_path)]
     pub(crate) apng: Option<PathBuf>,
 
     /// Writes the timings to this file.
@@ -174,6 +175,13 @@ impl FromStr for Shadows {
             _ => Err("expected a number of texels, at least 1, or off"),
         }
     }
+}
+
+fn instances(text: &str) -> Result<u32, String> {
+    let most = Crowd::MAX_INSTANCES;
+    let expected = || format!("expected a number from 0 to {most}, which a crowd holds at most");
+    let number = text.parse().ok().filter(|number| *number <= most);
+    number.ok_or_else(expected)
 }
 
 fn samples(text: &str) -> Result<vk::SampleCountFlags, &'static str> {

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let extent = (args.size.0.width, args.size.0.height);
         stats::write(path, &log.to_json(device, scene, extent))?;
     }
-    log.print(device, scene);
+    log.print(device, scene)?;
     for path in [Some(&out), args.apng.as_ref()].into_iter().flatten() {
-        say(&format!("wrote        {}", path.display()));
+        say(&format!("wrote        {}", path.display()))?;
     }
     check_validation(&rendered.messages)
 }

@@ -27,11 +27,13 @@ mod scenery;
 mod shadow;
 pub(crate) mod show;
 mod stats;
+#[path = "../common/usage.rs"]
+mod usage;
 mod window;
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use args::Args;
@@ -43,7 +45,10 @@ type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("error")).init();
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage::print(&error),
+    };
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -104,8 +109,13 @@ fn describe(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Prints a line. It is no error if nobody reads the output any more.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+fn say(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints a line to the error stream. It is no error if nobody reads it.

@@ -56,7 +56,7 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
     let load = |path: &PathBuf| {
         let model = Model::load(path, fades)?;
         let chosen = model.roles.describe(&model.character);
-        say(&format!("{}: {chosen}", model.name));
+        say(&format!("{}: {chosen}", model.name))?;
         Ok(model)
     };
     paths.iter().map(load).collect()

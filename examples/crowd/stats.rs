@@ -150,9 +150,9 @@ impl Log {
     }
 
     /// Prints the table.
-    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) {
+    pub(crate) fn print(&self, device: &DeviceInfo, scene: &Scene) -> Result<()> {
         let stats = &self.last;
-        say(&format!("device       {device}"));
+        say(&format!("device       {device}"))?;
         for (model, count) in scene.models().iter().zip(&scene.counts) {
             let character = &model.character;
             say(&format!(
@@ -161,13 +161,13 @@ impl Log {
                 character.skeleton().len(),
                 character.triangle_count(),
                 character.clips().len(),
-            ));
+            ))?;
         }
-        say(&format!("frames       {}", self.frames()));
+        say(&format!("frames       {}", self.frames()))?;
         if let (Some(ms), Some(bytes)) = (self.frame_ms.first(), self.upload_bytes.first()) {
             say(&format!(
                 "first frame  {ms:.3} ms, {bytes} bytes uploaded, models included; not counted below"
-            ));
+            ))?;
         }
         say(&format!(
             "each frame   {} instances, {} vertices, {} triangles, {} draws, {} bytes uploaded",
@@ -176,22 +176,23 @@ impl Log {
             stats.triangles,
             stats.draws,
             middle(self.steady(&self.upload_bytes)),
-        ));
+        ))?;
         say(&format!(
             "{:<12} {:>10} {:>10} {:>10}",
             "ms", "p50", "p95", "p99"
-        ));
+        ))?;
         let row = |name: String, times: &[f64]| {
             let [p50, p95, p99] = percentiles(times);
-            say(&format!("{name:<12} {p50:>10.3} {p95:>10.3} {p99:>10.3}"));
+            say(&format!("{name:<12} {p50:>10.3} {p95:>10.3} {p99:>10.3}"))
         };
-        row("frame".into(), self.steady(&self.frame_ms));
+        row("frame".into(), self.steady(&self.frame_ms))?;
         for (name, times) in self.cpu_stages() {
-            row(format!("cpu {name}"), &times);
+            row(format!("cpu {name}"), &times)?;
         }
         for (name, times) in self.gpu_passes() {
-            row(format!("gpu {name}"), &times);
+            row(format!("gpu {name}"), &times)?;
         }
+        Ok(())
     }
 
     /// All figures as JSON.

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             ));
         }
     };
-    say(KEYS);
+    say(KEYS)?;
     let scene = show::scene(args)?;
     let mut app = App {
         args,
@@ -364,7 +364,7 @@ impl Stage {
         say(&format!(
             "a frame takes this driver {gpu_ms:.0} ms: showing {fewer} of {all} characters \
              (--instances {all} shows all)"
-        ));
+        ))?;
         self.show.show_only(fewer)?;
         self.camera = Camera::new(&self.show.scene.outline());
         self.adapted_at = self.log.frames();

@@ -8,7 +8,12 @@ use throng::ids::JointId;
 use throng::import::Imported;
 use throng::mesh::{AlphaMode, Material, MorphWeight, Primitive};
 
-/// Formats rows of cells, each column as wide as its widest cell.
+/// The widest column, in characters. Wider cells stand out of their column.
+///
+/// Without a limit, one long name would pad every row of its table.
+const WIDEST: usize = 120;
+
+/// Formats rows of cells, each column as wide as its widest cell up to [`WIDEST`].
 ///
 /// Columns of numbers are right-aligned, with their unit close by in the next column.
 fn table(heading: &str, rows: &[Vec<String>]) -> String {
@@ -16,7 +21,10 @@ fn table(heading: &str, rows: &[Vec<String>]) -> String {
     let layout = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column));
         let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
-        (width, cells().all(|cell| cell.parse::<f64>().is_ok()))
+        (
+            width.min(WIDEST),
+            cells().all(|cell| cell.parse::<f64>().is_ok()),
+        )
     };
     let layouts: Vec<_> = (0..columns).map(layout).collect();
     let mut text = format!("\n{heading}\n");
@@ -25,12 +33,14 @@ fn table(heading: &str, rows: &[Vec<String>]) -> String {
         for (column, (cell, (width, number))) in row.iter().zip(&layouts).enumerate() {
             let unit = column > 1 && layouts[column - 1].1;
             let gap = if unit { "" } else { " " };
-            // Writing to a string cannot fail.
-            let _ = if *number {
-                write!(line, "{gap}{cell:>width$} ")
-            } else {
-                write!(line, "{gap}{cell:<width$} ")
+            // Not `{cell:<width$}`: Rust formats no wider than 65,535, and panics beyond.
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+            let (before, after) = match number {
+                true => (&*padding, ""),
+                false => ("", &*padding),
             };
+            // Writing to a string cannot fail.
+            let _ = write!(line, "{gap}{before}{cell}{after} ");
         }
         text.push_str(line.trim_end());
         text.push('\n');

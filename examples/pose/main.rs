@@ -10,6 +10,8 @@ mod listing;
 mod obj;
 #[path = "../common/picture.rs"]
 mod picture;
+#[path = "../common/usage.rs"]
+mod usage;
 
 use clap::{Parser, ValueEnum};
 use listing::listing;
@@ -64,7 +66,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "linear")]
     pub method: MethodArg,
     /// Draw the posed model and write the picture (PNG) to this file.
-    #[arg(long, value_name = "OUT.png")]
+    #[arg(long, value_name = "OUT.png", value_parser = picture::png_path)]
     pub picture: Option<PathBuf>,
     /// Where to skin the vertices of --picture: in the vertex shader, in the skin stage on the GPU,
     /// or by the skin stage's CPU implementation. The picture is the same.
@@ -119,7 +121,10 @@ impl From<MethodArg> for SkinningMethod {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage::print(&error),
+    };
     match run(&args, &mut io::stdout().lock(), &mut io::stderr().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -5,12 +5,14 @@ use super::palette_lanes::{LaneFormat, Rows, entries, product_row};
 use super::poser::BatchPoser;
 use super::rig::Entry;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
-use crate::simd::{Baseline, Instructions, Plain, Row, SimdLevel, Unit, WIDTH, Wide, phase};
+use crate::simd::{Baseline, Instructions, Plain, Row, Unit, WIDTH, Wide, phase};
 use crate::skeleton::Affine;
 use crate::threads::Threads;
 
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+use crate::simd::SimdLevel;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx2Fma, Sse2};
 

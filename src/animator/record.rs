@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 ///
 /// All times are the actor's own, in seconds. They equal the animator's time unless the actor was
 /// paused or has its own time scale.
-#[repr(C)]
+#[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct PlayRecord {
     /// The time at which the clip is at `offset_s`.

@@ -17,6 +17,20 @@ impl Clip {
         Self::pack(character.model(), clip, options)
     }
 
+    /// Packs `clip` and returns the number of joint poses that were computed meanwhile.
+    ///
+    /// # Errors
+    /// The errors of [`Self::new`].
+    // For the tests of this crate: not part of the API.
+    #[doc(hidden)]
+    pub fn packing_poses(
+        character: &Character,
+        clip: &CurveClip,
+        options: &ClipOptions,
+    ) -> Result<u64> {
+        Ok(Self::pack_counted(character.model(), clip, options)?.1)
+    }
+
     /// Packs the difference of `clip` from a reference pose, as an additive clip.
     ///
     /// An additive clip is added to the pose that other clips produce: a recoil, a breath, a lean.

@@ -37,6 +37,18 @@ impl Clip {
     /// # Errors
     /// The errors of `Clip::new`.
     pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
+        Ok(Self::pack_counted(model, curves, options)?.0)
+    }
+
+    /// Does the same as [`Self::pack`], and returns the number of joint poses that it computed.
+    ///
+    /// # Errors
+    /// The errors of `Clip::new`.
+    pub(crate) fn pack_counted(
+        model: &Model,
+        curves: &CurveClip,
+        options: &ClipOptions,
+    ) -> Result<(Self, u64)> {
         let rest = model.skeleton.rest_pose();
         clip(model, curves, options, Base::Rest(&rest))
     }
@@ -52,12 +64,17 @@ impl Clip {
         reference: &[Transform],
         options: &ClipOptions,
     ) -> Result<Self> {
-        clip(model, curves, options, Base::Reference(reference))
+        Ok(clip(model, curves, options, Base::Reference(reference))?.0)
     }
 }
 
-/// See [`Clip::new`].
-fn clip(model: &Model, raw: &CurveClip, options: &ClipOptions, base: Base<'_>) -> Result<Clip> {
+/// See [`Clip::new`]. Also returns the number of joint poses that were computed.
+fn clip(
+    model: &Model,
+    raw: &CurveClip,
+    options: &ClipOptions,
+    base: Base<'_>,
+) -> Result<(Clip, u64)> {
     let skeleton = model.skeleton();
     if let Some(last) = raw.tracks().last()
         && usize::from(last.joint) >= skeleton.len()
@@ -76,7 +93,7 @@ fn clip(model: &Model, raw: &CurveClip, options: &ClipOptions, base: Base<'_>) -
     let measure = Measure::new(model, raw, options, base);
     let weights = build_weights::weights(model, raw, measure.bound_m())?;
     let clip = joints(model, raw, options, base, &measure);
-    Ok(with_weights(clip, weights))
+    Ok((with_weights(clip, weights), measure.poses()))
 }
 
 /// Builds the clip without its morph weights.
@@ -99,6 +116,7 @@ fn joints(
         {
             break;
         }
+        measure.count(timing.frames);
         let Made { clip, least_cosine } = make(model, raw, base, timing.clone(), &kept);
         if least_cosine < LEAST_COSINE {
             continue;
@@ -124,6 +142,7 @@ fn joints(
     }
     let most = timings.last().cloned().unwrap_or(Timing::single(raw));
     for _ in 0..ATTEMPTS {
+        measure.count(most.frames);
         let made = make(model, raw, base, most.clone(), &kept).clip;
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
@@ -146,15 +165,11 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     let sizes = made.weights.iter().map(WeightKeys::size);
     let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
-    let raw_bytes = size_of::<f32>() * driven.sum::<usize>();
-    let span = clip.timing.end_s - clip.timing.start_s;
+    let driven = driven.sum::<usize>();
     let report = ClipReport {
         bytes: clip.report.bytes + bytes,
         memory_bytes: clip.report.memory_bytes + bytes,
-        raw_bytes: clip
-            .report
-            .raw_bytes
-            .saturating_add(at_30_hz(span).saturating_mul(raw_bytes)),
+        raw_bytes: clip.report.raw_bytes + raw_bytes(&clip, driven),
         weight_error: made.error,
         ..clip.report
     };
@@ -165,9 +180,14 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     }
 }
 
-/// Number of frames in `span_s` seconds at 30 Hz.
-fn at_30_hz(span_s: f64) -> usize {
-    ((span_s * 30.0).round() as usize).saturating_add(1)
+/// Size of frames of `numbers` of 32 bits each at 30 Hz.
+///
+/// It is below 2⁶³, because of [`CurveClip::MAX_TIME_S`] and because joints have 16-bit indices and
+/// weights 32-bit ones.
+fn raw_bytes(clip: &Clip, numbers: usize) -> u64 {
+    let span_s = clip.timing.end_s - clip.timing.start_s;
+    let frames = (span_s * 30.0).round() as u64 + 1;
+    frames * numbers as u64 * size_of::<f32>() as u64
 }
 
 /// Stores the clip as requested. Keys are packed if that is possible and saves space.
@@ -207,14 +227,13 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         + size_of_val(&clip.blocks[..])
         + size_of_val(&clip.kept[..])
         + kept.sum::<usize>();
-    let span = clip.timing.end_s - clip.timing.start_s;
     clip.report = ClipReport {
         packing,
         rate_hz: clip.timing.rate,
         frames: clip.timing.frames,
         bytes,
         memory_bytes: bytes + unfolded,
-        raw_bytes: at_30_hz(span).saturating_mul(clip.rest.len() * COMPONENTS * size_of::<f32>()),
+        raw_bytes: raw_bytes(&clip, clip.rest.len() * COMPONENTS),
         error_m: worst.error_m,
         error_joint: JointId(worst.joint),
         error_time_s: worst.time_s,

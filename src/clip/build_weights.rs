@@ -143,7 +143,7 @@ fn pack(
         offsets: Vec::new(),
     };
     let timings = if moves {
-        timings_over(&single, times, size_of_val(reaches))
+        timings_over(&single, times, times.len(), size_of_val(reaches))
     } else {
         vec![single]
     };

@@ -15,6 +15,7 @@ use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
 use glam::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// For a character of height [`HUMAN_M`], in metres: the distance of the test points from their
 /// joints, and the allowed error. The metric is that of the Animation Compression Library.
@@ -55,6 +56,8 @@ pub(super) struct Measure<'a> {
     reaches: Vec<Vec3>,
     /// The times from the file's keys.
     keys: Part,
+    /// The joint poses computed so far, which count the work.
+    poses: AtomicU64,
 }
 
 /// Working memory for the poses at eight times.
@@ -117,6 +120,7 @@ impl<'a> Measure<'a> {
             point_m: POINT_M * scale,
             reaches: reaches.collect(),
             keys: Part::default(),
+            poses: AtomicU64::new(0),
         };
         let mut keys = Part::new(key_times_s);
         let mut scratch = Scratch::default();
@@ -317,6 +321,7 @@ impl<'a> Measure<'a> {
         scratch: &mut Scratch,
         found: &mut [Far],
     ) -> Octet {
+        self.count(EIGHT);
         let Scratch {
             local,
             exact,
@@ -338,6 +343,17 @@ impl<'a> Measure<'a> {
         } else {
             look.carefully(models, found)
         }
+    }
+
+    /// Counts the joint poses of `times` times as work.
+    pub(super) fn count(&self, times: usize) {
+        let poses = times as u64 * self.file.skeleton.len() as u64;
+        self.poses.fetch_add(poses, Ordering::Relaxed);
+    }
+
+    /// The joint poses that were computed for the frames of clips and at tested times.
+    pub(super) fn poses(&self) -> u64 {
+        self.poses.load(Ordering::Relaxed)
     }
 
     pub(super) fn bound_m(&self) -> f32 {

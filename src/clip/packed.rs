@@ -68,8 +68,9 @@ pub struct ClipReport {
     pub memory_bytes: usize,
     /// Size of an uncompressed clip in bytes.
     ///
-    /// It has one `f32` transform (40 bytes) per joint at 30 Hz.
-    pub raw_bytes: usize,
+    /// It has one `f32` transform (40 bytes) per joint and one `f32` per driven morph weight, at
+    /// 30 Hz.
+    pub raw_bytes: u64,
     /// The worst measured error in metres, as defined by [`ClipOptions::error_m`].
     pub error_m: f32,
     /// The joint with the worst error.

@@ -12,6 +12,11 @@ const RATES_HZ: [f64; 16] = [
 /// exceed them keeps its tracks as curves.
 const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
+/// Limit of the number of frames for curves with few keys, so that the work is bounded by the size
+/// of the curves: `FRAMES` and `FRAMES_PER_KEY` more for each key time. Curves that need more frames
+/// than this are smaller than their frames.
+const FRAMES: usize = 64;
+const FRAMES_PER_KEY: usize = 16;
 /// A length counts as a whole number of intervals if it is this close to one.
 const WHOLE: f64 = 1e-3;
 /// A key further than this from the grid, in 65536ths of an interval, makes the frames uneven.
@@ -25,14 +30,23 @@ pub(super) fn timings(raw: &CurveClip, joints: usize) -> Vec<Timing> {
     if raw.tracks().is_empty() {
         return vec![single];
     }
-    timings_over(&single, longest(raw), joints * size_of::<Transform>())
+    let frame_bytes = joints * size_of::<Transform>();
+    timings_over(&single, longest(raw), key_times(raw), frame_bytes)
 }
 
-/// The timings to try for keys at these times, which lie within `single`. Each frame takes
-/// `frame_bytes`.
-pub(super) fn timings_over(single: &Timing, times: &[f32], frame_bytes: usize) -> Vec<Timing> {
+/// The timings to try for keys at `times`, which lie within `single`.
+///
+/// There are keys at `keys` different times. Each frame takes `frame_bytes`.
+pub(super) fn timings_over(
+    single: &Timing,
+    times: &[f32],
+    keys: usize,
+    frame_bytes: usize,
+) -> Vec<Timing> {
     let span = single.end_s - single.start_s;
-    let most = (MAX_BYTES / frame_bytes.max(1)).clamp(2, MAX_FRAMES) - 1;
+    let most = keys.saturating_mul(FRAMES_PER_KEY).saturating_add(FRAMES);
+    let most = (MAX_BYTES / frame_bytes.max(1)).min(most);
+    let most = most.clamp(2, MAX_FRAMES) - 1;
     if span <= 0.0 {
         return vec![single.clone()];
     }
@@ -86,6 +100,23 @@ fn uneven(mut timing: Timing, times: &[f32]) -> Timing {
         timing.offsets = offsets;
     }
     timing
+}
+
+/// The number of different key times of all tracks.
+fn key_times(raw: &CurveClip) -> usize {
+    let mut all: Vec<f32> = Vec::new();
+    let mut before: &[f32] = &[];
+    for track in raw.tracks() {
+        // Most tracks of a file have the same times as the one before.
+        let now = track.values.times_s();
+        if now != before {
+            all.extend(now);
+            before = now;
+        }
+    }
+    all.sort_by(f32::total_cmp);
+    all.dedup();
+    all.len()
 }
 
 /// The key times of the track with the most keys.

@@ -19,7 +19,8 @@ const MAX_ALIGNMENT: u64 = 1 << 16;
 /// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Instances alive at the same time.
+    /// Instances alive at the same time, at most
+    /// [`Crowd::MAX_INSTANCES`](super::Crowd::MAX_INSTANCES).
     pub instances: u32,
     /// Palette entries of all instances together.
     ///

@@ -18,7 +18,7 @@ use super::{Capacity, CharacterId, CrowdDesc, Stats};
 use crate::error::{Error, Result};
 use crate::gpu::{Device, Gpu, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
-use crate::pass::scatter::ScatterPass;
+use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::skin::SkinPipeline;
 
 /// Scopes that one frame can measure.
@@ -97,6 +97,10 @@ impl Crowd {
     pub const MAX_FRAMES_IN_FLIGHT: u32 = MAX_FRAMES_IN_FLIGHT;
     /// The largest number of views in one frame.
     pub const MAX_VIEWS: u32 = MAX_VIEWS;
+    /// The largest number of instances ([`Capacity::instances`]).
+    ///
+    /// Fewer may fit, because the device limits the sizes of buffers.
+    pub const MAX_INSTANCES: u32 = MAX_CHANGES;
 
     /// Creates an empty crowd on the engine's device.
     ///

@@ -6,7 +6,7 @@
 //! fifth degree, which starts with that value and velocity, and ends with a value, velocity and
 //! acceleration of 0.
 
-use crate::error::{Result, expect_len};
+use crate::error::{Error, Result, expect_len};
 use crate::skeleton::Transform;
 use glam::{DQuat, DVec3, Vec3};
 
@@ -71,6 +71,9 @@ struct Offset {
 }
 
 impl Inertia {
+    /// The longest duration of a transition, in seconds.
+    pub const MAX_DURATION_S: f64 = 3600.0;
+
     /// Creates an instance without a transition.
     #[must_use]
     pub fn new() -> Self {
@@ -91,12 +94,12 @@ impl Inertia {
     /// `dt_s` is the time between the earlier pose and the present pose of each motion. The old
     /// motion is the pose that was shown: if a transition was in progress, it must be included.
     ///
-    /// If `dt_s` is not positive and finite, the velocity is 0. If the duration is not, there is no
-    /// transition. Components of a pose that are not finite have no offset.
+    /// If `dt_s` is not positive and finite, the velocity is 0. If the duration is not positive or
+    /// NaN, there is no transition. Components of a pose that are not finite have no offset.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::error::Error::Argument) for poses of different lengths. The
-    /// previous transition then continues.
+    /// [`Error::Argument`] for poses of different lengths, and for a duration above
+    /// [`Self::MAX_DURATION_S`]. The previous transition then continues.
     pub fn begin(
         &mut self,
         old: &Moving<'_>,
@@ -109,12 +112,14 @@ impl Inertia {
         expect_len("earlier pose of the new motion", new.earlier.len(), joints)?;
         expect_len("pose of the old motion", old.now.len(), joints)?;
         expect_len("earlier pose of the old motion", old.earlier.len(), joints)?;
+        let most = Self::MAX_DURATION_S;
+        if duration_s > most {
+            let what = "Inertia::begin: duration_s";
+            return Err(Error::out_of_range(what, duration_s, 0.0, most));
+        }
         self.start_s = now_s;
-        self.duration_s = if duration_s > 0.0 && duration_s.is_finite() {
-            duration_s
-        } else {
-            0.0
-        };
+        // `max` returns the other number for NaN.
+        self.duration_s = duration_s.max(0.0);
         self.offsets.clear();
         let now = old.now.iter().zip(new.now);
         let earlier = old.earlier.iter().zip(new.earlier);
@@ -212,8 +217,13 @@ impl Offset {
 
     fn add(&self, since: f64, duration: f64, joint: &mut Transform) {
         let [translation, rotation, scale] = self.at(since, duration);
-        joint.translation = (joint.translation.as_dvec3() + translation).as_vec3();
-        joint.scale = (joint.scale.as_dvec3() + scale).as_vec3();
+        // An offset that grows first may leave the range of `f32`. The new motion is used then.
+        let moved = |from: Vec3, by: DVec3| {
+            let to = (from.as_dvec3() + by).as_vec3();
+            if to.is_finite() { to } else { from }
+        };
+        joint.translation = moved(joint.translation, translation);
+        joint.scale = moved(joint.scale, scale);
         if rotation != DVec3::ZERO {
             let turned = DQuat::from_scaled_axis(rotation) * joint.rotation.as_dquat();
             joint.rotation = turned.normalize().as_quat();

@@ -3,10 +3,14 @@
 
 use crate::reference::rng::Rng;
 use throng::Error;
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::character::AnimationDesc;
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
 use throng::motion::{Inertia, Moving};
 use throng::skeleton::Transform;
+use throng::state_machine::{Origin, StateMachineDesc};
 
+const HERO: &str = include_str!("../../examples/machine/hero.toml");
 const DT: f64 = 1.0 / 60.0;
 
 fn at(x: f32) -> [Transform; 1] {
@@ -334,12 +338,19 @@ fn odd_numbers_do_no_harm() {
             now: &poses[3],
         };
         let [dt, now, duration, time] = [any(), any(), any(), any()].map(f64::from);
-        inertia.begin(&old, &new, dt, now, duration).unwrap();
+        let too_long = duration > Inertia::MAX_DURATION_S;
+        let begun = inertia.begin(&old, &new, dt, now, duration);
+        assert_eq!(begun.is_err(), too_long, "{duration}");
+        if too_long {
+            let duration = Inertia::MAX_DURATION_S;
+            inertia.begin(&old, &new, dt, now, duration).unwrap();
+        }
         let mut sound = at(1.0);
         inertia.apply(time, &mut sound).unwrap();
+        let [joint] = sound;
         assert!(
-            !sound[0].rotation.is_nan() && !sound[0].translation.is_nan(),
-            "{inertia:?} at {time}"
+            joint.rotation.is_finite() && joint.translation.is_finite() && joint.scale.is_finite(),
+            "{inertia:?} at {time}: {joint:?}"
         );
     }
     // No velocity without a time, no transition without a duration.
@@ -358,7 +369,7 @@ fn odd_numbers_do_no_harm() {
             .unwrap();
         assert_eq!(inertia, other, "{dt}");
     }
-    for duration in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+    for duration in [0.0, -1.0, f64::NAN] {
         inertia
             .begin(&moving, &standing(&new), 1.0, 0.0, duration)
             .unwrap();
@@ -387,4 +398,61 @@ fn odd_numbers_do_no_harm() {
         .begin(&standing(&[]), &standing(&[]), 1.0, 0.0, 1.0)
         .unwrap();
     assert!(inertia.apply(0.5, &mut []).is_ok());
+}
+
+/// The polynomial takes powers of the duration, and no transition lasts an hour.
+#[test]
+fn durations_are_bounded() {
+    let (old, before, new) = (at(1.0), at(0.0), at(0.0));
+    let moving = Moving {
+        earlier: &before,
+        now: &old,
+    };
+    let mut inertia = Inertia::new();
+    inertia
+        .begin(&moving, &standing(&new), 1.0, 0.0, Inertia::MAX_DURATION_S)
+        .unwrap();
+    let begun = inertia.clone();
+    for duration in [
+        Inertia::MAX_DURATION_S * 1.001,
+        1e51,
+        f64::MAX,
+        f64::INFINITY,
+    ] {
+        let error = inertia
+            .begin(&standing(&old), &standing(&new), 1.0, 5.0, duration)
+            .unwrap_err();
+        assert!(matches!(error, Error::Argument { .. }), "{error:?}");
+        let words = error.to_string();
+        assert!(words.contains("Inertia::begin"), "{words}");
+        // The previous transition continues.
+        assert_eq!(inertia, begun);
+    }
+}
+
+/// `Play::inertial_s` and `TransitionDesc::inertial_s` have the same bound as `Inertia`.
+#[test]
+fn plays_and_transitions_have_the_same_bound() {
+    let character = throng::builtin::mannequin().unwrap().character;
+    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let actor = animator.add("Idle").unwrap();
+    let longest = Inertia::MAX_DURATION_S as f32;
+    let mut machine = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();
+    for (inertial_s, fits) in [(longest, true), (longest * 1.001, false), (f32::MAX, false)] {
+        let play = Play::new("Walk").inertial_s(inertial_s);
+        assert_eq!(animator.play(actor, play).is_ok(), fits, "{inertial_s}");
+        let mut transitions = machine.layers[0].transitions.iter_mut();
+        let transition = transitions.find(|one| one.from != Origin::Entry).unwrap();
+        (transition.fade_s, transition.inertial_s) = (0.0, inertial_s);
+        let animation = AnimationDesc {
+            state_machine: Some(machine.clone()),
+            ..AnimationDesc::default()
+        };
+        let built = character.clone().with_animation(&animation);
+        assert_eq!(built.is_ok(), fits, "{inertial_s}: {:?}", built.err());
+    }
+    animator.update(1e3).unwrap();
+    let mut pose = vec![Transform::IDENTITY; character.skeleton().len()];
+    animator.local_poses(&[actor], &mut pose).unwrap();
+    assert!(pose.iter().all(|joint| joint.translation.is_finite()));
 }

@@ -5,6 +5,8 @@
 
 #[path = "../reference/mod.rs"]
 mod reference;
+#[path = "../support/signed.rs"]
+mod signed;
 
 mod builtin;
 mod influence_limit;

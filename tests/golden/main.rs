@@ -48,6 +48,7 @@ mod own_pipeline;
 #[path = "../../examples/own_shader.rs"]
 mod own_shader;
 
+mod arguments;
 mod board;
 mod compare;
 mod methods;

@@ -6,7 +6,7 @@
     reason = "the example's own main is not called"
 )]
 #[path = "../../examples/pose/main.rs"]
-mod pose;
+pub(crate) mod pose;
 
 use super::picture::Picture;
 use clap::Parser;
@@ -56,6 +56,29 @@ fn lists_the_built_in_character_without_arguments() {
     assert!(listing.lines().all(|line| line == line.trim_end()));
     assert_eq!(notes, "");
     assert_eq!(run(&["builtin", "--list"]).0.unwrap(), listing);
+}
+
+/// Names have no limit of their own. Rust's formatting stops at widths of 65,535.
+#[test]
+fn lists_names_of_any_length() {
+    let folder = folder("pose example, long names");
+    let file = folder.join("long.gltf");
+    let (long, rows) = ("n".repeat(70_000), 200);
+    let node = |row| match row {
+        3 => serde_json::json!({ "name": long }),
+        _ => serde_json::json!({ "name": row.to_string() }),
+    };
+    let json = serde_json::json!({
+        "asset": { "version": "2.0" },
+        "scene": 0,
+        "scenes": [{ "nodes": (0..rows).collect::<Vec<_>>() }],
+        "nodes": (0..rows).map(node).collect::<Vec<_>>(),
+    });
+    std::fs::write(&file, json.to_string()).unwrap();
+    let listing = run(&[file.to_str().unwrap()]).0.unwrap();
+    assert!(listing.contains(&format!("\"{long}\"")));
+    // The long name pads no other row.
+    assert!(listing.len() < 2 * long.len(), "{}", listing.len());
 }
 
 #[test]

@@ -8,6 +8,8 @@
 mod builder;
 #[path = "../reference/mod.rs"]
 mod reference;
+#[path = "../support/signed.rs"]
+mod signed;
 
 mod add_clips;
 mod animations;

@@ -121,9 +121,10 @@ fn every_count_is_checked() {
         refused(|r| r.primitives[0].influences_per_vertex = 0),
         "raw: mesh 0, primitives[0]: missing joints and weights"
     );
+    let needed = (usize::MAX as u64).saturating_mul(3);
     assert_eq!(
         refused(|r| r.primitives[0].influences_per_vertex = usize::MAX),
-        "raw: mesh 0, primitives[0]: the list of joints has 3, needs 18446744073709551615"
+        format!("raw: mesh 0, primitives[0]: the list of joints has 3, needs {needed}")
     );
     assert_eq!(
         refused(|r| r.primitives[0].weights.truncate(2)),
@@ -200,6 +201,11 @@ fn every_number_is_checked() {
     assert_eq!(
         refused(|r| r.animations[0].channels[0].times_s[0] = 2.0),
         "raw: animation 0, channels[0]: the time of key 1 is 1, which is not allowed"
+    );
+    assert_eq!(
+        refused(|r| *r.animations[0].channels[0].times_s.last_mut().unwrap() = 1e8),
+        "raw: animation 0, channels[0]: the time of the last key in seconds: 100000000 exceeds \
+         the limit of 10000000"
     );
     assert_eq!(
         refused(|r| {

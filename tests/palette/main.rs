@@ -1,11 +1,16 @@
 //! Tests of palettes of many instances in every format, and of the poses that a format can
 //! represent.
 
+#[cfg(unix)]
+#[path = "../support/guarded.rs"]
+mod guarded;
 #[path = "../reference/mod.rs"]
 mod reference;
 
 mod batch;
 mod format;
+#[cfg(unix)]
+mod guard_pages;
 mod method;
 mod method_check;
 mod method_reference;

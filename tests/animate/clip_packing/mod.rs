@@ -10,3 +10,4 @@ mod many;
 mod near;
 mod odd;
 mod words;
+mod work;

@@ -7,4 +7,5 @@ mod bytes;
 mod invariants;
 mod json;
 mod mutants;
+mod readers;
 mod seeds;

@@ -172,7 +172,7 @@ fn loops_close_and_ends_hold() {
 fn long_and_short_and_empty_clips_are_made() {
     let character = chain(2);
     let ends = [Vec3::ZERO, Vec3::X];
-    for end_s in [f32::MIN_POSITIVE, 1e-3, 3e5, f32::MAX] {
+    for end_s in [f32::MIN_POSITIVE, 1e-3, 3e5, CurveClip::MAX_TIME_S] {
         let line = keys(Interpolation::Linear, &[0.0, end_s], &ends);
         let (raw, clip) = made(&character, vec![track(0, TrackValues::Translation(line))]);
         assert!(clip.report().frames <= 1 << 14, "{:?}", clip.report());
@@ -330,7 +330,9 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     }
     let can_neither = [SimdLevel::Neon, SimdLevel::Sse2];
     let refused = can_neither.map(|code| poser().with_simd_level(code).is_err());
-    assert_eq!(refused.iter().filter(|one| **one).count(), 1);
+    let is_either = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    let refused = refused.iter().filter(|one| **one).count();
+    assert_eq!(refused, 2 - usize::from(is_either));
     let models = vec![throng::skeleton::Affine::IDENTITY; 5];
     let mut out = vec![Mat3x4::IDENTITY; 6];
     let refused = poser().finish(&models, WriteOnly::over(&mut out));

@@ -1,0 +1,85 @@
+//! Nothing is read or written past the end of a slice: each ends before an inaccessible page.
+
+use crate::guarded::Guarded;
+use crate::reference::{random, rng::Rng};
+use crate::skinner::load::{COUNTS, Streams, made, palettes, rest_weights};
+use throng::Error;
+use throng::import::ImportOptions;
+use throng::palette::{PaletteEntry, PaletteRef, WriteOnly};
+use throng::simd::SimdLevel;
+use throng::skin::Skinner;
+
+fn is_length<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Argument { .. }))
+}
+
+/// Skins with a palette, weights and an output that each end before a guard page.
+fn skin<'a, E: PaletteEntry>(skinner: &Skinner, palette: &'a [E], weights: &[f32])
+where
+    PaletteRef<'a>: From<&'a [E]>,
+{
+    let short = &palette[1..];
+    let (palette, weights) = (PaletteRef::from(palette), Guarded::new(weights));
+    let words = skinner.layout().words as usize;
+    let mut out = Guarded::new(&vec![f32::NAN; words]);
+    let to = WriteOnly::over(out.slice_mut());
+    skinner.skin(palette, weights.slice(), to).unwrap();
+    let bounds = skinner.bounds(palette, weights.slice()).unwrap();
+    assert!(bounds.min.is_finite() && bounds.max.is_finite());
+
+    let to = WriteOnly::over(&mut out.slice_mut()[1..]);
+    assert!(is_length(skinner.skin(palette, weights.slice(), to)));
+    let to = WriteOnly::over(out.slice_mut());
+    assert!(is_length(skinner.skin(short.into(), weights.slice(), to)));
+    assert!(is_length(skinner.bounds(short.into(), weights.slice())));
+    if let [_, short @ ..] = weights.slice() {
+        let to = WriteOnly::over(out.slice_mut());
+        assert!(is_length(skinner.skin(palette, short, to)));
+        assert!(is_length(skinner.bounds(palette, short)));
+    }
+}
+
+#[test]
+fn skinners_stay_within_their_slices_on_every_level() {
+    let mut rng = Rng::new(91);
+    let mut all: Vec<_> = (0..6)
+        .map(|seed| {
+            random::morphing(seed)
+                .build(&ImportOptions::default())
+                .unwrap()
+                .character
+        })
+        .collect();
+    for (number, influences) in COUNTS.into_iter().enumerate() {
+        for vertices in (1..10).chain([15, 16, 17, 31, 33, 100]) {
+            let streams = Streams::ALL[(number + vertices) % 3];
+            all.push(made(&mut rng, vertices, influences, streams));
+        }
+    }
+    for character in all {
+        let weights = rest_weights(&character);
+        let palettes = palettes(&mut rng, character.palette().len());
+        for level in SimdLevel::available() {
+            let skinner = Skinner::new(&character)
+                .unwrap()
+                .with_simd_level(level)
+                .unwrap();
+            for palette in palettes.refs() {
+                match palette {
+                    PaletteRef::Mat3x4(list) => {
+                        skin(&skinner, Guarded::new(list).slice(), &weights);
+                    }
+                    PaletteRef::DualQuat(list) => {
+                        skin(&skinner, Guarded::new(list).slice(), &weights);
+                    }
+                    PaletteRef::DualQuatStretch(list) => {
+                        skin(&skinner, Guarded::new(list).slice(), &weights);
+                    }
+                    PaletteRef::QuatOffset(list) => {
+                        skin(&skinner, Guarded::new(list).slice(), &weights);
+                    }
+                }
+            }
+        }
+    }
+}
