@@ -180,14 +180,11 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     }
 }
 
-/// Size of frames of `numbers` of 32 bits each at 30 Hz.
-///
-/// It is below 2⁶³, because of [`CurveClip::MAX_TIME_S`] and because joints have 16-bit indices and
-/// weights 32-bit ones.
-fn raw_bytes(clip: &Clip, numbers: usize) -> u64 {
+/// Size in bytes of frames of `numbers` of 32 bits each at 30 Hz.
+fn raw_bytes(clip: &Clip, numbers: usize) -> f64 {
     let span_s = clip.timing.end_s - clip.timing.start_s;
-    let frames = (span_s * 30.0).round() as u64 + 1;
-    frames * numbers as u64 * size_of::<f32>() as u64
+    let frames = (span_s * 30.0).round() + 1.0;
+    frames * (numbers * size_of::<f32>()) as f64
 }
 
 /// Stores the clip as requested. Keys are packed if that is possible and saves space.

@@ -63,7 +63,7 @@ pub(crate) fn make(
             frames,
             bytes: 0,
             memory_bytes: 0,
-            raw_bytes: 0,
+            raw_bytes: 0.0,
             error_m: 0.0,
             error_joint: JointId(0),
             error_time_s: 0.0,

@@ -69,8 +69,8 @@ pub struct ClipReport {
     /// Size of an uncompressed clip in bytes.
     ///
     /// It has one `f32` transform (40 bytes) per joint and one `f32` per driven morph weight, at
-    /// 30 Hz.
-    pub raw_bytes: u64,
+    /// 30 Hz. It is exact up to 2⁵³. Clips of any length have a size, so it is not an integer.
+    pub raw_bytes: f64,
     /// The worst measured error in metres, as defined by [`ClipOptions::error_m`].
     pub error_m: f32,
     /// The joint with the worst error.
@@ -91,7 +91,7 @@ impl ClipReport {
     /// Compression ratio against one `f32` transform per joint at 30 Hz.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        self.raw_bytes as f64 / self.bytes.max(1) as f64
+        self.raw_bytes / self.bytes.max(1) as f64
     }
 }
 

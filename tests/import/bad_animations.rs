@@ -26,21 +26,6 @@ fn key_times_that_are_not_allowed() {
     }
 }
 
-/// A clip has a longest duration, whatever the file says.
-#[test]
-fn key_times_beyond_the_longest_clip() {
-    for (last, seconds) in [(1.1e7, 11_000_000), (3e38, u64::MAX)] {
-        let mut b = arm();
-        let accessor = b.accessor("SCALAR", F32, &[0.0, 1.0, last]);
-        b.json["animations"][0]["samplers"][0]["input"] = json!(accessor);
-        let words = format!(
-            "f: animation 0, samplers[0].input: the time of the last key in seconds: {seconds} \
-             exceeds the limit of 10000000"
-        );
-        assert_eq!(refused(&b.glb()), words);
-    }
-}
-
 #[test]
 fn values_and_targets_that_are_not_allowed() {
     let mut b = arm();

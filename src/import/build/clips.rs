@@ -175,9 +175,6 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
         };
         return Err(at("", why));
     }
-    if let Some(why) = too_late(times) {
-        return Err(at("", why));
-    }
     let need = times.len() as u64 * per_key(channel.interpolation) as u64;
     let need = need.saturating_mul(width as u64);
     let (got, broken) = match &channel.values {
@@ -221,16 +218,6 @@ pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
         before = time_s;
     }
     None
-}
-
-/// The fault of key times beyond those of a clip. The times ascend.
-pub(crate) fn too_late(times_s: &[f32]) -> Option<AssetFault> {
-    let last_s = times_s.last().copied()?;
-    (last_s > CurveClip::MAX_TIME_S).then_some(AssetFault::Cap {
-        what: "the time of the last key in seconds",
-        asked: last_s.ceil() as u64,
-        cap: CurveClip::MAX_TIME_S as u64,
-    })
 }
 
 /// The number of keys that have the same time as the previous key.

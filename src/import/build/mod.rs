@@ -22,4 +22,4 @@ mod winding;
 pub(super) use adopt::{Adopted, adopt};
 pub(super) use character::check_clip_joints;
 #[cfg(feature = "gltf")]
-pub(super) use clips::{too_late, wrong_time};
+pub(super) use clips::wrong_time;

@@ -9,7 +9,7 @@ use super::source::Source;
 use crate::character::NamedTimes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::build::{too_late, wrong_time};
+use crate::import::build::wrong_time;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind};
@@ -214,10 +214,7 @@ fn times(source: &mut Source<'_>, place: &Place, input: u64, keys: &mut u64) -> 
         .map(|key| elements.number(key, 0))
         .collect();
     match wrong_time(&times_s) {
-        None => match too_late(&times_s) {
-            None => Ok(times_s),
-            Some(why) => Err(fault_of(at(), why)),
-        },
+        None => Ok(times_s),
         Some((key, value)) => {
             let why = AssetFault::Value {
                 what: "the time of key",

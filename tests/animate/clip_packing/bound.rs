@@ -39,7 +39,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
         } = entry;
         let points = points(character);
         let bound = BOUND_M * scale(character);
-        let (mut raw_bytes, mut bytes) = (0, 0);
+        let (mut raw_bytes, mut bytes) = (0.0, 0);
         for (raw, packed) in character.curves().iter().zip(entry.packed()) {
             let report = *packed.report();
             let mut worst = (0.0, 0, 0.0);
@@ -94,7 +94,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
         if bytes > 0 {
             println!(
                 "{name:22} all: {bytes} of {raw_bytes} bytes, {:.1} : 1",
-                raw_bytes as f64 / bytes as f64
+                raw_bytes / bytes as f64
             );
         }
     }

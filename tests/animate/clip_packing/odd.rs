@@ -101,7 +101,7 @@ fn scales_of_zero_and_below_are_followed() {
 #[test]
 fn clips_of_any_length_are_made() {
     let character = chain(3);
-    for length in [1e-7_f32, 1e-38, 1e-45, 3600.0, CurveClip::MAX_TIME_S] {
+    for length in [1e-7_f32, 1e-38, 1e-45, 3600.0, 1e9, f32::MAX] {
         let times: Vec<f32> = [0.0, 0.3, 0.7, 1.0].map(|part| part * length).to_vec();
         let mut times = times;
         times.dedup();
@@ -267,33 +267,17 @@ fn many_joints_that_must_be_precise_are_packed_too() {
 fn the_uncompressed_size_is_exact() {
     let character = chain(300);
     for (length, frames) in [
-        (0.0_f32, 1),
-        (2.0, 61),
-        (1e6, 30_000_001),
-        (1e7, 300_000_001),
+        (0.0_f32, 1.0),
+        (2.0, 61.0),
+        (1e6, 30_000_001.0),
+        (1e7, 300_000_001.0),
+        (f32::MAX, 30.0 * f64::from(f32::MAX)),
     ] {
         let (times, values) = match length {
             0.0 => (vec![0.0], vec![Vec3::X]),
             _ => (vec![0.0, length], vec![Vec3::X, Vec3::Y]),
         };
         let (_, clip) = clip(&character, vec![line(1, &times, &values)]);
-        let raw_bytes: u64 = clip.report().raw_bytes;
-        assert_eq!(raw_bytes, frames * 300 * 40, "{length} s");
-    }
-}
-
-#[test]
-fn longer_clips_are_refused() {
-    let character = chain(3);
-    let beyond = CurveClip::MAX_TIME_S.next_up();
-    for length in [beyond, 1e9, f32::MAX] {
-        let track = line(1, &[0.0, length], &[Vec3::X, Vec3::Y]);
-        let made = CurveClip::new("odd", vec![track], character.skeleton());
-        let words = made.unwrap_err().to_string();
-        assert!(words.contains("time of the last key"), "{words}");
-        assert!(words.contains("10000000"), "{words}");
-        let empty = CurveClip::new("odd", Vec::new(), character.skeleton()).unwrap();
-        let words = empty.with_range(0.0, length).unwrap_err().to_string();
-        assert!(words.contains("end of the clip range"), "{words}");
+        assert_eq!(clip.report().raw_bytes, frames * 12_000.0, "{length} s");
     }
 }

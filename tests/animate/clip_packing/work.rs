@@ -58,7 +58,7 @@ fn clip(character: &Character, kind: usize, times: &[f32]) -> CurveClip {
 fn the_work_is_bounded_by_the_number_of_keys() {
     let (joints, mut most) = (12, 0.0_f64);
     let character = chain(joints);
-    for length in [1.0_f32, 10.0, 100.0, 400.0, 1e4, CurveClip::MAX_TIME_S] {
+    for length in [1.0_f32, 10.0, 100.0, 400.0, 1e4, 1e9, f32::MAX] {
         for kind in 0..5 {
             for parts in [
                 &[0.0, 1.0][..],

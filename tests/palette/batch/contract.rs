@@ -172,7 +172,7 @@ fn loops_close_and_ends_hold() {
 fn long_and_short_and_empty_clips_are_made() {
     let character = chain(2);
     let ends = [Vec3::ZERO, Vec3::X];
-    for end_s in [f32::MIN_POSITIVE, 1e-3, 3e5, CurveClip::MAX_TIME_S] {
+    for end_s in [f32::MIN_POSITIVE, 1e-3, 3e5, f32::MAX] {
         let line = keys(Interpolation::Linear, &[0.0, end_s], &ends);
         let (raw, clip) = made(&character, vec![track(0, TrackValues::Translation(line))]);
         assert!(clip.report().frames <= 1 << 14, "{:?}", clip.report());

@@ -115,7 +115,7 @@ fn clips_follow_the_curves_of_every_model() {
                 report.frames,
                 report.bytes,
                 report.packing,
-                report.raw_bytes as f64 / report.bytes as f64,
+                report.raw_bytes / report.bytes as f64,
                 f64::from(report.error_m) / bound,
                 report.kept_tracks
             );
