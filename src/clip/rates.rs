@@ -12,9 +12,11 @@ const RATES_HZ: [f64; 16] = [
 /// exceed them keeps its tracks as curves.
 const MAX_FRAMES: usize = 1 << 14;
 const MAX_BYTES: usize = 1 << 28;
-/// Limit of the number of frames for curves with few keys, so that the work is bounded by the size
-/// of the curves: `FRAMES` and `FRAMES_PER_KEY` more for each key time. Curves that need more frames
-/// than this are smaller than their frames.
+/// Limit of the number of frames for curves with few keys: `FRAMES`, and `FRAMES_PER_KEY` more for
+/// each key time.
+///
+/// It bounds the work by the size of the curves. Curves that need more frames than this are smaller
+/// than their frames.
 const FRAMES: usize = 64;
 const FRAMES_PER_KEY: usize = 16;
 /// A length counts as a whole number of intervals if it is this close to one.

@@ -38,7 +38,7 @@ pub struct MemoryBlock {
     pub handle: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: the pointer is only an address; whoever writes through it has a contract of its own.
+// SAFETY: the pointer is only an address. Code that writes through it is unsafe and says why it may.
 unsafe impl Send for MemoryBlock {}
 // SAFETY: as above.
 unsafe impl Sync for MemoryBlock {}
@@ -207,8 +207,8 @@ impl<A: DerefMut<Target = Allocator>> fmt::Debug for GpuAllocator<A> {
 }
 
 // SAFETY: the caller of `new` guarantees the allocator of the device, which lives longer. The crate
-// gives out blocks that meet the requirements and do not overlap. Its memory for the CPU is coherent
-// and mapped as long as the block lives.
+// gives out blocks that meet the requirements and do not overlap. Its memory for the CPU is
+// coherent, and mapped as long as the block lives.
 unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A> {
     fn device(&self) -> vk::Device {
         self.device

@@ -208,7 +208,8 @@ impl SetLayout {
     /// The descriptors of each type that sets take from a pool.
     ///
     /// There is one set for each element of `textures`, which is the number of its textures. The
-    /// number matters only if the layout is [bindless](Self::is_bindless). Otherwise each set has 5.
+    /// number matters only if the layout is [bindless](Self::is_bindless). Otherwise each set has
+    /// five.
     pub fn pool_sizes(&self, textures: &[u32]) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
         let sets = textures.len() as u32;

@@ -25,8 +25,7 @@ impl Character {
         model: &[Affine],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
-        expect_lengths(self, model, out.len())?;
-        out.expect_aligned("palette")?;
+        expect_fitting(self, model, &out)?;
         let entries = self.palette().iter();
         out.fill_with(entries.map(|entry| E::project(&matrix(model, entry))))
     }
@@ -43,8 +42,7 @@ impl Character {
         model: &[Affine],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
-        expect_lengths(self, model, out.len())?;
-        out.expect_aligned("palette")?;
+        expect_fitting(self, model, &out)?;
         let tolerance = Tolerance::of(self);
         let mut fault = None;
         let checked = self.palette().iter().map_while(|entry| {
@@ -62,9 +60,15 @@ impl Character {
     }
 }
 
-fn expect_lengths(character: &Character, model: &[Affine], entries: usize) -> Result<()> {
+/// Checks the lengths of a model pose and of a palette, and the palette's alignment.
+fn expect_fitting<E: PaletteEntry>(
+    character: &Character,
+    model: &[Affine],
+    out: &WriteOnly<'_, E>,
+) -> Result<()> {
     expect_len("model pose", model.len(), character.skeleton().len())?;
-    expect_len("palette", entries, character.palette().len())
+    expect_len("palette", out.len(), character.palette().len())?;
+    out.expect_aligned("palette")
 }
 
 /// The skinning matrix of a palette entry. The lengths are checked.

@@ -218,7 +218,8 @@ impl Context {
             enabled: &self.useful,
             pipeline_cache: vk::PipelineCache::null(),
         };
-        // SAFETY: the allocator was made for this device, is the only one, and is dropped before it.
+        // SAFETY: the allocator was made for this device, is the only one, and is dropped before
+        // the device.
         let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut self.allocator) };
         (gpu, allocator)
     }

@@ -35,6 +35,7 @@ mod mip_chain;
 mod misuse;
 mod model;
 mod motion;
+mod other_device;
 mod parts;
 mod passes;
 mod pictures;

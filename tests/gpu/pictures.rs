@@ -241,7 +241,7 @@ fn what_lies_outside_of_the_target_is_cut_off() {
                 }
             }
             assert!(seen > 100, "{seen}");
-            // The flipped picture, of which the top is cut off.
+            // The flipped picture, without its top.
             let shown = covered(&turned);
             assert!(shown > 100 && shown < covered(&whole), "{shown}");
         });

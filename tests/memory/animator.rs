@@ -246,7 +246,7 @@ fn records_of_removed_actors_are_reused() {
         threads: Threads::One,
     };
     let mut animator = Animator::new(&character(), &desc).unwrap();
-    // Twenty records for each, all of which fade out but the last.
+    // Twenty records for each. All but the last fade out.
     let add = |animator: &mut Animator| {
         let id = animator.add("Walk").unwrap();
         for _ in 1..20 {

@@ -1,0 +1,66 @@
+//! Objects of another device, and destroyed ones.
+
+use crate::misuse::is_argument;
+use crate::support::made::{built, ribbon};
+use crate::support::{Setup, each};
+use throng::ash::{self, vk};
+use throng::gpu::{Device, Enabled, SetLayout, SkinnedMesh, Upload};
+use throng::palette::SkinningMethod;
+use throng::{Gpu, SkinPipeline};
+
+/// A second device of the setup's physical device.
+fn second_device(setup: &Setup) -> ash::Device {
+    let context = &setup.context;
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(context.queue_family)
+        .queue_priorities(&[1.0])];
+    let mut features = Device::required_features();
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .push_next(&mut features);
+    unsafe {
+        let instance = &context.instance;
+        instance.create_device(context.physical_device, &info, None)
+    }
+    .unwrap()
+}
+
+#[test]
+fn objects_of_another_device_or_destroyed_ones_are_refused() {
+    each(|setup| {
+        let other = second_device(setup);
+        let character = built(ribbon(3)).character;
+        let method = SkinningMethod::Linear;
+        let (gpu, mut allocator) = setup.parts();
+        let allocator = &mut allocator;
+        let bare = &Enabled::NONE;
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let again = unsafe { Device::new(&gpu) }.unwrap();
+        let gpu = Gpu {
+            device: &other,
+            enabled: bare,
+            ..gpu
+        };
+        let foreign = unsafe { Device::new(&gpu) }.unwrap();
+        let mut layout = SetLayout::new(&device).unwrap();
+        is_argument(SkinPipeline::new(&foreign, &layout), "SetLayout");
+        // Two values of one device are the same device.
+        let mut pipeline = SkinPipeline::new(&again, &layout).unwrap();
+        unsafe {
+            pipeline.destroy(&again);
+            layout.destroy(&device);
+        }
+        is_argument(SkinPipeline::new(&device, &layout), "SetLayout");
+
+        let mut upload = Upload::new();
+        let mesh = SkinnedMesh::new(&device, allocator, &mut upload, &character, method);
+        let mut mesh = mesh.unwrap();
+        let wrong = SkinnedMesh::new(&foreign, allocator, &mut upload, &character, method);
+        is_argument(wrong, "Upload");
+        unsafe {
+            mesh.destroy(&device, allocator);
+            upload.free(&device, allocator);
+            other.destroy_device(None);
+        }
+    });
+}
