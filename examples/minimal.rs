@@ -133,7 +133,6 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
             edge: SHADOW_EDGE,
             reversed_z: false,
-            linear: false,
         })?;
         let pass = crowd.create_pass(&PassDesc {
             color_formats: &[COLOR],

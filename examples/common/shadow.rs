@@ -23,7 +23,6 @@ pub(crate) struct ShadowImage {
     view: vk::ImageView,
     memory: Option<MemoryBlock>,
     edge: u32,
-    linear: bool,
     clip_from_world: Mat4,
 }
 
@@ -43,19 +42,11 @@ impl ShadowImage {
                 format!("a shadow map of {edge} texels: the device has at most {most}").into(),
             );
         }
-        // SAFETY: the physical device belongs to this instance.
-        let properties = unsafe {
-            context
-                .instance
-                .get_physical_device_format_properties(context.physical_device, FORMAT)
-        };
-        let filtered = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
         let mut shadow = Self {
             image: vk::Image::null(),
             view: vk::ImageView::null(),
             memory: None,
             edge,
-            linear: properties.optimal_tiling_features.contains(filtered),
             clip_from_world: fit(rim, height_m, lighting.sun_direction),
         };
         match shadow.build(context) {
@@ -127,7 +118,6 @@ impl ShadowImage {
             layout: SAMPLED,
             edge: self.edge,
             reversed_z: false,
-            linear: self.linear,
         }
     }
 

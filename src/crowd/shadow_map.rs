@@ -18,10 +18,6 @@ pub struct ShadowMap {
     pub edge: u32,
     /// True if depth 1 is near.
     pub reversed_z: bool,
-    /// True if its format can be filtered linearly, which makes smoother edges.
-    ///
-    /// The format feature is `VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT`.
-    pub linear: bool,
 }
 
 /// Layout, sampler and set of the shadow map.
@@ -102,19 +98,13 @@ impl ShadowInput {
 }
 
 fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
-    let filter = if map.linear {
-        vk::Filter::LINEAR
-    } else {
-        vk::Filter::NEAREST
-    };
     let compare = if map.reversed_z {
         vk::CompareOp::GREATER_OR_EQUAL
     } else {
         vk::CompareOp::LESS_OR_EQUAL
     };
+    // Shaders gather texels and filter them, so the format needs no linear filter.
     let info = vk::SamplerCreateInfo::default()
-        .mag_filter(filter)
-        .min_filter(filter)
         .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)

@@ -140,7 +140,7 @@ impl PaletteRing {
     /// The device address of the part of `frame_index`.
     ///
     /// For an index that does not exist, it is that of the last one. Views, compute shaders and the
-    /// skin stage take it ([`GpuView::ring_palettes`](super::GpuView::ring_palettes),
+    /// skin stage take it (`GpuView::ring_palettes`,
     /// `THRONG_RING_PALETTES`). Instances may also have the address of their own palette in the
     /// part.
     #[must_use]

@@ -17,8 +17,8 @@ pub struct BufferDesc<'a> {
     pub size: u64,
     /// Usage flags. Transfer source and destination are always added.
     ///
-    /// All flags of Vulkan 1.0 are allowed. `SHADER_DEVICE_ADDRESS` is allowed if the context
-    /// enabled the feature `buffer_device_address`. Flags of extensions are not allowed.
+    /// All flags of Vulkan 1.0 and `SHADER_DEVICE_ADDRESS` are allowed. Flags of extensions are not
+    /// allowed.
     pub usage: vk::BufferUsageFlags,
     /// Kind of memory. `CpuToGpu` and `GpuToCpu` buffers are mapped.
     pub location: MemoryLocation,

@@ -316,7 +316,7 @@ fn allocator(
         device: device.clone(),
         physical_device: candidate.physical_device,
         debug_settings: Default::default(),
-        buffer_device_address: candidate.enabled.v12.buffer_device_address == vk::TRUE,
+        buffer_device_address: true,
         allocation_sizes: Default::default(),
     })
     .map_err(|source| StandaloneError::Allocator {

@@ -21,13 +21,8 @@ const CORE: Usage = Usage::from_raw(
 
 /// Fails if the context cannot create such a buffer.
 pub(super) fn check_buffer(context: &Context, name: &str, size: u64, usage: Usage) -> Result<()> {
-    let address = Usage::SHADER_DEVICE_ADDRESS;
-    let refused = usage & !(CORE | address);
+    let refused = usage & !(CORE | Usage::SHADER_DEVICE_ADDRESS);
     refuse(name, refused, "needs an extension that is not supported")?;
-    if context.enabled.v12.buffer_device_address != vk::TRUE {
-        let rule = "needs feature buffer_device_address, which is not enabled";
-        refuse(name, usage & address, rule)?;
-    }
     let max = max_buffer_size(context);
     if (1..=max).contains(&size) {
         return Ok(());

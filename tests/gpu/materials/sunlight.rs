@@ -259,7 +259,6 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
         layout: vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
         edge: EDGE,
         reversed_z,
-        linear: true,
     };
     let lighting = camera().lighting;
     let clips = layers(lighting.sun_direction, reversed_z);
