@@ -79,7 +79,7 @@ impl Context {
     /// - no device is suitable,
     /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
-        let owner = Arc::new(InstanceOwner::new(desc.app_name, desc.validation, &[])?);
+        let owner = Arc::new(InstanceOwner::new(desc, &[])?);
         Self::with_instance(desc, owner, None)
     }
 
@@ -90,7 +90,7 @@ impl Context {
     /// As [`Context::new`]. Also returns an error if the window has no handle.
     pub fn for_window(desc: &ContextDesc<'_>, window: Arc<dyn Window>) -> Result<(Self, Surface)> {
         let extensions = surface::required_extensions(&*window)?;
-        let owner = InstanceOwner::new(desc.app_name, desc.validation, &extensions)?;
+        let owner = InstanceOwner::new(desc, &extensions)?;
         let owner = Arc::new(owner);
         let surface = Surface::new(Arc::clone(&owner), window)?;
         let context = Self::with_instance(desc, owner, Some(&surface))?;
@@ -202,6 +202,10 @@ impl Context {
             log::error!("destroying {object}: {error}");
         }
         true
+    }
+
+    pub(super) fn settle(&mut self) -> Result<()> {
+        self.wait_idle()
     }
 
     /// The allocator of device memory.

@@ -83,6 +83,6 @@ pub use readback::{ImageRead, read_buffer, read_image};
 #[doc(hidden)]
 pub use select::select;
 pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Acquire, PATIENCE, Rotation, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};

@@ -6,6 +6,7 @@ use super::super::image::whole;
 use super::super::{Context, FrameCommands, Result};
 use super::built::{Built, fit, is_empty};
 use super::image::{OBJECT, SwapchainImage};
+use super::rotation::choose_transform;
 use super::state::Swapchain;
 use ash::vk;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ enum Next {
 pub enum Acquire {
     /// An image to draw to.
     Image(SwapchainImage),
-    /// The window has no area. There is nothing to draw to until it has one.
+    /// The window has no area, or its surface was released. There is nothing to draw to for now.
     Minimised,
     /// The window changes faster than the swapchain can follow. Skip this frame.
     OutOfDate,
@@ -244,12 +245,18 @@ impl Swapchain {
         Ok(Next::Image(image))
     }
 
-    /// Recreates the swapchain only if that would change its extent.
+    /// Recreates the swapchain only if that would change its extent or its transform.
     ///
-    /// Some window systems report a swapchain as suboptimal for as long as it lives.
+    /// Some window systems report a swapchain as suboptimal for as long as it lives. Android does
+    /// so while it rotates the images.
     fn suboptimal(&mut self, context: &Context) -> Result<()> {
-        let fitted = fit(&self.capabilities(context)?, self.asked);
-        self.stale |= fitted != self.extent();
+        let (Some(surface), Some(built)) = (&self.surface, &self.built) else {
+            return Ok(());
+        };
+        let capabilities = surface.capabilities(context.physical_device)?;
+        let (transform, rotation) = choose_transform(&capabilities, self.desc.pre_rotate)?;
+        let fitted = fit(&capabilities, self.asked, rotation);
+        self.stale |= fitted != built.extent || transform != built.transform;
         Ok(())
     }
 }
