@@ -56,6 +56,7 @@ mod features;
 mod formats;
 mod frames;
 mod handles;
+mod idle;
 mod image;
 mod image_rules;
 mod instance;

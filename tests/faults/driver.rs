@@ -25,7 +25,7 @@ static TRACE: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 static DEVICE: Mutex<Option<ash::Device>> = Mutex::new(None);
 
 /// The calls that the specification lets answer `VK_ERROR_DEVICE_LOST`.
-const LOSABLE: [&str; 8] = [
+pub(crate) const LOSABLE: [&str; 8] = [
     "vkAcquireNextImageKHR",
     "vkCreateSwapchainKHR",
     "vkDeviceWaitIdle",
@@ -395,9 +395,4 @@ pub(crate) fn intercepted(name: &str, real: In) -> In {
 /// Returns true if this call can be made to fail.
 pub(crate) fn can_fail(name: &str) -> bool {
     create::find(name).or_else(|| call(name)).is_some()
-}
-
-/// Returns true if the device is lost.
-pub(crate) fn answers_lost() -> bool {
-    LOST.load(Relaxed)
 }

@@ -4,6 +4,7 @@ use crate::driver::{KINDS, changes, reset};
 use crate::interposed::entry;
 use crate::screen::{self, Window};
 use crate::support::{Change, keep_loaded};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use throng::ash::vk;
 use throng::standalone::{Context, ContextDesc, Result, StandaloneError, Surface, Validation};
@@ -45,13 +46,21 @@ pub(crate) fn finish(context: Context) {
     assert_eq!(changes(&[0; KINDS]), []);
 }
 
+/// Returns true if work can go on without this call.
+///
+/// The name of an object may be lost, and there may be other memory to try.
+pub(crate) fn may_be_ignored(call: &str) -> bool {
+    OF_MEMORY.contains(&call) || call == "vkSetDebugUtilsObjectNameEXT"
+}
+
 /// Checks that an error names the call that failed, and its result.
 pub(crate) fn check(error: &StandaloneError, failed: &str, answer: vk::Result) {
     let named = match error {
         StandaloneError::Vulkan { call, result } => *call == failed && *result == answer,
         StandaloneError::DeviceLost { call } => {
-            // A device may be destroyed when it is lost, so waiting for it is no error.
-            answer == LOST && (*call == failed || failed == "vkDeviceWaitIdle")
+            // A device may be destroyed when it is lost, so waiting for it need not be an error.
+            let ignored = failed == "vkDeviceWaitIdle" || may_be_ignored(failed);
+            answer == LOST && (*call == failed || ignored)
         }
         StandaloneError::SurfaceLost { call } => {
             *call == failed && answer == vk::Result::ERROR_SURFACE_LOST_KHR
@@ -64,4 +73,26 @@ pub(crate) fn check(error: &StandaloneError, failed: &str, answer: vk::Result) {
         _ => false,
     };
     assert!(named, "{error:?} for {failed} with {answer:?}");
+}
+
+/// Some of the calls: those that differ in name or in neighbours, and the last of each name.
+///
+/// Calls that name an object are neighbours of nothing.
+pub(crate) fn sample(calls: &[&'static str]) -> Vec<usize> {
+    let naming = "vkSetDebugUtilsObjectNameEXT";
+    let others: Vec<_> = (0..)
+        .zip(calls)
+        .filter(|(_, call)| **call != naming)
+        .collect();
+    let mut seen = BTreeSet::new();
+    let mut some: BTreeSet<usize> = BTreeSet::new();
+    for around in others.windows(3) {
+        let names: Vec<_> = around.iter().map(|(_, call)| call).collect();
+        if seen.insert(names) {
+            some.insert(around[1].0);
+        }
+    }
+    let last: BTreeMap<_, usize> = calls.iter().zip(0..).collect();
+    some.extend(last.into_values());
+    some.into_iter().collect()
 }

@@ -3,8 +3,12 @@
 //! A life creates a target, frames in flight and a crowd with two characters and two passes, draws
 //! frames between which the crowd grows, reads back, and destroys everything.
 
-use crate::driver::{KINDS, MEMORY, changes, failing_with, live, objects, revive, traced};
-use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
+use crate::driver::{
+    KINDS, LOSABLE, MEMORY, changes, failing_with, live, objects, reset, revive, traced,
+};
+use crate::ending::{
+    LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish, may_be_ignored, sample,
+};
 use crate::interposed::is_intercepted;
 use crate::support::frames::{NORMAL_Z, covered, different};
 use crate::support::made::{built, ribbon};
@@ -54,7 +58,9 @@ impl Failure {
         match self {
             Self::Standalone(error) => check(error, failed, answer),
             Self::Crate(Error::Vulkan { call, result }) => {
-                assert_eq!((*call, *result), (failed, answer));
+                assert_eq!(*result, answer);
+                let lost_later = answer == LOST && may_be_ignored(failed);
+                assert!(*call == failed || lost_later, "{self:?} for {failed}");
             }
             Self::Crate(Error::Memory { name, .. }) => {
                 assert!(OF_MEMORY.contains(&failed), "{self:?} for {failed}");
@@ -80,6 +86,8 @@ struct Life {
     drawn: u32,
 }
 
+/// Much longer than anything here takes that does not wait for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
 const STEPS: usize = 20;
 const CAPACITY: Capacity = Capacity {
     skinned_words: 2000,
@@ -288,20 +296,34 @@ fn undisturbed(context: &mut Context) -> (Vec<&'static str>, Vec<u8>) {
     (calls, life.picture)
 }
 
-/// Some of the calls: those that differ in name or in neighbours, and the first and last of each.
-fn sample(calls: &[&'static str]) -> Vec<usize> {
-    let mut seen = BTreeSet::new();
-    let around = |at: usize| calls.get(at.wrapping_sub(1)..at + 2).unwrap_or_default();
-    let mut last = BTreeMap::new();
-    let mut some: BTreeSet<usize> = BTreeSet::new();
-    for (at, call) in calls.iter().enumerate() {
-        if seen.insert(around(at)) {
-            some.insert(at);
-        }
-        last.insert(call, at);
+/// Makes one call of a life fail, and destroys everything.
+fn end(context: &mut Context, (number, call, answer): (usize, &str, vk::Result)) {
+    let mut life = Life::default();
+    let started = Instant::now();
+    let (result, failed) = failing_with(number as i64, answer, || life.live(context));
+    assert_eq!(failed, Some(call), "call {number}");
+    match result {
+        Err(error) => error.check(call, answer),
+        Ok(()) => assert!(may_be_ignored(call), "{answer:?} of {call} is ignored"),
     }
-    some.extend(last.into_values());
-    some.into_iter().collect()
+    if answer == LOST {
+        let idle = context.wait_idle();
+        assert!(
+            matches!(idle, Err(StandaloneError::DeviceLost { .. })),
+            "{idle:?}"
+        );
+    }
+    life.destroy(context);
+    assert!(started.elapsed() < PATIENCE, "{call} took too long");
+    let report = context.allocator().get().generate_report();
+    assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    let messages = context.messages();
+    assert!(
+        messages.is_empty(),
+        "{call} ({number}): {}",
+        messages.report()
+    );
+    revive();
 }
 
 /// The device is lost at a call, or it runs out of memory, and everything is destroyed.
@@ -316,48 +338,13 @@ fn a_life_can_end_at_every_call() {
     let mut tried = BTreeMap::<&str, usize>::new();
     for (at, number) in sample(&calls).into_iter().enumerate() {
         let call = calls[number];
-        // Losing the device is tried at every call, and one of the others in turn.
-        for answer in [LOST, MEMORY_ERRORS[at % 2]] {
-            *tried.entry(call).or_default() += 1;
-            let mut life = Life::default();
-            let started = Instant::now();
-            let (result, failed) = failing_with(number as i64, answer, || life.live(&mut context));
-            assert_eq!(failed, Some(call), "call {number}");
-            match result {
-                Err(error) => error.check(call, answer),
-                // A name is lost, or there is other memory to try.
-                Ok(()) => assert!(
-                    OF_MEMORY.contains(&call) || call == "vkSetDebugUtilsObjectNameEXT",
-                    "{answer:?} of {call} is ignored"
-                ),
-            }
-            if answer == LOST && crate::driver::answers_lost() {
-                let idle = context.wait_idle();
-                assert!(
-                    matches!(idle, Err(StandaloneError::DeviceLost { .. })),
-                    "{idle:?}"
-                );
-            }
-            life.destroy(&mut context);
-            assert_eq!(
-                objects(),
-                before,
-                "left over after {answer:?} of {call} ({number})"
-            );
-            assert!(
-                started.elapsed() < Duration::from_secs(20),
-                "{call} took too long"
-            );
-            let report = context.allocator().get().generate_report();
-            assert!(report.allocations.is_empty(), "{:?}", report.allocations);
-            let messages = context.messages();
-            assert!(
-                messages.is_empty(),
-                "{call} ({number}): {}",
-                messages.report()
-            );
-            revive();
-        }
+        // The calls that can tell that the device is lost, and the others with each error in turn.
+        let each = [LOST, MEMORY_ERRORS[0], MEMORY_ERRORS[1]];
+        let can_tell = LOSABLE.contains(&call);
+        let answer = if can_tell { LOST } else { each[at % 3] };
+        *tried.entry(call).or_default() += 1;
+        end(&mut context, (number, call, answer));
+        assert_eq!(objects(), before, "left over after {answer:?} of {call}");
     }
     println!(
         "{} calls, {} failures: {tried:?}",
@@ -389,7 +376,7 @@ fn a_life_goes_on_after_every_call() {
         let mut number = 0;
         'calls: loop {
             for answer in MEMORY_ERRORS {
-                let now = objects();
+                let now = live();
                 let (result, failed) = failing_with(number, answer, || life.step(&mut context));
                 let Some(call) = failed else {
                     result.unwrap();
@@ -399,14 +386,15 @@ fn a_life_goes_on_after_every_call() {
                 match result {
                     Err(error) => {
                         error.check(call, answer);
-                        assert_eq!(objects(), now, "left over after {answer:?} of {call}");
+                        // A frame may free what no frame in flight uses any more.
+                        let more = changes(&now).into_iter();
+                        let more =
+                            { more }.find(|(kind, more)| *more > 0 && *kind != "memory blocks");
+                        assert_eq!(more, None, "left over after {answer:?} of {call}");
                     }
                     // The step is over. It is taken again for the calls that are left.
                     Ok(()) => {
-                        assert!(
-                            OF_MEMORY.contains(&call) || call == "vkSetDebugUtilsObjectNameEXT",
-                            "{answer:?} of {call} is ignored"
-                        );
+                        assert!(may_be_ignored(call), "{answer:?} of {call} is ignored");
                         life.repeat(&mut context, step);
                     }
                 }
@@ -468,10 +456,31 @@ fn a_lost_device_is_destroyed_with_its_context() {
         let started = Instant::now();
         life.destroy(&mut context);
         finish(context);
-        assert!(started.elapsed() < Duration::from_secs(20));
+        assert!(started.elapsed() < PATIENCE);
         assert_eq!(live(), [0; KINDS]);
         revive();
     }
+}
+
+/// What is dropped and not destroyed is leaked, and waits for nothing.
+#[test]
+fn drops_do_not_wait_for_a_lost_device() {
+    let _turn = alone();
+    let mut context = start();
+    let mut life = Life::default();
+    life.live(&mut context).unwrap();
+    let (lost, _) = failing_with(0, LOST, || context.wait_idle());
+    assert!(
+        matches!(lost, Err(StandaloneError::DeviceLost { .. })),
+        "{lost:?}"
+    );
+    let before = objects();
+    let (started, (_, calls)) = (Instant::now(), traced(|| drop(life)));
+    assert!(started.elapsed() < PATIENCE);
+    assert_eq!((objects(), calls), (before, Vec::new()));
+    // The objects are leaked for good, and so is the device.
+    std::mem::forget(context);
+    reset();
 }
 
 /// The names of the calls whose result the crate looks at.

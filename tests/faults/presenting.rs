@@ -184,11 +184,21 @@ fn every_call_of_a_window_can_fail() {
     let (mut context, surface) = context().unwrap();
     drop(surface);
     // The first life leaves memory to the allocator, which the second does not take again.
-    Shown::default().live_and_close(&mut context).unwrap();
-    let (result, calls) = traced(|| Shown::default().live_and_close(&mut context));
-    result.unwrap();
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let mut shown = Shown::default();
+        let result;
+        (result, calls) = traced(|| shown.live(&mut context));
+        result.unwrap();
+        shown.close(&mut context);
+    }
     let mut tried = BTreeMap::<&str, usize>::new();
+    let mut named = false;
     for (number, call) in (0..).zip(&calls) {
+        // Giving a name is the same everywhere.
+        if *call == "vkSetDebugUtilsObjectNameEXT" && std::mem::replace(&mut named, true) {
+            continue;
+        }
         let mut all = MEMORY_ERRORS.to_vec();
         all.push(LOST);
         all.extend(answers(call));
@@ -225,14 +235,6 @@ fn every_call_of_a_window_can_fail() {
         "vkWaitForFences",
     ] {
         assert!(tried.contains_key(call), "{call}");
-    }
-}
-
-impl Shown {
-    fn live_and_close(mut self, context: &mut Context) -> Result<()> {
-        let result = self.live(context);
-        self.close(context);
-        result
     }
 }
 

@@ -177,12 +177,10 @@ impl Swapchain {
         let result = unsafe { self.loader.0.queue_present(context.queue, &info) };
         // With these results, the presentation was queued or rejected. With others, the image stays
         // acquired.
-        let returned = matches!(
-            result,
-            Ok(_)
-                | Err(vk::Result::ERROR_OUT_OF_DATE_KHR)
-                | Err(vk::Result::ERROR_SURFACE_LOST_KHR)
-        );
+        let returned = match result {
+            Ok(_) | Err(vk::Result::ERROR_SURFACE_LOST_KHR) => true,
+            Err(result) => is_outdated(result),
+        };
         if let Some(built) = self.built.as_mut().filter(|_| returned) {
             built.acquired = built.acquired.saturating_sub(1);
         }
@@ -190,7 +188,7 @@ impl Swapchain {
         match result {
             Ok(false) => Ok(()),
             Ok(true) => self.suboptimal(context),
-            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+            Err(result) if is_outdated(result) => {
                 self.stale = true;
                 Ok(())
             }
@@ -216,7 +214,7 @@ impl Swapchain {
             )
         };
         let (index, suboptimal) = match next {
-            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+            Err(result) if is_outdated(result) => {
                 self.stale = true;
                 return Ok(Next::OutOfDate);
             }
@@ -259,4 +257,14 @@ impl Swapchain {
         self.stale |= fitted != built.extent || transform != built.transform;
         Ok(())
     }
+}
+
+/// Returns true if the swapchain must be recreated before it can be used again.
+///
+/// A display that a window covers alone can be taken from it by another program.
+fn is_outdated(result: vk::Result) -> bool {
+    matches!(
+        result,
+        vk::Result::ERROR_OUT_OF_DATE_KHR | vk::Result::ERROR_FULL_SCREEN_EXCLUSIVE_MODE_LOST_EXT
+    )
 }
