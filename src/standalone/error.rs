@@ -23,7 +23,9 @@ pub enum StandaloneError {
     },
     /// The window's surface can no longer be used.
     ///
-    /// Give the swapchain a new one with [`Swapchain::set_surface`](super::Swapchain::set_surface).
+    /// Give the swapchain a new one with
+    /// [`Swapchain::release_surface`](super::Swapchain::release_surface) and
+    /// [`Swapchain::set_surface`](super::Swapchain::set_surface).
     #[error("{call}: the window's surface is lost")]
     SurfaceLost {
         /// The name of the call that reported it.

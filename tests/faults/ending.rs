@@ -35,7 +35,7 @@ pub(crate) fn context() -> Result<(Context, Surface)> {
         validation: Validation::On,
         ..ContextDesc::default()
     };
-    Context::for_window(&desc, Arc::new(Window))
+    Context::for_window(&desc, Arc::new(Window(1)))
 }
 
 /// Drops the context. Nothing is left, and the validation layer has no message.

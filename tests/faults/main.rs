@@ -18,6 +18,7 @@ mod drawing;
 mod driver;
 mod ending;
 mod interposed;
+mod life;
 #[path = "../reference/rng.rs"]
 #[expect(dead_code, unreachable_pub, reason = "shared with other tests")]
 mod rng;

@@ -28,7 +28,7 @@ impl Shown {
     /// Creates what is missing.
     pub(crate) fn open(&mut self, context: &mut Context, desc: &SwapchainDesc) -> Result<()> {
         if self.swapchain.is_none() {
-            let surface = context.surface(Arc::new(Window))?;
+            let surface = context.surface(Arc::new(Window(1)))?;
             self.swapchain = Some(Swapchain::new(context, surface, UPRIGHT, desc)?);
         }
         if self.frames.is_none() {
@@ -65,8 +65,10 @@ impl Shown {
         Ok(true)
     }
 
-    pub(crate) fn set_surface(&mut self, context: &mut Context) -> Result<()> {
-        let surface = context.surface(Arc::new(Window))?;
+    /// Gives the swapchain a new surface of the same window.
+    pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<()> {
+        self.swapchain().release_surface(context)?;
+        let surface = context.surface(Arc::new(Window(1)))?;
         self.swapchain().set_surface(context, surface, UPRIGHT)
     }
 
@@ -86,8 +88,7 @@ impl Shown {
         ] {
             self.frame(context, extent, presents)?;
         }
-        self.swapchain().release_surface(context)?;
-        self.set_surface(context)?;
+        self.renew_surface(context)?;
         for _ in 0..3 {
             self.frame(context, UPRIGHT, true)?;
         }
@@ -160,7 +161,7 @@ fn fail(
     }
     if goes_on {
         if matches!(error, Some(StandaloneError::SurfaceLost { .. })) && shown.swapchain.is_some() {
-            shown.set_surface(context).unwrap();
+            shown.renew_surface(context).unwrap();
         }
         let again = shown.live(context);
         again.unwrap_or_else(|error| panic!("{error} after {answer:?} of {call}"));

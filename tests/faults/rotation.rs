@@ -188,7 +188,7 @@ fn a_surface_is_released_and_replaced() {
         assert!(!shown.swapchain().recreate(&mut context, UPRIGHT).unwrap());
         // Twice is as good as once.
         shown.swapchain().release_surface(&mut context).unwrap();
-        shown.set_surface(&mut context).unwrap();
+        shown.renew_surface(&mut context).unwrap();
         draw(&mut shown, &mut context, UPRIGHT);
     }
     assert_eq!(shown.swapchain().formats(), formats);
@@ -211,8 +211,14 @@ fn a_lost_surface_is_an_error_until_it_is_replaced() {
             "{lost:?}"
         );
     }
+    // The window has a surface, although it is lost.
+    let in_use = context.surface(Arc::new(Window(1)));
+    assert!(
+        matches!(in_use, Err(StandaloneError::Vulkan { .. })),
+        "{in_use:?}"
+    );
     // A surface that is lost itself changes nothing.
-    let surface = context.surface(Arc::new(Window)).unwrap();
+    let surface = context.surface(Arc::new(Window(2))).unwrap();
     screen::lose();
     let lost = shown
         .swapchain()
@@ -221,7 +227,7 @@ fn a_lost_surface_is_an_error_until_it_is_replaced() {
         matches!(lost, Err(StandaloneError::SurfaceLost { .. })),
         "{lost:?}"
     );
-    shown.set_surface(&mut context).unwrap();
+    shown.renew_surface(&mut context).unwrap();
     draw(&mut shown, &mut context, UPRIGHT);
     shown.close(&mut context);
     finish(context);
@@ -244,7 +250,11 @@ fn a_surface_of_another_format_is_refused() {
         format: vk::Format::R5G6B5_UNORM_PACK16,
         ..screen
     });
-    let error = shown.set_surface(&mut context).unwrap_err();
+    let surface = context.surface(Arc::new(Window(2))).unwrap();
+    let error = shown
+        .swapchain()
+        .set_surface(&mut context, surface, UPRIGHT);
+    let error = error.unwrap_err();
     assert!(
         matches!(error, StandaloneError::SurfaceFormat { format } if format == FORMAT),
         "{error}"
@@ -260,7 +270,7 @@ fn a_surface_of_another_format_is_refused() {
 fn images_of_a_released_surface_are_refused() {
     let _turn = alone();
     let mut context = start();
-    let surface = context.surface(Arc::new(Window)).unwrap();
+    let surface = context.surface(Arc::new(Window(1))).unwrap();
     let mut frames = throng::standalone::Frames::new(&context, 1).unwrap();
     let made = throng::standalone::Swapchain::new(&mut context, surface, UPRIGHT, &desc());
     let mut swapchain = made.unwrap();

@@ -20,14 +20,15 @@ pub(crate) const UPRIGHT: vk::Extent2D = vk::Extent2D {
 };
 pub(crate) const FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
 
-/// A window of the simulated screen.
+/// A window of the simulated screen, with its number. It can have one surface at a time.
 #[derive(Debug)]
-pub(crate) struct Window;
+pub(crate) struct Window(pub(crate) usize);
 
 impl HasWindowHandle for Window {
     fn window_handle(&self) -> Result<WindowHandle<'_>, HandleError> {
-        let raw = AndroidNdkWindowHandle::new(NonNull::dangling());
-        // SAFETY: the simulated screen does not look at the handle.
+        let number = std::ptr::without_provenance_mut(self.0);
+        let raw = AndroidNdkWindowHandle::new(NonNull::new(number).unwrap());
+        // SAFETY: the simulated screen takes the handle for a number.
         Ok(unsafe { WindowHandle::borrow_raw(RawWindowHandle::AndroidNdk(raw)) })
     }
 }
@@ -56,6 +57,7 @@ const FIRST: Screen = Screen {
 };
 
 struct Surface {
+    window: usize,
     lost: bool,
     /// The swapchain that is not retired.
     swapchain: u64,
@@ -146,18 +148,26 @@ fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
 
 unsafe extern "system" fn create_surface(
     _: Device,
-    _: *const c_void,
+    info: *const vk::AndroidSurfaceCreateInfoKHR<'_>,
     _: *const c_void,
     out: *mut u64,
 ) -> vk::Result {
     if let Some(answer) = answer("vkCreateAndroidSurfaceKHR") {
         return answer;
     }
+    let window = unsafe { (*info).window }.addr();
     let mut state = lock(&STATE);
+    if state.surfaces.values().any(|other| other.window == window) {
+        return vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
+    }
     state.handles += 1;
     let handle = state.handles;
-    let (lost, swapchain) = (false, 0);
-    state.surfaces.insert(handle, Surface { lost, swapchain });
+    let surface = Surface {
+        window,
+        lost: false,
+        swapchain: 0,
+    };
+    state.surfaces.insert(handle, surface);
     unsafe { *out = handle };
     count(SURFACES, 1);
     vk::Result::SUCCESS

@@ -54,8 +54,13 @@ impl Default for SwapchainDesc {
 /// # Lost surfaces
 ///
 /// A surface can be lost while the device keeps working. Calls then fail with
-/// [`StandaloneError::SurfaceLost`] until [`Swapchain::set_surface`] gives the swapchain a new
-/// surface. Context, pipelines and crowds stay as they are.
+/// [`StandaloneError::SurfaceLost`] until the swapchain gets a new surface:
+///
+/// 1. [`Swapchain::release_surface`], because many window systems allow a window one surface only,
+/// 2. [`Context::surface`] for the same window or another one,
+/// 3. [`Swapchain::set_surface`].
+///
+/// Context, pipelines and crowds stay as they are.
 ///
 /// # Android
 ///
