@@ -37,10 +37,7 @@ impl InstanceOwner {
         let (app_name, validation) = (desc.app_name, desc.validation);
         let entry = match desc.entry {
             Some(entry) => entry.clone(),
-            // SAFETY: running the Vulkan loader's initialisers is sound.
-            None => {
-                unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })?
-            }
+            None => load()?,
         };
         check_version(&entry)?;
         let plan = Plan::new(&entry, validation, surface_extensions)?;
@@ -175,6 +172,12 @@ fn create(
     }
     // SAFETY: everything that `info` points to lives until the call returns.
     unsafe { entry.create_instance(&info, None) }.check("vkCreateInstance")
+}
+
+/// The entry points of the system's Vulkan loader.
+fn load() -> Result<Entry> {
+    // SAFETY: running the Vulkan loader's initialisers is sound.
+    unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })
 }
 
 fn check_version(entry: &Entry) -> Result<()> {

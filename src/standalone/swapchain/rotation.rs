@@ -47,7 +47,6 @@ impl Rotation {
     }
 
     /// The extent of the image for a window's extent, and of the window for an image's.
-    #[must_use]
     pub fn turned(self, extent: vk::Extent2D) -> vk::Extent2D {
         if !self.swaps_axes() {
             return extent;

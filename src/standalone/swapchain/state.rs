@@ -202,7 +202,6 @@ impl Swapchain {
     ///
     /// They are those of [`Swapchain::extent`], exchanged if [`Swapchain::rotation`] is a quarter
     /// turn.
-    #[must_use]
     pub fn window_extent(&self) -> vk::Extent2D {
         self.rotation().turned(self.extent())
     }
