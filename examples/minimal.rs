@@ -64,13 +64,14 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
                     .contains(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE)
             })
             .ok_or("no graphics queue")? as u32;
-        let mut features = gpu::Device::required_features();
+        let (mut features12, mut features13) = gpu::Device::required_features();
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
-            .push_next(&mut features);
+            .push_next(&mut features12)
+            .push_next(&mut features13);
         let device = instance.create_device(physical_device, &info, None)?;
         let queue = device.get_device_queue(family, 0);
         let mut allocator = Allocator::new(&AllocatorCreateDesc {
@@ -78,7 +79,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
             device: device.clone(),
             physical_device,
             debug_settings: Default::default(),
-            buffer_device_address: false,
+            buffer_device_address: true,
             allocation_sizes: Default::default(),
         })?;
         let pool = device.create_command_pool(

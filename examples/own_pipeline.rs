@@ -110,19 +110,14 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let mut ring = PaletteRing::new(&device, allocator, &ring)?;
 
         // The engine's parts: the instances, a descriptor set, a pipeline.
-        let instances = instances(context, entries)?;
-        let (pool, sets) = own_sets(&device, &context.device, &set_layout)?;
+        let palettes = (ring.address(FRAME_INDEX), ground.rest_palette());
+        let instances = instances(context, entries, palettes)?;
+        let textures = [mesh.sets().1, ground.sets().1];
+        let (pool, sets) = own_sets(&device, &context.device, &set_layout, &textures)?;
         for (set, mesh) in sets.iter().zip([&mesh, &ground]) {
             let content = SetBuffers {
-                ring_palettes: Some(ring.descriptor()),
-                resident_palettes: Some(mesh.rest_palette()),
+                mesh: Some(mesh.buffer()),
                 instances: Some(whole(&instances)),
-                geometry: Some(mesh.geometry()),
-                primitives: Some(mesh.primitives()),
-                // The shader declares this buffer but never reads it, because no instance has morph
-                // weights or deformed vertices.
-                morphs: Some(whole(&instances)),
-                skinned: Some(whole(&instances)),
                 // The shader does not even declare these, but Mesa 22's lavapipe looks at them.
                 textures: Some(&mesh.textures(0)),
                 ..SetBuffers::default()
@@ -134,7 +129,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         // Done every frame, after the frame's last work has finished: write poses straight into
         // mapped memory.
         pose(&mannequin, &mut ring)?;
-        let offsets = [0, ring.dynamic_offset(FRAME_INDEX), 0, 0];
+        // The dynamic offsets of the view and the lists, which the shader does not read.
+        let offsets = [0, 0];
         context.submit_and_wait(|raw, cmd| {
             upload.record(&device, cmd);
             if ring.record_upload(&device, cmd, FRAME_INDEX, entries * COUNT) {
@@ -175,7 +171,13 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
 }
 
 /// A ring of dancers that look outwards, each with its own palette, and the ground.
-fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Error>> {
+///
+/// The palettes are the addresses of the first dancer's and of the ground's.
+fn instances(
+    context: &mut Context,
+    entries: u32,
+    palettes: (vk::DeviceAddress, vk::DeviceAddress),
+) -> Result<Buffer, Box<dyn Error>> {
     let instance = |at: u32| {
         let turn = at as f32 / COUNT as f32 * std::f32::consts::TAU;
         let outwards = Affine3A::from_rotation_y(turn);
@@ -184,23 +186,20 @@ fn instances(context: &mut Context, entries: u32) -> Result<Buffer, Box<dyn Erro
         GpuInstance {
             world_from_model: Mat3x4::from_affine(&place),
             tint: [hue(0.0), hue(2.1), hue(4.2), 1.0],
-            // In rows of 16 bytes. An entry of the linear method has 3 rows.
-            palette_base: at * entries * 3,
-            source: GpuInstance::SOURCE_RING,
+            palette: palettes.0 + u64::from(at * entries) * size_of::<Mat3x4>() as u64,
+            source: GpuInstance::SOURCE_ADDRESS,
             character: 0,
-            user: at,
             stamp: 0,
             morphs: GpuInstance::NONE,
             skinned: GpuInstance::NONE,
-            reserved: 0,
+            user: at,
         }
     };
     let dancers = (0..COUNT).map(instance);
     let ground = GpuInstance {
         world_from_model: Mat3x4::from_affine(&Affine3A::IDENTITY),
         tint: [1.0; 4],
-        palette_base: 0,
-        source: GpuInstance::SOURCE_RESIDENT,
+        palette: palettes.1,
         ..instance(0)
     };
     let instances: Vec<GpuInstance> = dancers.chain([ground]).collect();
@@ -252,17 +251,16 @@ unsafe fn own_sets(
     device: &Device,
     raw: &ash::Device,
     layout: &SetLayout,
+    textures: &[u32],
 ) -> Result<(vk::DescriptorPool, Vec<vk::DescriptorSet>), Box<dyn Error>> {
-    // The textures of one material for each set.
-    let textures = [Material::TEXTURES as u32; 2];
-    let sizes = layout.pool_sizes(&textures);
+    let sizes = layout.pool_sizes(textures);
     let info = vk::DescriptorPoolCreateInfo::default()
-        .max_sets(2)
+        .max_sets(textures.len() as u32)
         .pool_sizes(&sizes);
     // SAFETY: the layout belongs to this live device, and the pool is new.
     unsafe {
         let pool = raw.create_descriptor_pool(&info, None)?;
-        Ok((pool, layout.allocate(device, pool, &textures)?))
+        Ok((pool, layout.allocate(device, pool, textures)?))
     }
 }
 
@@ -375,7 +373,7 @@ impl Pipeline {
         device: &ash::Device,
         cmd: vk::CommandBuffer,
         kind: usize,
-        (set, offsets): (vk::DescriptorSet, &[u32; 4]),
+        (set, offsets): (vk::DescriptorSet, &[u32; 2]),
         matrix: Mat4,
     ) {
         let (width, height) = (EXTENT.width as f32, EXTENT.height as f32);

@@ -1,4 +1,5 @@
-// The draw stage: one indexed, instanced draw per primitive for all visible instances of a character.
+// The draw stage. There is one indexed, instanced draw per primitive for all visible instances of a
+// character.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/draw.glsl"
@@ -8,22 +9,17 @@ layout(location = 1) out vec3 out_normal;
 layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
-layout(location = 5) flat out uint out_primitive;
-layout(location = 6) flat out uint out_instance;
+layout(location = 5) flat out uint out_user;
 
 void main() {
-    ThrongPrimitive primitive = throng_primitives[primitive_index];
-    uint index = throng_visible[gl_InstanceIndex];
-    ThrongInstance instance = throng_instances[index];
+    ThrongInstance instance = throng_instances[throng_visible[gl_InstanceIndex]];
     uint vertex = uint(gl_VertexIndex);
-
     ThrongVertex deformed = throng_deform(instance, primitive, vertex);
     out_position = deformed.position;
     out_normal = deformed.normal;
     out_tangent = deformed.tangent;
     out_uv = vec4(throng_uv(primitive, vertex), throng_uv1(primitive, vertex));
     out_color = throng_base(instance, primitive, vertex);
-    out_primitive = primitive_index;
-    out_instance = index;
+    out_user = instance.user;
     gl_Position = place(instance, deformed.position);
 }

@@ -1,18 +1,19 @@
-// The draw stage where only motion is wanted: where each vertex is, and where it was in the view's last frame.
+// The draw stage of motion passes: clip positions of each vertex now and in the last frame of the
+// view.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/draw.glsl"
 
-layout(location = 7) out vec4 out_now;
-layout(location = 8) out vec4 out_then;
+layout(location = 6) out vec4 out_now;
+layout(location = 7) out vec4 out_then;
 
 void main() {
-    ThrongPrimitive primitive = throng_primitives[primitive_index];
     uint index = throng_visible[gl_InstanceIndex];
     ThrongInstance instance = throng_instances[index];
     uint vertex = uint(gl_VertexIndex);
     vec3 now = throng_deform_position(instance, primitive, vertex);
-    vec3 then = throng_previous_position(throng_previous(index, instance), primitive, vertex);
+    ThrongPast past = throng_previous(index, instance);
+    vec3 then = throng_previous_position(past, primitive, vertex);
     out_now = throng_transform_clip(throng_view.steady_clip_from_world, now);
     out_then = throng_transform_clip(throng_view.previous_clip_from_world, then);
     gl_Position = place(instance, now);

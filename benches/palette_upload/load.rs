@@ -239,7 +239,7 @@ impl<'a> Load<'a> {
     }
 
     fn driver_copy(&mut self, context: &mut Context) -> Outcome {
-        let (from, to) = (self.host.handle(), self.staged.descriptor().buffer);
+        let (from, to) = (self.host.handle(), self.staged.buffer());
         let region = vk::BufferCopy::default().size(self.bytes());
         // SAFETY: the command buffer is recording, and both buffers hold as many bytes.
         context.submit_and_wait(|device, cmd| unsafe {

@@ -87,6 +87,7 @@ impl ShadowImage {
                 requirements,
                 location: MemoryLocation::GpuOnly,
                 linear: false,
+                device_address: false,
             })?;
             let (block, offset) = (memory.memory, memory.offset);
             self.memory = Some(memory);

@@ -1,21 +1,22 @@
-// A vertex shader over throng.glsl, with a camera of its own: examples/own_pipeline.rs.
+// A vertex shader of an engine that uses throng.glsl with a camera of its own:
+// examples/own_pipeline.rs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-// The camera comes by push constants, so set 0 needs no view.
-#define THRONG_NO_VIEW
-#include "include/throng.glsl"
 
 layout(push_constant) uniform Draw {
     mat4 clip_from_world;
-    uint primitive_index;
+    uint primitive;
 };
+
+// The camera is in the push constants, so set 0 needs no view. All palettes are at device addresses.
+#define THRONG_NO_VIEW
+#include "include/throng.glsl"
 
 layout(location = 0) out vec3 out_normal;
 layout(location = 1) out vec3 out_color;
 
 void main() {
     ThrongInstance instance = throng_instances[gl_InstanceIndex];
-    ThrongPrimitive primitive = throng_primitives[primitive_index];
     uint vertex = uint(gl_VertexIndex);
     ThrongVertex deformed = throng_deform(instance, primitive, vertex);
     out_normal = deformed.normal;

@@ -13,8 +13,11 @@ layout(location = 0) out vec4 out_color;
 
 void main() {
     ThrongSurface surface = throng_surface();
-    if (throng_is_hole(surface)) {
-        discard;
+    // Only the pipelines of masked materials contain the discard.
+    if (throng_masked) {
+        if (throng_is_hole(surface)) {
+            discard;
+        }
     }
     float brightness = dot(surface.normal, throng_view.sun_direction.xyz) * 0.5 + 0.5;
     vec3 light = vec3(0.0);

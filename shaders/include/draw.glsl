@@ -1,17 +1,20 @@
-// What the vertex shaders of the draw stage share: their constants, and where a vertex lands.
+// What the vertex shaders of the draw stage share: constants, push constants, clip position.
 
-layout(constant_id = 0) const uint method = 0u;
-layout(constant_id = 1) const bool rigid = false;
-#define THRONG_METHOD method
-#define THRONG_RIGID rigid
+layout(constant_id = 0) const uint throng_method_constant = 0u;
+layout(constant_id = 1) const uint throng_influences_constant = 0u;
+#define THRONG_METHOD throng_method_constant
+#define THRONG_INFLUENCES throng_influences_constant
 #include "throng.glsl"
 
 layout(push_constant) uniform Draw {
-    uint primitive_index;
+    uint primitive;
     uint flip;  // see throng_faces
 };
 
-vec4 place(ThrongInstance instance, vec3 position) {
-    // All vertices of what is left out meet in one point.
-    return throng_faces(instance, flip) ? throng_transform_clip(throng_view.clip_from_world, position) : vec4(0.0, 0.0, 0.0, 1.0);
+vec4 place(const ThrongInstance instance, const vec3 position) {
+    // All vertices of an instance that this draw leaves out meet in one point.
+    if (!throng_faces(instance, flip)) {
+        return vec4(0.0, 0.0, 0.0, 1.0);
+    }
+    return throng_transform_clip(throng_view.clip_from_world, position);
 }

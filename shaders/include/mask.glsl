@@ -1,10 +1,9 @@
-// Leaves out what a material's mask cuts out, and writes nothing but depth.
+// Discards the holes of a masked material, and writes nothing but depth.
 
 #include "throng_surface.glsl"
 
 void main() {
-    ThrongMaterial material = throng_material();
-    if (throng_is_hole(material, throng_base_color(material).a)) {
+    if (throng_is_hole(throng_base_color().a)) {
         discard;
     }
 }

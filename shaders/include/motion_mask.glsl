@@ -1,11 +1,10 @@
-// Motion vectors of surfaces that a mask cuts holes into.
+// Motion vectors of masked surfaces.
 
 #include "throng_surface.glsl"
 #include "motion.glsl"
 
 void main() {
-    ThrongMaterial material = throng_material();
-    if (throng_is_hole(material, throng_base_color(material).a)) {
+    if (throng_is_hole(throng_base_color().a)) {
         discard;
     }
     out_motion = motion();

@@ -12,50 +12,69 @@ layout(location = 0) out vec4 out_color;
 const float PI = 3.14159265;
 
 #ifdef THRONG_SHADOWED
-// The part of the sun that arrives: 9 filtered taps around the point, moved off the surface by its slope, in the
-// first layer that covers it.
-float sunlight(ThrongSurface surface, float n_dot_l) {
+// The weights of four texels in a row, for three bilinear samples that are one texel apart.
+vec4 row_weights(const float fraction) {
+    return vec4(1.0 - fraction, 1.0, 1.0, fraction);
+}
+
+// The mean of nine bilinear comparisons, 3x3 around a point, one texel apart: a weighted sum of 4x4
+// comparisons, which four gathers fetch.
+float shadow_3x3(const vec2 at, const float layer, const float depth) {
+    float texel = throng_view.shadow_texel;
+    vec2 texels = at / texel - 0.5;
+    vec2 corner = floor(texels);
+    vec4 wx = row_weights(texels.x - corner.x);
+    vec4 wy = row_weights(texels.y - corner.y);
+    // A gather at the corner that four texels share. It gives (0,1), (1,1), (1,0), (0,0).
+    vec2 first = corner * texel;
+    vec2 second = (corner + 2.0) * texel;
+    vec4 a = textureGather(shadow_map, vec3(first, layer), depth);
+    vec4 b = textureGather(shadow_map, vec3(second.x, first.y, layer), depth);
+    vec4 c = textureGather(shadow_map, vec3(first.x, second.y, layer), depth);
+    vec4 d = textureGather(shadow_map, vec3(second, layer), depth);
+    float sum = dot(wx, vec4(a.wz, b.wz)) * wy.x + dot(wx, vec4(a.xy, b.xy)) * wy.y
+                + dot(wx, vec4(c.wz, d.wz)) * wy.z + dot(wx, vec4(c.xy, d.xy)) * wy.w;
+    return sum / 9.0;
+}
+
+// The part of the sun's light that arrives. The point is moved off its surface, further on slopes. The
+// first layer that covers it counts.
+float sunlight(const ThrongSurface surface, const float n_dot_l) {
     for (uint layer = 0u; layer < min(throng_view.shadow_layers, THRONG_SHADOW_LAYERS); ++layer) {
         mat4 shadow_from_world = throng_view.shadow_from_world[layer];
         float slope = sqrt(max(1.0 - n_dot_l * n_dot_l, 0.0));
         // Metres a texel: how far the world moves for one texel's width along the map's x.
         vec3 x = vec3(shadow_from_world[0].x, shadow_from_world[1].x, shadow_from_world[2].x);
         float texel_m = throng_view.shadow_texel * inversesqrt(max(dot(x, x), 1e-30));
-        vec3 at = surface.position + surface.normal * (throng_view.shadow_bias * texel_m * (0.5 + 1.5 * slope));
+        float bias_m = throng_view.shadow_bias * texel_m * (0.5 + 1.5 * slope);
+        vec3 at = surface.position + surface.normal * bias_m;
         vec4 projected = shadow_from_world * vec4(at, 1.0);
         vec3 p = projected.xyz / projected.w;
         vec2 margin = vec2(2.0 * throng_view.shadow_texel);
-        if (any(lessThan(p.xy, margin)) || any(greaterThan(p.xy, 1.0 - margin)) || p.z < 0.0 || p.z > 1.0) {
+        bool outside = any(lessThan(p.xy, margin)) || any(greaterThan(p.xy, 1.0 - margin));
+        if (outside || p.z < 0.0 || p.z > 1.0) {
             continue;
         }
-        float sum = 0.0;
-        for (int y = -1; y <= 1; ++y) {
-            for (int x = -1; x <= 1; ++x) {
-                vec2 offset = vec2(x, y) * throng_view.shadow_texel;
-                // Without derivatives, which are not defined in here; there is one level.
-                sum += textureGrad(shadow_map, vec4(p.xy + offset, float(layer), p.z), vec2(0.0), vec2(0.0));
-            }
-        }
-        return sum / 9.0;
+        return shadow_3x3(p.xy, float(layer), p.z);
     }
     return 1.0;
 }
 #else
-float sunlight(ThrongSurface surface, float n_dot_l) {
+float sunlight(const ThrongSurface surface, const float n_dot_l) {
     return 1.0;
 }
 #endif
 
 // The light of the sky from a direction.
-vec3 sky(vec3 direction) {
+vec3 sky(const vec3 direction) {
     return mix(throng_view.ground_color.rgb, throng_view.sky_color.rgb, direction.y * 0.5 + 0.5);
 }
 
-// Light towards the eye: a GGX lobe over Lambert's law, after glTF 2.0, appendix B, with the height-correlated visibility
-// of Heitz, "Understanding the Masking-Shadowing Function", 2014, and an environment term after Karis,
-// "Physically Based Shading on Mobile", 2014. Light colours are what a white, rough surface sends back: the
-// factor pi of the integral is in them.
-vec3 shade(ThrongSurface surface) {
+// Light towards the eye: a GGX lobe over Lambert's law, after glTF 2.0, appendix B, with the
+// height-correlated visibility of Heitz, "Understanding the Masking-Shadowing Function", 2014, and an
+// environment term after Karis, "Physically Based Shading on Mobile", 2014. A light colour is what a
+// white, rough surface reflects: the factor pi of the integral is in it.
+vec3 shade(const ThrongSurface surface) {
     if (surface.unlit) {
         return surface.base_color.rgb;
     }
@@ -71,7 +90,7 @@ vec3 shade(ThrongSurface surface) {
     vec3 diffuse = surface.base_color.rgb * (1.0 - metallic);
     vec3 f0 = mix(vec3(0.04), surface.base_color.rgb, metallic);
 
-    // 1 - n_dot_h^2 as the cross product has it, which keeps its digits where the lobe is narrow.
+    // 1 - n_dot_h^2 from the cross product, which keeps its digits if the lobe is narrow.
     vec3 n_cross_h = cross(n, h);
     float d = dot(n_cross_h, n_cross_h) + n_dot_h * n_dot_h * a2;
     float distribution = a2 / (PI * d * d);
@@ -92,8 +111,11 @@ vec3 shade(ThrongSurface surface) {
 
 void main() {
     ThrongSurface surface = throng_surface();
-    if (throng_is_hole(surface)) {
-        discard;
+    // Only the pipelines of masked materials contain the discard.
+    if (throng_masked) {
+        if (throng_is_hole(surface)) {
+            discard;
+        }
     }
     out_color = vec4(shade(surface), surface.base_color.a);
 }

@@ -2,9 +2,6 @@
 // the table, its record and its palette.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define THRONG_NO_VIEW
-#include "include/throng.glsl"
-
 layout(local_size_x = 64) in;
 
 layout(set = 1, binding = 0, std430) writeonly buffer Seen { uint seen[]; };
@@ -14,7 +11,12 @@ layout(push_constant) uniform Push {
     uint count;
     uint entries;     // palette entries of each instance
     uint first_word;  // in the output
+    uvec2 ring_palettes;
 };
+
+#define THRONG_NO_VIEW
+#define THRONG_RING_PALETTES ring_palettes
+#include "include/throng.glsl"
 
 uint at;
 
@@ -42,16 +44,16 @@ void main() {
         put_row(instance.world_from_model[r]);
     }
     put_row(instance.tint);
-    put(instance.palette_base);
+    put(instance.palette.x);
+    put(instance.palette.y);
     put(instance.source);
     put(instance.character);
-    put(instance.user);
     put(instance.stamp);
     put(instance.morphs);
     put(instance.skinned);
-    put(instance.reserved);
+    put(instance.user);
     for (uint entry = 0u; entry < entries; ++entry) {
-        ThrongMatrix matrix = throng_palette(instance.source, instance.palette_base + entry * 3u);
+        ThrongMatrix matrix = throng_palette(throng_pose(instance).palette, entry * 3u);
         for (int r = 0; r < 3; ++r) {
             put_row(matrix.rows[r]);
         }

@@ -1,23 +1,28 @@
 // Test only: writes every vertex of one primitive of one instance, deformed, into a buffer.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define THRONG_NO_VIEW
-#include "include/throng.glsl"
 
 layout(local_size_x = 64) in;
 
-layout(set = 1, binding = 0, std430) writeonly buffer Deformed { vec4 deformed[]; };  // position, normal
-
-layout(push_constant) uniform Push {
-    uint primitive_index;
-    uint visible_index;
-    uint first_vertex;  // in the output
+layout(set = 1, binding = 0, std430) writeonly buffer Deformed {
+    vec4 deformed[];  // position, normal
 };
 
+layout(push_constant) uniform Push {
+    uint primitive;
+    uint visible_index;
+    uint first_vertex;  // in the output
+    uint reserved;
+    uvec2 ring_palettes;
+};
+
+#define THRONG_NO_VIEW
+#define THRONG_RING_PALETTES ring_palettes
+#include "include/throng.glsl"
+
 void main() {
-    ThrongPrimitive primitive = throng_primitives[primitive_index];
     uint vertex = gl_GlobalInvocationID.x;
-    if (vertex >= primitive.vertex_count) {
+    if (vertex >= throng_primitives[primitive].vertex_count) {
         return;
     }
     ThrongInstance instance = throng_instances[throng_visible[visible_index]];

@@ -15,12 +15,16 @@ use ash::vk;
 use ash::vk::PipelineStageFlags2 as Stage;
 use bytemuck::Pod;
 
-/// The stages whose shaders read prepared data.
-pub(super) const SHADERS: Stage = Stage::from_raw(
-    Stage::VERTEX_SHADER.as_raw()
-        | Stage::FRAGMENT_SHADER.as_raw()
-        | Stage::COMPUTE_SHADER.as_raw(),
-);
+/// The stages that read instances, palettes, lists, deformed vertices and histories.
+///
+/// The fragment stage is not among them, so barriers between frames do not wait for it. On GPUs that
+/// draw in tiles, that lets one frame's fragment work overlap the next frame's vertex work.
+pub(super) const DEFORMS: Stage =
+    Stage::from_raw(Stage::VERTEX_SHADER.as_raw() | Stage::COMPUTE_SHADER.as_raw());
+
+/// The stages that read the views, too.
+pub(super) const SHADERS: Stage =
+    Stage::from_raw(DEFORMS.as_raw() | Stage::FRAGMENT_SHADER.as_raw());
 
 /// A section of one frame's part of the record ring: start and length in bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,13 +38,15 @@ pub(super) struct Section {
 pub(super) struct Sections {
     pub(super) view_stride: u64,
     pub(super) views: Section,
-    pub(super) visible: Section,
-    pub(super) changes: Section,
-    pub(super) indices: Section,
+    /// The three sections that one descriptor covers: morph weights, visible list, listed.
+    pub(super) lists: Section,
     /// Active morph weights.
     pub(super) morphs: Section,
+    pub(super) visible: Section,
     /// The instances that the skin stage deforms.
     pub(super) listed: Section,
+    pub(super) changes: Section,
+    pub(super) indices: Section,
     /// Vertices that the CPU deformed.
     pub(super) deformed: Section,
     end: u64,
@@ -60,26 +66,35 @@ impl Sections {
             Section { start, bytes }
         };
         let views = section(view_stride * u64::from(desc.capacity.views));
-        // It is bound in place of the visible lists, so as many bytes must follow its start.
-        let listed = section(instances * 4);
+        let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
         // One list for each view, in case all differ.
-        let lists = instances * u64::from(desc.capacity.views);
-        let visible = section((lists + u64::from(desc.capacity.blended)) * 4);
+        let all = instances * u64::from(desc.capacity.views);
+        let visible = section((all + u64::from(desc.capacity.blended)) * 4);
+        let listed = section(instances * 4);
+        let lists = Section {
+            start: morphs.start,
+            bytes: listed.start + listed.bytes - morphs.start,
+        };
         let changes = section(instances * size_of::<GpuInstance>() as u64);
         let indices = section(instances * 4);
-        let morphs = section(u64::from(desc.capacity.morph_words()) * 4);
         let deformed = section(u64::from(desc.capacity.cpu_skinned_words) * 4);
         Self {
             view_stride,
             views,
+            lists,
+            morphs,
             visible,
+            listed,
             changes,
             indices,
-            morphs,
-            listed,
             deformed,
             end,
         }
+    }
+
+    /// The index of a section's first element in the lists, as shaders see them.
+    pub(super) fn first_in_lists(&self, section: Section) -> u32 {
+        ((section.start - self.lists.start) / 4) as u32
     }
 
     /// The number of bytes of each section that shaders read. Vertices that the CPU deformed are
@@ -211,8 +226,8 @@ impl FrameBuffers {
         self.skinned = Buffer::device_local(device, allocator, name, bytes, usage)?;
         self.history = HistoryBuffer::new(device, allocator, &desc.capacity)?;
         let buffers = ScatterBuffers {
-            changes: self.record_range(self.sections.changes.bytes),
-            indices: self.record_range(self.sections.indices.bytes),
+            changes: self.record_range(self.sections.changes),
+            indices: self.record_range(self.sections.indices),
             table: self.instances(),
         };
         (self.scatter_pool, self.scatter_set) = scatter.make_set(device, &buffers)?;
@@ -224,13 +239,19 @@ impl FrameBuffers {
         self.records.is_staged()
     }
 
-    /// A descriptor of `bytes` bytes of the record ring. Their start is a dynamic offset.
-    pub(super) fn record_range(&self, bytes: u64) -> vk::DescriptorBufferInfo {
+    /// A descriptor of a section of the record ring. Its start is a dynamic offset.
+    pub(super) fn record_range(&self, section: Section) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.records.buffer(),
             offset: 0,
-            range: bytes,
+            range: section.bytes,
         }
+    }
+
+    /// A descriptor of one view. Its start is a dynamic offset.
+    pub(super) fn view_range(&self) -> vk::DescriptorBufferInfo {
+        let (start, bytes) = (0, VIEW_BYTES);
+        self.record_range(Section { start, bytes })
     }
 
     /// The instance table.
@@ -254,24 +275,23 @@ impl FrameBuffers {
     /// The buffer from which shaders read the records' sections, and the start of a section of
     /// `frame_index` in it.
     pub(super) fn source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = u64::from(self.records.offset(frame_index)) + section.start;
+        let start = self.records.start(frame_index) + section.start;
         (self.records.buffer(), start)
     }
 
     /// The buffer into which the CPU writes the records' sections, and the start of a section of
     /// `frame_index` in it.
     pub(super) fn host_source(&self, frame_index: u32, section: Section) -> (vk::Buffer, u64) {
-        let start = u64::from(self.records.offset(frame_index)) + section.start;
+        let start = self.records.start(frame_index) + section.start;
         (self.records.host_buffer(), start)
     }
 
     /// The sources of histories, each with its first byte: table, palettes, morph weights and
     /// deformed vertices.
     pub(super) fn present(&self, frame_index: u32) -> [(vk::Buffer, u64); 4] {
-        let palettes = self.palettes.descriptor().buffer;
         [
             (self.table.handle, 0),
-            (palettes, self.palettes.dynamic_offset(frame_index).into()),
+            self.palettes.source(frame_index),
             self.source(frame_index, self.sections.morphs),
             (self.skinned.handle, 0),
         ]
@@ -319,14 +339,15 @@ impl FrameBuffers {
         unsafe { self.records.record_upload(device, cmd, frame_index, &parts) }
     }
 
-    /// Fills the part of `frame_index` in both rings with `byte`.
-    pub(super) fn poison(&mut self, frame_index: u32, byte: u8) -> Result<()> {
+    /// Fills the part of `frame_index` with `byte`, in the palette ring or in both.
+    pub(super) fn poison(&mut self, frame_index: u32, byte: u8, only_palettes: bool) -> Result<()> {
         let entries = self.palettes.entries();
         // SAFETY: only tests call this, through `Crowd::poison_frame`, whose contract allows the
         // GPU to read any bytes; the CPU reads nothing through this.
         let palettes = unsafe { self.palettes.writer(frame_index, 0, entries)? };
         palettes.poison(byte);
-        if let Some(place) = self.records.place(frame_index, 0, self.sections.end) {
+        let place = self.records.place(frame_index, 0, self.sections.end);
+        if let Some(place) = place.filter(|_| !only_palettes) {
             // SAFETY: `place` checked the range.
             unsafe { place.as_ptr().write_bytes(byte, self.sections.end as usize) };
         }

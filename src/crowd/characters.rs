@@ -2,7 +2,6 @@
 
 use super::buffers::FrameBuffers;
 use super::cpu_skin::CpuSkin;
-use super::view::VIEW_BYTES;
 use crate::Threads;
 use crate::animator::{Animator, AnimatorDesc};
 use crate::character::Character;
@@ -92,7 +91,7 @@ impl Entry {
             let blended = blending == Blending::Blend;
             let state = (
                 blending,
-                draw.rigid,
+                influences(draw),
                 draw.double_sided,
                 (draw.flip_code.is_some(), draw.reversed),
                 draw.material,
@@ -165,46 +164,38 @@ impl Entry {
 pub(super) fn variant(mesh: &SkinnedMesh, draw: &PrimitiveDraw) -> Variant {
     Variant {
         method: mesh.format() as u32,
-        rigid: draw.rigid,
+        influences: influences(draw),
         blending: Blending::of(draw.alpha),
     }
 }
 
-/// Makes one set per material of `mesh`, or one set for all if the layout has space for all
-/// textures. The sets have a pool of their own.
+/// The constant `THRONG_INFLUENCES` of a draw's pipeline. Few values keep pipelines few.
+fn influences(draw: &PrimitiveDraw) -> u32 {
+    match draw.influences {
+        0 | 1 => 1,
+        2..=4 => 4,
+        _ => 0,
+    }
+}
+
+/// Makes the sets of `mesh`: one for all materials, or one for each. They have a pool of their own.
 fn make_sets(
     device: &Device,
     layout: &SetLayout,
     buffers: &FrameBuffers,
     mesh: &SkinnedMesh,
 ) -> Result<(Object<vk::DescriptorPool>, Vec<vk::DescriptorSet>)> {
-    let all = mesh.all_textures();
-    let count = if layout.is_bindless() {
-        1
-    } else {
-        mesh.material_count()
-    };
-    let textures = vec![all.len() as u32; count as usize];
+    let (count, each) = mesh.sets();
+    let textures = vec![each; count as usize];
     let (pool, sets) = layout.with_pool(device, "throng character", &textures)?;
-    for (material, set) in (0..).zip(&sets) {
-        let of_material = mesh.textures(material);
+    for (number, set) in (0..).zip(&sets) {
         let content = SetBuffers {
-            view: Some(buffers.record_range(VIEW_BYTES)),
-            ring_palettes: Some(buffers.palettes.descriptor()),
-            resident_palettes: Some(mesh.rest_palette()),
+            view: Some(buffers.view_range()),
+            mesh: Some(mesh.buffer()),
             instances: Some(buffers.instances()),
-            visible: Some(buffers.record_range(buffers.sections.visible.bytes)),
-            geometry: Some(mesh.geometry()),
-            primitives: Some(mesh.primitives()),
-            materials: Some(mesh.materials()),
-            morphs: Some(buffers.record_range(buffers.sections.morphs.bytes)),
+            lists: Some(buffers.record_range(buffers.sections.lists)),
             skinned: Some(buffers.skinned()),
-            history: Some(buffers.history.descriptor()),
-            textures: Some(if layout.is_bindless() {
-                all
-            } else {
-                &of_material
-            }),
+            textures: Some(&mesh.textures(number)),
         };
         // SAFETY: the set is new. The buffers and images that it refers to live as long as the
         // entry and the crowd's buffers, which are retired together with the set.

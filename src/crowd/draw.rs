@@ -80,18 +80,21 @@ impl Frame<'_> {
         prepared.ok_or(Error::invalid("view", "was not prepared in this frame"))
     }
 
-    /// The dynamic offsets of set 0: where the frame's view, palettes, visible list and morph
-    /// weights start.
-    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 4] {
+    /// The dynamic offsets of set 0: where the frame's view and lists start.
+    pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 2] {
         let buffers = &self.crowd.buffers;
         let sections = &buffers.sections;
         let views = buffers.offset(self.frame_index, sections.views);
         [
             views + view.index * sections.view_stride as u32,
-            buffers.palettes.dynamic_offset(self.frame_index),
-            buffers.offset(self.frame_index, sections.visible),
-            buffers.offset(self.frame_index, sections.morphs),
+            buffers.offset(self.frame_index, sections.lists),
         ]
+    }
+
+    /// The index of the visible list's first element in the lists, as shaders see them.
+    pub(super) fn first_visible(&self) -> u32 {
+        let sections = &self.crowd.buffers.sections;
+        sections.first_in_lists(sections.visible)
     }
 }
 
@@ -263,7 +266,8 @@ impl Recorder<'_> {
             let push = [draw.primitive, draw.flip_code.unwrap_or(GpuInstance::NONE)];
             raw.cmd_push_constants(cmd, layout, PUSH_STAGES, 0, bytemuck::cast_slice(&push));
             let (first, count) = (draw.first_index, draw.index_count);
-            raw.cmd_draw_indexed(cmd, count, run.count, first, 0, run.first);
+            let instance = self.frame.first_visible() + run.first;
+            raw.cmd_draw_indexed(cmd, count, run.count, first, 0, instance);
         }
         let instances = u64::from(run.count);
         // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,

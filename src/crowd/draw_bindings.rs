@@ -17,8 +17,12 @@ pub struct DrawBindings {
     pub set: vk::DescriptorSet,
     /// The dynamic offsets to bind it with, in bytes.
     ///
-    /// They say where this frame's view, palettes, visible list and morph weights start.
-    pub dynamic_offsets: [u32; 4],
+    /// They say where this frame's view and lists start.
+    pub dynamic_offsets: [u32; 2],
+    /// The device address of this frame's palettes in the ring.
+    ///
+    /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the view.
+    pub ring_palettes: vk::DeviceAddress,
     /// Visible instances of the character whose transform is not flipped.
     ///
     /// The range is that of the visible list (`throng_visible`). It gives the first instance and
@@ -56,7 +60,7 @@ impl Frame<'_> {
             count: count.into(),
         })?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
-        let start = runs.first().map_or(0, |run| run.first);
+        let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
         let count = |mirrored: bool| -> u32 {
             let alike = runs.iter().filter(|run| run.mirrored == mirrored);
             alike.map(|run| run.count).sum()
@@ -65,6 +69,7 @@ impl Frame<'_> {
         Ok(DrawBindings {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
+            ring_palettes: self.crowd.buffers.palettes.address(self.frame_index),
             plain: start..middle,
             mirrored: middle..middle + count(true),
         })

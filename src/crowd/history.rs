@@ -93,11 +93,11 @@ impl Histories {
     pub(super) fn past(&self, history: Option<u32>, buffer: &HistoryBuffer) -> Past {
         let of = |history: u32| {
             let last = self.last.get(history as usize)?.as_ref()?;
-            let start = |section| buffer.start(history, last.half, section) as u32;
+            let address = |section| buffer.address(history, last.half, section);
             Some(Past {
                 clip_from_world: Some(last.clip_from_world),
                 instances: (last.words[0] / RECORD_WORDS) as u32,
-                words: [0, 1, 2, 3].map(start),
+                addresses: [0, 1, 2, 3].map(address),
             })
         };
         history.and_then(of).unwrap_or_default()

@@ -3,7 +3,7 @@
 use super::Capacity;
 use crate::error::Result;
 use crate::gpu::GpuInstance;
-use crate::gpu::{Buffer, Device, MemoryAllocator, limit};
+use crate::gpu::{Buffer, Device, MemoryAllocator};
 use ash::vk;
 
 /// Words of a record of the instance table.
@@ -46,7 +46,7 @@ impl HistoryBuffer {
     /// Creates the buffer.
     ///
     /// # Errors
-    /// - [`Error::Capacity`](crate::Error::Capacity) if the device cannot bind that much.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the device has no buffers of that size.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
     pub(super) fn new(
@@ -68,14 +68,8 @@ impl HistoryBuffer {
             start
         });
         let halves = u64::from(capacity.histories) * 2;
-        // The device cannot bind more than 2^32 - 1 bytes, so the shaders' offsets in words fit 32
-        // bits.
-        let bytes = limit(
-            "bytes of histories (maxStorageBufferRange)",
-            halves.saturating_mul(half_words).saturating_mul(4),
-            device.limits.max_storage_range,
-        )?;
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+        let bytes = halves.saturating_mul(half_words).saturating_mul(4);
+        let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::TRANSFER_SRC;
         let buffer = Buffer::device_local(device, allocator, "throng histories", bytes, usage)?;
@@ -86,13 +80,9 @@ impl HistoryBuffer {
         })
     }
 
-    /// The whole buffer.
-    pub(super) fn descriptor(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo {
-            buffer: self.buffer.handle,
-            offset: 0,
-            range: vk::WHOLE_SIZE,
-        }
+    /// The device address of a section of a half of a history.
+    pub(super) fn address(&self, history: u32, half: u32, section: usize) -> vk::DeviceAddress {
+        self.buffer.address + self.start(history, half, section) * 4
     }
 
     /// The first word of a section of a half of a history.

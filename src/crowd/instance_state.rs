@@ -2,7 +2,9 @@
 
 use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
+use crate::gpu::palettes::ROW_BYTES;
 use crate::skeleton::Affine;
+use ash::vk;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -42,6 +44,8 @@ pub(super) struct InstanceState {
     pub(super) actor: ActorId,
     /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
     pub(super) in_ring: bool,
+    /// The device address of that rest palette.
+    pub(super) rest_palette: vk::DeviceAddress,
     /// State of its root motion, if its transform follows that.
     pub(super) rooted: Option<Rooted>,
     pub(super) generation: u32,
@@ -95,10 +99,11 @@ impl InstanceState {
     ///
     /// The palette is that in the ring or the character's rest palette.
     pub(super) fn write_offsets(&mut self) {
-        (self.record.source, self.record.palette_base) = if self.in_ring {
-            (GpuInstance::SOURCE_RING, self.rows.start)
+        (self.record.source, self.record.palette) = if self.in_ring {
+            let offset = u64::from(self.rows.start) * ROW_BYTES;
+            (GpuInstance::SOURCE_RING, offset)
         } else {
-            (GpuInstance::SOURCE_RESIDENT, 0)
+            (GpuInstance::SOURCE_ADDRESS, self.rest_palette)
         };
         let start = |allocation: Allocation| {
             if allocation.size > 0 {

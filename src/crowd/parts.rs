@@ -136,6 +136,7 @@ impl Frame<'_> {
         let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
         let alike = shown(runs, drawn.bit).filter(move |run| run.mirrored == mirrored);
-        Ok(alike.map(|run| run.first..run.first + run.count))
+        let start = self.first_visible();
+        Ok(alike.map(move |run| start + run.first..start + run.first + run.count))
     }
 }

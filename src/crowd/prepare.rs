@@ -1,7 +1,7 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
 use super::Frame;
-use super::buffers::{SHADERS, Written};
+use super::buffers::{DEFORMS, SHADERS, Written};
 use super::frame::Views;
 use super::history_buffer::words_in_use;
 use super::retire::Retired;
@@ -110,6 +110,7 @@ impl Frame<'_> {
             cap: sections.indices.bytes / 4,
         };
         crowd.views.clear();
+        let palettes = crowd.buffers.palettes.address(frame_index);
         for (number, view) in (0..).zip(views) {
             crowd.views.push(Prepared::new(view));
             let past = crowd.histories.past(view.history, &crowd.buffers.history);
@@ -122,7 +123,7 @@ impl Frame<'_> {
                     1,
                 )
             };
-            let record = view.record(&past, crowd.shadow.edge);
+            let record = view.record(&past, palettes, crowd.shadow.edge);
             out.ok_or_else(full)?.fill_with([record].into_iter())?;
         }
         let blended = &mut crowd.sorted;
@@ -260,13 +261,13 @@ impl Frame<'_> {
         unsafe {
             device.barrier(
                 cmd,
-                (SHADERS, write),
+                (DEFORMS, write),
                 (stage, Access::SHADER_STORAGE_READ | write),
             );
             device.begin_label(cmd, c"throng scatter");
             crowd.scatter.record(device, cmd, set, offsets, count);
             device.end_label(cmd);
-            device.barrier(cmd, (stage, write), (SHADERS, Access::SHADER_STORAGE_READ));
+            device.barrier(cmd, (stage, write), (DEFORMS, Access::SHADER_STORAGE_READ));
         }
     }
 
@@ -294,14 +295,14 @@ impl Frame<'_> {
         // buffers are this crowd's and alive.
         unsafe {
             let written = Access::SHADER_STORAGE_WRITE | write;
-            device.barrier(cmd, (SHADERS | copy, written), (copy, read | write));
+            device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             device.begin_label(cmd, c"throng history");
             let (to, retire_queue) = ((device, cmd), &mut crowd.retire_queue);
             crowd
                 .histories
                 .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);
-            device.barrier(cmd, (copy, write), (SHADERS, Access::SHADER_STORAGE_READ));
+            device.barrier(cmd, (copy, write), (DEFORMS, Access::SHADER_STORAGE_READ));
         }
     }
 }

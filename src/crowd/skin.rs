@@ -1,6 +1,6 @@
 //! The skin stage of a frame, which deforms vertices before they are drawn.
 
-use super::buffers::{SHADERS, Section, Written};
+use super::buffers::{DEFORMS, Section, Written};
 use super::characters::Entry;
 use super::deform::Listed;
 use super::state::Crowd;
@@ -204,11 +204,11 @@ impl Frame<'_> {
         let sections = &buffers.sections;
         let offsets = [
             buffers.offset(frame_index, sections.views),
-            buffers.palettes.dynamic_offset(frame_index),
-            buffers.offset(frame_index, sections.listed),
-            buffers.offset(frame_index, sections.morphs),
+            buffers.offset(frame_index, sections.lists),
         ];
-        let range = listed.range.clone();
+        let first = sections.first_in_lists(sections.listed);
+        let range = listed.range.start + first..listed.range.end + first;
+        let palettes = buffers.palettes.address(frame_index);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the listed
         // indices lie in the table, and the set is written.
         unsafe {
@@ -216,7 +216,7 @@ impl Frame<'_> {
                 let to = (set, offsets);
                 crowd
                     .skin
-                    .record(&crowd.device, cmd, to, &entry.mesh, range);
+                    .record(&crowd.device, cmd, to, &entry.mesh, (range, palettes));
             });
         }
     }
@@ -224,7 +224,7 @@ impl Frame<'_> {
     /// The stages and accesses that may read deformed vertices without another barrier.
     fn readers(&self) -> (Stage, Access) {
         let (stages, reads) = (
-            SHADERS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
+            DEFORMS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
             Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
         );
         let builds = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;

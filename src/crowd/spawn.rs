@@ -76,6 +76,7 @@ impl Crowd {
         let morphs = morph_words(entry.rig.morph_weights().len());
         let skinned = skinned_words(entry, spawn.skin)?;
         let place = entry.members.len() as u32;
+        let rest_palette = entry.mesh.rest_palette();
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         self.instances
@@ -93,6 +94,7 @@ impl Crowd {
             },
             actor,
             in_ring: false,
+            rest_palette,
             rooted: None,
             generation: 0,
             alive: true,

@@ -249,7 +249,8 @@ impl Crowd {
         })
     }
 
-    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`.
+    /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`: its palettes, and
+    /// unless `only_palettes`, its records.
     ///
     /// This is for tests which prove that frames in flight are kept apart.
     ///
@@ -257,11 +258,17 @@ impl Crowd {
     /// [`Error::NotFound`] if the frame index does not exist.
     ///
     /// # Safety
-    /// The GPU may read any bytes from this frame index's part of the rings.
+    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it reads
+    /// nothing of the frame index before it is prepared again, because records have addresses.
     #[doc(hidden)]
-    pub unsafe fn poison_frame(&mut self, frame_index: u32, byte: u8) -> Result<()> {
+    pub unsafe fn poison_frame(
+        &mut self,
+        frame_index: u32,
+        byte: u8,
+        only_palettes: bool,
+    ) -> Result<()> {
         self.animated.forget();
-        self.buffers.poison(frame_index, byte)
+        self.buffers.poison(frame_index, byte, only_palettes)
     }
 
     /// Frees everything, in flight or not.

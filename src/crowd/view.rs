@@ -236,9 +236,14 @@ impl View {
         }
     }
 
-    /// The GPU record of the view. `shadow_edge` is the width of the crowd's shadow map in texels,
-    /// or 0 if there is none.
-    pub(super) fn record(&self, past: &Past, shadow_edge: u32) -> GpuView {
+    /// The GPU record of the view. `ring_palettes` is the address of the frame's palettes.
+    /// `shadow_edge` is the width of the crowd's shadow map in texels, or 0 if there is none.
+    pub(super) fn record(
+        &self,
+        past: &Past,
+        ring_palettes: vk::DeviceAddress,
+        shadow_edge: u32,
+    ) -> GpuView {
         let light = &self.lighting;
         let color = |color: Vec3| color.extend(0.0).to_array();
         let steady = self.clip_from_world.to_cols_array_2d();
@@ -250,11 +255,13 @@ impl View {
             previous_clip_from_world: past
                 .clip_from_world
                 .map_or(steady, |clip| clip.to_cols_array_2d()),
-            history: past.words,
+            history: past.addresses,
+            ring_palettes,
             history_instances: past.instances,
             shadow_layers: shadow.layers,
             shadow_texel: 1.0 / shadow_edge.max(1) as f32,
             shadow_bias: shadow.bias_texels,
+            reserved: [0; 2],
             shadow_from_world: shadow
                 .clip_from_world
                 .map(|clip| (map_from_clip(shadow.flipped) * clip).to_cols_array_2d()),
@@ -279,7 +286,7 @@ pub(super) struct Past {
     /// The number of records that the instance table had.
     pub(super) instances: u32,
     /// See [`GpuView::history`].
-    pub(super) words: [u32; 4],
+    pub(super) addresses: [vk::DeviceAddress; 4],
 }
 
 /// Shadow map coordinates from clip space.

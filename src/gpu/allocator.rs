@@ -23,6 +23,10 @@ pub struct MemoryRequest<'a> {
     pub location: MemoryLocation,
     /// True for buffers, false for images of optimal tiling.
     pub linear: bool,
+    /// True if shaders read the buffer through its address.
+    ///
+    /// Its memory must be allocated with `VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT`.
+    pub device_address: bool,
 }
 
 /// Device memory of one buffer or image.
@@ -91,9 +95,14 @@ unsafe impl Sync for MemoryBlock {}
 ///             request.requirements.memory_type_bits >> index & 1 == 1 && flags.contains(wanted)
 ///         };
 ///         let index = (0..self.types.memory_type_count).find(fits);
+///         let mut flags = vk::MemoryAllocateFlagsInfo::default();
+///         if request.device_address {
+///             flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+///         }
 ///         let info = vk::MemoryAllocateInfo::default()
 ///             .allocation_size(request.requirements.size)
-///             .memory_type_index(index.ok_or("no such memory")?);
+///             .memory_type_index(index.ok_or("no such memory")?)
+///             .push_next(&mut flags);
 ///         let memory = unsafe { self.device.allocate_memory(&info, None)? };
 ///         let all = (vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
 ///         let start = match mapped {
@@ -174,6 +183,8 @@ impl<A: DerefMut<Target = Allocator>> GpuAllocator<A> {
     /// # Safety
     /// - `allocator` was made for `device`, which lives longer than the result. What it derefs to
     ///   does not change.
+    /// - It was made with
+    ///   [`buffer_device_address`](gpu_allocator::vulkan::AllocatorCreateDesc::buffer_device_address).
     /// - All allocators for this device that are passed to throng wrap the same `Allocator`.
     pub unsafe fn new(device: &ash::Device, allocator: A) -> Self {
         Self {

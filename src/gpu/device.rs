@@ -3,6 +3,7 @@
 use super::handles::Gpu;
 use super::{Enabled, Support, features};
 use crate::error::{Error, Result};
+use crate::mesh::Material;
 use ash::vk;
 use core::ffi::CStr;
 use std::ffi::CString;
@@ -55,11 +56,14 @@ impl Device {
     /// The minimum Vulkan version, of instance and device.
     pub const API_VERSION: u32 = features::API_VERSION;
 
-    /// The features that the engine must enable: `dynamicRendering`, `synchronization2` and
-    /// `maintenance4`.
+    /// The features that the engine must enable.
     ///
-    /// Every device of [`Self::API_VERSION`] has them.
-    pub fn required_features() -> vk::PhysicalDeviceVulkan13Features<'static> {
+    /// They are `bufferDeviceAddress` of Vulkan 1.2, and `dynamicRendering`, `synchronization2` and
+    /// `maintenance4` of Vulkan 1.3. Every device of [`Self::API_VERSION`] has them.
+    pub fn required_features() -> (
+        vk::PhysicalDeviceVulkan12Features<'static>,
+        vk::PhysicalDeviceVulkan13Features<'static>,
+    ) {
         features::required()
     }
 
@@ -221,18 +225,22 @@ fn timestamp_bits(families: &[vk::QueueFamilyProperties]) -> u32 {
     bits.min().unwrap_or(0)
 }
 
-/// The most textures in one set that the limits allow besides the other bindings, up to 4,096.
+/// The most textures in set 0: what the limits allow besides a share for other sets, up to 4,096.
+///
+/// All sets of a pipeline layout count against the limits: the shadow map's, and those of the
+/// engine's own materials. Their share is a half, up to 64. It is never below the five textures of a
+/// material, for which the minimum limits of Vulkan (16) have space.
 fn max_textures(limits: &vk::PhysicalDeviceLimits) -> u32 {
-    const OTHERS: u32 = 16;
-    [
+    let least = [
         limits.max_per_stage_descriptor_samplers,
         limits.max_per_stage_descriptor_sampled_images,
         limits.max_descriptor_set_samplers,
         limits.max_descriptor_set_sampled_images,
-        limits.max_per_stage_resources.saturating_sub(OTHERS),
-    ]
-    .into_iter()
-    .fold(4096, u32::min)
+        limits.max_per_stage_resources,
+    ];
+    let least = least.into_iter().fold(u32::MAX, u32::min);
+    let others = (least / 2).min(64);
+    (least - others).clamp(Material::TEXTURES as u32, 4096)
 }
 
 /// Adds the name of a Vulkan call to its error.

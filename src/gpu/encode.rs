@@ -1,6 +1,6 @@
-//! Encodes a character's streams as words of one geometry buffer.
+//! Encodes a character's records and streams as words of one mesh buffer.
 
-use super::layout::{GpuInstance, GpuPrimitive};
+use super::layout::{GpuInstance, GpuMaterial, GpuPrimitive};
 use super::ranges::DrawRange;
 use super::{limit, ranges};
 use crate::character::Character;
@@ -8,16 +8,26 @@ use crate::error::Result;
 use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use crate::palette::PaletteFormat;
 use crate::skin::{SkinnedLayout, SkinnedPart};
+use bytemuck::Pod;
 use glam::{Vec2, Vec3, Vec4};
 
 /// Vertices per workgroup of the skin stage.
 pub(crate) const CHUNK: u32 = 64;
 
-/// A character's geometry buffer and the records that say where streams lie in it.
+/// Influences in a block of joints or weights.
+const BLOCK: usize = 4;
+
+/// A character's mesh buffer.
+///
+/// It starts with the records of primitives. Those of materials follow, from a multiple of their
+/// size, so that one index finds them from the start of the buffer. Then come the streams.
 #[derive(Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) words: Vec<u32>,
+    /// Copies of the records at the start.
     pub(crate) primitives: Vec<GpuPrimitive>,
+    /// The index of the first material, in units of a material.
+    first_material: u32,
     pub(crate) draws: Vec<(u32, DrawRange)>,
     /// The first word of the skin stage's work list for one instance: pairs of primitive and first
     /// vertex.
@@ -34,7 +44,12 @@ impl Geometry {
         format: PaletteFormat,
         max_bytes: u64,
     ) -> Result<Self> {
+        let primitives = character.primitives().len() * size_of::<GpuPrimitive>();
+        let first_material = primitives.div_ceil(size_of::<GpuMaterial>());
+        let records = (first_material + character.materials().len()) * size_of::<GpuMaterial>();
         let mut geometry = Self {
+            words: vec![0; records / 4],
+            first_material: first_material as u32,
             skinned: SkinnedLayout::new(character)?,
             ..Self::default()
         };
@@ -54,7 +69,20 @@ impl Geometry {
             geometry.words.len() as u64 * 4,
             max_bytes,
         )?;
+        let records = bytemuck::cast_slice(&geometry.primitives);
+        if let Some(place) = geometry.words.get_mut(..records.len()) {
+            place.copy_from_slice(records);
+        }
         Ok(geometry)
+    }
+
+    /// Writes the records of the materials.
+    pub(crate) fn set_materials(&mut self, materials: &[GpuMaterial]) {
+        let records: &[u32] = bytemuck::cast_slice(materials);
+        let start = self.first_material as usize * size_of::<GpuMaterial>() / 4;
+        if let Some(place) = self.words.get_mut(start..start + records.len()) {
+            place.copy_from_slice(records);
+        }
     }
 
     fn add(
@@ -66,34 +94,34 @@ impl Geometry {
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
         let narrow_weights = narrow(&primitive.influences.weights);
+        let per_vertex = primitive.influences.per_vertex as usize;
         let record = GpuPrimitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
             influences: primitive.influences.per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
                 | (format as u32) << GpuPrimitive::METHOD_SHIFT,
-            positions: self.vectors(&primitive.positions)?,
+            positions: self.positions(primitive)?,
             joints: match &primitive.influences.joints {
-                JointIndices::U8(list) => self.bytes(list)?,
-                JointIndices::U16(list) => self.bytes(bytemuck::cast_slice(list))?,
+                JointIndices::U8(list) => self.blocks(list, per_vertex)?,
+                JointIndices::U16(list) => self.blocks(list, per_vertex)?,
             },
             weights: match &narrow_weights {
-                Some(list) => self.bytes(list)?,
-                None => self.bytes(bytemuck::cast_slice(&primitive.influences.weights))?,
+                Some(list) => self.blocks(list, per_vertex)?,
+                None => self.blocks(&primitive.influences.weights, per_vertex)?,
             },
-            normals: self.push(primitive.normals.iter().map(|n| octahedral(*n)))?,
-            uvs: self.floats(primitive.uvs.iter().flat_map(Vec2::to_array))?,
-            colors: self.push(primitive.colors.iter().flat_map(color))?,
-            material: primitive.material,
+            uvs: self.pairs(&primitive.uvs)?,
+            colors: self.colors(&primitive.colors)?,
+            material: self.first_material + primitive.material,
             tangents: self.push(primitive.tangents.iter().map(|t| tangent(*t)))?,
-            uvs1: self.floats(primitive.uvs1.iter().flat_map(Vec2::to_array))?,
+            uvs1: self.pairs(&primitive.uvs1)?,
             targets: self.add_targets(primitive)?,
             target_count: primitive.targets.len() as u32,
             first_weight: primitive.first_weight,
             skinned_positions: part.positions,
             skinned_normals: part.normals.unwrap_or(GpuInstance::NONE),
             skinned_tangents: part.tangents.unwrap_or(GpuInstance::NONE),
-            reserved: 0,
+            reserved: [0; 2],
             base_color: material.map_or([1.0; 4], |material| material.base_color),
         };
         self.primitives.push(record);
@@ -172,12 +200,52 @@ impl Geometry {
         Ok(start)
     }
 
-    fn floats(&mut self, values: impl Iterator<Item = f32>) -> Result<u32> {
-        self.push(values.map(f32::to_bits))
+    /// Continues at a multiple of `words`, so that shaders can read as many at once.
+    fn align(&mut self, words: usize) {
+        let end = self.words.len().next_multiple_of(words);
+        self.words.resize(end, 0);
+    }
+
+    /// Appends three `f32` per vertex, and its normal or zero.
+    fn positions(&mut self, primitive: &Primitive) -> Result<u32> {
+        self.align(4);
+        let normals = primitive.normals.iter().map(|n| octahedral(*n));
+        let normals = normals.chain(core::iter::repeat(0));
+        let positions = primitive.positions.iter().zip(normals);
+        self.push(positions.flat_map(|(position, normal)| {
+            let [x, y, z] = position.to_array().map(f32::to_bits);
+            [x, y, z, normal]
+        }))
+    }
+
+    fn pairs(&mut self, values: &[Vec2]) -> Result<u32> {
+        self.align(2);
+        let pairs = values.iter().flat_map(Vec2::to_array);
+        self.push(pairs.map(f32::to_bits))
+    }
+
+    fn colors(&mut self, colors: &[[f32; 4]]) -> Result<u32> {
+        self.align(2);
+        self.push(colors.iter().flat_map(color))
     }
 
     fn vectors(&mut self, values: &[Vec3]) -> Result<u32> {
-        self.floats(values.iter().flat_map(Vec3::to_array))
+        let values = values.iter().flat_map(Vec3::to_array);
+        self.push(values.map(f32::to_bits))
+    }
+
+    /// Appends the joints or weights of each vertex, `per_vertex` of them, as blocks of four. Zeros
+    /// fill the last block.
+    fn blocks<T: Pod>(&mut self, list: &[T], per_vertex: usize) -> Result<u32> {
+        self.align(BLOCK * size_of::<T>() / 4);
+        let vertices = list.chunks(per_vertex.max(1));
+        let blocks = vertices.flat_map(|vertex| vertex.chunks(BLOCK));
+        let mut padded = Vec::with_capacity(list.len().next_multiple_of(BLOCK));
+        for block in blocks {
+            padded.extend_from_slice(block);
+            padded.resize(padded.len() + BLOCK - block.len(), T::zeroed());
+        }
+        self.bytes(bytemuck::cast_slice(&padded))
     }
 
     /// Appends bytes, padded to a word, and returns the offset of the first word.

@@ -7,12 +7,18 @@ use core::ffi::CStr;
 pub(super) const API_VERSION: u32 = vk::API_VERSION_1_3;
 
 /// The features that every device must have and the engine must enable.
-pub(super) fn required() -> vk::PhysicalDeviceVulkan13Features<'static> {
-    vk::PhysicalDeviceVulkan13Features::default()
+pub(super) fn required() -> (
+    vk::PhysicalDeviceVulkan12Features<'static>,
+    vk::PhysicalDeviceVulkan13Features<'static>,
+) {
+    // Palettes and histories are read through addresses.
+    let of_12 = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
+    let of_13 = vk::PhysicalDeviceVulkan13Features::default()
         .dynamic_rendering(true)
         .synchronization2(true)
         // Workgroup sizes are specialization constants.
-        .maintenance4(true)
+        .maintenance4(true);
+    (of_12, of_13)
 }
 
 /// Optional features that the engine enabled.
@@ -88,11 +94,6 @@ pub struct Support {
     pub optional: Enabled,
 }
 
-/// Storage buffers of set 0 that a shader stage can see.
-///
-/// Vulkan guarantees only 4, but every known 1.3 device has 24 or more.
-const STORAGE_BUFFERS: u32 = 10;
-
 impl Support {
     /// Checks `physical_device` for everything that [`Device`](super::Device) requires, and for the
     /// optional features.
@@ -112,11 +113,6 @@ impl Support {
             support.missing.push("Vulkan 1.3");
             return support;
         }
-        if properties.limits.max_per_stage_descriptor_storage_buffers < STORAGE_BUFFERS {
-            support
-                .missing
-                .push("maxPerStageDescriptorStorageBuffers of 10 or more");
-        }
         let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
         let mut features = vk::PhysicalDeviceFeatures2::default()
@@ -135,6 +131,7 @@ impl Support {
         .iter()
         .all(|has| *has == vk::TRUE);
         for (has, name) in [
+            (features12.buffer_device_address, "bufferDeviceAddress"),
             (features13.dynamic_rendering, "dynamicRendering"),
             (features13.synchronization2, "synchronization2"),
             (features13.maintenance4, "maintenance4"),

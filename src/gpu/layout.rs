@@ -17,40 +17,40 @@ pub struct GpuInstance {
     pub world_from_model: Mat3x4,
     /// Linear RGBA that multiplies the base colour.
     pub tint: [f32; 4],
-    /// First row (16 bytes) of the palette in the source.
-    pub palette_base: u32,
-    /// [`Self::SOURCE_RING`] or [`Self::SOURCE_RESIDENT`].
+    /// The palette: an address or an offset in bytes, as [`Self::source`] says.
+    ///
+    /// It is a multiple of 16.
+    pub palette: u64,
+    /// [`Self::SOURCE_RING`] or [`Self::SOURCE_ADDRESS`].
     pub source: u32,
     /// Index of the character.
     pub character: u32,
-    /// A word for the engine's shaders.
-    pub user: u32,
     /// Stamp that changes if motion vectors must ignore the last frame.
     ///
     /// That is so for another instance and after a teleport.
     pub stamp: u32,
     /// First word of its active morph weights, or [`Self::NONE`].
     ///
-    /// It is an offset into the frame's list.
+    /// It is an offset into the frame's lists.
     pub morphs: u32,
     /// First word of the deformed vertices, or [`Self::NONE`].
     pub skinned: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// A word for the engine's shaders.
+    pub user: u32,
 }
 
 impl GpuInstance {
-    /// [`Self::source`]: the palette lies in the frame ring.
+    /// [`Self::source`]: [`Self::palette`] is an offset in the frame's part of the ring.
     pub const SOURCE_RING: u32 = 0;
-    /// [`Self::source`]: the palette lies in the character's resident palettes.
-    pub const SOURCE_RESIDENT: u32 = 1;
+    /// [`Self::source`]: [`Self::palette`] is a device address.
+    pub const SOURCE_ADDRESS: u32 = 1;
     /// An offset that refers to nothing.
     pub const NONE: u32 = u32::MAX;
 }
 
 /// Record of a primitive (`ThrongPrimitive`).
 ///
-/// Offsets of its streams in the geometry buffer are in 32-bit words.
+/// Offsets of its streams are in 32-bit words from the start of the mesh buffer.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct GpuPrimitive {
@@ -62,27 +62,31 @@ pub struct GpuPrimitive {
     pub influences: u32,
     /// Flags, such as [`Self::JOINTS_U16`].
     pub flags: u32,
-    /// Word offset; 3 words per vertex.
-    pub positions: u32,
-    /// Word offset; `influences` indices per vertex, tightly packed.
-    pub joints: u32,
-    /// Word offset; `influences` unorm16 (or unorm8) per vertex, tightly packed.
+    /// Word offset, a multiple of 4; 4 words per vertex.
     ///
-    /// Unused if `influences` is 1.
+    /// They are `f32` x, y, z and the normal as an octahedral snorm16 pair.
+    pub positions: u32,
+    /// Word offset; blocks of four joint indices.
+    ///
+    /// A block has one word, or two with [`Self::JOINTS_U16`]. The offset is then a multiple of 2. A
+    /// vertex has one block for every four influences, or part of four.
+    pub joints: u32,
+    /// Word offset; blocks of four weights, unused if `influences` is 1.
+    ///
+    /// A block has two words of unorm16, with an offset that is a multiple of 2. With
+    /// [`Self::WEIGHTS_U8`] it has one word of unorm8.
     pub weights: u32,
-    /// Word offset; one octahedral snorm16 pair per vertex.
-    pub normals: u32,
-    /// Word offset; 2 words per vertex.
+    /// Word offset, a multiple of 2; 2 words per vertex.
     pub uvs: u32,
-    /// Word offset; 4 unorm16 per vertex.
+    /// Word offset, a multiple of 2; 4 unorm16 per vertex.
     pub colors: u32,
-    /// Index of its material.
+    /// Index of its material, in units of a material from the start of the mesh buffer.
     pub material: u32,
     /// Word offset; one packed tangent per vertex.
     ///
     /// A tangent is an octahedral snorm15, snorm16 pair above the bitangent's sign (1 for −1).
     pub tangents: u32,
-    /// Word offset; 2 words per vertex.
+    /// Word offset, a multiple of 2; 2 words per vertex.
     pub uvs1: u32,
     /// Word offset; 4 words per morph target.
     ///
@@ -99,7 +103,7 @@ pub struct GpuPrimitive {
     /// Word offset in an instance's deformed vertices; 4 words per vertex.
     pub skinned_tangents: u32,
     /// Zero.
-    pub reserved: u32,
+    pub reserved: [u32; 2],
     /// Linear RGBA.
     pub base_color: [f32; 4],
 }
@@ -207,11 +211,14 @@ pub struct GpuView {
     pub sky_color: [f32; 4],
     /// Linear RGB.
     pub ground_color: [f32; 4],
-    /// First words of the last frame's sections in the history.
+    /// Device addresses of the last frame's state.
     ///
-    /// The sections are instances, palettes, morph weights and deformed vertices.
-    pub history: [u32; 4],
-    /// Number of instances in that table.
+    /// It has instances, palettes, morph weights and deformed vertices. They are read if
+    /// [`Self::history_instances`] is not 0.
+    pub history: [u64; 4],
+    /// Device address of this frame's palettes in the ring.
+    pub ring_palettes: u64,
+    /// Number of instances in the last frame.
     ///
     /// It is 0 if there was no last frame.
     pub history_instances: u32,
@@ -221,6 +228,8 @@ pub struct GpuView {
     pub shadow_texel: f32,
     /// Texels by which a point is moved off its surface.
     pub shadow_bias: f32,
+    /// Zero.
+    pub reserved: [u32; 2],
     /// Columns; x and y go from 0 to 1, z is depth.
     pub shadow_from_world: [[[f32; 4]; 4]; GpuView::SHADOW_LAYERS],
 }
@@ -234,27 +243,29 @@ const _: () = {
     assert!(size_of::<Mat3x4>() == 48);
     assert!(size_of::<GpuInstance>() == 96);
     assert!(offset_of!(GpuInstance, tint) == 48);
-    assert!(offset_of!(GpuInstance, palette_base) == 64);
-    assert!(offset_of!(GpuInstance, source) == 68);
+    assert!(offset_of!(GpuInstance, palette) == 64);
+    assert!(offset_of!(GpuInstance, source) == 72);
     assert!(offset_of!(GpuInstance, stamp) == 80);
     assert!(offset_of!(GpuInstance, morphs) == 84);
     assert!(offset_of!(GpuInstance, skinned) == 88);
+    assert!(offset_of!(GpuInstance, user) == 92);
     assert!(size_of::<GpuPrimitive>() == 96);
     assert!(offset_of!(GpuPrimitive, flags) == 12);
     assert!(offset_of!(GpuPrimitive, joints) == 20);
-    assert!(offset_of!(GpuPrimitive, normals) == 28);
-    assert!(offset_of!(GpuPrimitive, material) == 40);
-    assert!(offset_of!(GpuPrimitive, targets) == 52);
-    assert!(offset_of!(GpuPrimitive, skinned_positions) == 64);
+    assert!(offset_of!(GpuPrimitive, uvs) == 28);
+    assert!(offset_of!(GpuPrimitive, material) == 36);
+    assert!(offset_of!(GpuPrimitive, targets) == 48);
+    assert!(offset_of!(GpuPrimitive, skinned_positions) == 60);
     assert!(offset_of!(GpuPrimitive, base_color) == 80);
     assert!(size_of::<GpuTexture>() == 32);
     assert!(size_of::<GpuMaterial>() == 224);
     assert!(offset_of!(GpuMaterial, metallic) == 32);
     assert!(offset_of!(GpuMaterial, flags) == 48);
     assert!(offset_of!(GpuMaterial, textures) == 64);
-    assert!(size_of::<GpuView>() == 560);
+    assert!(size_of::<GpuView>() == 592);
     assert!(offset_of!(GpuView, eye) == 192);
     assert!(offset_of!(GpuView, history) == 272);
-    assert!(offset_of!(GpuView, history_instances) == 288);
-    assert!(offset_of!(GpuView, shadow_from_world) == 304);
+    assert!(offset_of!(GpuView, ring_palettes) == 304);
+    assert!(offset_of!(GpuView, history_instances) == 312);
+    assert!(offset_of!(GpuView, shadow_from_world) == 336);
 };

@@ -107,6 +107,8 @@ pub(crate) struct BufferDesc<'a> {
 pub(crate) struct Buffer {
     pub(crate) handle: vk::Buffer,
     pub(crate) bytes: u64,
+    /// Its device address if it was made with `SHADER_DEVICE_ADDRESS`, otherwise 0.
+    pub(crate) address: vk::DeviceAddress,
     name: Box<str>,
     block: Option<MemoryBlock>,
 }
@@ -116,6 +118,7 @@ impl Buffer {
         Self {
             handle: vk::Buffer::null(),
             bytes: 0,
+            address: 0,
             name: Box::default(),
             block: None,
         }
@@ -163,6 +166,7 @@ impl Buffer {
         let mut buffer = Self {
             handle,
             bytes: desc.bytes.max(16),
+            address: 0,
             name: desc.name.into(),
             block: None,
         };
@@ -189,7 +193,16 @@ impl Buffer {
         if desc.location != MemoryLocation::GpuOnly {
             requirements.alignment = requirements.alignment.max(MAPPED_ALIGNMENT);
         }
-        let block = allocate(allocator, desc.name, requirements, desc.location, true)?;
+        let by_address = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let device_address = desc.usage.contains(by_address);
+        let request = MemoryRequest {
+            name: desc.name,
+            requirements,
+            location: desc.location,
+            linear: true,
+            device_address,
+        };
+        let block = allocate(allocator, &request)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
         let bound = unsafe {
             device
@@ -197,7 +210,14 @@ impl Buffer {
                 .bind_buffer_memory(self.handle, block.memory, block.offset)
         };
         self.block = Some(block);
-        bound.call("vkBindBufferMemory")
+        bound.call("vkBindBufferMemory")?;
+        if device_address {
+            let info = vk::BufferDeviceAddressInfo::default().buffer(self.handle);
+            // SAFETY: the buffer has memory and the usage; the feature is enabled by the contract
+            // of `Device::new`.
+            self.address = unsafe { device.raw.get_buffer_device_address(&info) };
+        }
+        Ok(())
     }
 
     /// The start of its mapped memory, which is aligned to [`MAPPED_ALIGNMENT`].
@@ -304,13 +324,14 @@ impl Image {
     ) -> Result<()> {
         // SAFETY: the image was just created on this device.
         let requirements = unsafe { device.raw.get_image_memory_requirements(self.handle) };
-        let block = allocate(
-            allocator,
-            &self.name,
+        let request = MemoryRequest {
+            name: &self.name,
             requirements,
-            MemoryLocation::GpuOnly,
-            false,
-        )?;
+            location: MemoryLocation::GpuOnly,
+            linear: false,
+            device_address: false,
+        };
+        let block = allocate(allocator, &request)?;
         // SAFETY: the memory fits the requirements; neither is bound yet.
         let bound = unsafe {
             device
@@ -370,20 +391,11 @@ pub(crate) fn color_range() -> vk::ImageSubresourceRange {
 
 fn allocate(
     allocator: &mut dyn MemoryAllocator,
-    name: &str,
-    requirements: vk::MemoryRequirements,
-    location: MemoryLocation,
-    linear: bool,
+    request: &MemoryRequest<'_>,
 ) -> Result<MemoryBlock> {
-    let request = MemoryRequest {
-        name,
-        requirements,
-        location,
-        linear,
-    };
-    allocator.allocate(&request).map_err(|error| Error::Memory {
-        name: name.into(),
-        bytes: requirements.size,
+    allocator.allocate(request).map_err(|error| Error::Memory {
+        name: request.name.into(),
+        bytes: request.requirements.size,
         why: error.to_string().into(),
     })
 }

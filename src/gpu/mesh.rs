@@ -20,7 +20,7 @@ use ash::vk;
 pub struct PrimitiveDraw {
     /// Index of the primitive.
     ///
-    /// The vertex shader takes it as the index of its `ThrongPrimitive`.
+    /// Shaders take it as the index of its `ThrongPrimitive`.
     pub primitive: u32,
     /// Index of its material.
     pub material: u32,
@@ -32,10 +32,11 @@ pub struct PrimitiveDraw {
     pub index_type: vk::IndexType,
     /// True if back faces are drawn, too.
     pub double_sided: bool,
-    /// True if every vertex follows only one joint.
+    /// The most influences of a vertex in the range, from 1 on.
     ///
-    /// Then a shader needs to read only one matrix (`THRONG_RIGID`).
-    pub rigid: bool,
+    /// Shaders have it as `THRONG_INFLUENCES`: with 1 they read one palette entry, and up to 4 one
+    /// block of joints and weights.
+    pub influences: u32,
     /// The meaning of its material's alpha.
     pub alpha: AlphaMode,
     /// The argument for `throng_faces`, for triangles that a clip may flip.
@@ -48,7 +49,7 @@ pub struct PrimitiveDraw {
     pub reversed: bool,
 }
 
-/// A character on the GPU: geometry, primitives, rest palette and textures.
+/// A character on the GPU: primitives, materials, streams, rest palette and textures.
 ///
 /// It is immutable. Any number of instances and frames can use it.
 ///
@@ -74,9 +75,7 @@ pub struct PrimitiveDraw {
 /// ```
 #[derive(Debug)]
 pub struct SkinnedMesh {
-    geometry: Buffer,
-    primitives: Buffer,
-    materials: Buffer,
+    buffer: Buffer,
     rest: Buffer,
     textures: Textures,
     draws: Vec<PrimitiveDraw>,
@@ -98,8 +97,8 @@ impl SkinnedMesh {
     ///   if the allocator belongs to another device.
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of
     ///   `method` cannot represent the character's palettes.
-    /// - [`Error::Capacity`](crate::Error::Capacity) if the geometry exceeds
-    ///   `maxStorageBufferRange`, or if a set has more textures than the device can bind.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the mesh buffer exceeds
+    ///   `maxStorageBufferRange`.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
     ///
@@ -113,7 +112,7 @@ impl SkinnedMesh {
     ) -> Result<Self> {
         upload.expect_of(device)?;
         let format = PaletteFormat::of(character, method)?;
-        let geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
+        let mut geometry = Geometry::new(character, format, device.limits.max_storage_range)?;
         let mut mesh = Self::null();
         mesh.format = format;
         mesh.draws = draws(character, &geometry.draws);
@@ -123,7 +122,7 @@ impl SkinnedMesh {
         let built = mesh
             .textures
             .build(device, allocator, upload, character)
-            .and_then(|()| mesh.build_buffers(device, allocator, upload, character, &geometry));
+            .and_then(|()| mesh.build_buffers(device, allocator, upload, character, &mut geometry));
         mesh.skinned = geometry.skinned;
         match built {
             Ok(()) => Ok(mesh),
@@ -138,9 +137,7 @@ impl SkinnedMesh {
 
     fn null() -> Self {
         Self {
-            geometry: Buffer::null(),
-            primitives: Buffer::null(),
-            materials: Buffer::null(),
+            buffer: Buffer::null(),
             rest: Buffer::null(),
             textures: Textures::default(),
             draws: Vec::new(),
@@ -157,39 +154,28 @@ impl SkinnedMesh {
         allocator: &mut dyn MemoryAllocator,
         upload: &mut Upload,
         character: &Character,
-        geometry: &Geometry,
+        geometry: &mut Geometry,
     ) -> Result<()> {
         let rest = palettes::rest(character, self.format)?;
         let materials: Vec<GpuMaterial> = (0..)
             .zip(character.materials())
             .map(|(number, material)| {
-                super::material::material(material, self.textures.indices(number))
+                super::material::material(material, self.textures.slots(number))
             })
             .collect();
-        let storage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
-        let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 4] = [
+        geometry.set_materials(&materials);
+        let written = vk::BufferUsageFlags::TRANSFER_DST;
+        let parts: [(&mut Buffer, &str, vk::BufferUsageFlags, &[u8]); 2] = [
             (
-                &mut self.geometry,
-                "geometry",
-                storage | vk::BufferUsageFlags::INDEX_BUFFER,
+                &mut self.buffer,
+                "mesh",
+                written | vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::INDEX_BUFFER,
                 bytemuck::cast_slice(&geometry.words),
-            ),
-            (
-                &mut self.primitives,
-                "primitives",
-                storage,
-                bytemuck::cast_slice(&geometry.primitives),
-            ),
-            (
-                &mut self.materials,
-                "materials",
-                storage,
-                bytemuck::cast_slice(&materials),
             ),
             (
                 &mut self.rest,
                 "rest palette",
-                storage,
+                written | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
                 bytemuck::cast_slice(&rest),
             ),
         ];
@@ -239,7 +225,7 @@ impl SkinnedMesh {
         &self.skinned
     }
 
-    /// The skin stage's work list for an instance: its first word in the geometry, and the number
+    /// The skin stage's work list for an instance: its first word in the mesh buffer, and the number
     /// of workgroups.
     pub(crate) fn chunks(&self) -> (u32, u32) {
         self.chunks
@@ -248,43 +234,50 @@ impl SkinnedMesh {
     /// The index buffer. Bind it at offset 0 with a draw's `index_type`.
     #[must_use]
     pub fn index_buffer(&self) -> vk::Buffer {
-        self.geometry.handle
+        self.buffer.handle
     }
 
-    /// Storage buffer descriptor of every stream of every primitive.
-    pub fn geometry(&self) -> vk::DescriptorBufferInfo {
-        whole(&self.geometry)
+    /// Storage buffer descriptor of the mesh buffer: primitives, materials and streams.
+    pub fn buffer(&self) -> vk::DescriptorBufferInfo {
+        vk::DescriptorBufferInfo {
+            buffer: self.buffer.handle,
+            offset: 0,
+            range: vk::WHOLE_SIZE,
+        }
     }
 
-    /// Storage buffer descriptor of the `ThrongPrimitive`s.
-    pub fn primitives(&self) -> vk::DescriptorBufferInfo {
-        whole(&self.primitives)
+    /// Device address of the rest pose's palette, in the method's format.
+    #[must_use]
+    pub fn rest_palette(&self) -> vk::DeviceAddress {
+        self.rest.address
     }
 
-    /// Storage buffer descriptor of the `ThrongMaterial`s.
-    pub fn materials(&self) -> vk::DescriptorBufferInfo {
-        whole(&self.materials)
-    }
-
-    /// Storage buffer descriptor of the rest pose's palette, in the method's format.
-    pub fn rest_palette(&self) -> vk::DescriptorBufferInfo {
-        whole(&self.rest)
-    }
-
-    /// The textures of `material`, for combined image samplers.
+    /// The number of sets that its materials need, and the number of textures in each.
     ///
-    /// They are in the order of [`Material::textures`]. If the
-    /// material lacks a texture, a white texel takes its place. From [`Self::material_count`] on,
-    /// they are those of material 0.
-    pub fn textures(&self, material: u32) -> [vk::DescriptorImageInfo; Material::TEXTURES] {
-        self.textures.of_material(material)
+    /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and has
+    /// space for all of the character's textures. Otherwise each material has a set of its own.
+    /// [`super::SetLayout::allocate`] takes this number of textures for each set.
+    #[must_use]
+    pub fn sets(&self) -> (u32, u32) {
+        if self.textures.are_shared() {
+            (1, self.textures.all().len() as u32)
+        } else {
+            (self.material_count(), Material::TEXTURES as u32)
+        }
     }
 
-    /// All textures, for an array of combined image samplers.
+    /// The textures of a set, for combined image samplers.
     ///
-    /// `ThrongTexture::slot` is an index into them.
-    pub fn all_textures(&self) -> &[vk::DescriptorImageInfo] {
-        self.textures.all()
+    /// `set` is an index below the number of [`Self::sets`]. The textures of one material are in the
+    /// order of [`Material::textures`]. If the material lacks a texture, a white texel takes its
+    /// place. For an index that does not exist, they are those of material 0.
+    #[must_use]
+    pub fn textures(&self, set: u32) -> Vec<vk::DescriptorImageInfo> {
+        if self.textures.are_shared() {
+            self.textures.all().to_vec()
+        } else {
+            self.textures.of_material(set).to_vec()
+        }
     }
 
     /// Frees everything.
@@ -297,18 +290,8 @@ impl SkinnedMesh {
         unsafe {
             self.textures.destroy(device, allocator);
             self.rest.destroy(device, allocator);
-            self.materials.destroy(device, allocator);
-            self.primitives.destroy(device, allocator);
-            self.geometry.destroy(device, allocator);
+            self.buffer.destroy(device, allocator);
         }
-    }
-}
-
-fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
-    vk::DescriptorBufferInfo {
-        buffer: buffer.handle,
-        offset: 0,
-        range: vk::WHOLE_SIZE,
     }
 }
 
@@ -328,6 +311,7 @@ fn draws_of(
     let primitive = character.primitives().get(number as usize);
     let index = primitive.map_or(0, |primitive| primitive.material);
     let material = character.materials().get(index as usize);
+    let influences = primitive.map_or(1, |primitive| primitive.influences.per_vertex);
     let draw = PrimitiveDraw {
         primitive: number,
         material: index,
@@ -340,7 +324,7 @@ fn draws_of(
         },
         double_sided: range.group.facing == Facing::Unknown
             || material.is_some_and(|m| m.double_sided),
-        rigid: range.group.rigid,
+        influences: if range.group.rigid { 1 } else { influences },
         alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
         reversed: false,

@@ -16,9 +16,9 @@ pub struct PaletteRingDesc {
     pub entries: u32,
     /// The kind of memory.
     pub memory: RingMemory,
-    /// A minimum alignment for dynamic offsets: a power of two, or 0 for no minimum.
+    /// A minimum alignment for the parts of frames: a power of two, or 0 for no minimum.
     ///
-    /// Offsets are multiples of this, of what the device demands, and of 64.
+    /// Parts start at multiples of this, of what the device demands for storage buffers, and of 64.
     pub min_offset_alignment: u64,
 }
 
@@ -33,12 +33,12 @@ impl Default for PaletteRingDesc {
     }
 }
 
-/// A storage buffer of palettes, mapped as long as it lives.
+/// A buffer of palettes, mapped as long as it lives.
 ///
 /// It has one part for each frame in flight. The CPU writes the part of the frame index that it is
 /// about to record. It writes straight into memory that the GPU reads; if the device has no such
 /// memory, it writes host memory that [`Self::record_upload`] copies. Shaders see the part through
-/// a dynamic offset, so the descriptor is written once.
+/// its [address](Self::address), so `maxStorageBufferRange` does not limit it.
 ///
 /// The ring never waits. The part of a frame index may be written when the GPU has finished the
 /// work that last read it.
@@ -80,8 +80,7 @@ impl PaletteRing {
     /// # Errors
     /// - [`Error::Argument`] for no frames in flight, for an alignment that is not a power of two,
     ///   and for an allocator of another device.
-    /// - [`Error::Capacity`] if the part of one frame exceeds `maxStorageBufferRange`, or the ring
-    ///   the 32 bits of a dynamic offset.
+    /// - [`Error::Capacity`] if the ring exceeds `maxBufferSize` or `maxMemoryAllocationSize`.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     pub fn new(
         device: &Device,
@@ -102,7 +101,7 @@ impl PaletteRing {
             frames_in_flight: desc.frames_in_flight,
             frame_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
             alignment: desc.min_offset_alignment,
-            usage: vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC,
+            usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_SRC,
             memory: desc.memory,
         };
         Ok(Self {
@@ -138,21 +137,26 @@ impl PaletteRing {
         self.ring.is_staged()
     }
 
-    /// Descriptor for a dynamic storage buffer. Its range is that of one frame.
-    pub fn descriptor(&self) -> vk::DescriptorBufferInfo {
-        vk::DescriptorBufferInfo {
-            buffer: self.ring.buffer(),
-            offset: 0,
-            range: self.ring.frame_bytes(),
-        }
+    /// The device address of the part of `frame_index`.
+    ///
+    /// For an index that does not exist, it is that of the last one. Views, compute shaders and the
+    /// skin stage take it ([`GpuView::ring_palettes`](super::GpuView::ring_palettes),
+    /// `THRONG_RING_PALETTES`). Instances may also have the address of their own palette in the
+    /// part.
+    #[must_use]
+    pub fn address(&self, frame_index: u32) -> vk::DeviceAddress {
+        self.ring.address(frame_index)
     }
 
-    /// The dynamic offset of `frame_index`, in bytes.
-    ///
-    /// For an index that does not exist, it is that of the last one.
+    /// The buffer that shaders read. It can be the source of copies.
     #[must_use]
-    pub fn dynamic_offset(&self, frame_index: u32) -> u32 {
-        self.ring.offset(frame_index)
+    pub fn buffer(&self) -> vk::Buffer {
+        self.ring.buffer()
+    }
+
+    /// The buffer that shaders read, and the first byte of the part of `frame_index` in it.
+    pub(crate) fn source(&self, frame_index: u32) -> (vk::Buffer, u64) {
+        (self.ring.buffer(), self.ring.start(frame_index))
     }
 
     /// A writer for `count` entries of `frame_index`, starting at entry `first`.

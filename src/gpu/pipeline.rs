@@ -24,23 +24,23 @@ pub(crate) fn shader_module(
 
 /// Creates a pipeline layout of `sets` with push constants.
 ///
-/// There is one range of (stages, bytes) from offset 0, and one of (offset, bytes) for the fragment
-/// stage.
+/// There is one range of (stages, bytes), and one of `fragment` bytes for the fragment stage. Both
+/// start at offset 0.
 pub(crate) fn pipeline_layout(
     device: &Device,
     name: &str,
     sets: &[vk::DescriptorSetLayout],
     (stages, bytes): (vk::ShaderStageFlags, u32),
-    fragment: Option<(u32, u32)>,
+    fragment: Option<u32>,
 ) -> Result<Object<vk::PipelineLayout>> {
     let first = vk::PushConstantRange {
         stage_flags: stages,
         offset: 0,
         size: bytes,
     };
-    let second = fragment.map(|(offset, size)| vk::PushConstantRange {
+    let second = fragment.map(|size| vk::PushConstantRange {
         stage_flags: vk::ShaderStageFlags::FRAGMENT,
-        offset,
+        offset: 0,
         size,
     });
     let push: Vec<_> = core::iter::once(first).chain(second).collect();

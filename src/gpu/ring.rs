@@ -25,6 +25,8 @@ pub(crate) struct RingDesc<'a> {
     pub(crate) frame_bytes: u64,
     /// Dynamic offsets are multiples of this and of what the device demands.
     pub(crate) alignment: u64,
+    /// If it has `SHADER_DEVICE_ADDRESS`, shaders read the ring through [`Ring::address`].
+    /// Otherwise they read it through a descriptor with a dynamic offset, and limits on these apply.
     pub(crate) usage: vk::BufferUsageFlags,
     pub(crate) memory: RingMemory,
 }
@@ -69,13 +71,16 @@ impl Ring {
             .max(MAPPED_ALIGNMENT);
         let frame_bytes = desc.frame_bytes.max(1).next_multiple_of(alignment);
         let bytes = frame_bytes.saturating_mul(desc.frames_in_flight.into());
-        // A dynamic offset has 32 bits.
-        limit("bytes of a frame ring", bytes, u32::MAX.into())?;
-        limit(
-            "bytes per frame in flight (maxStorageBufferRange)",
-            frame_bytes,
-            device.limits.max_storage_range,
-        )?;
+        let by_address = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        if !desc.usage.contains(by_address) {
+            // A dynamic offset has 32 bits.
+            limit("bytes of a frame ring", bytes, u32::MAX.into())?;
+            limit(
+                "bytes per frame in flight (maxStorageBufferRange)",
+                frame_bytes,
+                device.limits.max_storage_range,
+            )?;
+        }
         if desc.memory == RingMemory::Auto
             && let Some(types) = direct_types(device, bytes)
         {
@@ -161,6 +166,18 @@ impl Ring {
         self.staged.as_ref().unwrap_or(&self.host).handle
     }
 
+    /// The device address of a frame index's part, or of the last one for an index that does not
+    /// exist. 0 if the ring has no address.
+    pub(crate) fn address(&self, frame_index: u32) -> vk::DeviceAddress {
+        let address = self.staged.as_ref().unwrap_or(&self.host).address;
+        let start = if address == 0 {
+            0
+        } else {
+            self.start(frame_index)
+        };
+        address + start
+    }
+
     pub(crate) fn is_staged(&self) -> bool {
         self.staged.is_some()
     }
@@ -169,17 +186,16 @@ impl Ring {
         self.frames_in_flight
     }
 
-    pub(crate) fn frame_bytes(&self) -> u64 {
-        self.frame_bytes
+    /// The first byte of a frame index's part, or of the last one for an index that does not exist.
+    pub(crate) fn start(&self, frame_index: u32) -> u64 {
+        let frame_index = frame_index.min(self.frames_in_flight.saturating_sub(1));
+        u64::from(frame_index) * self.frame_bytes
     }
 
-    /// The dynamic offset of a frame index.
-    ///
-    /// For an index that does not exist, it is that of the last one. `new` keeps the whole ring
+    /// The dynamic offset of a frame index: [`Self::start`]. `new` keeps a ring with dynamic offsets
     /// within 32 bits.
     pub(crate) fn offset(&self, frame_index: u32) -> u32 {
-        let frame_index = frame_index.min(self.frames_in_flight.saturating_sub(1));
-        (u64::from(frame_index) * self.frame_bytes) as u32
+        self.start(frame_index) as u32
     }
 
     /// Start of `bytes` bytes of a frame index, from `at`, or `None` outside of its part.
@@ -221,7 +237,7 @@ impl Ring {
         };
         let mut any = false;
         for (start, size) in parts.iter().filter(|(_, size)| *size > 0) {
-            let offset = u64::from(self.offset(frame_index)) + start;
+            let offset = self.start(frame_index) + start;
             let region = vk::BufferCopy {
                 src_offset: offset,
                 dst_offset: offset,

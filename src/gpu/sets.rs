@@ -7,29 +7,26 @@ use ash::vk;
 
 /// The layout of descriptor set 0.
 ///
-/// `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl` declare these bindings.
+/// `shaders/include/throng_data.glsl` and `shaders/include/throng_surface.glsl` declare these
+/// bindings.
 ///
-/// | binding | type | content |
-/// |---|---|---|
-/// | 0 | uniform buffer, dynamic | the view |
-/// | 1 | storage buffer, dynamic | palettes in the ring |
-/// | 2 | storage buffer | palettes that persist |
-/// | 3 | storage buffer | instance table |
-/// | 4 | storage buffer, dynamic | visible list |
-/// | 5 | storage buffer | geometry |
-/// | 6 | storage buffer | primitives |
-/// | 7 | storage buffer | materials |
-/// | 8 | storage buffer, dynamic | active morph weights |
-/// | 9 | storage buffer | deformed vertices |
-/// | 10 | storage buffer | the last frame of views |
-/// | 11 | combined image samplers | textures |
+/// | binding | type | content | stages |
+/// |---|---|---|---|
+/// | 0 | uniform buffer, dynamic | the view | all |
+/// | 1 | storage buffer | the mesh buffer: primitives, materials, streams | all |
+/// | 2 | storage buffer | instance table | vertex, compute |
+/// | 3 | storage buffer, dynamic | lists: visible instances, active morph weights | vertex, compute |
+/// | 4 | storage buffer | deformed vertices | vertex, compute |
+/// | 5 | combined image samplers | textures | fragment |
 ///
-/// Dynamic offsets are given in the order of the bindings: view, palettes, visible list, morph
-/// weights.
+/// Four storage buffers are what Vulkan guarantees per stage. Palettes, and the last frames of
+/// views, are read through device addresses, so that `maxStorageBufferRange` does not limit them.
 ///
-/// Binding 11 has 5 textures, those of one material. With
-/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) it has a variable number,
-/// all textures of a character, and one set serves all of its materials.
+/// Dynamic offsets are given in the order of the bindings: view, lists.
+///
+/// Binding 5 has 5 textures, those of one material. With
+/// [`Enabled::descriptor_indexing`](super::Enabled::descriptor_indexing) it has a variable number.
+/// Then one set serves all materials of a character whose textures fit.
 #[derive(Debug)]
 pub struct SetLayout {
     layout: Object<vk::DescriptorSetLayout>,
@@ -41,87 +38,79 @@ pub struct SetLayout {
 /// The buffers and textures of a set of [`SetLayout`].
 ///
 /// `None` leaves a binding unwritten. That is allowed if no shader that is used with the set reads
-/// it. Bindings 8 to 10 may be `None` for any shader, as long as no instance and no view refers to
-/// them.
+/// it. Bindings 3 and 4 may be `None` for any shader, as long as it reads no visible list and no
+/// instance refers to morph weights or deformed vertices.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SetBuffers<'a> {
     /// Binding 0. Its range is one view.
     pub view: Option<vk::DescriptorBufferInfo>,
-    /// Binding 1. Its range is one frame. See [`super::PaletteRing::descriptor`].
-    pub ring_palettes: Option<vk::DescriptorBufferInfo>,
-    /// Binding 2. See [`super::SkinnedMesh::rest_palette`].
-    pub resident_palettes: Option<vk::DescriptorBufferInfo>,
-    /// Binding 3: [`super::GpuInstance`]s.
+    /// Binding 1. See [`super::SkinnedMesh::buffer`].
+    pub mesh: Option<vk::DescriptorBufferInfo>,
+    /// Binding 2: [`super::GpuInstance`]s.
     pub instances: Option<vk::DescriptorBufferInfo>,
-    /// Binding 4: `u32` indices into the instances. Its range is one frame.
-    pub visible: Option<vk::DescriptorBufferInfo>,
-    /// Binding 5. See [`super::SkinnedMesh::geometry`].
-    pub geometry: Option<vk::DescriptorBufferInfo>,
-    /// Binding 6. See [`super::SkinnedMesh::primitives`].
-    pub primitives: Option<vk::DescriptorBufferInfo>,
-    /// Binding 7. See [`super::SkinnedMesh::materials`].
-    pub materials: Option<vk::DescriptorBufferInfo>,
-    /// Binding 8: the active morph weights. Its range is one frame.
+    /// Binding 3: `u32` indices into the instances, and active morph weights. Its range is one
+    /// frame.
     ///
-    /// For each instance with active weights it has a count, then the index and the `f32` of each.
-    /// It is not read for instances whose `morphs` is [`super::GpuInstance::NONE`].
+    /// For each instance with active morph weights it has a count, then the index and the `f32` of
+    /// each. They are not read for instances whose `morphs` is [`super::GpuInstance::NONE`].
     ///
-    /// With `None`, the visible list ([`Self::visible`]) is bound in its place. The dynamic offset
-    /// of the binding must then be 0, or valid for the visible list. Without a visible list it must
-    /// be 0.
-    pub morphs: Option<vk::DescriptorBufferInfo>,
-    /// Binding 9: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
+    /// With `None`, 16 bytes of the mesh buffer are bound. The dynamic offset must then be 0.
+    pub lists: Option<vk::DescriptorBufferInfo>,
+    /// Binding 4: deformed vertices, see [`SkinnedLayout`](crate::skin::SkinnedLayout).
     ///
     /// It is not read for instances whose `skinned` is [`super::GpuInstance::NONE`].
     pub skinned: Option<vk::DescriptorBufferInfo>,
-    /// Binding 10: histories.
-    ///
-    /// It is not read if the view's `history_instances` is 0.
-    pub history: Option<vk::DescriptorBufferInfo>,
-    /// Binding 11: textures.
-    ///
-    /// See [`super::SkinnedMesh::textures`], or [`super::SkinnedMesh::all_textures`] if the layout
-    /// is [bindless](SetLayout::is_bindless).
+    /// Binding 5: textures. See [`super::SkinnedMesh::textures`].
     pub textures: Option<&'a [vk::DescriptorImageInfo]>,
 }
 
-const BUFFERS: [vk::DescriptorType; 11] = {
+/// The stages that see the instances and what deforms them.
+///
+/// The fragment stage is not among them. So a frame may change instances while the last one is still
+/// shading its pixels.
+const DEFORMS: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::COMPUTE.as_raw(),
+);
+const ALL: vk::ShaderStageFlags =
+    vk::ShaderStageFlags::from_raw(DEFORMS.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
+
+const BUFFERS: [(vk::DescriptorType, vk::ShaderStageFlags); 5] = {
     use vk::DescriptorType as Type;
     [
-        Type::UNIFORM_BUFFER_DYNAMIC,
-        Type::STORAGE_BUFFER_DYNAMIC,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER_DYNAMIC,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER_DYNAMIC,
-        Type::STORAGE_BUFFER,
-        Type::STORAGE_BUFFER,
+        (Type::UNIFORM_BUFFER_DYNAMIC, ALL),
+        (Type::STORAGE_BUFFER, ALL),
+        (Type::STORAGE_BUFFER, DEFORMS),
+        (Type::STORAGE_BUFFER_DYNAMIC, DEFORMS),
+        (Type::STORAGE_BUFFER, DEFORMS),
     ]
 };
 const TEXTURE_BINDING: u32 = BUFFERS.len() as u32;
 
 impl SetLayout {
-    /// The text of `shaders/include/throng.glsl`.
+    /// The text of `shaders/include/throng.glsl` with all files that it includes.
     ///
     /// It declares set 0 and the functions that deform a vertex, for engines that compile their own
     /// shaders.
-    pub const GLSL: &str = include_str!("../../shaders/include/throng.glsl");
+    pub const GLSL: &str = concat!(
+        "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n",
+        include_str!("../../shaders/include/throng_data.glsl"),
+        include_str!("../../shaders/include/throng_streams.glsl"),
+        include_str!("../../shaders/include/throng_palette.glsl"),
+        include_str!("../../shaders/include/throng_transform.glsl"),
+        include_str!("../../shaders/include/throng_deform.glsl"),
+        include_str!("../../shaders/include/throng_history.glsl"),
+        "#endif\n",
+    );
 
     /// Creates the layout.
     ///
     /// # Errors
     /// [`Error::Vulkan`](crate::Error::Vulkan).
     pub fn new(device: &Device) -> Result<Self> {
-        let stages = vk::ShaderStageFlags::VERTEX
-            | vk::ShaderStageFlags::FRAGMENT
-            | vk::ShaderStageFlags::COMPUTE;
         let bindless = device.enabled.descriptor_indexing;
         let mut bindings: Vec<_> = (0..)
             .zip(BUFFERS)
-            .map(|(binding, kind)| {
+            .map(|(binding, (kind, stages))| {
                 vk::DescriptorSetLayoutBinding::default()
                     .binding(binding)
                     .descriptor_type(kind)
@@ -186,9 +175,9 @@ impl SetLayout {
         self.layout.handle
     }
 
-    /// Returns true if binding 11 has all textures of a character.
+    /// Returns true if the number of textures in binding 5 is variable.
     ///
-    /// Their number is variable then.
+    /// Shaders that sample them are then compiled with `THRONG_BINDLESS`.
     #[must_use]
     pub fn is_bindless(&self) -> bool {
         self.bindless
@@ -213,7 +202,7 @@ impl SetLayout {
     pub fn pool_sizes(&self, textures: &[u32]) -> [vk::DescriptorPoolSize; 4] {
         use vk::DescriptorType as Type;
         let sets = textures.len() as u32;
-        let count = |kind: Type| BUFFERS.iter().filter(|have| **have == kind).count() as u32;
+        let count = |kind: Type| BUFFERS.iter().filter(|have| have.0 == kind).count() as u32;
         let kinds = [
             Type::UNIFORM_BUFFER_DYNAMIC,
             Type::STORAGE_BUFFER_DYNAMIC,
@@ -288,28 +277,20 @@ impl SetLayout {
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
         // A shader refers to the binding even if it finds at run time that there is nothing to
         // read.
-        let nothing = buffers.geometry.map(|geometry| vk::DescriptorBufferInfo {
-            range: 16,
-            ..geometry
-        });
+        let nothing = buffers
+            .mesh
+            .map(|mesh| vk::DescriptorBufferInfo { range: 16, ..mesh });
         let infos = [
             buffers.view,
-            buffers.ring_palettes,
-            buffers.resident_palettes,
+            buffers.mesh,
             buffers.instances,
-            buffers.visible,
-            buffers.geometry,
-            buffers.primitives,
-            buffers.materials,
-            // Its dynamic offset may be that of a frame index, which the 16 bytes do not allow.
-            buffers.morphs.or(buffers.visible).or(nothing),
+            buffers.lists.or(nothing),
             buffers.skinned.or(nothing),
-            buffers.history.or(nothing),
         ]
         .map(Option::into_iter)
         .map(Iterator::collect::<Vec<_>>);
         let mut writes = Vec::with_capacity(infos.len() + 1);
-        for (binding, (info, kind)) in (0..).zip(infos.iter().zip(BUFFERS)) {
+        for (binding, (info, (kind, _))) in (0..).zip(infos.iter().zip(BUFFERS)) {
             if !info.is_empty() {
                 let write = vk::WriteDescriptorSet::default()
                     .dst_set(set)

@@ -2,7 +2,7 @@
 
 use super::memory::Image;
 use super::texture::MipChain;
-use super::{Device, MemoryAllocator, Object, Upload, VkCall, limit};
+use super::{Device, MemoryAllocator, Object, Upload, VkCall};
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::mesh::{Filter, Material, Sampler, TextureRef, Wrap};
@@ -34,6 +34,8 @@ pub(crate) struct Textures {
     all: Vec<vk::DescriptorImageInfo>,
     /// For each material, indices into `all`.
     materials: Vec<[u32; Material::TEXTURES]>,
+    /// True if one set has all textures.
+    shared: bool,
 }
 
 /// Images and pairs that exist already, while a character's textures are created.
@@ -82,10 +84,8 @@ impl Textures {
             }
             self.materials.push(indices);
         }
-        if device.enabled.descriptor_indexing {
-            let cap = device.limits.max_textures.into();
-            limit("textures of a character", self.all.len() as u64, cap)?;
-        }
+        let fits = self.all.len() as u64 <= device.limits.max_textures.into();
+        self.shared = device.enabled.descriptor_indexing && fits;
         Ok(())
     }
 
@@ -159,9 +159,25 @@ impl Textures {
         self.materials.len() as u32
     }
 
-    /// The indices of a material's textures in [`Self::all`].
-    pub(crate) fn indices(&self, material: u32) -> [u32; Material::TEXTURES] {
+    /// Returns true if one set has all textures. Otherwise there is a set for each material.
+    pub(crate) fn are_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The indices of a material's textures in its set.
+    pub(crate) fn slots(&self, material: u32) -> [u32; Material::TEXTURES] {
+        if self.shared {
+            self.indices(material)
+        } else {
+            core::array::from_fn(|slot| slot as u32)
+        }
+    }
+
+    /// The indices of a material's textures in [`Self::all`]. For a material that does not exist,
+    /// they are those of material 0.
+    fn indices(&self, material: u32) -> [u32; Material::TEXTURES] {
         let of_material = self.materials.get(material as usize);
+        let of_material = of_material.or(self.materials.first());
         of_material.copied().unwrap_or_default()
     }
 

@@ -84,7 +84,8 @@ pub struct MaterialDesc<'a> {
     ///
     /// A multiple of 4, or 0 for none.
     ///
-    /// They start at [`Self::PUSH_OFFSET`]. The engine pushes them with the same layout.
+    /// They start at [`Self::PUSH_OFFSET`]. The engine pushes them with the same layout. The shader
+    /// declares them as `THRONG_PUSH` before it includes `throng_surface.glsl`.
     pub push_bytes: u32,
 }
 
@@ -143,11 +144,16 @@ pub struct PassDesc<'a> {
     ///
     /// Depth is then compared with `GREATER_OR_EQUAL` instead of `LESS_OR_EQUAL`. Clear it to 0.
     pub reversed_z: bool,
-    /// True if a [`PassKind::Depth`] pass came before.
+    /// The depth test after a [`PassKind::Depth`] pass, or `None` if there was none.
     ///
-    /// It must have drawn the same views to the same attachment. Opaque and masked materials then
-    /// compare depth for equality and do not write it.
-    pub after_prepass: bool,
+    /// That pass must have drawn the same views to the same attachment. Opaque and masked materials
+    /// then compare depth in this way, and do not write it.
+    ///
+    /// - `EQUAL` shades every sample once. Positions have the same bits in all passes, because all
+    ///   of their arithmetic is `precise`.
+    /// - `LESS_OR_EQUAL` (with [`Self::reversed_z`], `GREATER_OR_EQUAL`) also leaves no holes on a
+    ///   driver that does not keep to that.
+    pub after_prepass: Option<vk::CompareOp>,
     /// The depth bias.
     ///
     /// With `None`, there is none, except in a [`PassKind::Shadow`] pass, which then uses a default
@@ -170,7 +176,7 @@ impl Default for PassDesc<'_> {
             stencil_format: vk::Format::UNDEFINED,
             samples: vk::SampleCountFlags::TYPE_1,
             reversed_z: false,
-            after_prepass: false,
+            after_prepass: None,
             depth_bias: None,
             shadow_map: false,
             material: None,
@@ -207,10 +213,24 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
             "a colour or motion pass needs at least one format",
         );
     }
-    if (!colorful || desc.after_prepass) && !has_depth {
+    if (!colorful || desc.after_prepass.is_some()) && !has_depth {
         return invalid(
             "PassDesc::depth_format",
             "a depth or shadow pass, or a pass after a prepass, needs a depth format",
+        );
+    }
+    let nearer = if desc.reversed_z {
+        vk::CompareOp::GREATER_OR_EQUAL
+    } else {
+        vk::CompareOp::LESS_OR_EQUAL
+    };
+    if desc
+        .after_prepass
+        .is_some_and(|compare| compare != vk::CompareOp::EQUAL && compare != nearer)
+    {
+        return invalid(
+            "PassDesc::after_prepass",
+            "must be EQUAL or LESS_OR_EQUAL (with reversed_z, GREATER_OR_EQUAL)",
         );
     }
     if desc.samples.as_raw().count_ones() != 1 {

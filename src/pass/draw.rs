@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The stages of the draw stage's push constants: the primitive's index, and which instances the
 /// draw is for.
-pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::VERTEX;
+pub(crate) const PUSH_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
+);
 const PUSH_BYTES: u32 = 8;
 
 /// A pass: one pipeline for each variant that characters of the crowd use.
@@ -36,11 +38,12 @@ impl DrawPass {
         check(device, desc)?;
         let shadow_map = desc.shadow_map && desc.material.is_none();
         let mut sets = vec![set_0];
-        let mut own_push = None;
+        let mut fragment_push = PUSH_BYTES;
         if let Some(material) = &desc.material {
             sets.extend(material.set_layouts);
-            own_push =
-                Some((MaterialDesc::PUSH_OFFSET, material.push_bytes)).filter(|(_, n)| *n > 0);
+            if material.push_bytes > 0 {
+                fragment_push = MaterialDesc::PUSH_OFFSET + material.push_bytes;
+            }
         } else if shadow_map {
             sets.push(shadow);
         }
@@ -59,8 +62,8 @@ impl DrawPass {
                 device,
                 "throng pass",
                 &sets,
-                (PUSH_STAGES, PUSH_BYTES),
-                own_push,
+                (vk::ShaderStageFlags::VERTEX, PUSH_BYTES),
+                Some(fragment_push),
             )?,
             shadow_map,
             modules: Modules::default(),

@@ -11,7 +11,8 @@ use ash::vk;
 pub(crate) struct Variant {
     /// A [`PaletteFormat`](crate::palette::PaletteFormat) as a number.
     pub(crate) method: u32,
-    pub(crate) rigid: bool,
+    /// The most influences of a vertex: 1, 4, or 0 for any number.
+    pub(crate) influences: u32,
     pub(crate) blending: Blending,
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Target {
     pub(crate) stencil_format: vk::Format,
     pub(crate) samples: vk::SampleCountFlags,
     pub(crate) reversed_z: bool,
-    pub(crate) after_prepass: bool,
+    pub(crate) after_prepass: Option<vk::CompareOp>,
     pub(crate) depth_bias: DepthBias,
 }
 
@@ -129,19 +130,17 @@ impl Modules {
     }
 }
 
-/// Specialization constants 0 and 1 of `shaders/include/draw.glsl`.
-const CONSTANTS: [vk::SpecializationMapEntry; 2] = [
+/// Specialization constants: 0 and 1 of `shaders/include/draw.glsl`, and 2 of
+/// `shaders/include/throng_surface.glsl`.
+const CONSTANTS: [vk::SpecializationMapEntry; 3] = [constant(0), constant(1), constant(2)];
+
+const fn constant(id: u32) -> vk::SpecializationMapEntry {
     vk::SpecializationMapEntry {
-        constant_id: 0,
-        offset: 0,
+        constant_id: id,
+        offset: id * size_of::<u32>() as u32,
         size: size_of::<u32>(),
-    },
-    vk::SpecializationMapEntry {
-        constant_id: 1,
-        offset: 4,
-        size: size_of::<u32>(),
-    },
-];
+    }
+}
 
 /// A pipeline to create.
 pub(super) struct Order<'a> {
@@ -171,7 +170,14 @@ pub(super) fn graphics_pipelines(
     }
     let constants: Vec<_> = orders
         .iter()
-        .map(|order| [order.variant.method, u32::from(order.variant.rigid)])
+        .map(|order| {
+            let Variant {
+                method,
+                influences,
+                blending,
+            } = order.variant;
+            [method, influences, u32::from(blending == Blending::Mask)]
+        })
         .collect();
     let constants: Vec<_> = constants
         .iter()
@@ -246,8 +252,9 @@ fn state<'a>(
             .stage(stage)
             .module(module)
             .name(c"main")
+            .specialization_info(constants)
     };
-    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(constants);
+    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex);
     let fragment = (fragment != vk::ShaderModule::null())
         .then(|| stage(vk::ShaderStageFlags::FRAGMENT, fragment));
     State {
@@ -280,14 +287,14 @@ fn depth_state(
 ) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
     let has_depth = target.depth_format != vk::Format::UNDEFINED;
     let blended = variant.blending == Blending::Blend;
-    let compare = match (target.after_prepass && !blended, target.reversed_z) {
-        (true, _) => vk::CompareOp::EQUAL,
-        (false, true) => vk::CompareOp::GREATER_OR_EQUAL,
-        (false, false) => vk::CompareOp::LESS_OR_EQUAL,
+    let compare = match (target.after_prepass, target.reversed_z) {
+        (Some(compare), _) if !blended => compare,
+        (_, true) => vk::CompareOp::GREATER_OR_EQUAL,
+        (_, false) => vk::CompareOp::LESS_OR_EQUAL,
     };
     vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(has_depth)
-        .depth_write_enable(has_depth && !blended && !target.after_prepass)
+        .depth_write_enable(has_depth && !blended && target.after_prepass.is_none())
         .depth_compare_op(compare)
 }
 

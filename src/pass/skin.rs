@@ -9,6 +9,9 @@ use core::ops::Range;
 /// The minimum of `maxComputeWorkGroupCount` that devices must support, in every dimension.
 const MAX_GROUPS: u32 = 65_535;
 
+/// First listed instance, first chunk, and the address of the palettes in the ring.
+const PUSH_BYTES: u32 = 16;
+
 /// The compute pipeline that deforms vertices of many instances at once.
 ///
 /// The instances of one dispatch belong to one character.
@@ -59,7 +62,7 @@ impl SkinPipeline {
     /// created.
     pub(crate) fn build(&mut self, device: &Device, set_0: vk::DescriptorSetLayout) -> Result<()> {
         let stages = vk::ShaderStageFlags::COMPUTE;
-        self.layout = pipeline_layout(device, "throng skin", &[set_0], (stages, 8), None)?;
+        self.layout = pipeline_layout(device, "throng skin", &[set_0], (stages, PUSH_BYTES), None)?;
         let layout = self.layout.handle;
         self.pipeline = compute_pipeline(device, "throng skin", spirv::SKIN_COMP, layout, CHUNK)?;
         Ok(())
@@ -67,9 +70,13 @@ impl SkinPipeline {
 
     /// Records the skinning of the instances of `mesh` that `listed` names.
     ///
-    /// `listed` is a range of binding 4, the visible list, whose elements are indices into the
-    /// instance table. One dispatch is enough for up to 65,535 instances and 4 million vertices.
-    /// `offsets` are the dynamic offsets of the set; that of the view is not read.
+    /// `listed` is a range of binding 3, the lists, whose elements are indices into the instance
+    /// table. One dispatch is enough for up to 65,535 instances and 4 million vertices. `offsets`
+    /// are the dynamic offsets of the set; that of the view is not read. `ring_palettes` is the
+    /// address of the frame's palettes in the ring ([`PaletteRing::address`]), or 0 if no instance
+    /// has its palette there.
+    ///
+    /// [`PaletteRing::address`]: crate::gpu::PaletteRing::address
     ///
     /// No barrier is recorded. These are the caller's:
     ///
@@ -82,18 +89,18 @@ impl SkinPipeline {
     /// - `device` is the one that the stage and `mesh` were made with, and `cmd` is one of its
     ///   command buffers.
     /// - `cmd` is recording, outside a render pass.
-    /// - `set` has the layout that the stage was made with. All of its storage buffers are written
-    ///   (that of the history is not read), with the streams of `mesh`.
-    /// - The elements of the list and the offsets in the instances lie in their buffers, and
-    ///   binding 9 has space for each instance's
-    ///   [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
+    /// - `set` has the layout that the stage was made with. All of its storage buffers are written,
+    ///   binding 1 with [`SkinnedMesh::buffer`].
+    /// - The elements of the list and the offsets in the instances lie in their buffers, the
+    ///   addresses of palettes are those of memory that is alive, and binding 4 has space for each
+    ///   instance's [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub unsafe fn record(
         &self,
         device: &Device,
         cmd: vk::CommandBuffer,
-        (set, offsets): (vk::DescriptorSet, [u32; 4]),
+        (set, offsets): (vk::DescriptorSet, [u32; 2]),
         mesh: &SkinnedMesh,
-        listed: Range<u32>,
+        (listed, ring_palettes): (Range<u32>, vk::DeviceAddress),
     ) {
         let raw = &device.raw;
         let (point, layout) = (vk::PipelineBindPoint::COMPUTE, self.layout.handle);
@@ -105,7 +112,8 @@ impl SkinPipeline {
             raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
             for chunk in (0..count).step_by(MAX_GROUPS as usize) {
                 for first in listed.clone().step_by(MAX_GROUPS as usize) {
-                    let push = [first, chunks + chunk * 2];
+                    let ring = [ring_palettes as u32, (ring_palettes >> 32) as u32];
+                    let push = [first, chunks + chunk * 2, ring[0], ring[1]];
                     let bytes = bytemuck::cast_slice(&push);
                     let stages = vk::ShaderStageFlags::COMPUTE;
                     raw.cmd_push_constants(cmd, layout, stages, 0, bytes);

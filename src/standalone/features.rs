@@ -51,8 +51,9 @@ impl FeatureSet {
     /// [`Device::required_features`](crate::gpu::Device::required_features).
     #[must_use]
     pub fn base() -> Self {
-        let v13 = crate::gpu::Device::required_features();
+        let (v12, v13) = crate::gpu::Device::required_features();
         Self {
+            v12,
             v13,
             ..Self::default()
         }

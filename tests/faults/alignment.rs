@@ -110,6 +110,7 @@ fn take_20_bytes(setup: &Setup, allocator: &mut dyn MemoryAllocator) -> Vec<Memo
                 },
                 location: MemoryLocation::CpuToGpu,
                 linear: true,
+                device_address: true,
             };
             allocator.allocate(&desc).unwrap()
         })

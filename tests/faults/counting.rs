@@ -100,7 +100,7 @@ fn allocator(setup: &Setup, device: &ash::Device) -> GpuAllocator<Box<Allocator>
         device: device.clone(),
         physical_device: setup.context.physical_device,
         debug_settings: Default::default(),
-        buffer_device_address: false,
+        buffer_device_address: true,
         // The blocks are small, so that there are several.
         allocation_sizes: AllocationSizes::new(4 << 20, 4 << 20),
     };

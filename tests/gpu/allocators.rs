@@ -52,9 +52,14 @@ unsafe impl MemoryAllocator for OneEach {
             (request.requirements.memory_type_bits >> index) & 1 == 1 && flags.contains(wanted)
         };
         let index = (0..self.types.memory_type_count).find(fits);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default();
+        if request.device_address {
+            flags = flags.flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        }
         let info = vk::MemoryAllocateInfo::default()
             .allocation_size(request.requirements.size)
-            .memory_type_index(index.ok_or("no such memory")?);
+            .memory_type_index(index.ok_or("no such memory")?)
+            .push_next(&mut flags);
         let memory = unsafe { self.device.allocate_memory(&info, None)? };
         let start = if mapped {
             let flags = vk::MemoryMapFlags::empty();

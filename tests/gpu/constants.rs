@@ -10,7 +10,7 @@ use throng::palette::PaletteFormat;
 /// The constants with a counterpart in Rust.
 const SHARED: [(&str, u32); 23] = [
     ("SOURCE_RING", GpuInstance::SOURCE_RING),
-    ("SOURCE_RESIDENT", GpuInstance::SOURCE_RESIDENT),
+    ("SOURCE_ADDRESS", GpuInstance::SOURCE_ADDRESS),
     ("LINEAR", PaletteFormat::Mat3x4 as u32),
     ("DUAL_QUAT", PaletteFormat::DualQuat as u32),
     ("DUAL_QUAT_STRETCH", PaletteFormat::DualQuatStretch as u32),
@@ -33,10 +33,9 @@ const SHARED: [(&str, u32); 23] = [
     ("UV_TRANSFORMED", GpuTexture::UV_TRANSFORMED),
     ("EMISSIVE", Material::TEXTURES as u32 - 1),
 ];
-/// The constants that only shaders use: the source of a view's last frame, the second set of
-/// texture coordinates, and the textures before the last in the order of `Material::textures`.
-const SHADER_ONLY: [(&str, u32); 6] = [
-    ("SOURCE_HISTORY", 2),
+/// The constants that only shaders use: the second set of texture coordinates, and the textures
+/// before the last in the order of `Material::textures`.
+const SHADER_ONLY: [(&str, u32); 5] = [
     ("UV_SECOND", 1),
     ("BASE_COLOR", 0),
     ("METALLIC_ROUGHNESS", 1),

@@ -249,8 +249,8 @@ fn uploads_are_counted_as_they_are_written() {
         });
         let [(linear, entries), (dual, _), (offset, _)] = uploaded;
         // A view's record, three table indices, three palettes.
-        assert_eq!(linear, 560 + 3 * 4 + entries * 48);
-        assert_eq!(dual, 560 + 3 * 4 + entries * 32);
+        assert_eq!(linear, 592 + 3 * 4 + entries * 48);
+        assert_eq!(dual, 592 + 3 * 4 + entries * 32);
         assert_eq!(offset, dual);
     });
 }

@@ -80,14 +80,14 @@ fn structs_lie_as_the_shaders_have_them() {
         (
             "ThrongInstance",
             size_of::<GpuInstance>(),
-            members!(GpuInstance: world_from_model, tint, palette_base, source, character, user,
-                stamp, morphs, skinned, reserved),
+            members!(GpuInstance: world_from_model, tint, palette, source, character, stamp,
+                morphs, skinned, user),
         ),
         (
             "ThrongPrimitive",
             size_of::<GpuPrimitive>(),
             members!(GpuPrimitive: vertex_count, palette_offset, influences, flags, positions,
-                joints, weights, normals, uvs, colors, material, tangents, uvs1, targets,
+                joints, weights, uvs, colors, material, tangents, uvs1, targets,
                 target_count, first_weight, skinned_positions, skinned_normals, skinned_tangents,
                 reserved,
                 base_color),
@@ -107,8 +107,8 @@ fn structs_lie_as_the_shaders_have_them() {
             "ThrongView",
             size_of::<GpuView>(),
             members!(GpuView: clip_from_world, steady_clip_from_world, previous_clip_from_world,
-                eye, sun_direction, sun_color, sky_color, ground_color, history, history_instances,
-                shadow_layers, shadow_texel, shadow_bias, shadow_from_world),
+                eye, sun_direction, sun_color, sky_color, ground_color, history, ring_palettes,
+                history_instances, shadow_layers, shadow_texel, shadow_bias, shadow_from_world),
         ),
     ];
     let expected = [

@@ -42,5 +42,6 @@ mod pictures;
 mod recording;
 mod skin_stage;
 mod sockets;
+mod spirv_rules;
 mod visibility;
 mod winding;

@@ -14,10 +14,11 @@ fn second_device(setup: &Setup) -> ash::Device {
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(context.queue_family)
         .queue_priorities(&[1.0])];
-    let mut features = Device::required_features();
+    let (mut features12, mut features13) = Device::required_features();
     let info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
-        .push_next(&mut features);
+        .push_next(&mut features12)
+        .push_next(&mut features13);
     unsafe {
         let instance = &context.instance;
         instance.create_device(context.physical_device, &info, None)

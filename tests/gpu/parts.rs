@@ -120,30 +120,30 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         records.push(GpuInstance {
             world_from_model: Mat3x4::from_affine(&stand.world_from_model),
             tint: [1.0; 4],
-            palette_base: if resident { 0 } else { palette_base * 3 },
+            palette: if resident {
+                mesh.rest_palette()
+            } else {
+                u64::from(palette_base) * 48
+            },
             source: if resident {
-                GpuInstance::SOURCE_RESIDENT
+                GpuInstance::SOURCE_ADDRESS
             } else {
                 GpuInstance::SOURCE_RING
             },
             character: 0,
-            user: at,
             stamp: 0,
             morphs: GpuInstance::NONE,
             skinned: GpuInstance::NONE,
-            reserved: 0,
+            user: at,
         });
     }
     let instances = storage(setup, "instances", &words(&records));
     let backwards: Vec<u32> = (0..count).rev().collect();
     let visible = storage(setup, "visible", &words(&backwards));
     let content = SetBuffers {
-        ring_palettes: Some(ring.descriptor()),
-        resident_palettes: Some(mesh.rest_palette()),
+        mesh: Some(mesh.buffer()),
         instances: whole(&instances),
-        visible: whole(&visible),
-        geometry: Some(mesh.geometry()),
-        primitives: Some(mesh.primitives()),
+        lists: whole(&visible),
         ..SetBuffers::default()
     };
     let (pool, set) = own_set(setup, &device, &set_layout);
@@ -156,7 +156,8 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let look = Probe::new(context, "test/crowd_probe.comp", set_layout.handle());
     let stride = 25 + 12 * entries;
     let looked = look.output(context, u64::from(count * stride));
-    let offsets = [0, ring.dynamic_offset(FRAME_INDEX), 0, 0];
+    let offsets = [0, 0];
+    let palettes = ring.address(FRAME_INDEX);
     let record = |raw: &ash::Device, cmd| {
         unsafe {
             upload.record(&device, cmd);
@@ -169,12 +170,17 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
         for at in 0..count {
             for (number, primitive) in (0..).zip(character.primitives()) {
                 let size = primitive.vertex_count() as u32;
-                skin.run(raw, cmd, [number, count - 1 - at, first, 0], size);
+                skin.run(
+                    (raw, cmd),
+                    [number, count - 1 - at, first, 0],
+                    palettes,
+                    size,
+                );
                 first += size;
             }
         }
         look.bind(raw, cmd, set, &offsets, &looked);
-        look.run(raw, cmd, [0, count, entries, 0], count);
+        look.run((raw, cmd), [0, count, entries, 0], palettes, count);
         Probe::finish(raw, cmd);
     };
     context.submit_and_wait(record).unwrap();
@@ -513,51 +519,4 @@ fn what_is_scaled_to_nothing_stays_finite() {
             }
         });
     }
-}
-
-/// Binding a set whose morph weights were left out is valid for the offsets of every frame index.
-#[test]
-fn a_set_without_morph_weights_may_have_the_offsets_of_a_frame_index() {
-    each(|setup| {
-        const FRAME_BYTES: u64 = 4096;
-        let (gpu, _) = setup.parts();
-        let device = unsafe { Device::new(&gpu) }.unwrap();
-        let mut set_layout = SetLayout::new(&device).unwrap();
-        let geometry = storage(setup, "geometry", &[0; 64]);
-        let visible = storage(setup, "visible", &[0; 3 * FRAME_BYTES as usize]);
-        let (pool, set) = own_set(setup, &device, &set_layout);
-        let content = SetBuffers {
-            visible: Some(vk::DescriptorBufferInfo {
-                buffer: visible.handle(),
-                offset: 0,
-                range: FRAME_BYTES,
-            }),
-            geometry: whole(&geometry),
-            ..SetBuffers::default()
-        };
-        unsafe { set_layout.write(&device, set, &content) };
-        let context = &mut setup.context;
-        let layouts = [set_layout.handle()];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-        let layout = unsafe { context.device.create_pipeline_layout(&info, None) }.unwrap();
-        let record = |raw: &ash::Device, cmd| {
-            for frame_index in 0..3 {
-                let start = frame_index * FRAME_BYTES as u32;
-                for offsets in [[0, 0, start, start], [0, 0, start, 0]] {
-                    let point = vk::PipelineBindPoint::COMPUTE;
-                    unsafe {
-                        raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
-                    }
-                }
-            }
-        };
-        context.submit_and_wait(record).unwrap();
-        unsafe {
-            context.device.destroy_pipeline_layout(layout, None);
-            context.device.destroy_descriptor_pool(pool, None);
-            set_layout.destroy(&device);
-        }
-        geometry.destroy(context);
-        visible.destroy(context);
-    });
 }

@@ -187,7 +187,7 @@ fn what_turns_over_is_drawn_from_its_front() {
         let joints = flips.iter().filter(|draw| draw.flip_code.is_some()).count();
         // Body, arm and hand flip at different times: two draws for each.
         assert_eq!((flips.len(), joints), (6, 6));
-        assert!(flips.iter().all(|draw| draw.rigid));
+        assert!(flips.iter().all(|draw| draw.influences == 1));
         for clip in ["arm", "hand", "all"] {
             for time_s in [0.0, 0.3, 0.8, 1.0] {
                 for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)] {

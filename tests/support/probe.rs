@@ -38,7 +38,7 @@ impl Output {
     }
 }
 
-const PUSH_BYTES: u32 = 16;
+const PUSH_BYTES: u32 = 24;
 
 impl Probe {
     pub fn new(context: &Context, shader: &str, set_0: vk::DescriptorSetLayout) -> Self {
@@ -135,10 +135,18 @@ impl Probe {
         }
     }
 
-    /// Dispatches workgroups of 64 for `count` invocations, rounded up.
-    pub fn run(&self, device: &ash::Device, cmd: vk::CommandBuffer, push: [u32; 4], count: u32) {
+    /// Dispatches workgroups of 64 for `count` invocations, rounded up. `ring` is the address of the
+    /// palettes in the ring.
+    pub fn run(
+        &self,
+        (device, cmd): (&ash::Device, vk::CommandBuffer),
+        push: [u32; 4],
+        ring: vk::DeviceAddress,
+        count: u32,
+    ) {
         let stages = vk::ShaderStageFlags::COMPUTE;
-        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let push = push.into_iter().chain([ring as u32, (ring >> 32) as u32]);
+        let bytes: Vec<u8> = push.flat_map(u32::to_ne_bytes).collect();
         unsafe {
             device.cmd_push_constants(cmd, self.layout, stages, 0, &bytes);
             device.cmd_dispatch(cmd, count.div_ceil(64), 1, 1);

@@ -292,7 +292,8 @@ impl World {
                 let device = &context.device;
                 self.probe.bind(device, cmd, set, offsets, &self.output);
                 let push = [inputs.plain.start, count, threes as u32, word as u32];
-                self.probe.run(device, cmd, push, count);
+                let ring = inputs.ring_palettes;
+                self.probe.run((device, cmd), push, ring, count);
             }
             let stride = 25 + 12 * threes;
             parts.push((word, stride, count as usize));
@@ -319,7 +320,7 @@ impl World {
             assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
             for member in shown {
                 let words = seen[&self.crowd.table_index(member.id).unwrap()];
-                let in_ring = words[18] == GpuInstance::SOURCE_RING;
+                let in_ring = words[19] == GpuInstance::SOURCE_RING;
                 let rests = kind.animator.records(member.actor).unwrap().is_empty();
                 assert!(in_ring || rests, "what plays is in the ring");
                 let want = if in_ring {

@@ -76,6 +76,7 @@ impl Layers {
                 requirements: context.device.get_image_memory_requirements(image),
                 location: MemoryLocation::GpuOnly,
                 linear: false,
+                device_address: false,
             };
             let memory = context.allocator().allocate(&desc).unwrap();
             let (block, offset) = (memory.memory, memory.offset);

@@ -106,7 +106,8 @@ impl Model {
                     output,
                 );
                 let push = [inputs.plain.start, count, entries as u32, word as u32];
-                probe.run(&context.device, cmd, push, count);
+                let ring = inputs.ring_palettes;
+                probe.run((&context.device, cmd), push, ring, count);
             }
             flight.parts.push(Part {
                 first: word,
@@ -180,10 +181,10 @@ pub(super) fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32],
         let mut seen = BTreeMap::new();
         for (at, words) in run.chunks_exact(stride.max(1)).enumerate() {
             let mut record = words[1..17].to_vec();
-            record.push(words[20]);
-            assert_eq!(words[19], crowd_kinds[kind], "the record's character");
-            let source = words[18];
-            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_RESIDENT);
+            record.push(words[24]);
+            assert_eq!(words[20], crowd_kinds[kind], "the record's character");
+            let source = words[19];
+            assert!(source == GpuInstance::SOURCE_RING || source == GpuInstance::SOURCE_ADDRESS);
             let one = Expected {
                 record,
                 palette: words[25..].to_vec(),

@@ -115,7 +115,7 @@ fn palettes_that_are_packed_again_are_no_motion() {
         world.frame(setup, 0.3, &[camera()]);
         let base = |world: &World, actor: usize| {
             let record = world.crowd.instance(world.actors[actor].id).unwrap();
-            (record.palette_base, record.morphs)
+            (record.palette, record.morphs)
         };
         let before = base(&world, 2);
         world.despawn(0);

@@ -39,6 +39,7 @@ impl Map {
                 requirements: device.get_image_memory_requirements(image),
                 location: MemoryLocation::GpuOnly,
                 linear: false,
+                device_address: false,
             };
             let memory = setup.context.allocator().allocate(&desc).unwrap();
             let bound = device.bind_image_memory(image, memory.memory, memory.offset);

@@ -38,19 +38,19 @@ fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
     })
 }
 
-/// An instance whose palette starts at `row`, or at rest. Its deformed vertices start at `word`.
-fn record(row: Option<u32>, word: u32) -> [u32; 24] {
+/// An instance whose palette starts at `row` of the ring, or is the rest palette at an address. Its
+/// deformed vertices start at `word`.
+fn record(palette: Result<u32, vk::DeviceAddress>, word: u32) -> [u32; 24] {
     let rows = Mat3x4::from_affine(&Affine::IDENTITY).rows;
     let mut words = [0; 24];
     for (word, value) in words.iter_mut().zip(rows.as_flattened()) {
         *word = value.to_bits();
     }
-    let source = if row.is_some() {
-        GpuInstance::SOURCE_RING
-    } else {
-        GpuInstance::SOURCE_RESIDENT
+    let (palette, source) = match palette {
+        Ok(row) => (u64::from(row) * 16, GpuInstance::SOURCE_RING),
+        Err(address) => (address, GpuInstance::SOURCE_ADDRESS),
     };
-    words[16..18].copy_from_slice(&[row.unwrap_or(0), source]);
+    words[16..19].copy_from_slice(&[palette as u32, (palette >> 32) as u32, source]);
     words[21..23].copy_from_slice(&[GpuInstance::NONE, word]);
     words
 }
@@ -105,24 +105,19 @@ fn it_needs_no_crowd() {
         writer.unwrap().copy_from(list).unwrap();
 
         let words = mesh.skinned_layout().words;
+        let at_rest = Err(mesh.rest_palette());
         let records = [
-            record(Some(6), 8),
-            record(None, GpuInstance::NONE),
-            record(None, 8 + words),
+            record(Ok(6), 8),
+            record(at_rest, GpuInstance::NONE),
+            record(at_rest, 8 + words),
         ];
         let instances = buffer(setup, records.as_flattened());
         let listed = buffer(setup, &[7, 2, 1, 0]);
-        // No weight is active.
-        let morphs = buffer(setup, &[0; 4]);
         let skinned = buffer(setup, &vec![0x7FC0_1234; 8 + 2 * words as usize + 4]);
         let content = SetBuffers {
-            ring_palettes: Some(ring.descriptor()),
-            resident_palettes: Some(mesh.rest_palette()),
+            mesh: Some(mesh.buffer()),
             instances: whole(&instances),
-            visible: whole(&listed),
-            geometry: Some(mesh.geometry()),
-            primitives: Some(mesh.primitives()),
-            morphs: whole(&morphs),
+            lists: whole(&listed),
             skinned: whole(&skinned),
             ..SetBuffers::default()
         };
@@ -133,8 +128,8 @@ fn it_needs_no_crowd() {
             upload.record(&device, cmd);
             ring.record_upload(&device, cmd, 0, entries + 2);
             all_visible(raw, cmd);
-            let to = (set, [0, ring.dynamic_offset(0), 0, 0]);
-            stage.record(&device, cmd, to, &mesh, 1..4);
+            let to = (set, [0, 0]);
+            stage.record(&device, cmd, to, &mesh, (1..4, ring.address(0)));
             all_visible(raw, cmd);
         };
         context.submit_and_wait(record).unwrap();
@@ -158,7 +153,7 @@ fn it_needs_no_crowd() {
         assert!(marked(&got[..8]) && marked(&got[8 + 2 * words as usize..]));
 
         unsafe { context.device.destroy_descriptor_pool(pool, None) };
-        for buffer in [instances, listed, morphs, skinned] {
+        for buffer in [instances, listed, skinned] {
             buffer.destroy(context);
         }
         unsafe {

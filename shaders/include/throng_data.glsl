@@ -1,0 +1,144 @@
+// Records, constants and bindings of set 0. A part of throng.glsl.
+
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+
+#ifndef THRONG_SET
+#define THRONG_SET 0
+#endif
+#ifndef THRONG_INFLUENCES
+#define THRONG_INFLUENCES 0u
+#endif
+
+// ThrongInstance.source: what ThrongInstance.palette is.
+const uint THRONG_SOURCE_RING = 0u;     // an offset in bytes in this frame's part of the ring
+const uint THRONG_SOURCE_ADDRESS = 1u;  // a device address
+
+// Skinning methods. Each has a format of palette entries, in rows of 16 bytes, and a way to blend.
+const uint THRONG_LINEAR = 0u;             // 3 rows of a matrix
+const uint THRONG_DUAL_QUAT = 1u;          // 2 rows: real, dual
+const uint THRONG_DUAL_QUAT_STRETCH = 2u;  // 3 rows: real, dual, stretch
+const uint THRONG_QUAT_OFFSET = 3u;        // 2 rows: rotation; offset and scale
+
+// ThrongPrimitive.flags
+const uint THRONG_JOINTS_U16 = 1u;      // joint indices have 16 bits; otherwise 8
+const uint THRONG_HAS_NORMALS = 2u;     // otherwise the primitive is shaded flat
+const uint THRONG_HAS_UVS = 4u;
+const uint THRONG_HAS_COLORS = 8u;
+const uint THRONG_WEIGHTS_U8 = 16u;     // weights have 8 bits; otherwise 16
+const uint THRONG_TINT_BY_ALPHA = 32u;  // alpha of the vertex colour is the weight of the tint
+const uint THRONG_HAS_TANGENTS = 64u;
+const uint THRONG_HAS_UVS1 = 128u;
+const uint THRONG_METHOD_SHIFT = 8u;    // two bits: the skinning method
+
+// An offset that refers to nothing.
+const uint THRONG_NONE = 0xFFFFFFFFu;
+
+struct ThrongInstance {
+    vec4 world_from_model[3];
+    vec4 tint;       // linear, multiplies the base colour
+    uvec2 palette;   // 64 bits, low word first: see THRONG_SOURCE_*
+    uint source;     // THRONG_SOURCE_*
+    uint character;  // index of its character
+    uint stamp;      // changes if motion vectors must ignore the last frame
+    uint morphs;     // first word of its active morph weights, or THRONG_NONE
+    uint skinned;    // first word of its deformed vertices, or THRONG_NONE
+    uint user;       // the engine's own
+};
+
+// Offsets of streams are in 32-bit words from the start of the mesh buffer.
+struct ThrongPrimitive {
+    uint vertex_count;
+    uint palette_offset;     // first entry in the palette of the character
+    uint influences;         // per vertex, strongest first
+    uint flags;              // THRONG_*
+    uint positions;          // 4 words a vertex, aligned to 4: f32 x, y, z; normal as octahedral
+                             // snorm16 x 2
+    uint joints;             // blocks of four indices: 1 word each, or 2, aligned to 2, with 16 bits
+    uint weights;            // blocks of four unorm16: 2 words each, aligned to 2; or unorm8: 1 word
+    uint uvs;                // 2 words a vertex, aligned to 2: f32 u, v
+    uint colors;             // 2 words a vertex, aligned to 2: unorm16 r, g, b, a
+    uint material;           // index of its material
+    uint tangents;           // 1 word a vertex: octahedral snorm15, sign of the bitangent, snorm16
+    uint uvs1;               // as uvs
+    uint targets;            // 4 words a morph target: mask, positions, normals, tangents
+    uint target_count;
+    uint first_weight;       // the morph weight of the first target
+    uint skinned_positions;  // in the deformed vertices of an instance: 3 words a vertex
+    uint skinned_normals;    // likewise
+    uint skinned_tangents;   // likewise: 4 words a vertex
+    uint reserved[2];
+    vec4 base_color;         // linear
+};
+
+const uint THRONG_SHADOW_LAYERS = 4u;
+
+struct ThrongView {
+    mat4 clip_from_world;           // with jitter, for drawing
+    mat4 steady_clip_from_world;    // without jitter
+    mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
+    vec4 eye;            // xyz: world; w: 1 for a position, 0 for the direction to an orthographic eye
+    vec4 sun_direction;  // xyz: world, towards the sun, unit
+    vec4 sun_color;      // linear, includes intensity
+    vec4 sky_color;      // linear, light from straight above
+    vec4 ground_color;   // linear, light from straight below
+    // Device addresses, two in a vector: instances and palettes of the last frame of the view, then
+    // its morph weights and deformed vertices.
+    uvec4 history[2];
+    uvec2 ring_palettes;     // device address of this frame's palettes in the ring
+    uint history_instances;  // number of instances in the last frame; 0 if there was none
+    uint shadow_layers;      // of the shadow map
+    float shadow_texel;      // 1 / edge of the shadow map
+    float shadow_bias;       // texels by which a point is moved off its surface
+    mat4 shadow_from_world[THRONG_SHADOW_LAYERS];  // xy 0..1, z depth
+};
+
+#ifndef THRONG_NO_VIEW
+layout(set = THRONG_SET, binding = 0, std140) uniform ThrongViewBlock { ThrongView throng_view; };
+#endif
+
+// The mesh buffer, seen as its records and as words. Materials are in throng_surface.glsl.
+layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongPrimitives {
+    ThrongPrimitive throng_primitives[];
+};
+layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh { uint throng_mesh[]; };
+layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh2 { uvec2 throng_mesh2[]; };
+layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh4 { uvec4 throng_mesh4[]; };
+
+layout(set = THRONG_SET, binding = 2, std430) readonly buffer ThrongInstances {
+    ThrongInstance throng_instances[];
+};
+
+// The lists of this frame: indices of visible instances, and active morph weights.
+layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongVisible {
+    uint throng_visible[];
+};
+layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongMorphs { uint throng_morphs[]; };
+
+#ifdef THRONG_WRITES_SKINNED
+layout(set = THRONG_SET, binding = 4, std430) buffer ThrongSkinned { uint throng_skinned[]; };
+#else
+layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
+    uint throng_skinned[];
+};
+#endif
+// Binding 5, textures, is in throng_surface.glsl.
+
+// Memory behind a device address.
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows {
+    vec4 rows[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer ThrongWords {
+    uint words[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRecords {
+    ThrongInstance records[];
+};
+
+#ifndef THRONG_RING_PALETTES
+#ifdef THRONG_NO_VIEW
+#define THRONG_RING_PALETTES uvec2(0u)
+#else
+#define THRONG_RING_PALETTES throng_view.ring_palettes
+#endif
+#endif

@@ -1,0 +1,126 @@
+//! Devices with few samplers.
+
+use super::made::{character, colors, sharp, square};
+use super::{BACKGROUND, HERE, Stage, camera};
+use crate::support::frames::{EXTENT, FramesInFlight, different, pass};
+use crate::support::{SMALL, Setup, each};
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use throng::ash::{self, vk};
+use throng::glam::Vec3;
+use throng::import::Imported;
+use throng::mesh::{Image, Material};
+use throng::standalone::{Target, TargetDesc};
+use throng::{Crowd, Gpu};
+
+static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+type Properties =
+    unsafe extern "system" fn(vk::PhysicalDevice, *mut vk::PhysicalDeviceProperties2<'_>);
+
+/// The minimum limits of Vulkan.
+unsafe extern "system" fn few(
+    device: vk::PhysicalDevice,
+    out: *mut vk::PhysicalDeviceProperties2<'_>,
+) {
+    unsafe {
+        let real: Properties = transmute(PROPERTIES.load(Relaxed));
+        real(device, out);
+        let limits = &mut (*out).properties.limits;
+        limits.max_per_stage_descriptor_samplers = 16;
+        limits.max_per_stage_descriptor_sampled_images = 16;
+        limits.max_descriptor_set_samplers = 96;
+        limits.max_descriptor_set_sampled_images = 96;
+    }
+}
+
+/// The setup's instance, whose devices have 16 samplers per stage.
+fn instance(setup: &Setup) -> ash::Instance {
+    let context = &setup.context;
+    let handle = context.instance.handle();
+    let load = |name: &CStr| {
+        let real = unsafe { context.entry.get_instance_proc_addr(handle, name.as_ptr()) };
+        let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
+        if name == c"vkGetPhysicalDeviceProperties2" {
+            PROPERTIES.store(real.cast_mut(), Relaxed);
+            return few as *const c_void;
+        }
+        real
+    };
+    unsafe { ash::Instance::load_with(load, handle) }
+}
+
+fn stage(setup: &mut Setup, instance: &ash::Instance) -> Stage {
+    let desc = setup.crowd_desc(2, SMALL);
+    let (gpu, mut allocator) = setup.parts();
+    let gpu = Gpu { instance, ..gpu };
+    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
+    let desc = TargetDesc {
+        extent: EXTENT,
+        color_format: vk::Format::R8G8B8A8_UNORM,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut setup.context, &desc).unwrap();
+    let pass = pass(&mut crowd, &target, false);
+    Stage {
+        frames_in_flight: FramesInFlight::new(&setup.context, 2),
+        crowd,
+        target,
+        pass,
+    }
+}
+
+/// Four squares side by side, each with a material of four textures of its own.
+fn squares() -> Imported {
+    let (mut images, mut parts, mut materials) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..4 {
+        let first = images.len() as u32;
+        let own = colors();
+        images.extend((0..4).map(|at| {
+            let mut rgba = own.rgba.clone();
+            rgba.rotate_left(4 * (3 * number + at));
+            Image {
+                rgba,
+                ..own.clone()
+            }
+        }));
+        let mut part = square();
+        for corner in &mut part.positions {
+            *corner = *corner * 0.35 + Vec3::new(number as f32 * 0.75 - 1.1, 0.0, 0.0);
+        }
+        parts.push(part);
+        materials.push(Material {
+            base_color_texture: Some(sharp(first)),
+            metallic_roughness_texture: Some(sharp(first + 1)),
+            occlusion_texture: Some(sharp(first + 2)),
+            emissive_texture: Some(sharp(first + 3)),
+            emissive: [0.2; 3],
+            ..Material::default()
+        });
+    }
+    character(parts, materials, images)
+}
+
+/// A character with more textures than a set has space for gets a set for each material.
+#[test]
+fn textures_that_do_not_fit_one_set_are_drawn_from_several() {
+    each(|setup| {
+        let made = squares();
+        let mut usual = Stage::new(setup);
+        let all = usual.alone(setup, &made, &HERE, &camera());
+        let instance = instance(setup);
+        let mut few = stage(setup, &instance);
+        let id = few.add(setup, &made);
+        let (sets, textures) = few.crowd.mesh(id).unwrap().sets();
+        // 16 textures and the white one; half of 16 samplers are for other sets.
+        assert_eq!((sets, textures), (4, 5));
+        let drawn = few.alone(setup, &made, &HERE, &camera());
+        assert_eq!(different(&all, &drawn, 0), 0);
+        let background = BACKGROUND.color.map(|value| (value * 255.0).round() as u8);
+        let covered = drawn.chunks_exact(4).filter(|texel| **texel != background);
+        assert!(covered.count() > 500);
+        few.destroy(setup);
+        usual.destroy(setup);
+    });
+}

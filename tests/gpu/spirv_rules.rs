@@ -1,0 +1,329 @@
+//! Rules that the committed SPIR-V keeps, so that it runs well on any driver.
+
+use crate::support::probe::spirv;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The shaders of the library, with a limit on their size in bytes: about 5 % above the present one.
+///
+/// Some drivers are slow to compile large modules, or fail.
+const MODULES: [(&str, usize); 16] = [
+    ("crowd.vert", 55_000),
+    ("depth.vert", 39_000),
+    ("motion.vert", 43_000),
+    ("motion_mask.vert", 48_000),
+    ("skin.comp", 48_000),
+    ("scatter.comp", 2_100),
+    ("crowd.frag", 31_500),
+    ("crowd_bindless.frag", 31_500),
+    ("crowd_shadowed.frag", 36_500),
+    ("crowd_shadowed_bindless.frag", 36_500),
+    ("mask.frag", 14_000),
+    ("mask_bindless.frag", 14_000),
+    ("motion.frag", 1_300),
+    ("motion_mask.frag", 15_000),
+    ("motion_mask_bindless.frag", 15_000),
+    ("example/toon.frag", 29_000),
+];
+
+// Opcodes, decorations and capabilities of the SPIR-V specification.
+const NAME: u32 = 5;
+const EXT_INST: u32 = 12;
+const CAPABILITY: u32 = 17;
+const CONSTANT: u32 = 43;
+const FUNCTION: u32 = 54;
+const FUNCTION_CALL: u32 = 57;
+const ACCESS_CHAINS: [u32; 2] = [65, 66];
+const DECORATE: u32 = 71;
+const LABEL: u32 = 248;
+const BRANCH: u32 = 249;
+const BRANCH_CONDITIONAL: u32 = 250;
+const SWITCH: u32 = 251;
+/// `OpKill`, `OpTerminateInvocation`, `OpDemoteToHelperInvocation`.
+const DISCARDS: [u32; 3] = [252, 4416, 5380];
+const SPEC_ID: u32 = 1;
+const NO_CONTRACTION: u32 = 42;
+/// `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpVectorTimesScalar`.
+const ARITHMETIC: [u32; 5] = [129, 131, 133, 136, 142];
+/// Operations that a driver may compute in more than one way: `OpFRem` to `OpFMod`, and those from
+/// `OpMatrixTimesScalar` to `OpDot`.
+const LOOSE: [u32; 8] = [140, 141, 143, 144, 145, 146, 147, 148];
+/// `Sqrt`, the one function of `GLSL.std.450` on the way to a position.
+const SQRT: u32 = 31;
+
+/// A function: its name, and its blocks with their instructions.
+#[derive(Default)]
+struct Function {
+    name: String,
+    first: u32,
+    blocks: BTreeMap<u32, Vec<(u32, Vec<u32>)>>,
+}
+
+#[derive(Default)]
+struct Module {
+    names: BTreeMap<u32, String>,
+    capabilities: BTreeSet<u32>,
+    constants: BTreeSet<u32>,
+    /// Pairs of decoration and target.
+    decorations: BTreeSet<(u32, u32)>,
+    /// Specialization constants by their number.
+    specialized: BTreeMap<u32, u32>,
+    functions: BTreeMap<u32, Function>,
+}
+
+fn text(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    String::from_utf8(bytes.take_while(|byte| *byte != 0).collect()).unwrap()
+}
+
+impl Module {
+    fn of(shader: &str) -> Self {
+        Self::read(&spirv(shader))
+    }
+
+    fn read(words: &[u32]) -> Self {
+        let mut module = Self::default();
+        let (mut at, mut function, mut block) = (5, 0, 0);
+        while at < words.len() {
+            let (count, code) = ((words[at] >> 16) as usize, words[at] & 0xFFFF);
+            let args = &words[at + 1..at + count];
+            match (code, args) {
+                (NAME, [id, name @ ..]) => drop(module.names.insert(*id, text(name))),
+                (CAPABILITY, [capability]) => drop(module.capabilities.insert(*capability)),
+                (CONSTANT, [_, id, ..]) => drop(module.constants.insert(*id)),
+                (DECORATE, [id, SPEC_ID, number]) => {
+                    module.specialized.insert(*number, *id);
+                }
+                (DECORATE, [id, decoration, ..]) => {
+                    module.decorations.insert((*decoration, *id));
+                }
+                (FUNCTION, [_, id, ..]) => {
+                    function = *id;
+                    let name = module.names.get(id).cloned().unwrap_or_default();
+                    let name = name.split('(').next().unwrap_or_default().to_owned();
+                    let made = module.functions.entry(function).or_default();
+                    made.name = name;
+                }
+                (LABEL, [id]) => {
+                    block = *id;
+                    let function = module.functions.get_mut(&function).unwrap();
+                    if function.blocks.is_empty() {
+                        function.first = block;
+                    }
+                    function.blocks.insert(block, Vec::new());
+                }
+                _ => {
+                    let function = module.functions.get_mut(&function);
+                    if let Some(block) = function.and_then(|f| f.blocks.get_mut(&block)) {
+                        block.push((code, args.to_vec()));
+                    }
+                }
+            }
+            at += count;
+        }
+        module
+    }
+
+    fn main(&self) -> u32 {
+        let main = self.functions.iter().find(|(_, f)| f.name == "main");
+        *main.unwrap().0
+    }
+
+    /// The instructions that `main` can reach, by function. `taken` has the values of branch
+    /// conditions that are known.
+    fn reachable(&self, taken: &BTreeMap<u32, bool>) -> BTreeMap<u32, Vec<&(u32, Vec<u32>)>> {
+        let mut reached = BTreeMap::new();
+        let mut functions = vec![self.main()];
+        while let Some(id) = functions.pop() {
+            if reached.contains_key(&id) {
+                continue;
+            }
+            let function = &self.functions[&id];
+            let (mut blocks, mut seen) = (vec![function.first], BTreeSet::new());
+            let mut instructions = Vec::new();
+            while let Some(block) = blocks.pop() {
+                if !seen.insert(block) {
+                    continue;
+                }
+                for instruction in &function.blocks[&block] {
+                    instructions.push(instruction);
+                    match (instruction.0, &instruction.1[..]) {
+                        (FUNCTION_CALL, [_, _, callee, ..]) => functions.push(*callee),
+                        (BRANCH, [to]) => blocks.push(*to),
+                        (BRANCH_CONDITIONAL, [condition, yes, no, ..]) => {
+                            match taken.get(condition) {
+                                Some(true) => blocks.push(*yes),
+                                Some(false) => blocks.push(*no),
+                                None => blocks.extend([*yes, *no]),
+                            }
+                        }
+                        (SWITCH, _) => panic!("switches are not read"),
+                        _ => {}
+                    }
+                }
+            }
+            reached.insert(id, instructions);
+        }
+        reached
+    }
+
+    fn has_discard(&self, masked: bool) -> bool {
+        let constant = self.specialized[&2];
+        let reached = self.reachable(&BTreeMap::from([(constant, masked)]));
+        let mut all = reached.values().flatten();
+        all.any(|(code, _)| DISCARDS.contains(code))
+    }
+
+    /// What a driver may round in its own way, in functions of these names, or in all.
+    fn loose(&self, among: Option<&BTreeSet<String>>) -> Vec<String> {
+        let mut found = Vec::new();
+        for (id, instructions) in self.reachable(&BTreeMap::new()) {
+            let name = &self.functions[&id].name;
+            if FACES.contains(&name.as_str()) || among.is_some_and(|names| !names.contains(name)) {
+                continue;
+            }
+            for (code, args) in instructions {
+                let exact = self
+                    .decorations
+                    .contains(&(NO_CONTRACTION, args.get(1).copied().unwrap_or(0)));
+                let loose = LOOSE.contains(code)
+                    || ARITHMETIC.contains(code) && !exact
+                    || *code == EXT_INST && args[3] != SQRT;
+                if loose {
+                    found.push(format!("{name}: opcode {code} {args:?}"));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Functions that decide whether a draw is for an instance. They move no vertex.
+const FACES: [&str; 2] = ["throng_handedness", "throng_faces"];
+
+#[test]
+fn positions_are_precise_in_all_passes() {
+    let depth = Module::of("depth.vert");
+    assert_eq!(depth.loose(None), [""; 0]);
+    // What the depth pass calls is what leads to a position. It is as precise in all other shaders.
+    let reached = depth.reachable(&BTreeMap::new());
+    let names: BTreeSet<String> = reached
+        .keys()
+        .map(|id| depth.functions[id].name.clone())
+        .filter(|name| name != "main")
+        .collect();
+    for needed in [
+        "throng_blend_matrix",
+        "throng_blend_dual_quat",
+        "throng_transform_clip",
+    ] {
+        assert!(names.contains(needed), "{names:?}");
+    }
+    for shader in [
+        "crowd.vert",
+        "motion.vert",
+        "motion_mask.vert",
+        "skin.comp",
+        "example/own.vert",
+    ] {
+        let module = Module::of(shader);
+        assert_eq!(module.loose(Some(&names)), [""; 0], "{shader}");
+        let called = module
+            .functions
+            .values()
+            .filter(|f| names.contains(&f.name));
+        assert!(called.count() > 10, "{shader}");
+    }
+}
+
+/// The check above is not blind.
+#[test]
+fn a_dot_product_and_a_lost_decoration_are_seen() {
+    let module = Module::of("crowd.vert");
+    let found = module.loose(None);
+    assert!(
+        found
+            .iter()
+            .any(|one| one.starts_with("throng_transform_normal: opcode 148"))
+    );
+    let mut module = Module::of("depth.vert");
+    let (_, lost) = *module
+        .decorations
+        .iter()
+        .find(|(what, _)| *what == NO_CONTRACTION)
+        .unwrap();
+    module.decorations.remove(&(NO_CONTRACTION, lost));
+    assert_eq!(module.loose(None).len(), 1);
+}
+
+#[test]
+fn only_masked_materials_discard() {
+    for (shader, _) in MODULES {
+        if !shader.ends_with(".frag") || shader == "motion.frag" {
+            continue;
+        }
+        let module = Module::of(shader);
+        assert!(module.has_discard(true), "{shader}: masks have no holes");
+        // Other materials never use the shaders for masks.
+        if !shader.contains("mask") {
+            assert!(
+                !module.has_discard(false),
+                "{shader}: discards without a mask"
+            );
+        }
+    }
+}
+
+#[test]
+fn textures_have_constant_indices_without_descriptor_indexing() {
+    let mut chains = 0;
+    for (shader, _) in MODULES {
+        let module = Module::of(shader);
+        let textures = module
+            .names
+            .iter()
+            .find(|(_, name)| *name == "throng_textures");
+        let Some((textures, _)) = textures.filter(|_| !shader.contains("bindless")) else {
+            continue;
+        };
+        let all = module
+            .functions
+            .values()
+            .flat_map(|f| f.blocks.values().flatten());
+        for (code, args) in all {
+            if ACCESS_CHAINS.contains(code) && args[2] == *textures {
+                assert!(
+                    module.constants.contains(&args[3]),
+                    "{shader}: an index is no constant"
+                );
+                chains += 1;
+            }
+        }
+    }
+    // Five in each of the two shadings and the toon shader, one in each of the two masks.
+    assert_eq!(chains, 17);
+}
+
+#[test]
+fn modules_need_no_feature_but_the_required_ones() {
+    /// `Matrix`, `Shader`, and `PhysicalStorageBufferAddresses`, for `bufferDeviceAddress`.
+    const REQUIRED: [u32; 3] = [0, 1, 5347];
+    /// `ShaderNonUniform`, `RuntimeDescriptorArray` and `SampledImageArrayNonUniformIndexing`, for
+    /// descriptor indexing.
+    const INDEXING: [u32; 3] = [5301, 5302, 5307];
+    for (shader, _) in MODULES {
+        let mut allowed = BTreeSet::from(REQUIRED);
+        if shader.contains("bindless") {
+            allowed.extend(INDEXING);
+        }
+        let needed = Module::of(shader).capabilities;
+        assert!(needed.is_subset(&allowed), "{shader}: {needed:?}");
+    }
+}
+
+#[test]
+fn modules_stay_small() {
+    for (shader, limit) in MODULES {
+        let bytes = spirv(shader).len() * 4;
+        assert!(bytes <= limit, "{shader} has {bytes} bytes");
+    }
+}
