@@ -1,6 +1,7 @@
 //! A device whose functions count live objects, and fail on demand.
 
-pub(crate) use crate::driver::{KINDS, MEMORY, PIPELINES, batches, failing, live, objects};
+pub(crate) use crate::driver::{batches, failing};
+pub(crate) use crate::objects::{KINDS, MEMORY, PIPELINES, live, objects};
 
 use crate::driver::{intercepted, reset, set_device};
 use crate::support::Setup;

@@ -2,6 +2,7 @@
 //!
 //! The counts are those of the whole process, so only one test at a time may use it.
 
+use crate::objects::{DEVICES, INSTANCES, MEMORY, MESSENGERS, PIPELINES, count, forget};
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::ptr::null_mut;
@@ -19,6 +20,8 @@ static ANSWER: AtomicI32 = AtomicI32::new(0);
 static FAILED: Mutex<Option<&'static str>> = Mutex::new(None);
 /// The device is lost: it answers so until it is revived.
 static LOST: AtomicBool = AtomicBool::new(false);
+/// Waiting for the device always runs out of memory.
+static STUCK: AtomicBool = AtomicBool::new(false);
 static TRACING: AtomicBool = AtomicBool::new(false);
 static TRACE: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 /// The functions of the real device.
@@ -43,6 +46,9 @@ pub(crate) fn answer(call: &'static str) -> Option<vk::Result> {
     }
     if TRACING.load(Relaxed) {
         lock(&TRACE).push(call);
+    }
+    if STUCK.load(Relaxed) && call == "vkDeviceWaitIdle" {
+        return Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
     }
     let left = UNTIL_FAILURE.load(Relaxed);
     if left >= 0 {
@@ -103,6 +109,14 @@ pub(crate) fn failing<T>(number: i64, work: impl FnOnce() -> T) -> (T, Option<&'
     failing_with(number, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, work)
 }
 
+/// Runs `work` while nobody can wait for the device.
+pub(crate) fn stuck<T>(work: impl FnOnce() -> T) -> T {
+    STUCK.store(true, Relaxed);
+    let result = work();
+    STUCK.store(false, Relaxed);
+    result
+}
+
 /// Runs `work` and returns the calls that it made.
 pub(crate) fn traced<T>(work: impl FnOnce() -> T) -> (T, Vec<&'static str>) {
     lock(&TRACE).clear();
@@ -117,71 +131,12 @@ pub(crate) fn revive() {
     LOST.store(false, Relaxed);
 }
 
-pub(crate) const KINDS: usize = 19;
-pub(crate) const PIPELINES: usize = 9;
-pub(crate) const MEMORY: usize = 10;
-pub(crate) const SURFACES: usize = 14;
-pub(crate) const SWAPCHAINS: usize = 15;
-pub(crate) const INSTANCES: usize = 17;
-const DEVICES: usize = 16;
-const MESSENGERS: usize = 18;
-const NAMES: [&str; KINDS] = [
-    "buffers",
-    "images",
-    "image views",
-    "samplers",
-    "descriptor pools",
-    "descriptor set layouts",
-    "pipeline layouts",
-    "shader modules",
-    "query pools",
-    "pipelines",
-    "memory blocks",
-    "command pools",
-    "fences",
-    "semaphores",
-    "surfaces",
-    "swapchains",
-    "devices",
-    "instances",
-    "messengers",
-];
-static LIVE: [AtomicI64; KINDS] = [const { AtomicI64::new(0) }; KINDS];
-
-/// The number of live objects of each kind.
-pub(crate) fn live() -> [i64; KINDS] {
-    std::array::from_fn(|kind| LIVE[kind].load(Relaxed))
-}
-
-/// The same without memory blocks, which the allocator may keep.
-pub(crate) fn objects() -> [i64; KINDS] {
-    let mut live = live();
-    live[MEMORY] = 0;
-    live
-}
-
-/// The kinds of which there are more or fewer objects than before.
-pub(crate) fn changes(before: &[i64; KINDS]) -> Vec<(&'static str, i64)> {
-    let now = live();
-    let changed = (0..KINDS).filter(|&kind| now[kind] != before[kind]);
-    changed
-        .map(|kind| (NAMES[kind], now[kind] - before[kind]))
-        .collect()
-}
-
-/// Adds to the number of live objects of a kind.
-pub(crate) fn count(kind: usize, made: i64) {
-    LIVE[kind].fetch_add(made, Relaxed);
-}
-
 /// Forgets all failures and counts.
 pub(crate) fn reset() {
     arm(-1, vk::Result::SUCCESS);
     revive();
     set_device(None);
-    for count in &LIVE {
-        count.store(0, Relaxed);
-    }
+    forget();
 }
 
 /// Functions that return a result. Each says the kind and number of the objects that it creates.

@@ -1,7 +1,8 @@
 //! Contexts on the counting driver, and what their errors must say.
 
-use crate::driver::{KINDS, changes, reset};
+use crate::driver::reset;
 use crate::interposed::entry;
+use crate::objects::{KINDS, changes};
 use crate::screen::{self, Window};
 use crate::support::{Change, keep_loaded};
 use std::collections::{BTreeMap, BTreeSet};

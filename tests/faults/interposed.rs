@@ -1,7 +1,8 @@
 //! Vulkan entry points whose functions are those of the counting driver and the simulated screen.
 
-use crate::driver::{INSTANCES, answer, can_fail, count, intercepted, set_device};
-use crate::screen;
+use crate::driver::{answer, can_fail, intercepted, set_device};
+use crate::objects::{INSTANCES, count};
+use crate::{screen, swapchains};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
@@ -21,16 +22,34 @@ pub(crate) fn entry() -> ash::Entry {
     unsafe { ash::Entry::from_static_fn(functions) }
 }
 
+/// The simulated function of this name.
+fn simulated(name: &str) -> Option<*const c_void> {
+    Some(match name {
+        "vkCreateAndroidSurfaceKHR" => screen::create_surface as *const c_void,
+        "vkDestroySurfaceKHR" => screen::destroy_surface as *const c_void,
+        "vkGetPhysicalDeviceSurfaceSupportKHR" => screen::support as *const c_void,
+        "vkGetPhysicalDeviceSurfaceCapabilitiesKHR" => screen::capabilities as *const c_void,
+        "vkGetPhysicalDeviceSurfaceFormatsKHR" => screen::formats as *const c_void,
+        "vkGetPhysicalDeviceSurfacePresentModesKHR" => screen::present_modes as *const c_void,
+        "vkCreateSwapchainKHR" => swapchains::create_swapchain as *const c_void,
+        "vkDestroySwapchainKHR" => swapchains::destroy_swapchain as *const c_void,
+        "vkGetSwapchainImagesKHR" => swapchains::images as *const c_void,
+        "vkAcquireNextImageKHR" => swapchains::acquire as *const c_void,
+        "vkQueuePresentKHR" => swapchains::present as *const c_void,
+        _ => return None,
+    })
+}
+
 /// Returns true if this call can be made to fail.
 pub(crate) fn is_intercepted(name: &str) -> bool {
     can_fail(name)
-        || screen::function(name).is_some()
+        || simulated(name).is_some()
         || ["vkCreateInstance", "vkEnumerateInstanceExtensionProperties"].contains(&name)
 }
 
 fn found(name: &str, real: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
-    let function = screen::function(name).unwrap_or_else(|| intercepted(name, real));
+    let function = simulated(name).unwrap_or_else(|| intercepted(name, real));
     unsafe { transmute::<*const c_void, vk::PFN_vkVoidFunction>(function) }
 }
 

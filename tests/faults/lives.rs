@@ -1,11 +1,10 @@
 //! Lives of a crowd in which any call can fail, and which end or go on.
 
-use crate::driver::{
-    KINDS, LOSABLE, MEMORY, changes, failing_with, live, objects, reset, revive, traced,
-};
+use crate::driver::{LOSABLE, failing_with, reset, revive, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, alone, context, finish, may_be_ignored, sample};
 use crate::interposed::is_intercepted;
 use crate::life::{Life, STEPS};
+use crate::objects::{KINDS, MEMORY, changes, live, objects};
 use crate::support::frames::{covered, different};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

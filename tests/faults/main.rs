@@ -19,12 +19,14 @@ mod driver;
 mod ending;
 mod interposed;
 mod life;
+mod objects;
 #[path = "../reference/rng.rs"]
 #[expect(dead_code, unreachable_pub, reason = "shared with other tests")]
 mod rng;
 mod screen;
 #[path = "../support/mod.rs"]
 mod support;
+mod swapchains;
 
 mod alignment;
 mod leaks;

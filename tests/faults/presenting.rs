@@ -1,7 +1,8 @@
 //! Every call of a program with a window fails in every way that Vulkan allows.
 
-use crate::driver::{KINDS, failing_with, objects, revive, traced};
+use crate::driver::{failing_with, reset, revive, stuck, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
+use crate::objects::{KINDS, objects};
 use crate::screen::{UPRIGHT, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -289,4 +290,30 @@ fn nothing_is_destroyed_before_the_device_is_idle() {
     fails(&mut || drop(context.take()));
     assert_eq!(objects(), [0; KINDS]);
     assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// If the driver cannot wait at all, the device may use everything, so nothing is destroyed.
+#[test]
+fn what_may_be_in_use_is_leaked() {
+    let _turn = alone();
+    let (mut context, surface) = context().unwrap();
+    drop(surface);
+    let mut shown = Shown::default();
+    shown.live(&mut context).unwrap();
+    let before = objects();
+    let report = stuck(|| {
+        let kept = shown.swapchain().release_surface(&mut context);
+        assert!(
+            matches!(kept, Err(StandaloneError::Vulkan { .. })),
+            "{kept:?}"
+        );
+        shown.close(&mut context);
+        let messages = context.messages();
+        drop(context);
+        messages.report()
+    });
+    assert_eq!(objects(), before);
+    assert_eq!(report, "");
+    // The objects are leaked for good, and so is the device.
+    reset();
 }

@@ -1,7 +1,7 @@
 //! Screens that rotate, and surfaces that come and go, as on Android.
 
-use crate::driver::{SURFACES, SWAPCHAINS, live};
 use crate::ending::{alone, context, finish};
+use crate::objects::{SURFACES, SWAPCHAINS, live};
 use crate::presenting::{Shown, desc};
 use crate::screen::{self, FORMAT, Screen, UPRIGHT, Window};
 use std::sync::Arc;

@@ -1,14 +1,12 @@
 //! A simulated window system that behaves as Android's: one screen, which rotates.
-//!
-//! Images of its swapchains are plain images. Acquiring and presenting signal semaphores and wait
-//! for them by submissions, so that the validation layer checks their use.
 
-use crate::driver::{SURFACES, SWAPCHAINS, answer, count, lock, with_device};
+use crate::driver::{answer, lock};
+use crate::objects::{SURFACES, count};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use throng::ash::{self, vk};
+use throng::ash::vk;
 use winit::raw_window_handle::{
     AndroidNdkWindowHandle, DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle,
     RawWindowHandle, WindowHandle,
@@ -56,31 +54,31 @@ const FIRST: Screen = Screen {
     format: FORMAT,
 };
 
-struct Surface {
+pub(crate) struct Surface {
     window: usize,
     lost: bool,
     /// The swapchain that is not retired.
-    swapchain: u64,
+    pub(crate) swapchain: u64,
 }
 
-struct Swapchain {
-    surface: u64,
-    transform: vk::SurfaceTransformFlagsKHR,
-    images: Vec<(vk::Image, vk::DeviceMemory)>,
-    acquired: Vec<bool>,
-    next: usize,
+pub(crate) struct Swapchain {
+    pub(crate) surface: u64,
+    pub(crate) transform: vk::SurfaceTransformFlagsKHR,
+    pub(crate) images: Vec<(vk::Image, vk::DeviceMemory)>,
+    pub(crate) acquired: Vec<bool>,
+    pub(crate) next: usize,
 }
 
-struct State {
-    screen: Screen,
-    handles: u64,
-    surfaces: BTreeMap<u64, Surface>,
-    swapchains: BTreeMap<u64, Swapchain>,
+pub(crate) struct State {
+    pub(crate) screen: Screen,
+    pub(crate) handles: u64,
+    pub(crate) surfaces: BTreeMap<u64, Surface>,
+    pub(crate) swapchains: BTreeMap<u64, Swapchain>,
     /// The transform and the extent of every swapchain that was created.
-    created: Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)>,
+    pub(crate) created: Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State {
+pub(crate) static STATE: Mutex<State> = Mutex::new(State {
     screen: FIRST,
     handles: 0x5000,
     surfaces: BTreeMap::new(),
@@ -88,10 +86,13 @@ static STATE: Mutex<State> = Mutex::new(State {
     created: Vec::new(),
 });
 
-/// Makes the screen as it is at first.
+/// Makes the screen as it is at first, without surfaces.
 pub(crate) fn reset() {
     set(FIRST);
-    created();
+    let mut state = lock(&STATE);
+    state.surfaces.clear();
+    state.swapchains.clear();
+    state.created.clear();
 }
 
 pub(crate) fn set(screen: Screen) {
@@ -116,28 +117,10 @@ pub(crate) fn created() -> Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)> {
     std::mem::take(&mut lock(&STATE).created)
 }
 
-/// The simulated function of this name.
-pub(crate) fn function(name: &str) -> Option<*const c_void> {
-    Some(match name {
-        "vkCreateAndroidSurfaceKHR" => create_surface as *const c_void,
-        "vkDestroySurfaceKHR" => destroy_surface as *const c_void,
-        "vkGetPhysicalDeviceSurfaceSupportKHR" => support as *const c_void,
-        "vkGetPhysicalDeviceSurfaceCapabilitiesKHR" => capabilities as *const c_void,
-        "vkGetPhysicalDeviceSurfaceFormatsKHR" => formats as *const c_void,
-        "vkGetPhysicalDeviceSurfacePresentModesKHR" => present_modes as *const c_void,
-        "vkCreateSwapchainKHR" => create_swapchain as *const c_void,
-        "vkDestroySwapchainKHR" => destroy_swapchain as *const c_void,
-        "vkGetSwapchainImagesKHR" => images as *const c_void,
-        "vkAcquireNextImageKHR" => acquire as *const c_void,
-        "vkQueuePresentKHR" => present as *const c_void,
-        _ => return None,
-    })
-}
-
-type Device = *mut c_void;
+pub(crate) type Device = *mut c_void;
 
 /// The answer of a call about a surface. A surface that is lost stays lost.
-fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
+pub(crate) fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
     let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
     let answer = answer(call);
     let mut state = lock(&STATE);
@@ -146,7 +129,7 @@ fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
     answer.or_else(|| surface.lost.then_some(lost))
 }
 
-unsafe extern "system" fn create_surface(
+pub(crate) unsafe extern "system" fn create_surface(
     _: Device,
     info: *const vk::AndroidSurfaceCreateInfoKHR<'_>,
     _: *const c_void,
@@ -173,7 +156,7 @@ unsafe extern "system" fn create_surface(
     vk::Result::SUCCESS
 }
 
-unsafe extern "system" fn destroy_surface(_: Device, surface: u64, _: *const c_void) {
+pub(crate) unsafe extern "system" fn destroy_surface(_: Device, surface: u64, _: *const c_void) {
     let mut state = lock(&STATE);
     if state.surfaces.remove(&surface).is_some() {
         count(SURFACES, -1);
@@ -185,7 +168,12 @@ unsafe extern "system" fn destroy_surface(_: Device, surface: u64, _: *const c_v
     );
 }
 
-unsafe extern "system" fn support(_: Device, _: u32, surface: u64, out: *mut u32) -> vk::Result {
+pub(crate) unsafe extern "system" fn support(
+    _: Device,
+    _: u32,
+    surface: u64,
+    out: *mut u32,
+) -> vk::Result {
     if let Some(answer) = about("vkGetPhysicalDeviceSurfaceSupportKHR", surface) {
         return answer;
     }
@@ -193,7 +181,7 @@ unsafe extern "system" fn support(_: Device, _: u32, surface: u64, out: *mut u32
     vk::Result::SUCCESS
 }
 
-unsafe extern "system" fn capabilities(
+pub(crate) unsafe extern "system" fn capabilities(
     _: Device,
     surface: u64,
     out: *mut vk::SurfaceCapabilitiesKHR,
@@ -223,7 +211,7 @@ unsafe extern "system" fn capabilities(
 }
 
 /// Writes a list as functions that enumerate something do.
-unsafe fn list<T>(items: &[T], number: *mut u32, out: *mut T) -> vk::Result {
+pub(crate) unsafe fn list<T>(items: &[T], number: *mut u32, out: *mut T) -> vk::Result {
     unsafe {
         if !out.is_null() {
             assert!(*number as usize >= items.len());
@@ -234,7 +222,7 @@ unsafe fn list<T>(items: &[T], number: *mut u32, out: *mut T) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-unsafe extern "system" fn formats(
+pub(crate) unsafe extern "system" fn formats(
     _: Device,
     surface: u64,
     number: *mut u32,
@@ -252,7 +240,7 @@ unsafe extern "system" fn formats(
     unsafe { list(&[format], number, out) }
 }
 
-unsafe extern "system" fn present_modes(
+pub(crate) unsafe extern "system" fn present_modes(
     _: Device,
     surface: u64,
     number: *mut u32,
@@ -262,198 +250,4 @@ unsafe extern "system" fn present_modes(
         return answer;
     }
     unsafe { list(&[vk::PresentModeKHR::FIFO], number, out) }
-}
-
-unsafe extern "system" fn create_swapchain(
-    _: Device,
-    info: *const vk::SwapchainCreateInfoKHR<'_>,
-    _: *const c_void,
-    out: *mut u64,
-) -> vk::Result {
-    use vk::Handle;
-    let info = unsafe { &*info };
-    let (surface, old) = (info.surface.as_raw(), info.old_swapchain.as_raw());
-    let answer = about("vkCreateSwapchainKHR", surface);
-    let mut state = lock(&STATE);
-    let screen = state.screen;
-    let shown = state.surfaces.get_mut(&surface).expect("a live surface");
-    if shown.swapchain != 0 && shown.swapchain != old {
-        return vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
-    }
-    // The old one is retired even if the new one cannot be created.
-    shown.swapchain = 0;
-    if let Some(answer) = answer {
-        return answer;
-    }
-    assert!(screen.transforms.contains(info.pre_transform));
-    assert_eq!(info.pre_transform.as_raw().count_ones(), 1);
-    assert_eq!(info.composite_alpha, vk::CompositeAlphaFlagsKHR::INHERIT);
-    assert_eq!(
-        (info.min_image_count, info.image_format),
-        (3, screen.format)
-    );
-    state.created.push((info.pre_transform, info.image_extent));
-    let images: Vec<_> = (0..info.min_image_count).map(|_| image(info)).collect();
-    state.handles += 1;
-    let handle = state.handles;
-    let swapchain = Swapchain {
-        surface,
-        transform: info.pre_transform,
-        acquired: vec![false; images.len()],
-        images,
-        next: 0,
-    };
-    state.swapchains.insert(handle, swapchain);
-    state.surfaces.get_mut(&surface).unwrap().swapchain = handle;
-    unsafe { *out = handle };
-    count(SWAPCHAINS, 1);
-    vk::Result::SUCCESS
-}
-
-/// An image for a swapchain, with its memory.
-fn image(info: &vk::SwapchainCreateInfoKHR<'_>) -> (vk::Image, vk::DeviceMemory) {
-    let image = vk::ImageCreateInfo::default()
-        .image_type(vk::ImageType::TYPE_2D)
-        .format(info.image_format)
-        .extent(info.image_extent.into())
-        .mip_levels(1)
-        .array_layers(1)
-        .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(info.image_usage);
-    let make = |device: &ash::Device| unsafe {
-        let image = device.create_image(&image, None).unwrap();
-        let needs = device.get_image_memory_requirements(image);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(needs.memory_type_bits.trailing_zeros());
-        let memory = device.allocate_memory(&info, None).unwrap();
-        device.bind_image_memory(image, memory, 0).unwrap();
-        (image, memory)
-    };
-    with_device(make).unwrap()
-}
-
-unsafe extern "system" fn destroy_swapchain(_: Device, swapchain: u64, _: *const c_void) {
-    let mut state = lock(&STATE);
-    let Some(gone) = state.swapchains.remove(&swapchain) else {
-        assert_eq!(swapchain, 0, "it was destroyed before");
-        return;
-    };
-    let surface = state.surfaces.get_mut(&gone.surface);
-    let surface = surface.expect("its surface is alive");
-    if surface.swapchain == swapchain {
-        surface.swapchain = 0;
-    }
-    with_device(|device| unsafe {
-        for (image, memory) in gone.images {
-            device.destroy_image(image, None);
-            device.free_memory(memory, None);
-        }
-    });
-    count(SWAPCHAINS, -1);
-}
-
-unsafe extern "system" fn images(
-    _: Device,
-    swapchain: u64,
-    number: *mut u32,
-    out: *mut vk::Image,
-) -> vk::Result {
-    if let Some(answer) = answer("vkGetSwapchainImagesKHR") {
-        return answer;
-    }
-    let state = lock(&STATE);
-    let images = state.swapchains[&swapchain].images.iter();
-    let images: Vec<_> = images.map(|(image, _)| *image).collect();
-    unsafe { list(&images, number, out) }
-}
-
-/// Submits a signal or a wait of semaphores.
-fn submit(info: vk::SubmitInfo2<'_>) {
-    with_device(|device| unsafe {
-        let queue = device.get_device_queue(0, 0);
-        device.queue_submit2(queue, &[info], vk::Fence::null())
-    })
-    .unwrap()
-    .unwrap();
-}
-
-fn semaphore(semaphore: vk::Semaphore) -> vk::SemaphoreSubmitInfo<'static> {
-    vk::SemaphoreSubmitInfo::default()
-        .semaphore(semaphore)
-        .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-}
-
-unsafe extern "system" fn acquire(
-    _: Device,
-    swapchain: u64,
-    timeout: u64,
-    signalled: vk::Semaphore,
-    _: vk::Fence,
-    out: *mut u32,
-) -> vk::Result {
-    assert!(timeout < u64::MAX);
-    let surface = lock(&STATE).swapchains[&swapchain].surface;
-    let answer = about("vkAcquireNextImageKHR", surface);
-    let answer = answer.unwrap_or(vk::Result::SUCCESS);
-    // Suboptimal is a success.
-    if answer.as_raw() < 0 {
-        return answer;
-    }
-    let mut state = lock(&STATE);
-    let shown = state.surfaces[&surface].swapchain;
-    let taken = state.swapchains.get_mut(&swapchain).unwrap();
-    if shown != swapchain {
-        return vk::Result::ERROR_OUT_OF_DATE_KHR;
-    }
-    let count = taken.images.len();
-    let free = (0..count).map(|at| (taken.next + at) % count);
-    let Some(index) = { free }.find(|&index| !taken.acquired[index]) else {
-        return vk::Result::TIMEOUT;
-    };
-    taken.acquired[index] = true;
-    taken.next = index + 1;
-    submit(vk::SubmitInfo2::default().signal_semaphore_infos(&[semaphore(signalled)]));
-    unsafe { *out = index as u32 };
-    answer
-}
-
-unsafe extern "system" fn present(
-    _: *mut c_void,
-    info: *const vk::PresentInfoKHR<'_>,
-) -> vk::Result {
-    use vk::Handle;
-    let info = unsafe { &*info };
-    assert_eq!((info.swapchain_count, info.wait_semaphore_count), (1, 1));
-    let (swapchain, index, waits) = unsafe {
-        let index = *info.p_image_indices as usize;
-        (
-            (*info.p_swapchains).as_raw(),
-            index,
-            *info.p_wait_semaphores,
-        )
-    };
-    let surface = lock(&STATE).swapchains[&swapchain].surface;
-    let answer = about("vkQueuePresentKHR", surface);
-    // With these results, the image is returned, and its semaphore was waited for.
-    let returned = [
-        vk::Result::ERROR_FULL_SCREEN_EXCLUSIVE_MODE_LOST_EXT,
-        vk::Result::ERROR_OUT_OF_DATE_KHR,
-        vk::Result::ERROR_SURFACE_LOST_KHR,
-        vk::Result::SUBOPTIMAL_KHR,
-    ];
-    if let Some(answer) = answer.filter(|answer| !returned.contains(answer)) {
-        return answer;
-    }
-    submit(vk::SubmitInfo2::default().wait_semaphore_infos(&[semaphore(waits)]));
-    let mut state = lock(&STATE);
-    let screen = state.screen;
-    let swapchain = state.swapchains.get_mut(&swapchain).unwrap();
-    assert!(swapchain.acquired[index], "it is not acquired");
-    swapchain.acquired[index] = false;
-    answer.unwrap_or(if swapchain.transform == screen.transform {
-        vk::Result::SUCCESS
-    } else {
-        vk::Result::SUBOPTIMAL_KHR
-    })
 }
