@@ -143,7 +143,10 @@ pub(crate) fn reset() {
 ///
 /// If the call fails, `or` does what the specification asks for besides.
 macro_rules! calls {
-    ($($function:ident $name:literal ($($argument:ident: $type:ty),*) $made:expr $(, or $or:block)?;)*) => {
+    ($(
+        $function:ident $name:literal ($($argument:ident: $type:ty),*)
+        $made:expr $(, or $or:block)?;
+    )*) => {
         $(mod $function {
             #[allow(unused_imports, reason = "not every function needs all of them")]
             use super::*;
