@@ -84,6 +84,9 @@ impl Crowd {
     ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight).
     /// - [`Error::Argument`] if the time is not finite, or if the allocator belongs to another
     ///   device.
+    /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
+    ///
+    /// After an error, the frame can be begun again.
     ///
     /// # Safety
     /// - All work that was submitted with this frame index has ended (its fence is signalled).
@@ -118,7 +121,7 @@ impl Crowd {
         if let Some(profiler) = &mut self.profiler {
             // SAFETY: the profiler is this device's; the work of this frame index has ended, by
             // this function's contract.
-            unsafe { profiler.begin_frame(&self.device, frame_index) };
+            unsafe { profiler.begin_frame(&self.device, frame_index) }?;
         }
         self.counters = Counters::default();
         self.views.clear();

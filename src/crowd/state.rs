@@ -274,7 +274,7 @@ impl Crowd {
     /// Frees everything, in flight or not.
     ///
     /// # Safety
-    /// - The GPU has finished the crowd's recorded work.
+    /// - The GPU has finished the crowd's recorded work, or the device is lost.
     /// - `allocator` is for the crowd's device.
     pub unsafe fn destroy(mut self, allocator: &mut dyn MemoryAllocator) {
         self.destroyed = true;

@@ -139,10 +139,9 @@ impl PaletteRing {
 
     /// The device address of the part of `frame_index`.
     ///
-    /// For an index that does not exist, it is that of the last one. Views, compute shaders and the
-    /// skin stage take it (`GpuView::ring_palettes`,
-    /// `THRONG_RING_PALETTES`). Instances may also have the address of their own palette in the
-    /// part.
+    /// For an index that does not exist, it is that of the last one. The skin stage and shaders
+    /// (`THRONG_RING_PALETTES`) take it. Instances may also have the address of their own palette in
+    /// the part.
     #[must_use]
     pub fn address(&self, frame_index: u32) -> vk::DeviceAddress {
         self.ring.address(frame_index)

@@ -84,28 +84,38 @@ impl Profiler {
     ///
     /// Scopes whose commands have not run are left out.
     ///
+    /// # Errors
+    /// [`Error::Vulkan`](crate::Error::Vulkan), for example if the device is lost. The times of
+    /// that frame are gone.
+    ///
     /// # Safety
     /// `device` is the one that this was made with. What was recorded in the previous frame with
     /// this index has been submitted, or that frame was abandoned with [`Self::abandon_frame`].
-    pub(crate) unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) {
+    pub(crate) unsafe fn begin_frame(&mut self, device: &Device, frame_index: u32) -> Result<()> {
         self.times.clear();
         self.raw.clear();
         // Nothing can be measured until the frame's queries are reset.
         *self.used.get_mut() = self.scopes_per_frame;
         let Some(names) = self.names.get_mut(frame_index as usize) else {
-            return;
+            return Ok(());
         };
         self.frame_index = frame_index;
         let opened = names.iter().take_while(|name| name.get().is_some()).count();
         self.raw.resize(opened * 2, [0; 2]);
         let first = frame_index * self.scopes_per_frame * 2;
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;
+        let mut read = Ok(());
         if opened > 0 {
             let (pool, raw) = (self.pool.handle, &mut self.raw);
             // SAFETY: the queries were reset in the command buffer that used them; without the wait
             // flag this returns at once.
-            let read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
-            if matches!(read, Ok(()) | Err(vk::Result::NOT_READY)) {
+            read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
+            // Some are not available if a scope was never recorded.
+            read = read.or_else(|result| match result {
+                vk::Result::NOT_READY => Ok(()),
+                result => Err(result),
+            });
+            if read.is_ok() {
                 let scopes = names
                     .iter()
                     .filter_map(OnceLock::get)
@@ -122,6 +132,7 @@ impl Profiler {
         for name in names {
             name.take();
         }
+        read.call("vkGetQueryPoolResults")
     }
 
     /// Discards the scopes of the frame begun last.

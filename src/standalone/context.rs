@@ -2,6 +2,7 @@
 
 use super::device::{Candidate, DeviceOwner};
 use super::error::Check;
+use super::idle::settle;
 use super::instance::InstanceOwner;
 use super::one_off::OneOff;
 use super::{
@@ -13,6 +14,7 @@ use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::CString;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,17 +24,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The read-only fields, such as `context.device`, come from [`Handles`].
 ///
 /// Dropping the context waits for the device and destroys everything in the right order. Memory
-/// that its children still hold is logged by name.
+/// that its children still hold is logged by name. If the driver cannot wait, the device is leaked.
+///
+/// # Lost devices
+///
+/// After [`StandaloneError::DeviceLost`], destroy every object and drop the context as usual. Then
+/// create a new context and everything in it. Waiting for a lost device returns at once.
 #[non_exhaustive]
 pub struct Context {
     // Dropped first. Nobody gets a mutable reference to it, who could swap it for another device's.
-    pub(super) allocator: Allocator,
+    pub(super) allocator: ManuallyDrop<Allocator>,
     handles: Handles,
     id: ContextId,
     names: Option<ext::debug_utils::Device>,
     useful: Enabled,
     // Dropped in this order, after the allocator.
-    _device_owner: DeviceOwner,
+    device_owner: ManuallyDrop<DeviceOwner>,
     instance_owner: Arc<InstanceOwner>,
 }
 
@@ -79,7 +86,7 @@ impl Context {
     /// - no device is suitable,
     /// - a Vulkan call fails.
     pub fn new(desc: &ContextDesc<'_>) -> Result<Self> {
-        let owner = Arc::new(InstanceOwner::new(desc.app_name, desc.validation, &[])?);
+        let owner = Arc::new(InstanceOwner::new(desc, &[])?);
         Self::with_instance(desc, owner, None)
     }
 
@@ -90,7 +97,7 @@ impl Context {
     /// As [`Context::new`]. Also returns an error if the window has no handle.
     pub fn for_window(desc: &ContextDesc<'_>, window: Arc<dyn Window>) -> Result<(Self, Surface)> {
         let extensions = surface::required_extensions(&*window)?;
-        let owner = InstanceOwner::new(desc.app_name, desc.validation, &extensions)?;
+        let owner = InstanceOwner::new(desc, &extensions)?;
         let owner = Arc::new(owner);
         let surface = Surface::new(Arc::clone(&owner), window)?;
         let context = Self::with_instance(desc, owner, Some(&surface))?;
@@ -161,7 +168,7 @@ impl Context {
             command_pool: owner.pool,
         };
         Ok(Self {
-            allocator,
+            allocator: ManuallyDrop::new(allocator),
             useful: Enabled::NONE
                 .with_sampler_anisotropy(anisotropy)
                 .with_independent_blend(handles.enabled.v10.independent_blend == vk::TRUE)
@@ -170,7 +177,7 @@ impl Context {
             handles,
             id: ContextId::new(),
             names,
-            _device_owner: owner,
+            device_owner: ManuallyDrop::new(owner),
             instance_owner,
         })
     }
@@ -192,16 +199,25 @@ impl Context {
 
     /// Waits for the device and returns true if `object` may be destroyed.
     ///
-    /// An object of another context is logged, and the caller must leak it.
+    /// If the object is of another context, or if the driver cannot wait, this logs an error, and
+    /// the caller must leak the object.
     pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
         if let Err(error) = self.check_own(id, object) {
             log::error!("{object} is not destroyed: {error}");
             return false;
         }
-        if let Err(error) = self.wait_idle() {
-            log::error!("destroying {object}: {error}");
+        if let Err(error) = self.settle() {
+            log::error!("{object} is not destroyed: {error}");
+            return false;
         }
         true
+    }
+
+    /// Waits until the device uses nothing any more. A lost device does not use anything.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        // SAFETY: this method takes `&mut self`, so no other thread uses the queue through this
+        // context.
+        unsafe { settle(&self.device) }
     }
 
     /// The allocator of device memory.
@@ -220,7 +236,7 @@ impl Context {
         };
         // SAFETY: the allocator was made for this device, is the only one, and is dropped before
         // the device.
-        let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut self.allocator) };
+        let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut *self.allocator) };
         (gpu, allocator)
     }
 
@@ -289,8 +305,15 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if let Err(error) = self.wait_idle() {
-            log::error!("dropping the context: {error}");
+        if let Err(error) = self.settle() {
+            log::error!("the device is not destroyed: {error}");
+            return;
+        }
+        // SAFETY: both are dropped only here. The device is idle or lost, and its allocator is
+        // dropped first.
+        unsafe {
+            ManuallyDrop::drop(&mut self.allocator);
+            ManuallyDrop::drop(&mut self.device_owner);
         }
     }
 }

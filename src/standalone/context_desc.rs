@@ -2,6 +2,7 @@
 
 use super::{FeatureSet, Validation};
 use std::ffi::CStr;
+use std::fmt;
 
 /// The environment variable that selects a device.
 ///
@@ -10,10 +11,14 @@ use std::ffi::CStr;
 pub const DEVICE_VARIABLE: &str = "THRONG_DEVICE";
 
 /// Settings for a new [`Context`](super::Context).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ContextDesc<'a> {
     /// The application's name, for drivers and tools.
     pub app_name: &'a str,
+    /// The Vulkan entry points to use. `None` loads the system's Vulkan loader.
+    ///
+    /// Set it if the program has loaded Vulkan already, or links it statically, as is usual on iOS.
+    pub entry: Option<&'a ash::Entry>,
     /// Switches the validation layer on or off.
     pub validation: Validation,
     /// Index of the device, or a part of its name. `None` takes the best device.
@@ -40,6 +45,7 @@ impl Default for ContextDesc<'_> {
     fn default() -> Self {
         Self {
             app_name: "throng",
+            entry: None,
             validation: Validation::Off,
             device: None,
             required: FeatureSet::default(),
@@ -47,5 +53,20 @@ impl Default for ContextDesc<'_> {
             required_extensions: &[],
             optional_extensions: &[],
         }
+    }
+}
+
+impl fmt::Debug for ContextDesc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContextDesc")
+            .field("app_name", &self.app_name)
+            .field("own_entry", &self.entry.is_some())
+            .field("validation", &self.validation)
+            .field("device", &self.device)
+            .field("required", &self.required)
+            .field("optional", &self.optional)
+            .field("required_extensions", &self.required_extensions)
+            .field("optional_extensions", &self.optional_extensions)
+            .finish()
     }
 }

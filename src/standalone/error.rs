@@ -21,7 +21,11 @@ pub enum StandaloneError {
         /// The name of the call that reported it.
         call: &'static str,
     },
-    /// The window's surface can no longer be used. Destroy the swapchain and create a new surface.
+    /// The window's surface can no longer be used.
+    ///
+    /// Give the swapchain a new one with
+    /// [`Swapchain::release_surface`](super::Swapchain::release_surface) and
+    /// [`Swapchain::set_surface`](super::Swapchain::set_surface).
     #[error("{call}: the window's surface is lost")]
     SurfaceLost {
         /// The name of the call that reported it.
@@ -82,6 +86,26 @@ pub enum StandaloneError {
     Surface {
         /// Index of the context's queue family.
         queue_family: u32,
+    },
+    /// A swapchain cannot draw to a surface that mirrors its images.
+    #[error(
+        "the surface shows images with the transform {current:?} and supports {supported:?}: it \
+         must support IDENTITY, or its transform must be a rotation"
+    )]
+    SurfaceTransform {
+        /// The surface's transform.
+        current: vk::SurfaceTransformFlagsKHR,
+        /// The transforms that it supports.
+        supported: vk::SurfaceTransformFlagsKHR,
+    },
+    /// A swapchain's new surface does not support its format, which pipelines rely on.
+    #[error(
+        "the new surface does not support {format:?}, which the swapchain draws in: create a new \
+         swapchain and new pipelines"
+    )]
+    SurfaceFormat {
+        /// The format of the swapchain.
+        format: vk::Format,
     },
     /// A format is of the wrong kind for this field.
     #[error("{object}: `{field}` is {format:?}: {rule}")]

@@ -1,7 +1,7 @@
 //! The instance, the validation layer and the debug messenger.
 
 use super::error::Check;
-use super::{Messages, Result, StandaloneError, Validation, validation};
+use super::{ContextDesc, Messages, Result, StandaloneError, Validation, validation};
 use ash::{Entry, ext, khr, vk};
 use std::ffi::{CStr, CString, c_char};
 
@@ -31,13 +31,14 @@ impl InstanceOwner {
     ///
     /// `surface_extensions` lists the extensions that surfaces of the window system need.
     pub(super) fn new(
-        app_name: &str,
-        validation: Validation,
+        desc: &ContextDesc<'_>,
         surface_extensions: &[&'static CStr],
     ) -> Result<Self> {
-        // SAFETY: running the Vulkan loader's initialisers is sound.
-        let entry =
-            unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })?;
+        let (app_name, validation) = (desc.app_name, desc.validation);
+        let entry = match desc.entry {
+            Some(entry) => entry.clone(),
+            None => load()?,
+        };
         check_version(&entry)?;
         let plan = Plan::new(&entry, validation, surface_extensions)?;
         let messages = Messages::default();
@@ -171,6 +172,12 @@ fn create(
     }
     // SAFETY: everything that `info` points to lives until the call returns.
     unsafe { entry.create_instance(&info, None) }.check("vkCreateInstance")
+}
+
+/// The entry points of the system's Vulkan loader.
+fn load() -> Result<Entry> {
+    // SAFETY: running the Vulkan loader's initialisers is sound.
+    unsafe { Entry::load() }.map_err(|source| StandaloneError::Loader { source })
 }
 
 fn check_version(entry: &Entry) -> Result<()> {

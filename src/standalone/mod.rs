@@ -36,6 +36,16 @@
 //! `destroy`, before the context is dropped. Forgotten objects are logged. Another context is
 //! rejected with [`StandaloneError::ForeignContext`].
 //!
+//! # Errors
+//!
+//! A call that fails ends in a [`StandaloneError`] with the call's name and result. Afterwards:
+//!
+//! - [`StandaloneError::DeviceLost`]: destroy everything and start again with a new [`Context`].
+//! - [`StandaloneError::SurfaceLost`]: give the [`Swapchain`] a new surface. Its documentation says
+//!   how, and what an app for Android does.
+//! - Other errors: the objects can still be used. A frame whose submission failed must be begun
+//!   again.
+//!
 //! # Drivers with incomplete Vulkan support
 //!
 //! Drivers on top of another graphics API, such as MoltenVK, have two requirements:
@@ -56,6 +66,7 @@ mod features;
 mod formats;
 mod frames;
 mod handles;
+mod idle;
 mod image;
 mod image_rules;
 mod instance;
@@ -83,6 +94,6 @@ pub use readback::{ImageRead, read_buffer, read_image};
 #[doc(hidden)]
 pub use select::select;
 pub use surface::{Surface, Window};
-pub use swapchain::{Acquire, PATIENCE, Swapchain, SwapchainDesc, SwapchainImage};
+pub use swapchain::{Acquire, PATIENCE, Rotation, Swapchain, SwapchainDesc, SwapchainImage};
 pub use target::{Target, TargetDesc};
 pub use validation::{Message, Messages, Severity, Validation};

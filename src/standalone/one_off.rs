@@ -2,6 +2,7 @@
 
 use super::Result;
 use super::error::Check;
+use super::idle::settle;
 use ash::vk;
 
 /// One command buffer and its fence, freed on drop.
@@ -68,14 +69,11 @@ impl<'a> OneOff<'a> {
 impl Drop for OneOff<'_> {
     fn drop(&mut self) {
         if self.submitted {
-            // The wait failed. Another one is enough, and a lost device no longer works on it.
-            // SAFETY: the device is alive.
-            match unsafe { self.device.device_wait_idle() } {
-                Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
-                Err(error) => {
-                    log::error!("a fence and a command buffer are leaked: {error}");
-                    return;
-                }
+            // The wait failed. Another one is enough.
+            // SAFETY: the device is alive, and the context, which owns the queue, is borrowed.
+            if let Err(error) = unsafe { settle(self.device) } {
+                log::error!("a fence and a command buffer are leaked: {error}");
+                return;
             }
         }
         // SAFETY: the work was never submitted, has finished, or was lost with the device, so the

@@ -4,7 +4,7 @@ use super::error::Check;
 use super::instance::InstanceOwner;
 use super::{Result, StandaloneError};
 use ash::{khr, vk};
-use raw_window_handle::{HasDisplayHandle, HasWindowHandle};
+use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
 use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Surface {
         let handle = unsafe {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }
-        .check("vkCreateSurfaceKHR")?;
+        .check(creator(display))?;
         Ok(Self {
             loader: khr::surface::Instance::new(&owner.entry, &owner.instance),
             handle,
@@ -60,6 +60,19 @@ impl Surface {
         Arc::ptr_eq(&self.owner, owner)
     }
 
+    /// The extents and transforms that this surface supports now.
+    pub(super) fn capabilities(
+        &self,
+        device: vk::PhysicalDevice,
+    ) -> Result<vk::SurfaceCapabilitiesKHR> {
+        // SAFETY: the device belongs to the same instance.
+        unsafe {
+            self.loader
+                .get_physical_device_surface_capabilities(device, self.handle)
+        }
+        .check("vkGetPhysicalDeviceSurfaceCapabilitiesKHR")
+    }
+
     /// Returns true if a queue family can present to this surface.
     pub(super) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
         // SAFETY: the device belongs to the same instance, and the family is one of its families.
@@ -75,6 +88,19 @@ impl Drop for Surface {
     fn drop(&mut self) {
         // SAFETY: the swapchain of this surface was destroyed before, and the instance is alive.
         unsafe { self.loader.destroy_surface(self.handle, None) };
+    }
+}
+
+/// The name of the call that creates surfaces of this window system.
+fn creator(display: RawDisplayHandle) -> &'static str {
+    match display {
+        RawDisplayHandle::Android(_) => "vkCreateAndroidSurfaceKHR",
+        RawDisplayHandle::AppKit(_) | RawDisplayHandle::UiKit(_) => "vkCreateMetalSurfaceEXT",
+        RawDisplayHandle::Wayland(_) => "vkCreateWaylandSurfaceKHR",
+        RawDisplayHandle::Windows(_) => "vkCreateWin32SurfaceKHR",
+        RawDisplayHandle::Xcb(_) => "vkCreateXcbSurfaceKHR",
+        RawDisplayHandle::Xlib(_) => "vkCreateXlibSurfaceKHR",
+        _ => "ash_window::create_surface",
     }
 }
 

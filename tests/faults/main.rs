@@ -1,7 +1,8 @@
 //! Every object that is created is destroyed exactly once, and not too early.
 //!
-//! The tests cover failed calls, growth, removal, and the log entries about forgotten objects. A
-//! device between the crate and the driver counts live objects and can make any call fail.
+//! The tests cover failed calls, lost devices and surfaces, growth, removal, and the log entries
+//! about forgotten objects. A driver between the crate and the real one counts live objects and can
+//! make any call fail. It also simulates a window system.
 
 #![expect(
     clippy::undocumented_unsafe_blocks,
@@ -14,16 +15,26 @@ const TESTS_AT_ONCE: usize = 1;
 
 mod counting;
 mod drawing;
+mod driver;
+mod ending;
+mod interposed;
+mod life;
+mod objects;
 #[path = "../reference/rng.rs"]
 #[expect(dead_code, unreachable_pub, reason = "shared with other tests")]
 mod rng;
+mod screen;
 #[path = "../support/mod.rs"]
 mod support;
+mod swapchains;
 
 mod alignment;
 mod leaks;
+mod lives;
 mod pipelines;
+mod presenting;
 mod recording;
 mod retirement;
+mod rotation;
 mod timestamps;
 mod unwinding;

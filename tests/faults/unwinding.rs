@@ -3,23 +3,29 @@
 //! The error names the call, incomplete objects are destroyed, and the crowd draws the same picture
 //! as before.
 
-use crate::counting::{Counted, KINDS, PIPELINES, failing, objects};
+use crate::counting::{Counted, KINDS, PIPELINES, objects};
 use crate::drawing::{Drawing, ROOM, populate};
+use crate::driver::failing_with;
+use crate::ending::{MEMORY_ERRORS, OF_MEMORY};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, different, pass, record, target};
 use crate::support::made::{built, ribbon};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{CONFIGS, SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinPipeline};
 
-/// Errors about memory that could not be allocated or mapped.
-const OF_MEMORY: [&str; 2] = ["vkAllocateMemory", "vkMapMemory"];
+/// The error of a call. Each call has both in some configuration.
+fn answer(setup: &Setup, number: i64) -> vk::Result {
+    let mut configs = CONFIGS.iter();
+    let config = configs.position(|config| config.name == setup.config.name);
+    MEMORY_ERRORS[(number as usize + config.unwrap()) % 2]
+}
 
-fn check_error(error: &Error, failed: &str) {
+fn check_error(error: &Error, failed: &str, answer: vk::Result) {
     match error {
-        Error::Vulkan { call, .. } => assert_eq!(*call, failed),
+        Error::Vulkan { call, result } => assert_eq!((*call, *result), (failed, answer)),
         Error::Memory { name, bytes, .. } => {
             assert!(OF_MEMORY.contains(&failed), "{error} for {failed}");
             assert!(name.starts_with("throng ") && *bytes > 0, "{error}");
@@ -46,7 +52,8 @@ fn sweep<T>(
             counted.renew(setup);
         }
         let before = (objects(), counted.allocations());
-        let (result, failed) = failing(number, || work(counted));
+        let answer = answer(setup, number);
+        let (result, failed) = failing_with(number, answer, || work(counted));
         let Some(failed) = failed else {
             settle(counted, Some(result.unwrap()));
             return seen;
@@ -54,7 +61,7 @@ fn sweep<T>(
         seen.insert(failed);
         match result {
             Err(error) => {
-                check_error(&error, failed);
+                check_error(&error, failed, answer);
                 assert_eq!(
                     (objects(), counted.allocations()),
                     before,
@@ -210,7 +217,9 @@ fn sweep_drawing(
     for number in 0.. {
         assert!(number < 500, "there is no end to it");
         let before = (objects(), counted.allocations(), drawing.crowd.capacity());
-        let (result, failed) = failing(number, || work(&mut drawing.crowd, &mut counted));
+        let answer = answer(setup, number);
+        let drawn = &mut drawing.crowd;
+        let (result, failed) = failing_with(number, answer, || work(drawn, &mut counted));
         let after = (objects(), counted.allocations(), drawing.crowd.capacity());
         let done = failed.is_none();
         match (result, failed) {
@@ -219,7 +228,7 @@ fn sweep_drawing(
                 assert!(OF_MEMORY.contains(&failed), "{failed} is ignored");
             }
             (Err(error), failed) => {
-                check_error(&error, failed.unwrap());
+                check_error(&error, failed.unwrap(), answer);
                 assert_eq!(after, before, "left over after {failed:?}");
             }
         }

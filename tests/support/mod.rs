@@ -16,7 +16,8 @@ mod gate;
 pub mod made;
 pub mod probe;
 
-use gate::{Change, End, Use};
+pub use gate::Change;
+use gate::{End, Use};
 use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
@@ -88,7 +89,7 @@ pub struct Setup {
 ///
 /// Otherwise each test's instance loads and unloads them. This takes more than twice as long as the
 /// creation of the instance and the device.
-fn keep_loaded() {
+pub fn keep_loaded() {
     static KEPT: OnceLock<(ash::Entry, ash::Instance)> = OnceLock::new();
     KEPT.get_or_init(|| {
         let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];

@@ -5,6 +5,7 @@ use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, Formats, Result, Surface};
 use super::image::{Generation, OBJECT};
+use super::rotation::Rotation;
 use ash::{khr, vk};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,8 +15,10 @@ pub(super) struct BuiltDesc<'a> {
     pub(super) loader: &'a khr::swapchain::Device,
     pub(super) surface: &'a Surface,
     pub(super) capabilities: vk::SurfaceCapabilitiesKHR,
-    /// Width and height, within the surface's capabilities and not empty.
+    /// Width and height of the images, within the surface's capabilities and not empty.
     pub(super) extent: vk::Extent2D,
+    pub(super) transform: vk::SurfaceTransformFlagsKHR,
+    pub(super) rotation: Rotation,
     pub(super) color_space: vk::ColorSpaceKHR,
     pub(super) present_mode: vk::PresentModeKHR,
     pub(super) formats: Formats,
@@ -29,6 +32,8 @@ pub(super) struct BuiltDesc<'a> {
 pub(super) struct Built {
     pub(super) handle: vk::SwapchainKHR,
     pub(super) extent: vk::Extent2D,
+    pub(super) transform: vk::SurfaceTransformFlagsKHR,
+    pub(super) rotation: Rotation,
     pub(super) images: Vec<Presentable>,
     pub(super) attachments: Option<Attachments>,
     pub(super) generation: Arc<Generation>,
@@ -49,6 +54,8 @@ impl Built {
         let mut built = Self {
             handle: create(desc)?,
             extent: desc.extent,
+            transform: desc.transform,
+            rotation: desc.rotation,
             images: Vec::new(),
             attachments: None,
             generation: Arc::default(),
@@ -154,7 +161,7 @@ fn create(desc: &BuiltDesc<'_>) -> Result<vk::SwapchainKHR> {
         .image_array_layers(1)
         .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
         .image_sharing_mode(vk::SharingMode::EXCLUSIVE)
-        .pre_transform(capabilities.current_transform)
+        .pre_transform(desc.transform)
         .composite_alpha(choose_alpha(capabilities.supported_composite_alpha))
         .present_mode(desc.present_mode)
         .clipped(true)
@@ -218,16 +225,29 @@ pub(super) fn choose_mode(
     Ok(vk::PresentModeKHR::FIFO)
 }
 
-/// The supported extent that is nearest to the requested one.
-pub(super) fn fit(capabilities: &vk::SurfaceCapabilitiesKHR, asked: vk::Extent2D) -> vk::Extent2D {
-    // If the surface leaves the extent open, its current extent is all ones.
-    if capabilities.current_extent.width != u32::MAX {
-        return capabilities.current_extent;
-    }
+/// The supported extent of images that is nearest to the requested one of the window.
+pub(super) fn fit(
+    capabilities: &vk::SurfaceCapabilitiesKHR,
+    asked: vk::Extent2D,
+    rotation: Rotation,
+) -> vk::Extent2D {
     let (min, max) = (capabilities.min_image_extent, capabilities.max_image_extent);
-    vk::Extent2D {
-        width: asked.width.min(max.width).max(min.width),
-        height: asked.height.min(max.height).max(min.height),
+    let clamped = |extent: vk::Extent2D| vk::Extent2D {
+        width: extent.width.min(max.width).max(min.width),
+        height: extent.height.min(max.height).max(min.height),
+    };
+    let current = capabilities.current_extent;
+    // If the surface leaves the extent open, its current extent is all ones.
+    if current.width == u32::MAX {
+        return clamped(rotation.turned(asked));
+    }
+    // Android reports the window's extent, and allows the turned one. A surface with one extent
+    // reports that of its images.
+    let turned = rotation.turned(current);
+    if clamped(turned) == turned {
+        turned
+    } else {
+        current
     }
 }
 

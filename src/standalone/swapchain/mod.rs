@@ -6,9 +6,11 @@
 
 mod built;
 mod image;
+mod rotation;
 mod shown;
 mod state;
 
 pub use image::SwapchainImage;
+pub use rotation::Rotation;
 pub use shown::{Acquire, PATIENCE};
 pub use state::{Swapchain, SwapchainDesc};

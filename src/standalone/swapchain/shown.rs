@@ -6,6 +6,7 @@ use super::super::image::whole;
 use super::super::{Context, FrameCommands, Result};
 use super::built::{Built, fit, is_empty};
 use super::image::{OBJECT, SwapchainImage};
+use super::rotation::choose_transform;
 use super::state::Swapchain;
 use ash::vk;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ enum Next {
 pub enum Acquire {
     /// An image to draw to.
     Image(SwapchainImage),
-    /// The window has no area. There is nothing to draw to until it has one.
+    /// The window has no area, or its surface was released. There is nothing to draw to for now.
     Minimised,
     /// The window changes faster than the swapchain can follow. Skip this frame.
     OutOfDate,
@@ -176,12 +177,10 @@ impl Swapchain {
         let result = unsafe { self.loader.0.queue_present(context.queue, &info) };
         // With these results, the presentation was queued or rejected. With others, the image stays
         // acquired.
-        let returned = matches!(
-            result,
-            Ok(_)
-                | Err(vk::Result::ERROR_OUT_OF_DATE_KHR)
-                | Err(vk::Result::ERROR_SURFACE_LOST_KHR)
-        );
+        let returned = match result {
+            Ok(_) | Err(vk::Result::ERROR_SURFACE_LOST_KHR) => true,
+            Err(result) => is_outdated(result),
+        };
         if let Some(built) = self.built.as_mut().filter(|_| returned) {
             built.acquired = built.acquired.saturating_sub(1);
         }
@@ -189,7 +188,7 @@ impl Swapchain {
         match result {
             Ok(false) => Ok(()),
             Ok(true) => self.suboptimal(context),
-            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+            Err(result) if is_outdated(result) => {
                 self.stale = true;
                 Ok(())
             }
@@ -215,7 +214,7 @@ impl Swapchain {
             )
         };
         let (index, suboptimal) = match next {
-            Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => {
+            Err(result) if is_outdated(result) => {
                 self.stale = true;
                 return Ok(Next::OutOfDate);
             }
@@ -244,12 +243,28 @@ impl Swapchain {
         Ok(Next::Image(image))
     }
 
-    /// Recreates the swapchain only if that would change its extent.
+    /// Recreates the swapchain only if that would change its extent or its transform.
     ///
-    /// Some window systems report a swapchain as suboptimal for as long as it lives.
+    /// Some window systems report a swapchain as suboptimal for as long as it lives. Android does
+    /// so while it rotates the images.
     fn suboptimal(&mut self, context: &Context) -> Result<()> {
-        let fitted = fit(&self.capabilities(context)?, self.asked);
-        self.stale |= fitted != self.extent();
+        let (Some(surface), Some(built)) = (&self.surface, &self.built) else {
+            return Ok(());
+        };
+        let capabilities = surface.capabilities(context.physical_device)?;
+        let (transform, rotation) = choose_transform(&capabilities, self.desc.pre_rotate)?;
+        let fitted = fit(&capabilities, self.asked, rotation);
+        self.stale |= fitted != built.extent || transform != built.transform;
         Ok(())
     }
+}
+
+/// Returns true if the swapchain must be recreated before it can be used again.
+///
+/// A display that a window covers alone can be taken from it by another program.
+fn is_outdated(result: vk::Result) -> bool {
+    matches!(
+        result,
+        vk::Result::ERROR_OUT_OF_DATE_KHR | vk::Result::ERROR_FULL_SCREEN_EXCLUSIVE_MODE_LOST_EXT
+    )
 }

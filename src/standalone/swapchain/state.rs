@@ -1,13 +1,12 @@
 //! The state of a swapchain: its settings, its images, and their recreation.
 
 use super::super::context::ContextId;
-use super::super::error::Check;
 use super::super::image_rules::{check_depth_usage, check_formats};
 use super::super::{Context, Formats, Result, StandaloneError, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use super::image::OBJECT;
+use super::rotation::{Rotation, choose_transform};
 use ash::{khr, vk};
-use std::mem::ManuallyDrop;
 
 /// Settings for a new [`Swapchain`].
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +28,12 @@ pub struct SwapchainDesc {
     pub depth_usage: vk::ImageUsageFlags,
     /// Preferred present mode. If the surface does not support it, FIFO is taken.
     pub present_mode: vk::PresentModeKHR,
+    /// Lets the program rotate what it draws, where the screen is turned against the window.
+    ///
+    /// Without it, the window system rotates the images if it can. On phones this costs power and
+    /// memory bandwidth. With it, multiply projections with [`Rotation::image_from_window`] of
+    /// [`Swapchain::rotation`] in every frame.
+    pub pre_rotate: bool,
 }
 
 impl Default for SwapchainDesc {
@@ -39,16 +44,70 @@ impl Default for SwapchainDesc {
             samples: vk::SampleCountFlags::TYPE_1,
             depth_usage: vk::ImageUsageFlags::empty(),
             present_mode: vk::PresentModeKHR::FIFO,
+            pre_rotate: false,
         }
     }
 }
 
 /// The images of a window, with their depth and multisampled colour images.
+///
+/// # Lost surfaces
+///
+/// A surface can be lost while the device keeps working. Calls then fail with
+/// [`StandaloneError::SurfaceLost`] until the swapchain gets a new surface:
+///
+/// 1. [`Swapchain::release_surface`], because many window systems allow a window one surface only,
+/// 2. [`Context::surface`] for the same window or another one,
+/// 3. [`Swapchain::set_surface`].
+///
+/// Context, pipelines and crowds stay as they are.
+///
+/// # Android
+///
+/// On Android, a window exists only while the app is in the foreground, and screens rotate.
+///
+/// - Create the context and the swapchain at the first `resumed` event of winit.
+/// - At `suspended`, call [`Swapchain::release_surface`] before the event handler returns. From
+///   then on, [`Swapchain::acquire`] returns [`Acquire::Minimised`](super::Acquire::Minimised).
+/// - At each later `resumed`, create a surface with [`Context::surface`] and pass it to
+///   [`Swapchain::set_surface`].
+/// - Pass the window's current size to `acquire`. The images follow it.
+/// - If the screen is turned, the system rotates the images, and reports them as suboptimal in
+///   every frame. They are not recreated for that. To avoid the cost of the rotation, set
+///   [`SwapchainDesc::pre_rotate`].
+///
+/// This was tested with a simulated window system only, not on a device.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use throng::ash::vk;
+/// use throng::glam::Mat4;
+/// use throng::standalone::{Context, Result, Swapchain, Window};
+///
+/// fn suspended(context: &mut Context, swapchain: &mut Swapchain) -> Result<()> {
+///     swapchain.release_surface(context)
+/// }
+///
+/// fn resumed(
+///     context: &mut Context,
+///     swapchain: &mut Swapchain,
+///     window: Arc<dyn Window>,
+///     extent: vk::Extent2D,
+/// ) -> Result<()> {
+///     let surface = context.surface(window)?;
+///     swapchain.set_surface(context, surface, extent)
+/// }
+///
+/// /// The projection for the image, from one for the window.
+/// fn rotated(swapchain: &Swapchain, clip_from_view: Mat4) -> Mat4 {
+///     swapchain.rotation().image_from_window() * clip_from_view
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Swapchain {
     pub(super) owner: ContextId,
     /// Leaked if `built` is leaked, because a surface must be destroyed after its swapchain.
-    pub(crate) surface: ManuallyDrop<Surface>,
+    pub(crate) surface: Option<Surface>,
     pub(crate) loader: Loader,
     pub(crate) desc: SwapchainDesc,
     pub(crate) format: vk::SurfaceFormatKHR,
@@ -103,7 +162,7 @@ impl Swapchain {
                 &context.instance,
                 &context.device,
             )),
-            surface: ManuallyDrop::new(surface),
+            surface: Some(surface),
             owner: context.id(),
             desc: *desc,
             built: None,
@@ -125,9 +184,26 @@ impl Swapchain {
         }
     }
 
-    /// Width and height in texels. Zero if there are no images.
+    /// Width and height of the images in texels. Zero if there are no images.
     pub fn extent(&self) -> vk::Extent2D {
         self.built.as_ref().map(|b| b.extent).unwrap_or_default()
+    }
+
+    /// The rotation to apply to everything that is drawn to the images.
+    ///
+    /// It is [`Rotation::None`] without [`SwapchainDesc::pre_rotate`], unless the surface cannot
+    /// rotate the images. It can change whenever the images are recreated.
+    #[must_use]
+    pub fn rotation(&self) -> Rotation {
+        self.built.as_ref().map(|b| b.rotation).unwrap_or_default()
+    }
+
+    /// Width and height as the viewer sees them, for the aspect ratio of projections.
+    ///
+    /// They are those of [`Swapchain::extent`], exchanged if [`Swapchain::rotation`] is a quarter
+    /// turn.
+    pub fn window_extent(&self) -> vk::Extent2D {
+        self.rotation().turned(self.extent())
     }
 
     /// The present mode in use.
@@ -164,8 +240,8 @@ impl Swapchain {
 
     /// Recreates the images for a window of `extent` physical pixels.
     ///
-    /// Waits for the device first. If the window has no area, this returns `false` and calls no
-    /// Vulkan function that creates anything.
+    /// Waits for the device first. If the window has no area, or if there is no surface, this
+    /// returns `false` and calls no Vulkan function that creates anything.
     ///
     /// # Errors
     ///
@@ -182,14 +258,31 @@ impl Swapchain {
         if is_empty(extent) {
             return Ok(false);
         }
-        let capabilities = self.capabilities(context)?;
-        let fitted = fit(&capabilities, extent);
+        let Some(surface) = &self.surface else {
+            return Ok(false);
+        };
+        let capabilities = surface.capabilities(context.physical_device)?;
+        let (transform, rotation) = choose_transform(&capabilities, self.desc.pre_rotate)?;
+        let fitted = fit(&capabilities, extent, rotation);
         if is_empty(fitted) {
             return Ok(false);
         }
         // The work that uses the old images has been submitted, but may not have finished.
         context.wait_idle()?;
-        let new = self.build(context, capabilities, fitted);
+        let desc = BuiltDesc {
+            loader: &self.loader.0,
+            surface,
+            capabilities,
+            extent: fitted,
+            transform,
+            rotation,
+            color_space: self.format.color_space,
+            present_mode: self.present_mode,
+            formats: self.formats(),
+            depth_usage: self.desc.depth_usage,
+            old: self.handle(),
+        };
+        let new = Built::new(context, &desc);
         if let Some(mut old) = self.built.take() {
             old.release(&self.loader.0, context);
             self.recreations += 1;
@@ -200,25 +293,56 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// Builds the images that replace the current ones.
-    pub(super) fn build(
-        &self,
+    /// Waits for the device, then destroys the images and the surface.
+    ///
+    /// Call it before the window goes away, for example when an app is suspended. Images that are
+    /// still acquired can no longer be submitted or presented. Does nothing without a surface.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the swapchain was created with another context, or if waiting fails.
+    /// Then nothing is destroyed. A lost device is no error.
+    pub fn release_surface(&mut self, context: &mut Context) -> Result<()> {
+        context.check_own(self.owner, OBJECT)?;
+        context.settle()?;
+        if let Some(mut built) = self.built.take() {
+            built.release(&self.loader.0, context);
+        }
+        self.surface = None;
+        self.stale = true;
+        Ok(())
+    }
+
+    /// Replaces the surface and recreates the images, for a window of `extent` physical pixels.
+    ///
+    /// The formats stay the same. The present mode is chosen again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the swapchain was created with another context, if the context cannot
+    /// present to the surface, or if the surface does not support the format. Then nothing changes.
+    /// Errors of [`Swapchain::release_surface`] and [`Swapchain::recreate`] are returned too. If
+    /// the images could not be created, the next [`Swapchain::acquire`] tries again.
+    pub fn set_surface(
+        &mut self,
         context: &mut Context,
-        capabilities: vk::SurfaceCapabilitiesKHR,
+        surface: Surface,
         extent: vk::Extent2D,
-    ) -> Result<Built> {
-        let desc = BuiltDesc {
-            loader: &self.loader.0,
-            surface: &self.surface,
-            capabilities,
-            extent,
-            color_space: self.format.color_space,
-            present_mode: self.present_mode,
-            formats: self.formats(),
-            depth_usage: self.desc.depth_usage,
-            old: self.handle(),
-        };
-        Built::new(context, &desc)
+    ) -> Result<()> {
+        context.check_own(self.owner, OBJECT)?;
+        context.check_surface(&surface)?;
+        let format = choose_format(context, &surface, self.format.format)?;
+        if format.format != self.format.format {
+            let format = self.format.format;
+            return Err(StandaloneError::SurfaceFormat { format });
+        }
+        let present_mode = choose_mode(context, &surface, self.desc.present_mode)?;
+        self.release_surface(context)?;
+        self.surface = Some(surface);
+        self.format = format;
+        self.present_mode = present_mode;
+        self.recreate(context, extent)?;
+        Ok(())
     }
 
     /// Waits for the device, then destroys the images and the surface.
@@ -232,28 +356,13 @@ impl Swapchain {
             built.release(&self.loader.0, context);
         }
     }
-
-    pub(crate) fn capabilities(&self, context: &Context) -> Result<vk::SurfaceCapabilitiesKHR> {
-        // SAFETY: the surface is alive, and belongs to the same instance as the device.
-        unsafe {
-            self.surface
-                .loader
-                .get_physical_device_surface_capabilities(
-                    context.physical_device,
-                    self.surface.handle,
-                )
-        }
-        .check("vkGetPhysicalDeviceSurfaceCapabilitiesKHR")
-    }
 }
 
 impl Drop for Swapchain {
     fn drop(&mut self) {
         if self.built.is_some() {
             log::warn!("a swapchain was dropped without destroy: its surface is leaked");
-            return;
+            std::mem::forget(self.surface.take());
         }
-        // SAFETY: it is dropped only here, and no longer has a swapchain.
-        unsafe { ManuallyDrop::drop(&mut self.surface) };
     }
 }

@@ -1,0 +1,319 @@
+//! Every call of a program with a window fails in every way that Vulkan allows.
+
+use crate::driver::{failing_with, reset, revive, stuck, traced};
+use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
+use crate::objects::{KINDS, objects};
+use crate::screen::{UPRIGHT, Window};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use throng::ash::vk;
+use throng::standalone::{
+    Acquire, Begin, Context, Frames, Result, StandaloneError, Swapchain, SwapchainDesc,
+};
+
+/// What a program shows in its window, as far as it was created.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub(crate) swapchain: Option<Swapchain>,
+    frames: Option<Frames>,
+}
+
+pub(crate) fn desc() -> SwapchainDesc {
+    SwapchainDesc {
+        samples: vk::SampleCountFlags::TYPE_4,
+        ..SwapchainDesc::default()
+    }
+}
+
+impl Shown {
+    /// Creates what is missing.
+    pub(crate) fn open(&mut self, context: &mut Context, desc: &SwapchainDesc) -> Result<()> {
+        if self.swapchain.is_none() {
+            let surface = context.surface(Arc::new(Window(1)))?;
+            self.swapchain = Some(Swapchain::new(context, surface, UPRIGHT, desc)?);
+        }
+        if self.frames.is_none() {
+            self.frames = Some(Frames::new(context, 2)?);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn swapchain(&mut self) -> &mut Swapchain {
+        self.swapchain.as_mut().unwrap()
+    }
+
+    /// Draws a frame, and presents it or drops its image. Returns false if there was no image.
+    pub(crate) fn frame(
+        &mut self,
+        context: &mut Context,
+        extent: vk::Extent2D,
+        presents: bool,
+    ) -> Result<bool> {
+        let swapchain = self.swapchain.as_mut().unwrap();
+        let frames = self.frames.as_mut().unwrap();
+        let frame = frames.begin(context)?;
+        let Acquire::Image(image) = swapchain.acquire(context, &frame, extent)? else {
+            return Ok(false);
+        };
+        if presents {
+            unsafe {
+                swapchain.begin(&context.device, frame.cmd, &image, &Begin::default());
+                swapchain.end(&context.device, frame.cmd, &image);
+                frames.submit(context, frame, Some(&image))?;
+                swapchain.present(context, image)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the swapchain a new surface of the same window.
+    pub(crate) fn renew_surface(&mut self, context: &mut Context) -> Result<()> {
+        self.swapchain().release_surface(context)?;
+        let surface = context.surface(Arc::new(Window(1)))?;
+        self.swapchain().set_surface(context, surface, UPRIGHT)
+    }
+
+    /// The whole life of the window: frames, another extent, a dropped image, another surface.
+    fn live(&mut self, context: &mut Context) -> Result<()> {
+        self.open(context, &desc())?;
+        let wide = vk::Extent2D {
+            width: 100,
+            ..UPRIGHT
+        };
+        for (extent, presents) in [
+            (UPRIGHT, true),
+            (UPRIGHT, true),
+            (wide, true),
+            (wide, false),
+            (wide, true),
+        ] {
+            self.frame(context, extent, presents)?;
+        }
+        self.renew_surface(context)?;
+        for _ in 0..3 {
+            self.frame(context, UPRIGHT, true)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&mut self, context: &mut Context) {
+        if let Some(swapchain) = self.swapchain.take() {
+            swapchain.destroy(context);
+        }
+        if let Some(frames) = self.frames.take() {
+            frames.destroy(context);
+        }
+    }
+}
+
+/// The results that a call may have besides those of every call.
+fn answers(call: &str) -> &'static [vk::Result] {
+    match call {
+        "vkAcquireNextImageKHR" | "vkQueuePresentKHR" => &[
+            vk::Result::ERROR_SURFACE_LOST_KHR,
+            vk::Result::ERROR_OUT_OF_DATE_KHR,
+            vk::Result::ERROR_FULL_SCREEN_EXCLUSIVE_MODE_LOST_EXT,
+            vk::Result::SUBOPTIMAL_KHR,
+        ],
+        "vkCreateAndroidSurfaceKHR" => &[vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR],
+        "vkCreateSwapchainKHR" => &[
+            vk::Result::ERROR_SURFACE_LOST_KHR,
+            vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR,
+            vk::Result::ERROR_INITIALIZATION_FAILED,
+        ],
+        _ if call.starts_with("vkGetPhysicalDeviceSurface") => {
+            &[vk::Result::ERROR_SURFACE_LOST_KHR]
+        }
+        _ => &[],
+    }
+}
+
+/// The results after which the program goes on without an error.
+const HARMLESS: [vk::Result; 3] = [
+    vk::Result::ERROR_OUT_OF_DATE_KHR,
+    vk::Result::ERROR_FULL_SCREEN_EXCLUSIVE_MODE_LOST_EXT,
+    vk::Result::SUBOPTIMAL_KHR,
+];
+
+/// Makes one call fail, and returns the error. Afterwards the program ends, or goes on.
+fn fail(
+    context: &mut Context,
+    (number, call, answer): (i64, &str, vk::Result),
+    goes_on: bool,
+) -> Option<StandaloneError> {
+    let before = objects();
+    let mut shown = Shown::default();
+    let (result, failed) = failing_with(number, answer, || shown.live(context));
+    assert_eq!(failed, Some(call), "call {number}");
+    let error = result.err();
+    match &error {
+        Some(error) => {
+            assert!(
+                !HARMLESS.contains(&answer),
+                "{error} for {call}, {answer:?}"
+            );
+            check(error, call, answer);
+        }
+        // The allocator has other memory to try, and what is destroyed waits again.
+        None => assert!(
+            HARMLESS.contains(&answer) || OF_MEMORY.contains(&call) || call == "vkDeviceWaitIdle",
+            "{answer:?} of {call} is ignored"
+        ),
+    }
+    if goes_on {
+        if matches!(error, Some(StandaloneError::SurfaceLost { .. })) && shown.swapchain.is_some() {
+            shown.renew_surface(context).unwrap();
+        }
+        let again = shown.live(context);
+        again.unwrap_or_else(|error| panic!("{error} after {answer:?} of {call}"));
+        assert!(shown.frame(context, UPRIGHT, true).unwrap());
+    }
+    shown.close(context);
+    assert_eq!(objects(), before, "left over after {answer:?} of {call}");
+    let messages = context.messages();
+    assert!(
+        messages.is_empty(),
+        "{answer:?} of {call} ({number}): {}",
+        messages.report()
+    );
+    revive();
+    error
+}
+
+#[test]
+fn every_call_of_a_window_can_fail() {
+    let _turn = alone();
+    let (mut context, surface) = context().unwrap();
+    drop(surface);
+    // The first life leaves memory to the allocator, which the second does not take again.
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let mut shown = Shown::default();
+        let result;
+        (result, calls) = traced(|| shown.live(&mut context));
+        result.unwrap();
+        shown.close(&mut context);
+    }
+    let mut tried = BTreeMap::<&str, usize>::new();
+    let mut named = false;
+    for (number, call) in (0..).zip(&calls) {
+        // Giving a name is the same everywhere.
+        if *call == "vkSetDebugUtilsObjectNameEXT" && std::mem::replace(&mut named, true) {
+            continue;
+        }
+        let mut all = MEMORY_ERRORS.to_vec();
+        all.push(LOST);
+        all.extend(answers(call));
+        for answer in all {
+            *tried.entry(call).or_default() += 1;
+            fail(&mut context, (number, call, answer), false);
+            if answer != LOST {
+                fail(&mut context, (number, call, answer), true);
+            }
+        }
+    }
+    finish(context);
+    println!(
+        "{} calls, {} failures: {tried:?}",
+        calls.len(),
+        tried.values().sum::<usize>()
+    );
+    for call in [
+        "vkAcquireNextImageKHR",
+        "vkAllocateCommandBuffers",
+        "vkBeginCommandBuffer",
+        "vkBindImageMemory",
+        "vkCreateCommandPool",
+        "vkCreateFence",
+        "vkCreateSemaphore",
+        "vkCreateSwapchainKHR",
+        "vkDeviceWaitIdle",
+        "vkEndCommandBuffer",
+        "vkGetSwapchainImagesKHR",
+        "vkQueuePresentKHR",
+        "vkQueueSubmit2",
+        "vkResetCommandPool",
+        "vkResetFences",
+        "vkWaitForFences",
+    ] {
+        assert!(tried.contains_key(call), "{call}");
+    }
+}
+
+#[test]
+fn a_context_that_is_not_made_leaves_nothing() {
+    let _turn = alone();
+    let (made, calls) = traced(context);
+    let (made, surface) = made.unwrap();
+    drop(surface);
+    finish(made);
+    let mut failures = 0;
+    for (number, call) in (0..).zip(&calls) {
+        let all = MEMORY_ERRORS.into_iter().chain([LOST]);
+        for answer in all.chain(answers(call).iter().copied()) {
+            let (made, failed) = failing_with(number, answer, context);
+            assert_eq!(failed, Some(*call), "call {number}");
+            match made {
+                Ok(_) => panic!("{answer:?} of {call} is ignored"),
+                Err(error) => check(&error, call, answer),
+            }
+            assert_eq!(objects(), [0; KINDS], "{answer:?} of {call}");
+            revive();
+            failures += 1;
+        }
+    }
+    println!("{} calls, {failures} failures: {calls:?}", calls.len());
+}
+
+/// A wait that runs out of memory is repeated before anything is destroyed.
+#[test]
+fn nothing_is_destroyed_before_the_device_is_idle() {
+    let _turn = alone();
+    let (mut context, surface) = context().unwrap();
+    drop(surface);
+    let before = objects();
+    let mut shown = Shown::default();
+    shown.live(&mut context).unwrap();
+    let (swapchain, frames) = (shown.swapchain.take(), shown.frames.take());
+    let fails = |work: &mut dyn FnMut()| {
+        let answer = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        let (((), calls), failed) = failing_with(0, answer, || traced(work));
+        assert_eq!(failed, Some("vkDeviceWaitIdle"));
+        assert_eq!(calls, ["vkDeviceWaitIdle"; 2]);
+    };
+    let (mut swapchain, mut frames) = (swapchain, frames);
+    fails(&mut || swapchain.take().unwrap().destroy(&mut context));
+    fails(&mut || frames.take().unwrap().destroy(&mut context));
+    assert_eq!(objects(), before);
+    let messages = context.messages();
+    let mut context = Some(context);
+    fails(&mut || drop(context.take()));
+    assert_eq!(objects(), [0; KINDS]);
+    assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// If the driver cannot wait at all, the device may use everything, so nothing is destroyed.
+#[test]
+fn what_may_be_in_use_is_leaked() {
+    let _turn = alone();
+    let (mut context, surface) = context().unwrap();
+    drop(surface);
+    let mut shown = Shown::default();
+    shown.live(&mut context).unwrap();
+    let before = objects();
+    let report = stuck(|| {
+        let kept = shown.swapchain().release_surface(&mut context);
+        assert!(
+            matches!(kept, Err(StandaloneError::Vulkan { .. })),
+            "{kept:?}"
+        );
+        shown.close(&mut context);
+        let messages = context.messages();
+        drop(context);
+        messages.report()
+    });
+    assert_eq!(objects(), before);
+    assert_eq!(report, "");
+    // The objects are leaked for good, and so is the device.
+    reset();
+}

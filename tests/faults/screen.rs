@@ -1,0 +1,253 @@
+//! A simulated window system that behaves as Android's: one screen, which rotates.
+
+use crate::driver::{answer, lock};
+use crate::objects::{SURFACES, count};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+use throng::ash::vk;
+use winit::raw_window_handle::{
+    AndroidNdkWindowHandle, DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle,
+    RawWindowHandle, WindowHandle,
+};
+
+pub(crate) const UPRIGHT: vk::Extent2D = vk::Extent2D {
+    width: 64,
+    height: 128,
+};
+pub(crate) const FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
+
+/// A window of the simulated screen, with its number. It can have one surface at a time.
+#[derive(Debug)]
+pub(crate) struct Window(pub(crate) usize);
+
+impl HasWindowHandle for Window {
+    fn window_handle(&self) -> Result<WindowHandle<'_>, HandleError> {
+        let number = std::ptr::without_provenance_mut(self.0);
+        let raw = AndroidNdkWindowHandle::new(NonNull::new(number).unwrap());
+        // SAFETY: the simulated screen takes the handle for a number.
+        Ok(unsafe { WindowHandle::borrow_raw(RawWindowHandle::AndroidNdk(raw)) })
+    }
+}
+
+impl HasDisplayHandle for Window {
+    fn display_handle(&self) -> Result<DisplayHandle<'_>, HandleError> {
+        Ok(DisplayHandle::android())
+    }
+}
+
+/// What the screen is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    /// The extent of its window. All ones if the images decide.
+    pub(crate) window: vk::Extent2D,
+    pub(crate) transform: vk::SurfaceTransformFlagsKHR,
+    pub(crate) transforms: vk::SurfaceTransformFlagsKHR,
+    pub(crate) format: vk::Format,
+}
+
+const FIRST: Screen = Screen {
+    window: UPRIGHT,
+    transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
+    transforms: vk::SurfaceTransformFlagsKHR::from_raw(0x1ff),
+    format: FORMAT,
+};
+
+pub(crate) struct Surface {
+    window: usize,
+    lost: bool,
+    /// The swapchain that is not retired.
+    pub(crate) swapchain: u64,
+}
+
+pub(crate) struct Swapchain {
+    pub(crate) surface: u64,
+    pub(crate) transform: vk::SurfaceTransformFlagsKHR,
+    pub(crate) images: Vec<(vk::Image, vk::DeviceMemory)>,
+    pub(crate) acquired: Vec<bool>,
+    pub(crate) next: usize,
+}
+
+pub(crate) struct State {
+    pub(crate) screen: Screen,
+    pub(crate) handles: u64,
+    pub(crate) surfaces: BTreeMap<u64, Surface>,
+    pub(crate) swapchains: BTreeMap<u64, Swapchain>,
+    /// The transform and the extent of every swapchain that was created.
+    pub(crate) created: Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)>,
+}
+
+pub(crate) static STATE: Mutex<State> = Mutex::new(State {
+    screen: FIRST,
+    handles: 0x5000,
+    surfaces: BTreeMap::new(),
+    swapchains: BTreeMap::new(),
+    created: Vec::new(),
+});
+
+/// Makes the screen as it is at first, without surfaces.
+pub(crate) fn reset() {
+    set(FIRST);
+    let mut state = lock(&STATE);
+    state.surfaces.clear();
+    state.swapchains.clear();
+    state.created.clear();
+}
+
+pub(crate) fn set(screen: Screen) {
+    lock(&STATE).screen = screen;
+}
+
+/// Turns the screen. Its window gets this extent.
+pub(crate) fn turn(transform: vk::SurfaceTransformFlagsKHR, window: vk::Extent2D) {
+    let screen = &mut lock(&STATE).screen;
+    (screen.transform, screen.window) = (transform, window);
+}
+
+/// Takes all surfaces away.
+pub(crate) fn lose() {
+    for surface in lock(&STATE).surfaces.values_mut() {
+        surface.lost = true;
+    }
+}
+
+/// The transform and extent of the swapchains that were created since this was called last.
+pub(crate) fn created() -> Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)> {
+    std::mem::take(&mut lock(&STATE).created)
+}
+
+pub(crate) type Device = *mut c_void;
+
+/// The answer of a call about a surface. A surface that is lost stays lost.
+pub(crate) fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
+    let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
+    let answer = answer(call);
+    let mut state = lock(&STATE);
+    let surface = state.surfaces.get_mut(&surface).expect("a live surface");
+    surface.lost |= answer == Some(lost);
+    answer.or_else(|| surface.lost.then_some(lost))
+}
+
+pub(crate) unsafe extern "system" fn create_surface(
+    _: Device,
+    info: *const vk::AndroidSurfaceCreateInfoKHR<'_>,
+    _: *const c_void,
+    out: *mut u64,
+) -> vk::Result {
+    if let Some(answer) = answer("vkCreateAndroidSurfaceKHR") {
+        return answer;
+    }
+    let window = unsafe { (*info).window }.addr();
+    let mut state = lock(&STATE);
+    if state.surfaces.values().any(|other| other.window == window) {
+        return vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
+    }
+    state.handles += 1;
+    let handle = state.handles;
+    let surface = Surface {
+        window,
+        lost: false,
+        swapchain: 0,
+    };
+    state.surfaces.insert(handle, surface);
+    unsafe { *out = handle };
+    count(SURFACES, 1);
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe extern "system" fn destroy_surface(_: Device, surface: u64, _: *const c_void) {
+    let mut state = lock(&STATE);
+    if state.surfaces.remove(&surface).is_some() {
+        count(SURFACES, -1);
+    }
+    let mut swapchains = state.swapchains.values();
+    assert!(
+        swapchains.all(|s| s.surface != surface),
+        "it has swapchains"
+    );
+}
+
+pub(crate) unsafe extern "system" fn support(
+    _: Device,
+    _: u32,
+    surface: u64,
+    out: *mut u32,
+) -> vk::Result {
+    if let Some(answer) = about("vkGetPhysicalDeviceSurfaceSupportKHR", surface) {
+        return answer;
+    }
+    unsafe { *out = vk::TRUE };
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe extern "system" fn capabilities(
+    _: Device,
+    surface: u64,
+    out: *mut vk::SurfaceCapabilitiesKHR,
+) -> vk::Result {
+    if let Some(answer) = about("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", surface) {
+        return answer;
+    }
+    let screen = lock(&STATE).screen;
+    let side = |width| vk::Extent2D {
+        width,
+        height: width,
+    };
+    let capabilities = vk::SurfaceCapabilitiesKHR {
+        min_image_count: 2,
+        max_image_count: 3,
+        current_extent: screen.window,
+        min_image_extent: side(1),
+        max_image_extent: side(4096),
+        max_image_array_layers: 1,
+        supported_transforms: screen.transforms,
+        current_transform: screen.transform,
+        supported_composite_alpha: vk::CompositeAlphaFlagsKHR::INHERIT,
+        supported_usage_flags: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+    };
+    unsafe { *out = capabilities };
+    vk::Result::SUCCESS
+}
+
+/// Writes a list as functions that enumerate something do.
+pub(crate) unsafe fn list<T>(items: &[T], number: *mut u32, out: *mut T) -> vk::Result {
+    unsafe {
+        if !out.is_null() {
+            assert!(*number as usize >= items.len());
+            out.copy_from_nonoverlapping(items.as_ptr(), items.len());
+        }
+        *number = items.len() as u32;
+    }
+    vk::Result::SUCCESS
+}
+
+pub(crate) unsafe extern "system" fn formats(
+    _: Device,
+    surface: u64,
+    number: *mut u32,
+    out: *mut vk::SurfaceFormatKHR,
+) -> vk::Result {
+    if let Some(answer) = about("vkGetPhysicalDeviceSurfaceFormatsKHR", surface) {
+        return answer;
+    }
+    let format = lock(&STATE).screen.format;
+    let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
+    let format = vk::SurfaceFormatKHR {
+        format,
+        color_space,
+    };
+    unsafe { list(&[format], number, out) }
+}
+
+pub(crate) unsafe extern "system" fn present_modes(
+    _: Device,
+    surface: u64,
+    number: *mut u32,
+    out: *mut vk::PresentModeKHR,
+) -> vk::Result {
+    if let Some(answer) = about("vkGetPhysicalDeviceSurfacePresentModesKHR", surface) {
+        return answer;
+    }
+    unsafe { list(&[vk::PresentModeKHR::FIFO], number, out) }
+}
