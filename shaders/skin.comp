@@ -1,5 +1,5 @@
-// The skin stage: morphs and skins the vertices of many instances of a character, and writes them to
-// device memory. A workgroup takes 64 vertices of one primitive (a chunk) of one instance.
+// The skin stage: morphs and skins the vertices of many instances of a character, and writes them
+// to device memory. A workgroup takes 64 vertices of one primitive (a chunk) of one instance.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 

@@ -8,7 +8,8 @@ layout(push_constant) uniform Draw {
     uint primitive;
 };
 
-// The camera is in the push constants, so set 0 needs no view. All palettes are at device addresses.
+// The camera is in the push constants, so set 0 needs no view. All palettes are at device
+// addresses.
 #define THRONG_NO_VIEW
 #include "include/throng.glsl"
 

@@ -1,5 +1,5 @@
-// Motion in the framebuffer since the last frame of the view: normalised device coordinates, now minus
-// then.
+// Motion in the framebuffer since the last frame of the view: normalised device coordinates, now
+// minus then.
 
 layout(location = 6) in vec4 in_now;
 layout(location = 7) in vec4 in_then;

@@ -37,8 +37,8 @@ float shadow_3x3(const vec2 at, const float layer, const float depth) {
     return sum / 9.0;
 }
 
-// The part of the sun's light that arrives. The point is moved off its surface, further on slopes. The
-// first layer that covers it counts.
+// The part of the sun's light that arrives. The point is moved off its surface, further on slopes.
+// The first layer that covers it counts.
 float sunlight(const ThrongSurface surface, const float n_dot_l) {
     for (uint layer = 0u; layer < min(throng_view.shadow_layers, THRONG_SHADOW_LAYERS); ++layer) {
         mat4 shadow_from_world = throng_view.shadow_from_world[layer];
@@ -71,9 +71,9 @@ vec3 sky(const vec3 direction) {
 }
 
 // Light towards the eye: a GGX lobe over Lambert's law, after glTF 2.0, appendix B, with the
-// height-correlated visibility of Heitz, "Understanding the Masking-Shadowing Function", 2014, and an
-// environment term after Karis, "Physically Based Shading on Mobile", 2014. A light colour is what a
-// white, rough surface reflects: the factor pi of the integral is in it.
+// height-correlated visibility of Heitz, "Understanding the Masking-Shadowing Function", 2014, and
+// an environment term after Karis, "Physically Based Shading on Mobile", 2014. A light colour is
+// what a white, rough surface reflects: the factor pi of the integral is in it.
 vec3 shade(const ThrongSurface surface) {
     if (surface.unlit) {
         return surface.base_color.rgb;

@@ -54,8 +54,8 @@ struct ThrongPrimitive {
     uint flags;              // THRONG_*
     uint positions;          // 4 words a vertex, aligned to 4: f32 x, y, z; normal as octahedral
                              // snorm16 x 2
-    uint joints;             // blocks of four indices: 1 word each, or 2, aligned to 2, with 16 bits
-    uint weights;            // blocks of four unorm16: 2 words each, aligned to 2; or unorm8: 1 word
+    uint joints;             // blocks of four indices: 1 word each; with 16 bits 2, aligned to 2
+    uint weights;            // blocks of four unorm16: 2 words, aligned to 2; of unorm8: 1 word
     uint uvs;                // 2 words a vertex, aligned to 2: f32 u, v
     uint colors;             // 2 words a vertex, aligned to 2: unorm16 r, g, b, a
     uint material;           // index of its material
@@ -77,7 +77,7 @@ struct ThrongView {
     mat4 clip_from_world;           // with jitter, for drawing
     mat4 steady_clip_from_world;    // without jitter
     mat4 previous_clip_from_world;  // without jitter, of the last frame of the view
-    vec4 eye;            // xyz: world; w: 1 for a position, 0 for the direction to an orthographic eye
+    vec4 eye;            // xyz: world; w: 1, or 0 for the direction to an orthographic eye
     vec4 sun_direction;  // xyz: world, towards the sun, unit
     vec4 sun_color;      // linear, includes intensity
     vec4 sky_color;      // linear, light from straight above
@@ -113,7 +113,9 @@ layout(set = THRONG_SET, binding = 2, std430) readonly buffer ThrongInstances {
 layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongVisible {
     uint throng_visible[];
 };
-layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongMorphs { uint throng_morphs[]; };
+layout(set = THRONG_SET, binding = 3, std430) readonly buffer ThrongMorphs {
+    uint throng_morphs[];
+};
 
 #ifdef THRONG_WRITES_SKINNED
 layout(set = THRONG_SET, binding = 4, std430) buffer ThrongSkinned { uint throng_skinned[]; };

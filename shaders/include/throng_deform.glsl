@@ -1,7 +1,7 @@
 // Morph targets, skinning and deformed vertices. A part of throng.glsl.
 
-// A vertex in mesh or character space. Normal and tangent are unit vectors if the primitive has them,
-// otherwise zero. The tangent's w is the sign of the bitangent cross(normal, tangent) * w.
+// A vertex in mesh or character space. Normal and tangent are unit vectors if the primitive has
+// them, otherwise zero. The tangent's w is the sign of the bitangent cross(normal, tangent) * w.
 struct ThrongVertex {
     vec3 position;
     vec3 normal;
@@ -19,8 +19,8 @@ uint throng_morph_word(const ThrongPose pose, const uint at) {
     return throng_morphs[at];
 }
 
-// The number of active morph weights. The list has this count first, then the index and the value of
-// each weight that is not 0.
+// The number of active morph weights. The list has this count first, then the index and the value
+// of each weight that is not 0.
 uint throng_morph_count(const ThrongPose pose, const uint primitive) {
     if (throng_primitives[primitive].target_count == 0u || pose.morphs == THRONG_NONE) {
         return 0u;
@@ -200,7 +200,8 @@ ThrongVertex throng_deform(const ThrongInstance instance, const uint primitive, 
 }
 
 // The position alone, with the bits of throng_deform: for passes that write only depth.
-vec3 throng_deform_position(const ThrongInstance instance, const uint primitive, const uint vertex) {
+vec3 throng_deform_position(const ThrongInstance instance, const uint primitive,
+                            const uint vertex) {
     vec3 model;
     if (instance.skinned == THRONG_NONE) {
         model = throng_skin_position(throng_pose(instance), primitive, vertex);

@@ -1,8 +1,8 @@
 // Palettes and how their entries are blended. A part of throng.glsl.
 //
 // All variables on the way to a position are `precise`: whichever pass a shader belongs to, and
-// whatever else it computes, the bits of a position are the same. Depth prepasses and motion vectors
-// rely on it. dot() and cross() cannot be precise, so they are written out.
+// whatever else it computes, the bits of a position are the same. Depth prepasses and motion
+// vectors rely on it. dot() and cross() cannot be precise, so they are written out.
 
 struct ThrongMatrix {
     vec4 rows[3];

@@ -1,7 +1,7 @@
 // The streams of a primitive. A part of throng.glsl.
 //
-// A stream is read in as few loads as its layout allows: position and normal in one, a block of four
-// joints or weights in one.
+// A stream is read in as few loads as its layout allows: position and normal in one, a block of
+// four joints or weights in one.
 
 // A vertex's position, as bits, and its packed normal.
 uvec4 throng_position_words(const uint primitive, const uint vertex) {

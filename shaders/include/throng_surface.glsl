@@ -2,11 +2,11 @@
 //
 // Public: include it in a fragment shader of your own (MaterialDesc) and call throng_surface().
 //
-// Set 0 is throng's. Sets 1 and up are yours. A shader may define these before it includes the file:
+// Set 0 is throng's. Sets 1 and up are yours. A shader may define these before it includes the
+// file:
 //   THRONG_SET        number of the set (default 0)
-//   THRONG_BINDLESS   the device has descriptor indexing and the engine enabled it: all textures of a
-//                     character are in one array (SetLayout::is_bindless). It needs
-//                     GL_EXT_nonuniform_qualifier.
+//   THRONG_BINDLESS   descriptor indexing is enabled, and all textures of a character are in one
+//                     array (SetLayout::is_bindless). It needs GL_EXT_nonuniform_qualifier.
 //   THRONG_PUSH       members of your own push constants, from offset 16 on:
 //                     #define THRONG_PUSH layout(offset = 16) vec4 rim;
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
@@ -25,7 +25,7 @@ const uint THRONG_UNLIT = 4u;
 const uint THRONG_TEXTURE_SHIFT = 8u;  // five bits: which textures exist, in the order below
 
 // ThrongTexture.uv_set
-const uint THRONG_UV_SECOND = 1u;       // the second set of texture coordinates; otherwise the first
+const uint THRONG_UV_SECOND = 1u;       // the second set of coordinates; otherwise the first
 const uint THRONG_UV_TRANSFORMED = 2u;  // otherwise matrix and offset change nothing
 
 // The textures of a material.
@@ -158,9 +158,9 @@ vec3 throng_to_eye() {
     return throng_view.eye.xyz - throng_in_position * throng_view.eye.w;
 }
 
-// The change of the inputs from pixel to pixel, along x and y of the framebuffer. A shader takes them
-// at its start, because derivatives inside of branches are undefined. lavapipe's are wrong there at
-// edges even if all pixels take the same branch.
+// The change of the inputs from pixel to pixel, along x and y of the framebuffer. A shader takes
+// them at its start, because derivatives inside of branches are undefined. lavapipe's are wrong
+// there at edges even if all pixels take the same branch.
 struct ThrongSlopes {
     vec3 position[2];
     vec4 uv[2];
@@ -200,8 +200,8 @@ mat3 throng_derived_frame(const ThrongSlopes slopes, const vec3 normal, const ui
     return mat3(tangent * scale, bitangent * scale, normal);
 }
 
-// The surface at this fragment, also in the hole of a mask. Call it in uniform control flow, before any
-// discard.
+// The surface at this fragment, also in the hole of a mask. Call it in uniform control flow, before
+// any discard.
 ThrongSurface throng_surface() {
     ThrongSlopes slopes = throng_slopes();
     ThrongSurface surface;
@@ -241,7 +241,8 @@ ThrongSurface throng_surface() {
     }
     surface.occlusion = 1.0;
     if (throng_has_texture(THRONG_OCCLUSION)) {
-        surface.occlusion = mix(1.0, THRONG_SAMPLE(THRONG_OCCLUSION).r, THRONG_MATERIAL.occlusion_strength);
+        float occlusion = THRONG_SAMPLE(THRONG_OCCLUSION).r;
+        surface.occlusion = mix(1.0, occlusion, THRONG_MATERIAL.occlusion_strength);
     }
     surface.emissive = THRONG_MATERIAL.emissive;
     if (throng_has_texture(THRONG_EMISSIVE)) {

@@ -1,4 +1,5 @@
-// How matrices and dual quaternions transform points, directions and normals. A part of throng.glsl.
+// How matrices and dual quaternions transform points, directions and normals. A part of
+// throng.glsl.
 
 vec3 throng_transform_point(const vec4 rows[3], const vec3 point) {
     precise vec3 result = vec3(
@@ -31,8 +32,8 @@ float throng_handedness(const vec4 rows[3]) {
 
 // Normals are transformed by the cofactor matrix times the sign of the determinant. That is the
 // inverse transpose up to a positive factor, without a division, and right under mirroring and
-// non-uniform scale. The matrix is scaled to a largest element of 1 first, because small scales would
-// underflow.
+// non-uniform scale. The matrix is scaled to a largest element of 1 first, because small scales
+// would underflow.
 vec3 throng_transform_normal(const vec4 rows[3], const vec3 normal) {
     vec3 a = rows[0].xyz, b = rows[1].xyz, c = rows[2].xyz;
     vec3 m = max(max(abs(a), abs(b)), abs(c));
@@ -74,10 +75,10 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
     return clip;
 }
 
-// Triangles that follow one joint that may mirror them are drawn twice, with either front face. This
-// says whether a draw is the right one for an instance. `flip` is THRONG_NONE for all other draws.
-// Otherwise it is the palette entry that decides, times 2, plus 1 if the draw is for instances where
-// that entry mirrors.
+// Triangles that follow one joint that may mirror them are drawn twice, with either front face.
+// This says whether a draw is the right one for an instance. `flip` is THRONG_NONE for all other
+// draws. Otherwise it is the palette entry that decides, times 2, plus 1 if the draw is for
+// instances where that entry mirrors.
 bool throng_faces(const ThrongInstance instance, const uint flip) {
     if (flip == THRONG_NONE) {
         return true;

@@ -1,4 +1,5 @@
-// Test only: a static mesh of an engine that knows nothing of throng: positions from a vertex buffer.
+// Test only: a static mesh of an engine that knows nothing of throng: positions from a vertex
+// buffer.
 #version 460
 
 layout(location = 0) in vec3 in_position;
@@ -15,6 +16,7 @@ void main() {
         vec4 row = world_from_model[r];
         world[r] = row.x * p.x + row.y * p.y + row.z * p.z + row.w;
     }
-    precise vec4 clip = clip_from_world[0] * world.x + clip_from_world[1] * world.y + clip_from_world[2] * world.z + clip_from_world[3];
+    precise vec4 clip = clip_from_world[0] * world.x + clip_from_world[1] * world.y
+                        + clip_from_world[2] * world.z + clip_from_world[3];
     gl_Position = clip;
 }

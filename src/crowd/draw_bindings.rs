@@ -21,7 +21,8 @@ pub struct DrawBindings {
     pub dynamic_offsets: [u32; 2],
     /// The device address of this frame's palettes in the ring.
     ///
-    /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the view.
+    /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the
+    /// view.
     pub ring_palettes: vk::DeviceAddress,
     /// Visible instances of the character whose transform is not flipped.
     ///

@@ -258,8 +258,9 @@ impl Crowd {
     /// [`Error::NotFound`] if the frame index does not exist.
     ///
     /// # Safety
-    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it reads
-    /// nothing of the frame index before it is prepared again, because records have addresses.
+    /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it
+    /// reads nothing of the frame index before it is prepared again, because records have
+    /// addresses.
     #[doc(hidden)]
     pub unsafe fn poison_frame(
         &mut self,

@@ -42,7 +42,8 @@ pub struct MemoryBlock {
     pub handle: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: the pointer is only an address. Code that writes through it is unsafe and says why it may.
+// SAFETY: the pointer is only an address. Code that writes through it is unsafe and says why it
+// may.
 unsafe impl Send for MemoryBlock {}
 // SAFETY: as above.
 unsafe impl Sync for MemoryBlock {}

@@ -68,8 +68,8 @@ pub struct GpuPrimitive {
     pub positions: u32,
     /// Word offset; blocks of four joint indices.
     ///
-    /// A block has one word, or two with [`Self::JOINTS_U16`]. The offset is then a multiple of 2. A
-    /// vertex has one block for every four influences, or part of four.
+    /// A block has one word, or two with [`Self::JOINTS_U16`]. The offset is then a multiple of 2.
+    /// A vertex has one block for every four influences, or part of four.
     pub joints: u32,
     /// Word offset; blocks of four weights, unused if `influences` is 1.
     ///

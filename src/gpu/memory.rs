@@ -246,8 +246,8 @@ impl Buffer {
         // allowed.
         unsafe { device.raw.destroy_buffer(self.handle, None) };
         self.handle = vk::Buffer::null();
-        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more, and
-        // it is not in use, by this function's contract.
+        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more,
+        // and it is not in use, by this function's contract.
         unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }
@@ -364,8 +364,8 @@ impl Image {
             device.raw.destroy_image(self.handle, None);
         }
         self.handle = vk::Image::null();
-        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more, and
-        // it is not in use, by this function's contract.
+        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more,
+        // and it is not in use, by this function's contract.
         unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }

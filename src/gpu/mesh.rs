@@ -225,8 +225,8 @@ impl SkinnedMesh {
         &self.skinned
     }
 
-    /// The skin stage's work list for an instance: its first word in the mesh buffer, and the number
-    /// of workgroups.
+    /// The skin stage's work list for an instance: its first word in the mesh buffer, and the
+    /// number of workgroups.
     pub(crate) fn chunks(&self) -> (u32, u32) {
         self.chunks
     }
@@ -254,8 +254,8 @@ impl SkinnedMesh {
 
     /// The number of sets that its materials need, and the number of textures in each.
     ///
-    /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and has
-    /// space for all of the character's textures. Otherwise each material has a set of its own.
+    /// One set serves all materials if the layout is [bindless](super::SetLayout::is_bindless) and
+    /// has space for all of the character's textures. Otherwise each material has a set of its own.
     /// [`super::SetLayout::allocate`] takes this number of textures for each set.
     #[must_use]
     pub fn sets(&self) -> (u32, u32) {
@@ -268,9 +268,9 @@ impl SkinnedMesh {
 
     /// The textures of a set, for combined image samplers.
     ///
-    /// `set` is an index below the number of [`Self::sets`]. The textures of one material are in the
-    /// order of [`Material::textures`]. If the material lacks a texture, a white texel takes its
-    /// place. For an index that does not exist, they are those of material 0.
+    /// `set` is an index below the number of [`Self::sets`]. The textures of one material are in
+    /// the order of [`Material::textures`]. If the material lacks a texture, a white texel takes
+    /// its place. For an index that does not exist, they are those of material 0.
     #[must_use]
     pub fn textures(&self, set: u32) -> Vec<vk::DescriptorImageInfo> {
         if self.textures.are_shared() {

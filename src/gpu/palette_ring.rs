@@ -140,8 +140,8 @@ impl PaletteRing {
     /// The device address of the part of `frame_index`.
     ///
     /// For an index that does not exist, it is that of the last one. The skin stage and shaders
-    /// (`THRONG_RING_PALETTES`) take it. Instances may also have the address of their own palette in
-    /// the part.
+    /// (`THRONG_RING_PALETTES`) take it. Instances may also have the address of their own palette
+    /// in the part.
     #[must_use]
     pub fn address(&self, frame_index: u32) -> vk::DeviceAddress {
         self.ring.address(frame_index)

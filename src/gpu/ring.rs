@@ -26,7 +26,8 @@ pub(crate) struct RingDesc<'a> {
     /// Dynamic offsets are multiples of this and of what the device demands.
     pub(crate) alignment: u64,
     /// If it has `SHADER_DEVICE_ADDRESS`, shaders read the ring through [`Ring::address`].
-    /// Otherwise they read it through a descriptor with a dynamic offset, and limits on these apply.
+    /// Otherwise they read it through a descriptor with a dynamic offset, and limits on these
+    /// apply.
     pub(crate) usage: vk::BufferUsageFlags,
     pub(crate) memory: RingMemory,
 }
@@ -192,8 +193,8 @@ impl Ring {
         u64::from(frame_index) * self.frame_bytes
     }
 
-    /// The dynamic offset of a frame index: [`Self::start`]. `new` keeps a ring with dynamic offsets
-    /// within 32 bits.
+    /// The dynamic offset of a frame index: [`Self::start`]. `new` keeps a ring with dynamic
+    /// offsets within 32 bits.
     pub(crate) fn offset(&self, frame_index: u32) -> u32 {
         self.start(frame_index) as u32
     }

@@ -66,8 +66,8 @@ pub struct SetBuffers<'a> {
 
 /// The stages that see the instances and what deforms them.
 ///
-/// The fragment stage is not among them. So a frame may change instances while the last one is still
-/// shading its pixels.
+/// The fragment stage is not among them. So a frame may change instances while the last one is
+/// still shading its pixels.
 const DEFORMS: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::COMPUTE.as_raw(),
 );

@@ -29,6 +29,7 @@ mod support;
 mod swapchains;
 
 mod alignment;
+mod barriers;
 mod leaks;
 mod lives;
 mod pipelines;

@@ -73,3 +73,22 @@ fn every_constant_is_read() {
         assert!(constants(glsl).count() > 5);
     }
 }
+
+/// The text for engines is what `throng.glsl` includes, in its order, without include lines.
+#[test]
+fn the_text_for_engines_is_that_of_the_files() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders/include");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let whole = read("throng.glsl");
+    let included = whole
+        .lines()
+        .filter_map(|line| line.strip_prefix("#include "));
+    let parts: Vec<String> = included.map(|name| read(name.trim_matches('"'))).collect();
+    assert!(parts.len() > 3);
+    let guard = "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n";
+    assert_eq!(
+        SetLayout::GLSL,
+        format!("{guard}{}#endif\n", parts.concat())
+    );
+    assert!(!SetLayout::GLSL.contains("#include"));
+}

@@ -3,7 +3,8 @@
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The shaders of the library, with a limit on their size in bytes: about 5 % above the present one.
+/// The shaders of the library, with a limit on their size in bytes: about 5 % above the present
+/// one.
 ///
 /// Some drivers are slow to compile large modules, or fail.
 const MODULES: [(&str, usize); 16] = [

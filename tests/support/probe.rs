@@ -135,8 +135,8 @@ impl Probe {
         }
     }
 
-    /// Dispatches workgroups of 64 for `count` invocations, rounded up. `ring` is the address of the
-    /// palettes in the ring.
+    /// Dispatches workgroups of 64 for `count` invocations, rounded up. `ring` is the address of
+    /// the palettes in the ring.
     pub fn run(
         &self,
         (device, cmd): (&ash::Device, vk::CommandBuffer),

@@ -4,6 +4,7 @@ mod blend;
 mod made;
 mod normals;
 mod passes;
+mod pushed;
 mod samplers;
 mod shade;
 mod sunlight;

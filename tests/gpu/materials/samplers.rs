@@ -109,6 +109,7 @@ fn textures_that_do_not_fit_one_set_are_drawn_from_several() {
         let made = squares();
         let mut usual = Stage::new(setup);
         let all = usual.alone(setup, &made, &HERE, &camera());
+        usual.destroy(setup);
         let instance = instance(setup);
         let mut few = stage(setup, &instance);
         let id = few.add(setup, &made);
@@ -121,6 +122,5 @@ fn textures_that_do_not_fit_one_set_are_drawn_from_several() {
         let covered = drawn.chunks_exact(4).filter(|texel| **texel != background);
         assert!(covered.count() > 500);
         few.destroy(setup);
-        usual.destroy(setup);
     });
 }

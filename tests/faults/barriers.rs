@@ -1,0 +1,231 @@
+//! Every copy and dispatch of a frame is ordered with what reads and wrote its data.
+//!
+//! Shaders read palettes and histories through addresses, which synchronization validation does not
+//! follow. So this test records the commands themselves, and checks the barriers between them.
+
+use crate::drawing::{ROOM, populate};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
+use crate::support::{Setup, each, view};
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use throng::ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use throng::ash::{self, vk};
+use throng::glam::Vec3;
+use throng::{Crowd, Gpu, View};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Command {
+    Copy,
+    Dispatch,
+    Draw,
+    Barrier {
+        before: (Stage, Access),
+        after: (Stage, Access),
+    },
+}
+
+static COMMANDS: Mutex<Vec<Command>> = Mutex::new(Vec::new());
+static REAL: [AtomicPtr<c_void>; 4] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 4];
+
+fn note(command: Command) {
+    COMMANDS.lock().unwrap().push(command);
+}
+
+unsafe extern "system" fn copy(
+    cmd: vk::CommandBuffer,
+    from: vk::Buffer,
+    to: vk::Buffer,
+    count: u32,
+    regions: *const vk::BufferCopy,
+) {
+    note(Command::Copy);
+    type Real = unsafe extern "system" fn(
+        vk::CommandBuffer,
+        vk::Buffer,
+        vk::Buffer,
+        u32,
+        *const vk::BufferCopy,
+    );
+    unsafe { transmute::<*mut c_void, Real>(REAL[0].load(Relaxed))(cmd, from, to, count, regions) };
+}
+
+unsafe extern "system" fn dispatch(cmd: vk::CommandBuffer, x: u32, y: u32, z: u32) {
+    note(Command::Dispatch);
+    type Real = unsafe extern "system" fn(vk::CommandBuffer, u32, u32, u32);
+    unsafe { transmute::<*mut c_void, Real>(REAL[1].load(Relaxed))(cmd, x, y, z) };
+}
+
+unsafe extern "system" fn draw(
+    cmd: vk::CommandBuffer,
+    indices: u32,
+    instances: u32,
+    first: u32,
+    offset: i32,
+    instance: u32,
+) {
+    note(Command::Draw);
+    type Real = unsafe extern "system" fn(vk::CommandBuffer, u32, u32, u32, i32, u32);
+    let real = unsafe { transmute::<*mut c_void, Real>(REAL[2].load(Relaxed)) };
+    unsafe { real(cmd, indices, instances, first, offset, instance) };
+}
+
+unsafe extern "system" fn barrier(cmd: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
+    type Real = unsafe extern "system" fn(vk::CommandBuffer, *const vk::DependencyInfo<'_>);
+    unsafe {
+        let memory = (*info).p_memory_barriers;
+        for at in 0..(*info).memory_barrier_count as usize {
+            let one = &*memory.add(at);
+            note(Command::Barrier {
+                before: (one.src_stage_mask, one.src_access_mask),
+                after: (one.dst_stage_mask, one.dst_access_mask),
+            });
+        }
+        transmute::<*mut c_void, Real>(REAL[3].load(Relaxed))(cmd, info);
+    }
+}
+
+/// The setup's device, which notes these commands.
+fn noting(setup: &Setup) -> ash::Device {
+    let context = &setup.context;
+    let handle = context.device.handle();
+    let own: [(&CStr, *const c_void); 4] = [
+        (c"vkCmdCopyBuffer", copy as *const c_void),
+        (c"vkCmdDispatch", dispatch as *const c_void),
+        (c"vkCmdDrawIndexed", draw as *const c_void),
+        (c"vkCmdPipelineBarrier2", barrier as *const c_void),
+    ];
+    let load = |name: &CStr| {
+        let real = unsafe { context.instance.get_device_proc_addr(handle, name.as_ptr()) };
+        let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
+        for ((own, function), place) in own.iter().zip(&REAL) {
+            if *own == name {
+                place.store(real.cast_mut(), Relaxed);
+                return *function;
+            }
+        }
+        real
+    };
+    unsafe { ash::Device::load_with(load, handle) }
+}
+
+/// The commands of a third frame: everything is uploaded, and both halves of the history exist.
+fn commands(setup: &mut Setup) -> Vec<Command> {
+    let device = noting(setup);
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
+    let desc = setup.crowd_desc(2, ROOM);
+    let (gpu, mut allocator) = setup.parts();
+    let gpu = Gpu {
+        device: &device,
+        ..gpu
+    };
+    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
+    populate(&mut crowd, &mut allocator);
+    drop(allocator);
+    let target = target(&mut setup.context);
+    let pass = pass(&mut crowd, &target, false);
+    for number in 0..3 {
+        let frame_index = number % 2;
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
+        let context = &mut setup.context;
+        let view = View {
+            history: Some(0),
+            ..view(Vec3::new(0.4, 2.0, 6.0), Vec3::new(0.0, 1.5, 0.0), EXTENT)
+        };
+        COMMANDS.lock().unwrap().clear();
+        unsafe {
+            let allocator = &mut context.allocator();
+            let time_s = 0.1 * f64::from(number);
+            let mut frame = crowd.begin_frame(allocator, frame_index, time_s).unwrap();
+            let views = frame.record_prepare(cmd, &[view]).unwrap();
+            target.begin(&context.device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, views[0], pass).unwrap();
+            target.end(&context.device, cmd);
+        }
+        frames_in_flight.submit(context, frame_index);
+    }
+    setup.context.wait_idle().unwrap();
+    frames_in_flight.destroy(&setup.context);
+    target.destroy(&mut setup.context);
+    setup.destroy(crowd);
+    COMMANDS.lock().unwrap().clone()
+}
+
+const READERS: Stage =
+    Stage::from_raw(Stage::VERTEX_SHADER.as_raw() | Stage::COMPUTE_SHADER.as_raw());
+
+/// What a barrier orders must hold: the data that copies and dispatches write is visible to the
+/// dispatches and draws after them, and they wait for the earlier frame's readers.
+///
+/// Returns the first command that breaks the rule.
+fn unordered(commands: &[Command]) -> Option<usize> {
+    // Writes that no barrier has made visible to shaders yet.
+    let (mut copied, mut dispatched) = (false, false);
+    // True if a barrier has ordered the next copy, or dispatch, after the last frame's readers.
+    let (mut copies_wait, mut dispatches_wait) = (false, false);
+    for (at, command) in commands.iter().enumerate() {
+        match *command {
+            Command::Barrier { before, after } => {
+                let reads = Access::SHADER_STORAGE_READ;
+                let shaders = after.0.contains(READERS) && after.1.contains(reads);
+                let skin = after.0.contains(Stage::COMPUTE_SHADER) && after.1.contains(reads);
+                let from_copy =
+                    before.0.contains(Stage::COPY) && before.1.contains(Access::TRANSFER_WRITE);
+                let from_compute = before.0.contains(Stage::COMPUTE_SHADER)
+                    && before.1.contains(Access::SHADER_STORAGE_WRITE);
+                copied &= !(from_copy && (shaders || skin));
+                dispatched &= !(from_compute && shaders);
+                copies_wait |= before.0.contains(READERS) && after.0.contains(Stage::COPY);
+                dispatches_wait |=
+                    before.0.contains(READERS) && after.0.contains(Stage::COMPUTE_SHADER);
+            }
+            Command::Copy => {
+                if !copies_wait {
+                    return Some(at);
+                }
+                copied = true;
+            }
+            Command::Dispatch => {
+                if copied || !dispatches_wait {
+                    return Some(at);
+                }
+                dispatched = true;
+            }
+            Command::Draw => {
+                if copied || dispatched {
+                    return Some(at);
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn what_shaders_read_through_addresses_is_ordered() {
+    each(|setup| {
+        let commands = commands(setup);
+        let count = |wanted: Command| commands.iter().filter(|one| **one == wanted).count();
+        // The history alone has four copies; the skin stage has a dispatch.
+        assert!(
+            count(Command::Copy) >= 4 && count(Command::Dispatch) >= 1,
+            "{commands:#?}"
+        );
+        assert!(count(Command::Draw) > 0);
+        assert_eq!(unordered(&commands), None, "{commands:#?}");
+        // The check is not blind: some barriers are needed, and without each the order breaks.
+        let needed = (0..commands.len()).filter(|at| {
+            let mut fewer = commands.clone();
+            let left_out = fewer.remove(*at);
+            matches!(left_out, Command::Barrier { .. }) && unordered(&fewer).is_some()
+        });
+        assert!(needed.count() >= 2, "{commands:#?}");
+        // The fragment stage of the frame before is waited for only by copies that replace views.
+        let waits = commands.iter().filter(|one| {
+            matches!(one, Command::Barrier { before, after }
+                if before.0.contains(Stage::FRAGMENT_SHADER) && !after.0.contains(Stage::COPY))
+        });
+        assert_eq!(waits.count(), 0, "{commands:#?}");
+    });
+}
