@@ -19,8 +19,7 @@ fn key_times_that_are_not_allowed() {
         let accessor = b.accessor("SCALAR", F32, &times);
         b.json["animations"][0]["samplers"][0]["input"] = json!(accessor);
         let words = format!(
-            "f: animation 0, samplers[0].input: the time of key {key} is {value}, which is not \
-             allowed"
+            "f: animation 0, samplers[0].input: the time of key {key} is {value}, must be finite"
         );
         assert_eq!(refused(&b.glb()), words);
     }

@@ -66,11 +66,11 @@ fn transforms_that_are_not_allowed() {
     for (b, words) in [
         (
             node(json!({ "mesh": 0, "translation": [0, 1e39, 0] })),
-            "f: node 0, translation: component 1 is inf, which is not allowed",
+            "f: node 0, translation: component 1 is inf, must be finite",
         ),
         (
             node(json!({ "mesh": 0, "scale": [-1e300, 1, 0] })),
-            "f: node 0, scale: component 0 is -inf, which is not allowed",
+            "f: node 0, scale: component 0 is -inf, must be finite",
         ),
         (
             node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] })),

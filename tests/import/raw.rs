@@ -184,7 +184,7 @@ fn every_number_is_checked() {
     };
     assert_eq!(
         refused(|r| r.nodes[1].transform = RawTransform::Trs(not_finite)),
-        "raw: node 1, translation: component 0 is NaN, which is not allowed"
+        "raw: node 1, translation: component 0 is NaN, must be finite"
     );
     assert_eq!(
         refused(|r| r.nodes[1].transform = RawTransform::Matrix(Mat4::ZERO)),
@@ -196,7 +196,7 @@ fn every_number_is_checked() {
     );
     assert_eq!(
         refused(|r| r.primitives[0].positions[1].y = f32::INFINITY),
-        "raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, which is not allowed"
+        "raw: mesh 0, primitives[0], attributes.POSITION: vertex 1 is inf, must be finite"
     );
     assert_eq!(
         refused(|r| r.animations[0].channels[0].times_s[0] = 2.0),

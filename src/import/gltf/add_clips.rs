@@ -88,7 +88,7 @@ fn read_clips(
     let parts = container::split(bytes)?;
     let doc = parse::document(parts.json, parts.json_start, options)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, parts.bin, read, options);
+    let mut source = Source::new(&doc, &parts, read, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be

@@ -215,14 +215,7 @@ fn times(source: &mut Source<'_>, place: &Place, input: u64, keys: &mut u64) -> 
         .collect();
     match wrong_time(&times_s) {
         None => Ok(times_s),
-        Some((key, value)) => {
-            let why = AssetFault::Value {
-                what: "the time of key",
-                index: key as u64,
-                value: value.into(),
-            };
-            Err(fault_of(at(), why))
-        }
+        Some(why) => Err(fault_of(at(), why)),
     }
 }
 

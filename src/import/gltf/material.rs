@@ -148,6 +148,7 @@ fn emissive(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
             what: "component",
             index: 0,
             value: strength.into(),
+            allowed: "finite",
         };
         return Err(fault_of(object, why));
     }

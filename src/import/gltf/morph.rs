@@ -72,6 +72,7 @@ fn expect_finite(weights: &[f32], object: impl FnOnce() -> Object) -> Result<()>
         what: "weight",
         index: index as u64,
         value: weights[index].into(),
+        allowed: "finite",
     };
     Err(fault_of(object(), why))
 }

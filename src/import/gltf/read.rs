@@ -132,7 +132,7 @@ pub(crate) fn read_raw(
     let parts = super::container::split(bytes)?;
     let doc = super::parse::document(parts.json, parts.json_start, options)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, parts.bin, read, options);
+    let mut source = Source::new(&doc, &parts, read, options);
     super::ranges::check(&doc)?;
     let parents = super::scene::parents(&doc)?;
     let carriers = super::scene::mesh_nodes(&doc, &parents, options, repairs)?;

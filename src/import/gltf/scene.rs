@@ -18,8 +18,12 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
         for (number, child) in node.children.iter().enumerate() {
             let referrer = || object(ObjectKind::Node, index, format!("children[{number}]"));
             let (child, _) = lookup(&doc.nodes, *child, "node", referrer)?;
-            if parents[child].replace(index).is_some() {
-                return Err(fault(ObjectKind::Node, child, "", AssetFault::NotATree));
+            if let Some(first) = parents[child].replace(index) {
+                let why = AssetFault::SecondParent {
+                    first: first as u64,
+                    second: index as u64,
+                };
+                return Err(fault(ObjectKind::Node, child, "", why));
             }
         }
     }
@@ -30,7 +34,7 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
         let mut at = Some(start);
         while let Some(node) = at {
             if walked_by[node] == start {
-                return Err(fault(ObjectKind::Node, node, "", AssetFault::NotATree));
+                return Err(fault(ObjectKind::Node, node, "", AssetFault::OwnAncestor));
             }
             if walked_by[node] != usize::MAX {
                 break;
