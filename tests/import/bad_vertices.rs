@@ -116,7 +116,8 @@ fn weights_that_are_not_allowed() {
         (f32::INFINITY, "weight 1 is inf"),
     ] {
         let b = weighted([0.5, weight, 0.5, 0.5], [0, 1, 0, 0]);
-        let words = format!("f: mesh 0, primitives[0], vertex 0: {words}, must be finite");
+        let words =
+            format!("f: mesh 0, primitives[0], vertex 0: {words}, must be finite and at least 0");
         assert_eq!(refused(&b.glb()), words);
     }
 }

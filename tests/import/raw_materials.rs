@@ -109,12 +109,9 @@ fn tangents_and_second_coordinates_are_checked() {
         (".TANGENT: vertex 2 is NaN, must be finite", |r| {
             r.primitives[0].tangents[2].w = f32::NAN;
         }),
-        (
-            ".second TEXCOORD: vertex 0 is inf, must be finite",
-            |r| {
-                r.primitives[0].uvs1[0].x = f32::INFINITY;
-            },
-        ),
+        (".second TEXCOORD: vertex 0 is inf, must be finite", |r| {
+            r.primitives[0].uvs1[0].x = f32::INFINITY;
+        }),
     ] {
         let told = refused(|r| {
             streams(r);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::import::RawCharacter;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::Repair;
+use crate::import::repair::{Repair, of_file};
 use std::path::Path;
 
 /// Adds the clips of another `.glb` or `.gltf` file to a character.
@@ -72,7 +72,7 @@ fn add(
         let raw = read_clips(bytes, read, options, &mut repairs)?;
         let mut added = raw.add_clips(character, options)?;
         repairs.append(&mut added.repairs);
-        added.repairs = repairs;
+        added.repairs = of_file(repairs, &options.name);
         Ok(added)
     };
     run().map_err(|error: Error| error.in_file(&options.name))

@@ -9,7 +9,7 @@ use crate::error::{Error, Object, ObjectKind, Result};
 use crate::import::fault::object;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note, of_file};
 use std::path::Path;
 
 /// Imports a self-contained `.glb` or `.gltf` file from bytes.
@@ -117,7 +117,7 @@ pub(crate) fn import(
         };
         let mut imported = raw.build_with(options, &animation)?;
         repairs.append(&mut imported.repairs);
-        imported.repairs = repairs;
+        imported.repairs = of_file(repairs, &options.name);
         Ok(imported)
     };
     run().map_err(|error: Error| error.in_file(&options.name))
@@ -172,24 +172,16 @@ pub(crate) fn note_trailing(
         (Some(buffer), Some(bin)) => (bin.len() as u64).saturating_sub(buffer.byte_length),
         _ => 0,
     };
-    let of_file = Object {
+    let file = Object {
         kind: ObjectKind::File,
         index: None,
         part: Box::default(),
     };
     let of_buffer = object(ObjectKind::Buffer, 0, "");
     let padding = 3;
-    for (object, count, least) in [
-        (of_file, parts.trailing, 1),
-        (of_buffer, spare, padding + 1),
-    ] {
+    for (object, count, least) in [(file, parts.trailing, 1), (of_buffer, spare, padding + 1)] {
         if count >= least {
-            let kind = RepairKind::TrailingBytes;
-            repairs.push(Repair {
-                object,
-                kind,
-                count,
-            });
+            note(repairs, &object, RepairKind::TrailingBytes, count);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::fault::fault;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
@@ -122,13 +122,9 @@ fn reachable(
         with_parent += u64::from(parents[root].is_some());
         open.push(root);
     }
-    if with_parent > 0 {
-        repairs.push(Repair {
-            object: object(ObjectKind::Scene, scene, "nodes"),
-            kind: RepairKind::SceneRootWithParent,
-            count: with_parent,
-        });
-    }
+    let roots = object(ObjectKind::Scene, scene, "nodes");
+    let kind = RepairKind::SceneRootWithParent;
+    note(repairs, &roots, kind, with_parent);
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
