@@ -43,6 +43,10 @@ use std::path::Path;
 /// - Textures of used materials whose pixels only an extension provides.
 /// - `KHR_materials_*` extensions of used materials that are not read and change how a surface
 ///   looks.
+/// - Trailing indices that make no full triangle.
+/// - Animation channels without a node, or of a path that glTF 2.0 does not have.
+///
+/// Images that are missing or cannot be decoded are replaced; see [`RepairKind::ImageReplaced`].
 ///
 /// # Extensions
 /// `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
