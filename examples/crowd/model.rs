@@ -63,8 +63,8 @@ impl Model {
         }
         let imported = import::gltf_file(path, &ImportOptions::default())?;
         let name = path.file_name().unwrap_or(path.as_os_str());
-        for repair in &imported.repairs {
-            log::info!("{}: {repair}", path.display());
+        for line in imported.repair_summary() {
+            log::info!("{line}");
         }
         if imported.triangle_count() == 0 {
             complain(&format!("crowd: {}: has no triangles", path.display()));

@@ -34,8 +34,8 @@ pub(super) fn with_clips(
 /// Reports the parts of the file that did not fit.
 fn tell(added: &Imported, clips: usize, notes: &mut impl Write) {
     note(notes, &format!("{} added", plural(clips, "clip")));
-    for repair in &added.repairs {
-        note(notes, &repair.to_string());
+    for line in added.repair_summary() {
+        note(notes, &line);
     }
 }
 

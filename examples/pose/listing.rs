@@ -80,8 +80,8 @@ pub(super) fn listing(model: &Imported) -> String {
     text += &section("Primitives", primitives(model));
     text += &section("Morph weights", morph_weights(model));
     text += &section("Materials", materials(model));
-    let repairs = model.repairs.iter().enumerate();
-    let repairs = repairs.map(|(index, repair)| vec![index.to_string(), repair.to_string()]);
+    let repairs = model.repair_summary().into_iter().enumerate();
+    let repairs = repairs.map(|(index, line)| vec![index.to_string(), line]);
     text += &section("Repairs", repairs.collect());
     text
 }

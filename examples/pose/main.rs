@@ -185,6 +185,12 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
         false => ImportOptions::curves_only(),
     };
     let mut model = load(&args.file, &options)?;
+    let lists = args.list || !poses;
+    if !lists {
+        for line in model.repair_summary() {
+            note(notes, &line);
+        }
+    }
     if let Some(path) = &args.clips_of {
         model.character = borrow::with_clips(&model, path, notes)?;
     }
@@ -210,7 +216,7 @@ pub fn run(args: &Args, out: &mut impl Write, notes: &mut impl Write) -> Result<
         check_output(path, &args.file)?;
         draw(args, subject, path)?;
     }
-    if args.list || obj.is_none() && args.picture.is_none() {
+    if lists {
         // The list must not mix with an OBJ that goes to the same output.
         if args.obj.as_deref() == Some(Path::new("-")) {
             let _ = notes.write_all(listing(&model).as_bytes());

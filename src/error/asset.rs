@@ -154,7 +154,7 @@ pub enum AssetFault {
         allowed: &'static str,
     },
     /// A number that is not finite, or outside its allowed range.
-    #[error("{what} {index} is {value}, which is not allowed")]
+    #[error("{what} {index} is {value}, must be {allowed}")]
     Value {
         /// The kind of number.
         what: &'static str,
@@ -162,10 +162,30 @@ pub enum AssetFault {
         index: u64,
         /// The value.
         value: f64,
+        /// The numbers that are allowed.
+        allowed: &'static str,
     },
-    /// The node hierarchy is not a forest.
-    #[error("is its own ancestor, or the child of two nodes")]
-    NotATree,
+    /// A key time that is less than the previous one.
+    #[error("key {key} is at {time_s} s, before the previous key at {before_s} s")]
+    UnsortedKeys {
+        /// The index of the key.
+        key: u64,
+        /// Its time, in seconds.
+        time_s: f32,
+        /// The time of the previous key, in seconds.
+        before_s: f32,
+    },
+    /// A node that is reached again by following its parents.
+    #[error("is its own ancestor")]
+    OwnAncestor,
+    /// A node that two nodes list as their child, or one node twice.
+    #[error("is a child of node {first} and of node {second}, but may have only one parent")]
+    SecondParent {
+        /// The node that lists it first.
+        first: u64,
+        /// The node that lists it again. May be the same.
+        second: u64,
+    },
     /// Something that the format requires is absent.
     #[error("missing {0}")]
     Missing(&'static str),

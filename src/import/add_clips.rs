@@ -5,7 +5,7 @@ use super::build::{Adopted, adopt, check_clip_joints};
 use super::fault::object;
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::repair::{Repair, RepairKind, note};
+use super::repair::{Repair, RepairKind, note, of_file};
 use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;
@@ -50,7 +50,12 @@ impl RawCharacter {
     /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<Imported> {
         let weights = &character.model.morph_weights;
-        let mut fitted = fitted(self, character.skeleton(), weights, options)?;
+        let name = if options.name.is_empty() {
+            self.name.clone()
+        } else {
+            options.name.clone()
+        };
+        let mut fitted = fitted(self, &name, character.skeleton(), weights, options)?;
         let clips = character.clip_count() + fitted.clips.len();
         check_clip_joints(options, clips, character)?;
         let mut names = Names::of(character.clip_names());
@@ -65,7 +70,7 @@ impl RawCharacter {
         }
         Ok(Imported {
             character: character.clone().with_clips_and_events(clips)?,
-            repairs: fitted.repairs,
+            repairs: of_file(fitted.repairs, &name),
             influence_loss: None,
             narrowing: None,
         })
@@ -87,18 +92,14 @@ struct FittedClip {
 
 fn fitted(
     raw: RawCharacter,
+    name: &str,
     to: &Skeleton,
     weights: &[MorphWeight],
     options: &ImportOptions,
 ) -> Result<Fitted> {
-    let name = if options.name.is_empty() {
-        raw.name.clone()
-    } else {
-        options.name.clone()
-    };
     let mut repairs = Vec::new();
     let adopted =
-        adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(&name))?;
+        adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(name))?;
     note_joints(&adopted, to, &mut repairs);
     let of_weight = match_weights(&adopted.weights, weights);
     let mut driven = vec![0_u64; adopted.weights.len()];
@@ -117,7 +118,7 @@ fn fitted(
             continue;
         }
         let title = if clip.name().is_empty() {
-            &name
+            name
         } else {
             clip.name()
         };

@@ -57,6 +57,17 @@ pub struct InfluenceLoss {
     pub poses: usize,
 }
 
+impl Imported {
+    /// The repairs as text, with one line for all repairs of one kind and file.
+    ///
+    /// A line names the first object, the number of other objects and the sum of the counts:
+    /// `knight.glb: animation 0 and 54 more: rotation keys flipped onto the shortest arc (812)`.
+    #[must_use]
+    pub fn repair_summary(&self) -> Vec<String> {
+        Repair::summary(&self.repairs)
+    }
+}
+
 impl core::ops::Deref for Imported {
     type Target = Character;
 

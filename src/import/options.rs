@@ -36,6 +36,11 @@ pub struct ImportOptions {
     ///
     /// A node stays as a joint if a skin that is still used needs it.
     pub leave_out: Vec<Box<str>>,
+    /// If false, images are not read, and materials have no textures.
+    ///
+    /// For servers and tools, which draw nothing. If true, images that cannot be read are replaced;
+    /// see [`RepairKind::ImageReplaced`](crate::import::RepairKind::ImageReplaced).
+    pub images: bool,
     /// If true, smooth normals are computed for primitives that have none.
     ///
     /// Each triangle is weighted by the angle at its corner, across vertices at the same position.
@@ -123,6 +128,7 @@ impl Default for ImportOptions {
             resources: None,
             scene: None,
             leave_out: Vec::new(),
+            images: true,
             smooth_normals: false,
             max_influences: None,
             narrow_for_instances: Some(100),

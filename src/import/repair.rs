@@ -1,11 +1,14 @@
 //! The list of what an import repaired.
 
-use crate::error::Object;
+use crate::error::{AssetFault, Object};
 use crate::ids::JointId;
+use std::collections::HashMap;
 
 /// A harmless fault that was repaired, or a part that was left out or did not match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repair {
+    /// The name of the file, as in errors. May be empty.
+    pub file: Box<str>,
     /// The object that was repaired or left out.
     pub object: Object,
     /// The kind of repair.
@@ -16,14 +19,75 @@ pub struct Repair {
 
 impl core::fmt::Display for Repair {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.write_file(f)?;
         write!(f, "{}: {} ({})", self.object, self.kind, self.count)
     }
 }
 
+impl Repair {
+    fn write_file(&self, f: &mut impl core::fmt::Write) -> core::fmt::Result {
+        match &*self.file {
+            "" => Ok(()),
+            file => write!(f, "{file}: "),
+        }
+    }
+
+    /// The repairs as text, with one line for all of one kind, kind of object and file.
+    pub(super) fn summary(repairs: &[Self]) -> Vec<String> {
+        let mut groups: Vec<(&Self, u64, u64)> = Vec::new();
+        let mut group_of = HashMap::new();
+        for repair in repairs {
+            // What is left out is named by the part.
+            let is_named = repair.kind == RepairKind::LeftOut;
+            let part = is_named.then(|| without_indices(&repair.object.part));
+            let kinds = (repair.object.kind, repair.kind.to_string());
+            let group = *group_of
+                .entry((&repair.file, kinds, part))
+                .or_insert_with(|| {
+                    groups.push((repair, 0, 0));
+                    groups.len() - 1
+                });
+            let (_, objects, count) = &mut groups[group];
+            *objects += 1;
+            *count = count.saturating_add(repair.count);
+        }
+        let line = |(first, objects, count): (&Self, u64, u64)| {
+            let mut line = String::new();
+            // Writing to a string cannot fail.
+            let _ = first.write_file(&mut line);
+            let more = match objects {
+                1 => String::new(),
+                objects => format!(" and {} more", objects - 1),
+            };
+            line + &format!("{}{more}: {} ({count})", first.object, first.kind)
+        };
+        groups.into_iter().map(line).collect()
+    }
+}
+
 /// The kinds of [`Repair`].
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairKind {
+    /// An image is missing or cannot be decoded.
+    ///
+    /// As a colour (base colour, emissive), a checkerboard of magenta and black replaces it. As
+    /// anything else it is left out, and a material without its metallic-roughness texture becomes
+    /// non-metallic.
+    #[error("replaced by a placeholder: {0}")]
+    ImageReplaced(Box<AssetFault>),
+    /// Trailing indices that make no full triangle were dropped.
+    #[error("trailing indices that make no full triangle dropped")]
+    TrailingIndices,
+    /// An animation has no channels. Its clip has no tracks.
+    #[error("animation without channels")]
+    NoChannels,
+    /// Channels drive nodes that have a matrix, which glTF does not allow.
+    ///
+    /// The matrix is the rest transform, split into translation, rotation and scale. The channels
+    /// replace these parts one by one.
+    #[error("animated matrices split into translation, rotation and scale")]
+    MatrixAnimated,
     /// Weights did not sum to 1 and were scaled to do so.
     #[error("weights renormalised")]
     WeightsRenormalised,
@@ -143,13 +207,32 @@ pub enum RepairKind {
     RenamedClip,
 }
 
+/// The text without what stands in square brackets.
+fn without_indices(part: &str) -> String {
+    let pieces = part.split('[').enumerate();
+    let outside = pieces.map(|(at, piece)| match piece.split_once(']') {
+        Some((_, after)) if at > 0 => after,
+        _ => piece,
+    });
+    outside.collect()
+}
+
 /// Lists a repair with its count, unless the count is 0.
 pub(super) fn note(repairs: &mut Vec<Repair>, object: &Object, kind: RepairKind, count: u64) {
     if count > 0 {
         repairs.push(Repair {
+            file: Box::default(),
             object: object.clone(),
             kind,
             count,
         });
     }
+}
+
+/// The same repairs, with the file's name unless they have one.
+pub(super) fn of_file(mut repairs: Vec<Repair>, name: &str) -> Vec<Repair> {
+    for repair in repairs.iter_mut().filter(|repair| repair.file.is_empty()) {
+        repair.file = name.into();
+    }
+    repairs
 }

@@ -127,7 +127,7 @@ fn the_strongest_stay_and_sum_to_one() {
     assert_eq!(one.palette().len(), 1, "an entry that no vertex uses stays");
     assert_eq!(one.repairs.len(), 1);
     assert_eq!(
-        (one.repairs[0].kind, one.repairs[0].count),
+        (one.repairs[0].kind.clone(), one.repairs[0].count),
         (RepairKind::InfluencesDropped, 3)
     );
     assert_eq!(

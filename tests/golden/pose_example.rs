@@ -81,6 +81,32 @@ fn lists_names_of_any_length() {
     assert!(listing.len() < 2 * long.len(), "{}", listing.len());
 }
 
+/// Points of a triangle, and one more: four vertices of which the last makes no triangle.
+#[test]
+fn repairs_are_listed_and_noted() {
+    let folder = folder("pose example, repairs");
+    let file = folder.join("odd.gltf");
+    let uri = format!("data:;base64,{}", "A".repeat(64));
+    let json = serde_json::json!({
+        "asset": { "version": "2.0" },
+        "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "accessors": [{ "bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 4 }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 48 }],
+        "buffers": [{ "uri": uri, "byteLength": 48 }],
+    });
+    std::fs::write(&file, json.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let repair = "odd.gltf: mesh 0, primitives[0].indices: trailing indices that make no full \
+                  triangle dropped (1)\n";
+    let (obj, notes) = run(&[file, "--obj", "-"]);
+    assert!(obj.unwrap().contains("\nf 1"));
+    assert_eq!(notes, format!("note: {repair}"));
+    let (listing, notes) = run(&[file]);
+    assert!(listing.unwrap().contains(repair));
+    assert_eq!(notes, "", "they are in the list");
+}
+
 #[test]
 fn clips_go_by_name_and_number() {
     for clip in ["Walk", "1"] {

@@ -34,7 +34,7 @@ fn differences(imported: &Imported) -> Vec<(&str, RepairKind)> {
     let repairs = imported.repairs.iter();
     let differs = repairs.filter(|repair| matches!(repair.kind, RepairKind::RestDiffers { .. }));
     differs
-        .map(|repair| (&*repair.object.part, repair.kind))
+        .map(|repair| (&*repair.object.part, repair.kind.clone()))
         .collect()
 }
 

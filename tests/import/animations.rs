@@ -98,14 +98,13 @@ fn one_key_and_no_channel() {
         (c.curves()[2].tracks().len(), c.curves()[2].duration_s()),
         (0, 0.0)
     );
-    let told: Vec<_> = c.repairs.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        [
+    told(
+        &c,
+        &[
             "animation 2, channels without a node: left out, because it is not supported (1)",
             "animation 2, channels on nodes that are not in the skeleton: left out, because it \
              is not supported (1)",
-        ]
+        ],
     );
 }
 

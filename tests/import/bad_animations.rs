@@ -4,24 +4,37 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::clip::TrackValues;
-use throng::import::Imported;
+use throng::import::{ImportOptions, Imported, gltf};
 
 #[test]
 fn key_times_that_are_not_allowed() {
-    for (times, key, value) in [
-        ([-0.5, 0.5, 1.0], 0, "-0.5"),
-        ([0.5, 0.5, 0.0], 2, "0"),
-        ([0.0, 2.0, 1.0], 2, "1"),
-        ([0.0, f32::NAN, 1.0], 1, "NaN"),
-        ([0.0, 1.0, f32::INFINITY], 2, "inf"),
+    let range = "must be finite and at least 0";
+    for (times, words) in [
+        (
+            [-0.5, 0.5, 1.0],
+            &*format!("the time of key 0 is -0.5, {range}"),
+        ),
+        (
+            [0.5, 0.5, 0.25],
+            "key 2 is at 0.25 s, before the previous key at 0.5 s",
+        ),
+        (
+            [0.0, 2.0, 1.0],
+            "key 2 is at 1 s, before the previous key at 2 s",
+        ),
+        (
+            [0.0, f32::NAN, 1.0],
+            &format!("the time of key 1 is NaN, {range}"),
+        ),
+        (
+            [0.0, 1.0, f32::INFINITY],
+            &format!("the time of key 2 is inf, {range}"),
+        ),
     ] {
         let mut b = arm();
         let accessor = b.accessor("SCALAR", F32, &times);
         b.json["animations"][0]["samplers"][0]["input"] = json!(accessor);
-        let words = format!(
-            "f: animation 0, samplers[0].input: the time of key {key} is {value}, which is not \
-             allowed"
-        );
+        let words = format!("f: animation 0, samplers[0].input: {words}");
         assert_eq!(refused(&b.glb()), words);
     }
 }
@@ -130,4 +143,71 @@ fn tangents_are_left_alone() {
         (tangent, [0.0, 0.0, 0.0, 1.0], [0.0; 4])
     );
     assert_eq!((read[4], read[5]), (value, tangent));
+}
+
+#[test]
+fn channels_of_other_paths_are_left_out() {
+    let mut b = arm();
+    let mut channel = b.json["animations"][0]["channels"][0].clone();
+    channel["target"]["path"] = json!("spin");
+    let channels = b.json["animations"][0]["channels"].as_array_mut().unwrap();
+    channels.extend([channel.clone(), channel]);
+    let c = repaired(&b);
+    told(
+        &c,
+        &["animation 0, channels of other paths: left out, because it is not supported (2)"],
+    );
+    assert_eq!(c.curves(), repaired(&arm()).curves());
+    // Its node is still checked.
+    b.json["animations"][0]["channels"][1]["target"]["node"] = json!(99);
+    assert_eq!(
+        refused(&b.glb()),
+        "f: animation 0, channels[1].target.node: refers to node 99, but there are 4"
+    );
+}
+
+#[test]
+fn animations_without_channels_become_clips_without_tracks() {
+    for lists in [
+        json!({ "channels": [], "samplers": [] }),
+        json!({ "channels": [] }),
+        json!({}),
+    ] {
+        let mut b = arm();
+        b.add("animations", lists);
+        let packed = ImportOptions {
+            name: "f".into(),
+            ..ImportOptions::default()
+        };
+        let c = gltf(&b.glb(), &packed).unwrap();
+        told(&c, &["animation 1: animation without channels (1)"]);
+        assert_eq!((c.clips().len(), c.clips()[1].duration_s()), (2, 0.0));
+        let c = repaired(&b);
+        assert_eq!((c.curves().len(), c.curves()[1].tracks()), (2, &[][..]));
+    }
+}
+
+#[test]
+fn animated_matrices_are_split() {
+    let mut b = arm();
+    let node = b.json["animations"][0]["channels"][0]["target"]["node"].clone();
+    let node = &mut b.json["nodes"][node.as_u64().unwrap() as usize];
+    let parts = node.as_object_mut().unwrap();
+    for part in ["translation", "rotation", "scale"] {
+        parts.remove(part);
+    }
+    let without = repaired(&b);
+    told(&without, &[]);
+    let node = b.json["animations"][0]["channels"][0]["target"]["node"].clone();
+    b.json["nodes"][node.as_u64().unwrap() as usize]["matrix"] =
+        json!([2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1]);
+    let c = repaired(&b);
+    let words = "animation 0: animated matrices split into translation, rotation and scale (1)";
+    told(&c, &[words]);
+    assert_eq!(c.curves(), without.curves());
+    let rest = c.skeleton().joints().iter().map(|joint| joint.rest);
+    assert!(
+        rest.clone()
+            .any(|rest| rest.scale.x == 2.0 && rest.translation.z == 3.0)
+    );
 }

@@ -1,34 +1,186 @@
-//! Images that are refused.
+//! Images that are replaced or refused.
 
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::gltf;
+use throng::error::AssetFault;
+use throng::import::{ImportOptions, RepairKind, ResourceReader, gltf, gltf_file};
+use throng::mesh::Image;
 
+const SLOTS: [&str; 5] = [
+    "baseColorTexture",
+    "metallicRoughnessTexture",
+    "normalTexture",
+    "occlusionTexture",
+    "emissiveTexture",
+];
+
+/// A triangle whose base colour is this image.
 fn with_image(bytes: &[u8]) -> Builder {
     let mut b = triangle();
     let view = b.view(bytes);
     b.json["images"] = json!([{ "bufferView": view }]);
+    with_textures(b, &SLOTS[..1])
+}
+
+/// The same file, whose material uses texture 0 in these slots.
+fn with_textures(mut b: Builder, slots: &[&str]) -> Builder {
     b.json["textures"] = json!([{ "source": 0 }]);
-    b.json["materials"] =
-        json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+    b.json["materials"] = json!([{ "pbrMetallicRoughness": {}, "emissiveFactor": [1, 1, 1] }]);
+    let material = &mut b.json["materials"][0];
+    for slot in slots {
+        let place = if slot.starts_with(['b', 'm']) {
+            &mut material["pbrMetallicRoughness"]
+        } else {
+            &mut *material
+        };
+        place[*slot] = json!({ "index": 0 });
+    }
+    let uvs = b.accessor("VEC2", F32, &[0.0_f32; 6]);
+    b.json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(uvs);
     b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
     b
 }
 
-#[test]
-fn images_that_cannot_be_decoded() {
-    let png = grey_png(40, 30);
-    assert!(gltf(&with_image(&png).glb(), &options()).is_ok());
-    assert!(
-        refused(&with_image(&png[..png.len() / 2]).glb())
-            .starts_with("f: image 0: cannot be decoded: ")
-    );
-    let words = refused(&with_image(b"GIF89a....").glb());
+fn assert_is_placeholder(image: &Image) {
+    let texel = |x: u32, y: u32| &image.rgba[(y * image.width + x) as usize * 4..][..4];
+    let (magenta, black) = ([255, 0, 255, 255], [0, 0, 0, 255]);
+    assert_eq!(texel(0, 0), magenta);
     assert_eq!(
-        words,
-        "f: image 0: cannot be decoded: it is neither PNG nor JPEG"
+        (texel(1, 1), texel(2, 1), texel(2, 2)),
+        (&magenta[..], &black[..], &magenta[..])
     );
+    let colours = image.rgba.chunks(4);
+    assert!(
+        colours
+            .clone()
+            .all(|texel| texel == magenta || texel == black)
+    );
+    assert_eq!(colours.len() as u32, image.width * image.height);
+}
+
+#[test]
+fn images_that_cannot_be_decoded_are_replaced() {
+    let png = grey_png(40, 30);
+    let good = repaired(&with_image(&png));
+    told(&good, &[]);
+    for (bytes, why) in [
+        (&png[..png.len() / 2], "cannot be decoded: "),
+        (
+            b"GIF89a....",
+            "cannot be decoded: it is neither PNG nor JPEG",
+        ),
+    ] {
+        let c = repaired(&with_image(bytes));
+        assert_is_placeholder(&c.images()[0]);
+        let texture = c.materials()[0].base_color_texture.unwrap();
+        assert_eq!((texture.image, c.images().len()), (0, 1));
+        let [repair] = &c.repairs[..] else {
+            panic!("{:?}", c.repairs);
+        };
+        assert!(matches!(&repair.kind, RepairKind::ImageReplaced(why)
+            if matches!(**why, AssetFault::Image(_))));
+        let words = repair.to_string();
+        let start = format!("f: image 0: replaced by a placeholder: {why}");
+        assert!(words.starts_with(&start), "{words}");
+    }
+    let mut b = with_image(&png);
+    b.json["images"][0] = json!({});
+    let c = repaired(&b);
+    told(
+        &c,
+        &["image 0: replaced by a placeholder: missing uri or bufferView (1)"],
+    );
+}
+
+#[test]
+fn images_that_are_missing_are_replaced() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_no_image");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("f");
+    let with_uri = |uri: &str| {
+        let mut b = triangle();
+        b.json["images"] = json!([{ "uri": uri }]);
+        with_textures(b, &SLOTS[..1])
+    };
+    for (uri, why) in [
+        ("skin.png", "cannot be read: entity not found"),
+        (".", "cannot be read: is a directory"),
+        ("../skin.png", "leads out of the folder"),
+        (
+            "https://host/skin.png",
+            "has a scheme or a drive; only relative paths are read",
+        ),
+        ("data:image/png;base64,***", "is not valid base64"),
+    ] {
+        std::fs::write(&path, with_uri(uri).glb()).unwrap();
+        let c = gltf_file(&path, &options()).unwrap();
+        let words =
+            format!("image 0: replaced by a placeholder: refers to \"{uri}\", which {why} (1)");
+        told(&c, &[&words]);
+        assert_is_placeholder(&c.images()[0]);
+    }
+    let c = repaired(&with_uri("skin.png"));
+    let why = "which is not available: only bytes were given";
+    told(
+        &c,
+        &[&format!(
+            "image 0: replaced by a placeholder: refers to \"skin.png\", {why} (1)"
+        )],
+    );
+}
+
+#[test]
+fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
+    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    // A second image, that of a second texture.
+    b.json["images"] = json!([b.json["images"][0], {}]);
+    b.json["textures"] = json!([{ "source": 0 }, { "source": 1 }]);
+    b.json["materials"][0]["emissiveTexture"]["index"] = json!(1);
+    let c = repaired(&b);
+    assert_eq!((c.images().len(), c.repairs.len()), (1, 2));
+    assert_is_placeholder(&c.images()[0]);
+    let material = &c.materials()[0];
+    let shown = material
+        .textures()
+        .map(|texture| texture.map(|texture| texture.image));
+    assert_eq!(shown, [Some(0), None, None, None, Some(0)]);
+    assert_eq!((material.metallic, material.roughness), (0.0, 1.0));
+    let only_normals = repaired(&with_textures(with_image(b"none"), &["normalTexture"]));
+    assert_eq!(
+        (only_normals.images(), only_normals.repairs.len()),
+        (&[][..], 1)
+    );
+    assert_eq!(only_normals.materials()[0].metallic, 1.0);
+}
+
+#[test]
+fn images_can_be_left_out_altogether() {
+    let never = |uri: &str| -> throng::Result<Vec<u8>> { panic!("asked for {uri}") };
+    let options = ImportOptions {
+        images: false,
+        resources: Some(ResourceReader::new(never)),
+        ..options()
+    };
+    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    b.json["images"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "uri": "skin.png" }));
+    b.json["textures"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "source": 1 }));
+    b.json["materials"][0]["emissiveTexture"]["index"] = json!(1);
+    let c = gltf(&b.glb(), &options).unwrap();
+    assert_eq!((c.images(), &c.repairs[..]), (&[][..], &[][..]));
+    let material = &c.materials()[0];
+    assert_eq!((material.textures(), material.metallic), ([None; 5], 1.0));
+}
+
+#[test]
+fn caps_and_broken_references_of_images_are_errors() {
+    let png = grey_png(40, 30);
     let mut small = options();
     small.max_image_texels = 1199;
     let error = gltf(&with_image(&png).glb(), &small).unwrap_err();
@@ -36,19 +188,16 @@ fn images_that_cannot_be_decoded() {
         error.to_string(),
         "f: image 0: texels of one image: 1200 exceeds the limit of 1199"
     );
-    let mut huge = png.clone();
-    huge[16..24].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF]);
-    let words = refused(&with_image(&huge).glb());
-    assert!(words.starts_with("f: image 0: "), "{words}");
     let mut b = with_image(&png);
     b.json["images"][0]["uri"] = json!("x.png");
     assert_eq!(
         refused(&b.glb()),
         "f: image 0: has both a uri and a bufferView"
     );
-    b.json["images"][0] = json!({});
-    assert_eq!(refused(&b.glb()), "f: image 0: missing uri or bufferView");
     b.json["samplers"] = json!([{ "wrapS": 1 }]);
     b.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
     assert!(refused(&b.glb()).starts_with("f: sampler 0, wrapS: wrapS is 1"));
+    b.json["images"] = json!([{ "bufferView": 99 }]);
+    b.json["textures"] = json!([{ "source": 0 }]);
+    assert!(refused(&b.glb()).starts_with("f: image 0: refers to bufferView 99"));
 }

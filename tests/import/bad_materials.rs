@@ -34,18 +34,18 @@ fn factors_that_are_not_finite() {
     ] {
         assert_eq!(
             refused(&with_value(path, json!(-1e39)).glb()),
-            format!("f: material 1, {part}: component 0 is -inf, which is not allowed")
+            format!("f: material 1, {part}: component 0 is -inf, must be finite")
         );
     }
     assert_eq!(
         refused(&with_value("emissiveFactor", json!([0, 1e39, 0])).glb()),
-        "f: material 1, emissiveFactor: component 1 is inf, which is not allowed"
+        "f: material 1, emissiveFactor: component 1 is inf, must be finite"
     );
     let mut b = with_value("emissiveFactor", json!([0, 0, 1e30]));
     b = changed(&b, &format!("/materials/1/{STRENGTH}"), json!(1e30));
     assert_eq!(
         refused(&b.glb()),
-        "f: material 1, emissiveFactor: component 2 is inf, which is not allowed",
+        "f: material 1, emissiveFactor: component 2 is inf, must be finite",
         "the product"
     );
 }

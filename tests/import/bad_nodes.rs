@@ -7,24 +7,29 @@ use throng::glam::{Quat, Vec3};
 
 #[test]
 fn hierarchies_that_are_no_forest() {
-    for (changes, node) in [
-        (json!([{ "mesh": 0, "children": [0] }]), 0),
+    for (changes, words) in [
+        (
+            json!([{ "mesh": 0, "children": [0] }]),
+            "f: node 0: is its own ancestor",
+        ),
         (
             json!([{ "mesh": 0, "children": [1] }, { "children": [0] }]),
-            0,
+            "f: node 0: is its own ancestor",
         ),
         (
             json!([{ "mesh": 0 }, { "children": [0] }, { "children": [0] }]),
-            0,
+            "f: node 0: is a child of node 1 and of node 2, but may have only one parent",
         ),
-        (json!([{ "mesh": 0 }, { "children": [0, 0] }]), 0),
+        (
+            json!([{ "mesh": 0 }, { "children": [0, 0] }]),
+            "f: node 0: is a child of node 1 and of node 1, but may have only one parent",
+        ),
         (
             json!([{ "mesh": 0 }, { "children": [2] }, { "children": [3] }, { "children": [1] }]),
-            1,
+            "f: node 1: is its own ancestor",
         ),
     ] {
         let b = changed(&triangle(), "/nodes", changes);
-        let words = format!("f: node {node}: is its own ancestor, or the child of two nodes");
         assert_eq!(refused(&b.glb()), words);
     }
 }
@@ -66,11 +71,11 @@ fn transforms_that_are_not_allowed() {
     for (b, words) in [
         (
             node(json!({ "mesh": 0, "translation": [0, 1e39, 0] })),
-            "f: node 0, translation: component 1 is inf, which is not allowed",
+            "f: node 0, translation: component 1 is inf, must be finite",
         ),
         (
             node(json!({ "mesh": 0, "scale": [-1e300, 1, 0] })),
-            "f: node 0, scale: component 0 is -inf, which is not allowed",
+            "f: node 0, scale: component 0 is -inf, must be finite",
         ),
         (
             node(json!({ "mesh": 0, "matrix": [1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1] })),
@@ -111,7 +116,7 @@ fn quaternions_of_nodes_are_repaired() {
     ] {
         let c = repaired(&changed(&triangle(), "/nodes/0/rotation", rotation));
         assert_eq!(c.skeleton().joints()[0].rest.rotation, Quat::IDENTITY);
-        let expected = repair.map(|kind| format!("node 0, rotation: {kind} (1)"));
+        let expected = repair.map(|kind| format!("f: node 0, rotation: {kind} (1)"));
         assert_eq!(c.repairs.first().map(ToString::to_string), expected);
     }
 }

@@ -191,8 +191,12 @@ fn ranges_with_numbers_near_2_to_the_64() {
     let json = b.json.to_string();
     assert_eq!(
         refused(&glb(json.as_bytes(), None)),
-        "f: buffer 0: missing uri"
+        "f: buffer 0: missing the file's BIN chunk, which a buffer without uri refers to"
     );
+    assert_eq!(refused(json.as_bytes()), "f: buffer 0: missing uri");
+    b.json["bufferViews"][0]["buffer"] = json!(1);
+    b.add("buffers", json!({ "byteLength": b.bin.len() }));
+    assert_eq!(refused(&b.glb()), "f: buffer 1: missing uri");
 }
 
 #[test]
@@ -267,12 +271,6 @@ fn forms_that_are_not_allowed() {
         ),
         (
             "/animations/0/channels/0/target/path",
-            json!("spin"),
-            "f: animation 0, channels[0].target.path: the path is spin, which is not allowed \
-             here (translation, rotation, scale, weights)",
-        ),
-        (
-            "/animations/0/channels/0/target/path",
             json!("scale"),
             "f: animation 0, samplers[0].output: the type of the accessor is VEC4, which is not \
              allowed here (VEC3)",
@@ -306,11 +304,6 @@ fn counts_that_must_match() {
             "/accessors/2/count",
             json!(5),
             "f: mesh 0, primitives[0].attributes.WEIGHTS_0: the accessor has 5, needs 6",
-        ),
-        (
-            "/accessors/3/count",
-            json!(11),
-            "f: mesh 0, primitives[0].indices: the number of indices is not a multiple of 3",
         ),
         (
             "/accessors/4/count",
@@ -360,12 +353,6 @@ fn counts_that_must_match() {
     ] {
         assert_eq!(with(&b, path, value), words);
     }
-    let short = changed(&triangle(), "/accessors/0/count", json!(2));
-    let short = changed(&short, "/meshes/0/primitives/0/mode", json!(5));
-    assert_eq!(
-        refused(&short.glb()),
-        "f: mesh 0, primitives[0].indices: a strip or fan has fewer than three indices"
-    );
 }
 
 #[test]
@@ -383,18 +370,18 @@ fn sparse_parts_are_checked() {
     for (b, words) in [
         (
             sparse([0, 3], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
-             3, which is not allowed",
+            "f: accessor 0, sparse.indices: index 1 is 3, must be greater than the one before it \
+             and less than the accessor's count",
         ),
         (
             sparse([1, 1], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
-             1, which is not allowed",
+            "f: accessor 0, sparse.indices: index 1 is 1, must be greater than the one before it \
+             and less than the accessor's count",
         ),
         (
             sparse([2, 1], 2, U8),
-            "f: accessor 0, sparse.indices (which must ascend and stay below count): index 1 is \
-             1, which is not allowed",
+            "f: accessor 0, sparse.indices: index 1 is 1, must be greater than the one before it \
+             and less than the accessor's count",
         ),
         (
             sparse([0, 1], 0, U8),

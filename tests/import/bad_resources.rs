@@ -92,7 +92,7 @@ fn links_out_of_the_folder_and_files_that_are_not_plain() {
         ("up/secret.bin", "is a link out of the folder"),
         ("up", "is a link out of the folder"),
         ("pipe.bin", "is not a plain file"),
-        (".", "is not a plain file"),
+        (".", "refers to \".\", which cannot be read: is a directory"),
     ] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
         let error = gltf_file(&path, &options()).unwrap_err();
@@ -100,7 +100,13 @@ fn links_out_of_the_folder_and_files_that_are_not_plain() {
     }
     std::fs::write(&path, arm().gltf_beside("fine.bin")).unwrap();
     gltf_file(&path, &options()).unwrap();
-    assert!(gltf_file(inner.join("pipe.bin"), &options()).is_err());
+    let words = |path: &Path| gltf_file(path, &options()).unwrap_err().to_string();
+    assert_eq!(
+        words(&inner.join("pipe.bin")),
+        "f: file: is not a plain file"
+    );
+    let is_directory = format!("{} cannot be read: is a directory", inner.display());
+    assert_eq!(words(&inner), is_directory);
     assert!(gltf_file("/dev/zero", &options()).is_err());
 }
 

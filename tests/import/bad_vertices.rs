@@ -116,7 +116,8 @@ fn weights_that_are_not_allowed() {
         (f32::INFINITY, "weight 1 is inf"),
     ] {
         let b = weighted([0.5, weight, 0.5, 0.5], [0, 1, 0, 0]);
-        let words = format!("f: mesh 0, primitives[0], vertex 0: {words}, which is not allowed");
+        let words =
+            format!("f: mesh 0, primitives[0], vertex 0: {words}, must be finite and at least 0");
         assert_eq!(refused(&b.glb()), words);
     }
 }
@@ -141,7 +142,7 @@ fn numbers_that_are_not_finite() {
             "{words}"
         );
         assert!(
-            words.ends_with("vertex 2 is NaN, which is not allowed"),
+            words.ends_with("vertex 2 is NaN, must be finite"),
             "{words}"
         );
     }
@@ -162,7 +163,7 @@ fn numbers_that_are_not_finite() {
     );
     assert_eq!(
         words,
-        "f: material 0, baseColorFactor: component 1 is inf, which is not allowed"
+        "f: material 0, baseColorFactor: component 1 is inf, must be finite"
     );
 }
 

@@ -36,6 +36,7 @@ mod nodes;
 mod parts;
 mod raw;
 mod raw_materials;
+mod repairs;
 mod retarget;
 mod sidecar;
 mod skins;

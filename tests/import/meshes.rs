@@ -88,6 +88,40 @@ fn strips_and_fans_become_lists() {
 }
 
 #[test]
+fn trailing_indices_are_dropped() {
+    let trailing = "indices: trailing indices that make no full triangle dropped";
+    let words = |count: usize| format!("mesh 0, primitives[0].{trailing} ({count})");
+    for count in [10, 11] {
+        let b = changed(&arm(), "/accessors/3/count", json!(count));
+        let c = repaired(&b);
+        told(&c, &[&words(count - 9)]);
+        let whole = repaired(&changed(&arm(), "/accessors/3/count", json!(9)));
+        assert_eq!(c.primitives(), whole.primitives());
+    }
+    // Without an index accessor.
+    let mut b = triangle();
+    let position = b.accessor(
+        "VEC3",
+        F32,
+        &[
+            0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 9.0, 9.0, 9.0_f32,
+        ],
+    );
+    b.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(position);
+    let c = repaired(&b);
+    told(&c, &[&words(1)]);
+    assert_eq!(c.primitives(), repaired(&triangle()).primitives());
+    // Nothing is left of these.
+    for mode in [4, 5, 6] {
+        let b = changed(&triangle(), "/accessors/0/count", json!(2));
+        let b = changed(&b, "/meshes/0/primitives/0/mode", json!(mode));
+        let c = repaired(&b);
+        told(&c, &[&words(2)]);
+        assert_eq!(c.primitives(), []);
+    }
+}
+
+#[test]
 fn points_and_lines_are_left_out() {
     let mut b = triangle();
     let list = b.json["meshes"][0]["primitives"].as_array_mut().unwrap();

@@ -101,8 +101,7 @@ fn tangents_that_are_refused() {
         values[at] = value;
         let words = refused(&with_tangents(F32, &values).glb());
         let expected = format!(
-            "f: mesh 0, primitives[0], attributes.TANGENT: vertex 1 is {value}, which is not \
-             allowed"
+            "f: mesh 0, primitives[0], attributes.TANGENT: vertex 1 is {value}, must be finite"
         );
         assert_eq!(words, expected);
     }

@@ -13,6 +13,7 @@ use crate::ids::JointId;
 use crate::import::fault::{dangling, fault};
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
+use crate::import::repair::of_file;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
 use crate::skeleton::rest_model_pose;
@@ -142,7 +143,7 @@ pub(crate) fn assemble(
     character.model.parts = Parts::new(&character.model.primitives);
     Ok(Imported {
         character,
-        repairs,
+        repairs: of_file(repairs, name),
         influence_loss,
         narrowing,
     })

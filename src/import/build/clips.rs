@@ -167,12 +167,7 @@ fn check(channel: &RawChannel, width: usize, at: impl Fn(&str, AssetFault) -> Er
     if times.is_empty() {
         return Err(at("", AssetFault::Missing("keys")));
     }
-    if let Some((key, value)) = wrong_time(times) {
-        let why = AssetFault::Value {
-            what: "the time of key",
-            index: key as u64,
-            value: value.into(),
-        };
+    if let Some(why) = wrong_time(times) {
         return Err(at("", why));
     }
     let need = times.len() as u64 * per_key(channel.interpolation) as u64;
@@ -207,15 +202,27 @@ fn per_key(interpolation: Interpolation) -> usize {
     }
 }
 
-/// The first key whose time is not finite, negative, or less than that of the previous key. Equal
-/// times are resolved later.
-pub(crate) fn wrong_time(times_s: &[f32]) -> Option<(usize, f32)> {
-    let mut before = f32::NEG_INFINITY;
-    for (key, time_s) in times_s.iter().copied().enumerate() {
-        if !(time_s.is_finite() && time_s >= 0.0 && time_s >= before) {
-            return Some((key, time_s));
+/// The fault of the first key whose time is not finite, negative, or less than that of the previous
+/// key. Equal times are resolved later.
+pub(crate) fn wrong_time(times_s: &[f32]) -> Option<AssetFault> {
+    let mut before_s = 0.0;
+    for (key, time_s) in (0..).zip(times_s.iter().copied()) {
+        if !(time_s.is_finite() && time_s >= 0.0) {
+            return Some(AssetFault::Value {
+                what: "the time of key",
+                index: key,
+                value: time_s.into(),
+                allowed: "finite and at least 0",
+            });
         }
-        before = time_s;
+        if time_s < before_s {
+            return Some(AssetFault::UnsortedKeys {
+                key,
+                time_s,
+                before_s,
+            });
+        }
+        before_s = time_s;
     }
     None
 }

@@ -180,6 +180,7 @@ fn gather(
                 what: "weight",
                 index: slot as u64,
                 value: (*weight).into(),
+                allowed: "finite and at least 0",
             };
             return Err(fault_at(primitive, &format!("vertex {vertex}"), why));
         }

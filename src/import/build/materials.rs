@@ -83,6 +83,7 @@ fn hold_factors(index: usize, material: &mut Material, repairs: &mut Vec<Repair>
                     what: "component",
                     index: at as u64,
                     value: (*value).into(),
+                    allowed: "finite",
                 };
                 return Err(fault(ObjectKind::Material, index, part, why));
             }

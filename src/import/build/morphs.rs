@@ -118,6 +118,7 @@ fn check(morph: &RawMorph, nodes: usize) -> Result<()> {
             what: "weight",
             index: index as u64,
             value: morph.weights[index].into(),
+            allowed: "finite",
         };
         return at("weights", why);
     }

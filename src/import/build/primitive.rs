@@ -180,6 +180,7 @@ fn check_finite<T, const N: usize>(
                 what: "vertex",
                 index: vertex as u64,
                 value: value.into(),
+                allowed: "finite",
             };
             return Err(fault_at(raw, &format!("attributes.{what}"), why));
         }

@@ -124,7 +124,7 @@ fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
     for _ in 0..nodes.len() {
         at = nodes[at].parent.unwrap_or(at);
     }
-    fault(ObjectKind::Node, at, "", AssetFault::NotATree)
+    fault(ObjectKind::Node, at, "", AssetFault::OwnAncestor)
 }
 
 fn check_finite(node: usize, transform: &RawTransform) -> Result<()> {
@@ -134,6 +134,7 @@ fn check_finite(node: usize, transform: &RawTransform) -> Result<()> {
             what: "component",
             index: at as u64,
             value: values[at].into(),
+            allowed: "finite",
         };
         Some(fault(ObjectKind::Node, node, what, why))
     };

@@ -32,6 +32,7 @@ pub(super) fn check_targets(raw: &RawPrimitive) -> Result<()> {
                     what: "vertex",
                     index: target.vertices[slot].into(),
                     value: broken.unwrap_or(f32::NAN).into(),
+                    allowed: "finite",
                 };
                 return at(part, why);
             }

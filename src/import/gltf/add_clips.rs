@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::import::RawCharacter;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::Repair;
+use crate::import::repair::{Repair, of_file};
 use std::path::Path;
 
 /// Adds the clips of another `.glb` or `.gltf` file to a character.
@@ -72,7 +72,7 @@ fn add(
         let raw = read_clips(bytes, read, options, &mut repairs)?;
         let mut added = raw.add_clips(character, options)?;
         repairs.append(&mut added.repairs);
-        added.repairs = repairs;
+        added.repairs = of_file(repairs, &options.name);
         Ok(added)
     };
     run().map_err(|error: Error| error.in_file(&options.name))
@@ -88,7 +88,7 @@ fn read_clips(
     let parts = container::split(bytes)?;
     let doc = parse::document(parts.json, parts.json_start, options)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, parts.bin, read, options);
+    let mut source = Source::new(&doc, &parts, read, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be

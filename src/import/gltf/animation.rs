@@ -12,12 +12,12 @@ use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::build::wrong_time;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashSet;
 
-/// Reads all animations, without channels that drive no node.
+/// Reads all animations, without channels that drive no node or a path that glTF 2.0 does not have.
 pub(super) fn read(
     source: &mut Source<'_>,
     repairs: &mut Vec<Repair>,
@@ -33,24 +33,36 @@ pub(super) fn read(
             events: animation.extras.0.clone(),
         };
         check_events(index, &raw.events, &mut events, source.options)?;
-        let mut nodeless = 0;
+        let (mut nodeless, mut pathless, mut of_matrix) = (0, 0, 0);
         let mut driven = HashSet::new();
         for number in 0..animation.channels.len() {
             let target = target(doc, index, number, &mut driven)?;
             match target.node {
-                None => nodeless += 1,
+                None if doc.animations[index].channels[number].target.node.is_none() => {
+                    nodeless += 1;
+                }
+                None => pathless += 1,
                 Some(node) => {
+                    let has_matrix = doc.nodes[node].matrix.is_some();
+                    of_matrix += u64::from(has_matrix && target.path != "weights");
                     let channel = curve(source, animation, &target, node, &mut keys)?;
                     raw.channels.push(channel);
                 }
             }
         }
-        if nodeless > 0 {
-            repairs.push(Repair {
-                object: object(ObjectKind::Animation, index, "channels without a node"),
-                kind: RepairKind::LeftOut,
-                count: nodeless,
-            });
+        let empty = u64::from(animation.channels.is_empty());
+        for (part, kind, count) in [
+            ("", RepairKind::NoChannels, empty),
+            ("channels without a node", RepairKind::LeftOut, nodeless),
+            ("channels of other paths", RepairKind::LeftOut, pathless),
+            ("", RepairKind::MatrixAnimated, of_matrix),
+        ] {
+            note(
+                repairs,
+                &object(ObjectKind::Animation, index, part),
+                kind,
+                count,
+            );
         }
         animations.push(raw);
     }
@@ -85,8 +97,8 @@ struct Target<'a> {
     place: Place,
 }
 
-/// The checked target of a channel. It may have no node: only an extension can interpret such a
-/// channel.
+/// The checked target of a channel. It has no node if only an extension can interpret it, because
+/// the file names no node or a path that glTF 2.0 does not have.
 fn target<'a>(
     doc: &'a Document,
     index: usize,
@@ -113,9 +125,7 @@ fn target<'a>(
     };
     let (node, _) = lookup(&doc.nodes, node, "node", || at("target.node"))?;
     if !["translation", "rotation", "scale", "weights"].contains(&path) {
-        let allowed = "translation, rotation, scale, weights";
-        let why = not_allowed("the path", path, allowed);
-        return Err(fault_of(at("target.path"), why));
+        return Ok(target);
     }
     if !driven.insert((node, path)) {
         let why = AssetFault::Invalid("is already driven by another channel");
@@ -215,14 +225,7 @@ fn times(source: &mut Source<'_>, place: &Place, input: u64, keys: &mut u64) -> 
         .collect();
     match wrong_time(&times_s) {
         None => Ok(times_s),
-        Some((key, value)) => {
-            let why = AssetFault::Value {
-                what: "the time of key",
-                index: key as u64,
-                value: value.into(),
-            };
-            Err(fault_of(at(), why))
-        }
+        Some(why) => Err(fault_of(at(), why)),
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Parts<'a> {
     /// The position of the JSON in the file.
     pub(super) json_start: usize,
     pub(super) bin: Option<&'a [u8]>,
+    /// True for a `.glb`, which may have a BIN chunk.
+    pub(super) is_binary: bool,
     /// The number of bytes after the end that the header states.
     pub(super) trailing: u64,
 }
@@ -27,6 +29,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
             json,
             json_start: bytes.len() - json.len(),
             bin: None,
+            is_binary: false,
             trailing: 0,
         });
     }
@@ -61,6 +64,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
         json: unpadded,
         json_start: 20,
         bin,
+        is_binary: true,
         trailing: (bytes.len() - all.len()) as u64,
     })
 }

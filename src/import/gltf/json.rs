@@ -155,7 +155,9 @@ pub(super) struct Skin {
 #[derive(Debug, Deserialize)]
 pub(super) struct Animation {
     pub(super) name: Option<String>,
+    #[serde(default)]
     pub(super) channels: List<Channel>,
+    #[serde(default)]
     pub(super) samplers: List<AnimationSampler>,
     #[serde(default)]
     pub(super) extras: Events,

@@ -6,7 +6,7 @@ use super::json_material::{Material as RawMaterial, TextureInfo};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Material};
 use glam::{Affine2, Mat2, Vec2};
 
@@ -148,25 +148,18 @@ fn emissive(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
             what: "component",
             index: 0,
             value: strength.into(),
+            allowed: "finite",
         };
         return Err(fault_of(object, why));
     }
     if strength < 0.0 {
-        notes.push(Repair {
-            object,
-            kind: RepairKind::FactorClamped,
-            count: 1,
-        });
+        note(notes, &object, RepairKind::FactorClamped, 1);
     }
     Ok(factor.map(|component| component * strength.max(0.0)))
 }
 
 fn leave_out(kind: ObjectKind, index: usize, part: &str, notes: &mut Vec<Repair>) {
-    notes.push(Repair {
-        object: object(kind, index, part),
-        kind: RepairKind::LeftOut,
-        count: 1,
-    });
+    note(notes, &object(kind, index, part), RepairKind::LeftOut, 1);
 }
 
 impl TextureNeeds {

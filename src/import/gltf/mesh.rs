@@ -7,7 +7,7 @@ use super::source::Source;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 
 /// The primitives of the meshes that these nodes carry.
 pub(super) fn read(
@@ -134,14 +134,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    pub(super) fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: usize) {
-        if count > 0 {
-            self.repairs.push(Repair {
-                object: at.object(part),
-                kind,
-                count: count as u64,
-            });
-        }
+    pub(super) fn leave_out(&mut self, at: &At, part: &str, kind: RepairKind, count: u64) {
+        note(self.repairs, &at.object(part), kind, count);
     }
 
     /// The primitive, or `None` if nothing of it can be drawn.

@@ -72,6 +72,7 @@ fn expect_finite(weights: &[f32], object: impl FnOnce() -> Object) -> Result<()>
         what: "weight",
         index: index as u64,
         value: weights[index].into(),
+        allowed: "finite",
     };
     Err(fault_of(object(), why))
 }
@@ -151,7 +152,7 @@ impl<'a> Reader<'_, 'a> {
         let mut targets = Vec::with_capacity(raw.targets.len());
         let mut moved = Vec::new();
         for (number, target) in raw.targets.iter().enumerate() {
-            others += usize::from(target.others);
+            others += u64::from(target.others);
             let mut streams = [None, None, None];
             for (stream, name) in NAMES.into_iter().enumerate() {
                 match target.get(name) {

@@ -9,7 +9,7 @@ use crate::error::{Error, Object, ObjectKind, Result};
 use crate::import::fault::object;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note, of_file};
 use std::path::Path;
 
 /// Imports a self-contained `.glb` or `.gltf` file from bytes.
@@ -43,6 +43,10 @@ use std::path::Path;
 /// - Textures of used materials whose pixels only an extension provides.
 /// - `KHR_materials_*` extensions of used materials that are not read and change how a surface
 ///   looks.
+/// - Trailing indices that make no full triangle.
+/// - Animation channels without a node, or of a path that glTF 2.0 does not have.
+///
+/// Images that are missing or cannot be decoded are replaced; see [`RepairKind::ImageReplaced`].
 ///
 /// # Extensions
 /// `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
@@ -117,7 +121,7 @@ pub(crate) fn import(
         };
         let mut imported = raw.build_with(options, &animation)?;
         repairs.append(&mut imported.repairs);
-        imported.repairs = repairs;
+        imported.repairs = of_file(repairs, &options.name);
         Ok(imported)
     };
     run().map_err(|error: Error| error.in_file(&options.name))
@@ -132,7 +136,7 @@ pub(crate) fn read_raw(
     let parts = super::container::split(bytes)?;
     let doc = super::parse::document(parts.json, parts.json_start, options)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, parts.bin, read, options);
+    let mut source = Source::new(&doc, &parts, read, options);
     super::ranges::check(&doc)?;
     let parents = super::scene::parents(&doc)?;
     let carriers = super::scene::mesh_nodes(&doc, &parents, options, repairs)?;
@@ -172,24 +176,16 @@ pub(crate) fn note_trailing(
         (Some(buffer), Some(bin)) => (bin.len() as u64).saturating_sub(buffer.byte_length),
         _ => 0,
     };
-    let of_file = Object {
+    let file = Object {
         kind: ObjectKind::File,
         index: None,
         part: Box::default(),
     };
     let of_buffer = object(ObjectKind::Buffer, 0, "");
     let padding = 3;
-    for (object, count, least) in [
-        (of_file, parts.trailing, 1),
-        (of_buffer, spare, padding + 1),
-    ] {
+    for (object, count, least) in [(file, parts.trailing, 1), (of_buffer, spare, padding + 1)] {
         if count >= least {
-            let kind = RepairKind::TrailingBytes;
-            repairs.push(Repair {
-                object,
-                kind,
-                count,
-            });
+            note(repairs, &object, RepairKind::TrailingBytes, count);
         }
     }
 }

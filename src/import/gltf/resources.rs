@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Base64 with or without padding, because exporters differ.
@@ -123,7 +123,14 @@ pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
 
 /// The bytes of the file at `path`, and its folder.
 pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
-    let bytes = read_file(path, options.max_resource_bytes);
+    let bytes = read_file(path, options.max_resource_bytes).map_err(|error| match error {
+        // No other file refers to this one.
+        Error::Asset {
+            why: AssetFault::Resource { why, .. },
+            ..
+        } => no_object(AssetFault::Invalid(why)),
+        other => other,
+    });
     let bytes = bytes.map_err(|error| error.in_file(&options.name))?;
     Ok((bytes, Folder::of(path)?))
 }
@@ -179,7 +186,11 @@ pub(super) fn read_file(path: &Path, cap: u64) -> Result<Vec<u8>> {
     let not_plain = || no_object(refused(&path.to_string_lossy(), "is not a plain file"));
     let failed = |error: std::io::Error| io(path, &error);
     // Checked before opening, because opening a pipe waits for its other end.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(failed(ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
         return Err(not_plain());
     }
     let file = File::open(path).map_err(failed)?;

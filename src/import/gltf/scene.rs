@@ -6,7 +6,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::fault::fault;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
@@ -18,8 +18,12 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
         for (number, child) in node.children.iter().enumerate() {
             let referrer = || object(ObjectKind::Node, index, format!("children[{number}]"));
             let (child, _) = lookup(&doc.nodes, *child, "node", referrer)?;
-            if parents[child].replace(index).is_some() {
-                return Err(fault(ObjectKind::Node, child, "", AssetFault::NotATree));
+            if let Some(first) = parents[child].replace(index) {
+                let why = AssetFault::SecondParent {
+                    first: first as u64,
+                    second: index as u64,
+                };
+                return Err(fault(ObjectKind::Node, child, "", why));
             }
         }
     }
@@ -30,7 +34,7 @@ pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
         let mut at = Some(start);
         while let Some(node) = at {
             if walked_by[node] == start {
-                return Err(fault(ObjectKind::Node, node, "", AssetFault::NotATree));
+                return Err(fault(ObjectKind::Node, node, "", AssetFault::OwnAncestor));
             }
             if walked_by[node] != usize::MAX {
                 break;
@@ -118,13 +122,9 @@ fn reachable(
         with_parent += u64::from(parents[root].is_some());
         open.push(root);
     }
-    if with_parent > 0 {
-        repairs.push(Repair {
-            object: object(ObjectKind::Scene, scene, "nodes"),
-            kind: RepairKind::SceneRootWithParent,
-            count: with_parent,
-        });
-    }
+    let roots = object(ObjectKind::Scene, scene, "nodes");
+    let kind = RepairKind::SceneRootWithParent;
+    note(repairs, &roots, kind, with_parent);
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));

@@ -1,6 +1,7 @@
 //! The source of an import: the document, its buffers and the caps.
 
 use super::component::Component;
+use super::container::Parts;
 use super::fault::{lookup, not_allowed};
 use super::json::{Accessor, Document};
 use super::resources;
@@ -14,6 +15,7 @@ pub(super) struct Source<'a> {
     pub(super) doc: &'a Document,
     pub(super) options: &'a ImportOptions,
     bin: Option<&'a [u8]>,
+    is_binary: bool,
     read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
     buffers: Vec<Option<Bytes<'a>>>,
     decoded_bytes: u64,
@@ -40,14 +42,15 @@ impl AsRef<[u8]> for Bytes<'_> {
 impl<'a> Source<'a> {
     pub(super) fn new(
         doc: &'a Document,
-        bin: Option<&'a [u8]>,
+        parts: &Parts<'a>,
         read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
         options: &'a ImportOptions,
     ) -> Self {
         Self {
             doc,
             options,
-            bin,
+            bin: parts.bin,
+            is_binary: parts.is_binary,
             read,
             buffers: vec![None; doc.buffers.len()],
             decoded_bytes: 0,
@@ -106,7 +109,13 @@ impl<'a> Source<'a> {
             }
             (Some(uri), _) => Bytes::Shared(self.resource(uri, &object)?.into()),
             (None, Some(bin)) if index == 0 => Bytes::Borrowed(bin),
-            (None, _) => return Err(fault_of(object, AssetFault::Missing("uri"))),
+            (None, _) => {
+                let what = match self.is_binary && index == 0 {
+                    true => "the file's BIN chunk, which a buffer without uri refers to",
+                    false => "uri",
+                };
+                return Err(fault_of(object, AssetFault::Missing(what)));
+            }
         };
         let got = bytes.as_ref().len() as u64;
         if got < buffer.byte_length {

@@ -158,11 +158,12 @@ impl<'a> Source<'a> {
 
 fn wrong_place(object: &Object, at: usize, place: u32) -> Error {
     let mut object = object.clone();
-    object.part = "sparse.indices (which must ascend and stay below count)".into();
+    object.part = "sparse.indices".into();
     let why = AssetFault::Value {
         what: "index",
         index: at as u64,
         value: place.into(),
+        allowed: "greater than the one before it and less than the accessor's count",
     };
     fault_of(object, why)
 }

@@ -1,4 +1,6 @@
 //! Textures of materials: their images, each decoded once, and samplers.
+//!
+//! An image that cannot be had is no reason to reject a character: a checkerboard replaces it.
 
 use super::fault::{lookup, not_allowed};
 use super::image;
@@ -6,10 +8,10 @@ use super::json::Document;
 use super::json_material::Sampler as RawSampler;
 use super::material::TextureNeeds;
 use super::source::Source;
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
-use crate::import::repair::Repair;
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 
@@ -27,8 +29,14 @@ pub(super) fn check(doc: &Document) -> Result<()> {
     Ok(())
 }
 
+/// The width and height of the image that replaces others, in texels.
+const PLACEHOLDER_SIZE: u32 = 16;
+/// The width of a square of its checkerboard.
+const PLACEHOLDER_SQUARE: u32 = 2;
+
 /// Decodes the images that the materials of these primitives use, each once, and assigns the
-/// textures to these materials. Reports the parts of these materials that are not read.
+/// textures to these materials. Reports the parts of these materials that are not read, and the
+/// images that were replaced.
 pub(super) fn load_images(
     source: &mut Source<'_>,
     materials: &mut [Material],
@@ -41,25 +49,29 @@ pub(super) fn load_images(
     for material in primitives.iter().filter_map(|p| p.material) {
         used[material] = true;
     }
-    let mut images = Vec::new();
-    let mut image_numbers = HashMap::new();
+    let mut images = Images::default();
     for ((material, mut needs), used) in materials.iter_mut().zip(needs).zip(used) {
         if !used {
             continue;
         }
         repairs.append(&mut needs.notes);
+        if !source.options.images {
+            continue;
+        }
         for wanted in &needs.textures {
             let sampler = match doc.textures[wanted.texture].sampler {
                 None => Sampler::default(),
                 Some(at) => sampler(at as usize, &doc.samplers[at as usize])?,
             };
-            let image = match image_numbers.get(&wanted.image) {
-                Some(number) => *number,
+            let image = match images.read(source, wanted.image, repairs)? {
+                Some(image) => image,
+                None if is_colour(wanted.slot) => images.placeholder(),
                 None => {
-                    images.push(load(source, wanted.image)?);
-                    let number = images.len() as u32 - 1;
-                    image_numbers.insert(wanted.image, number);
-                    number
+                    // The factor is 1 in most files, for the texture to scale.
+                    if wanted.slot == METALLIC_ROUGHNESS {
+                        material.metallic = 0.0;
+                    }
+                    continue;
                 }
             };
             *place(material, wanted.slot) = Some(TextureRef {
@@ -70,7 +82,58 @@ pub(super) fn load_images(
             });
         }
     }
-    Ok(images)
+    Ok(images.all)
+}
+
+/// The images that materials use so far.
+#[derive(Default)]
+struct Images {
+    all: Vec<Image>,
+    /// By the image's index in the file. `None`: it is missing or cannot be decoded.
+    numbers: HashMap<usize, Option<u32>>,
+    placeholder: Option<u32>,
+}
+
+impl Images {
+    /// Decodes an image of the file, unless that was done before.
+    fn read(
+        &mut self,
+        source: &mut Source<'_>,
+        index: usize,
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Option<u32>> {
+        if let Some(known) = self.numbers.get(&index) {
+            return Ok(*known);
+        }
+        let image = load_or_report(source, index, repairs)?;
+        let number = image.map(|image| self.append(image));
+        self.numbers.insert(index, number);
+        Ok(number)
+    }
+
+    /// The image that all colours share whose own image was not read.
+    fn placeholder(&mut self) -> u32 {
+        match self.placeholder {
+            Some(number) => number,
+            None => {
+                let number = self.append(checkerboard());
+                *self.placeholder.insert(number)
+            }
+        }
+    }
+
+    fn append(&mut self, image: Image) -> u32 {
+        self.all.push(image);
+        self.all.len() as u32 - 1
+    }
+}
+
+/// The number of the metallic-roughness texture in [`Material::textures`].
+const METALLIC_ROUGHNESS: usize = 1;
+
+/// True for the base colour and the emissive texture.
+fn is_colour(slot: usize) -> bool {
+    matches!(slot, 0 | 4)
 }
 
 /// Texture number `slot` of [`Material::textures`].
@@ -81,6 +144,56 @@ fn place(material: &mut Material, slot: usize) -> &mut Option<TextureRef> {
         2 => &mut material.normal_texture,
         3 => &mut material.occlusion_texture,
         _ => &mut material.emissive_texture,
+    }
+}
+
+/// The image, or `None` if it is missing or cannot be decoded, which is reported. References that
+/// break the format and exceeded caps stay errors.
+fn load_or_report(
+    source: &mut Source<'_>,
+    index: usize,
+    repairs: &mut Vec<Repair>,
+) -> Result<Option<Image>> {
+    match load(source, index) {
+        Ok(image) => Ok(Some(image)),
+        Err(Error::Asset {
+            file,
+            why:
+                why @ (AssetFault::Image(_)
+                | AssetFault::Missing(_)
+                | AssetFault::Resource { .. }
+                | AssetFault::Unreadable { .. }),
+            ..
+        }) if file.is_empty() => {
+            let object = object(ObjectKind::Image, index, "");
+            note(
+                repairs,
+                &object,
+                RepairKind::ImageReplaced(Box::new(why)),
+                1,
+            );
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The placeholder: magenta and black squares.
+fn checkerboard() -> Image {
+    let texel = |at: u32| {
+        let (x, y) = (at % PLACEHOLDER_SIZE, at / PLACEHOLDER_SIZE);
+        match (x / PLACEHOLDER_SQUARE + y / PLACEHOLDER_SQUARE) % 2 {
+            0 => [255, 0, 255, 255],
+            _ => [0, 0, 0, 255],
+        }
+    };
+    Image {
+        name: "placeholder".into(),
+        width: PLACEHOLDER_SIZE,
+        height: PLACEHOLDER_SIZE,
+        rgba: (0..PLACEHOLDER_SIZE * PLACEHOLDER_SIZE)
+            .flat_map(texel)
+            .collect(),
     }
 }
 

@@ -4,9 +4,10 @@ use super::component::Component;
 use super::json::Primitive;
 use super::mesh::{At, Reader};
 use crate::error::{AssetFault, Result};
+use crate::import::repair::RepairKind;
 
 impl Reader<'_, '_> {
-    /// Triangles as a list, for any mode.
+    /// Triangles as a list, for any mode. Trailing indices that make no triangle are dropped.
     pub(super) fn triangles(
         &mut self,
         at: &At,
@@ -18,35 +19,24 @@ impl Reader<'_, '_> {
             None => vertices,
             Some(index) => self.source.doc.accessors[index as usize].count,
         };
-        let fits = if mode == 4 {
-            count.is_multiple_of(3)
-        } else {
-            count >= 3
+        let (total, trailing) = match mode {
+            4 => (count - count % 3, count % 3),
+            _ if count < 3 => (0, count),
+            _ => ((count - 2).saturating_mul(3), 0),
         };
-        if !fits {
-            let why = if mode == 4 {
-                "the number of indices is not a multiple of 3"
-            } else {
-                "a strip or fan has fewer than three indices"
-            };
-            return Err(at.fault("indices", AssetFault::Invalid(why)));
-        }
-        let total = if mode == 4 {
-            count
-        } else {
-            (count - 2).saturating_mul(3)
-        };
+        self.leave_out(at, "indices", RepairKind::TrailingIndices, trailing);
         let cap = self.source.options.max_indices as u64;
         self.indices = self.indices.saturating_add(total);
         if self.indices > cap {
             return Err(at.cap("triangle indices", self.indices, cap));
         }
         self.source
-            .charge(total.saturating_mul(4), || at.object("indices"))?;
-        let corners = match raw.indices {
+            .charge(total.max(count).saturating_mul(4), || at.object("indices"))?;
+        let mut corners = match raw.indices {
             None => (0..vertices).map(|index| index as u32).collect(),
             Some(index) => self.indices(at, index, vertices)?,
         };
+        corners.truncate(corners.len() - trailing as usize);
         Ok(match mode {
             5 => strip(&corners),
             6 => fan(&corners),

@@ -1,7 +1,7 @@
 //! Mutants by their bytes: flipped, cut, random, odd numbers, and images.
 
-use super::invariants::digest;
-use super::mutants::{Random, factor, options};
+use super::invariants::{digest, options};
+use super::mutants::{Random, factor};
 use super::seeds::{everything, seeds};
 use crate::builder::{self, arm, triangle};
 use serde_json::json;

@@ -1,8 +1,20 @@
 //! Imports mutants, and checks the invariants of the characters.
 
-use super::mutants::options;
 use throng::import::{ImportOptions, gltf};
 use throng::mesh::{AlphaMode, Material};
+
+/// Small caps, so that mutants that ask for much are refused quickly.
+pub(super) fn options() -> ImportOptions {
+    ImportOptions {
+        max_decoded_bytes: 32 << 20,
+        max_resource_bytes: 16 << 20,
+        max_vertices: 1 << 18,
+        max_indices: 1 << 20,
+        max_keys: 1 << 20,
+        max_image_texels: 1 << 20,
+        ..ImportOptions::curves_only()
+    }
+}
 
 /// Imports a file, and plays all clips of a character. Returns whether there was one.
 ///

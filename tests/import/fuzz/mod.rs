@@ -9,3 +9,4 @@ mod json;
 mod mutants;
 mod readers;
 mod seeds;
+mod targets;

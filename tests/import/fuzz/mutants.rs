@@ -1,19 +1,4 @@
-//! Options for importing mutants, their number, and random numbers.
-
-use throng::import::ImportOptions;
-
-/// Small caps, so that mutants that ask for much are refused quickly.
-pub(super) fn options() -> ImportOptions {
-    ImportOptions {
-        max_decoded_bytes: 32 << 20,
-        max_resource_bytes: 16 << 20,
-        max_vertices: 1 << 18,
-        max_indices: 1 << 20,
-        max_keys: 1 << 20,
-        max_image_texels: 1 << 20,
-        ..ImportOptions::curves_only()
-    }
-}
+//! The number of mutants, and random numbers.
 
 /// The factor for the number of mutants: the value of `THRONG_FUZZ`, or 1.
 pub(super) fn factor() -> usize {

@@ -1,0 +1,48 @@
+//! Runs one fuzz target of `tests/import/fuzz/targets.rs` under libFuzzer: see `scripts/fuzz`.
+//!
+//! `THRONG_FUZZ_TARGET` names the target. Its inputs besides those of the corpus are written to the
+//! folder `THRONG_FUZZ_SEEDS`.
+#![no_main]
+
+#[path = "../tests/import/builder.rs"]
+mod builder;
+#[path = "../tests/reference/mod.rs"]
+mod reference;
+#[path = "../tests/support/signed.rs"]
+mod signed;
+
+/// The part of the tests that the targets need.
+#[path = "../tests/import/fuzz"]
+mod import {
+    mod invariants;
+    mod seeds;
+    pub(super) mod targets;
+}
+
+use import::targets::{TARGETS, Target};
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+use std::sync::LazyLock;
+
+static TARGET: LazyLock<&Target> = LazyLock::new(|| {
+    let name = std::env::var("THRONG_FUZZ_TARGET").unwrap_or_default();
+    let target = TARGETS.iter().find(|target| target.name == name);
+    target.unwrap_or_else(|| {
+        let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
+        eprintln!("no target is named '{name}'; targets: {}", names.join(" "));
+        std::process::exit(2)
+    })
+});
+
+fn write_seeds() {
+    let Some(folder) = std::env::var_os("THRONG_FUZZ_SEEDS") else {
+        return;
+    };
+    for (index, seed) in (TARGET.seeds)().iter().enumerate() {
+        std::fs::write(Path::new(&folder).join(format!("seed-{index}")), seed).unwrap();
+    }
+}
+
+fuzz_target!(init: write_seeds(), |bytes: &[u8]| {
+    (TARGET.read)(bytes);
+});

@@ -1,0 +1,166 @@
+//! The fuzz targets: one for each reader.
+//!
+//! `cargo test` runs them over the stored corpus and mutations of it (`readers.rs`). `scripts/fuzz`
+//! runs the same functions under libFuzzer, which is guided by coverage (`fuzz/main.rs`).
+
+use super::invariants::{digest, options};
+use super::seeds::seeds;
+use crate::builder::arm;
+use crate::signed::{HEADER, sign};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use throng::builtin;
+use throng::character::Character;
+use throng::import::{ImportOptions, gltf};
+use throng::skeleton::Transform;
+
+/// A reader: its name, which is that of its folder in the corpus, and what it does with an input.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// Returns true if the input was accepted.
+    pub(crate) read: fn(&[u8]) -> bool,
+    /// Inputs besides those of the corpus.
+    pub(crate) seeds: fn() -> Vec<Vec<u8>>,
+}
+
+pub(crate) static TARGETS: &[Target] = &[
+    Target {
+        name: "gltf",
+        read: |bytes| digest(bytes) && packed(bytes),
+        seeds,
+    },
+    Target {
+        name: "saved",
+        read: saved,
+        seeds: saved_seeds,
+    },
+    #[cfg(feature = "toml")]
+    Target {
+        name: "state_machine",
+        read: state_machine,
+        seeds: Vec::new,
+    },
+    #[cfg(feature = "toml")]
+    Target {
+        name: "animation",
+        read: animation,
+        seeds: Vec::new,
+    },
+    #[cfg(feature = "toml")]
+    Target {
+        name: "serde",
+        read: serde,
+        seeds: serde_seeds,
+    },
+];
+
+/// The built-in character, for which descriptions are built.
+fn character() -> &'static Character {
+    static CHARACTER: LazyLock<Character> = LazyLock::new(|| {
+        builtin::mannequin_with(&ImportOptions::with_curves())
+            .unwrap()
+            .character
+    });
+    &CHARACTER
+}
+
+/// Imports a file again, with packed clips.
+fn packed(bytes: &[u8]) -> bool {
+    let options = ImportOptions {
+        clips: ImportOptions::default().clips,
+        ..options()
+    };
+    let imported = gltf(bytes, &options);
+    for clip in imported.iter().flat_map(|imported| imported.clips()) {
+        let mut pose = vec![Transform::IDENTITY; imported.as_ref().unwrap().skeleton().len()];
+        clip.sample(0.4, &mut pose).unwrap();
+    }
+    imported.is_ok()
+}
+
+/// Reads a saved character, with the checksum that fits its bytes.
+fn saved(bytes: &[u8]) -> bool {
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= HEADER {
+        sign(&mut bytes);
+    }
+    let read = Character::from_bytes(&bytes);
+    if let Ok(character) = &read {
+        let again = Character::from_bytes(&character.to_bytes()).unwrap();
+        assert_eq!(again.skeleton().len(), character.skeleton().len());
+        let mut pose = vec![Transform::IDENTITY; character.skeleton().len()];
+        for clip in character.clips() {
+            clip.sample(0.4, &mut pose).unwrap();
+        }
+    }
+    read.is_ok()
+}
+
+fn saved_seeds() -> Vec<Vec<u8>> {
+    let files = [arm().glb()];
+    let options = ImportOptions::with_curves();
+    let characters = files.iter().map(|file| gltf(file, &options).unwrap());
+    characters.map(|one| one.character.to_bytes()).collect()
+}
+
+#[cfg(feature = "toml")]
+fn state_machine(bytes: &[u8]) -> bool {
+    use throng::state_machine::StateMachine;
+    let text = String::from_utf8_lossy(bytes);
+    StateMachine::from_toml("fuzz.toml", &text, character()).is_ok()
+}
+
+#[cfg(feature = "toml")]
+fn animation(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let character = character().clone();
+    character.with_animation_toml("fuzz.toml", &text).is_ok()
+}
+
+/// Reads a state machine by serde, from JSON, and writes and reads it as TOML.
+#[cfg(feature = "toml")]
+fn serde(bytes: &[u8]) -> bool {
+    use throng::character::AnimationDesc;
+    use throng::state_machine::StateMachineDesc;
+    let Ok(desc) = serde_json::from_slice::<StateMachineDesc>(bytes) else {
+        return false;
+    };
+    if let Ok(text) = desc.to_toml() {
+        let _ = StateMachineDesc::from_toml("fuzz.toml", &text);
+    }
+    let animation = AnimationDesc {
+        state_machine: Some(desc),
+        ..AnimationDesc::default()
+    };
+    character().clone().with_animation(&animation).is_ok()
+}
+
+#[cfg(feature = "toml")]
+fn serde_seeds() -> Vec<Vec<u8>> {
+    use throng::state_machine::StateMachineDesc;
+    let folder = corpus("state_machine");
+    let texts = folder.iter().map(|bytes| String::from_utf8_lossy(bytes));
+    let descs = texts.map(|text| StateMachineDesc::from_toml("seed.toml", &text).unwrap());
+    descs
+        .map(|desc| serde_json::to_vec(&desc).unwrap())
+        .collect()
+}
+
+/// The stored inputs of a target, ordered by their names.
+pub(super) fn corpus(name: &str) -> Vec<Vec<u8>> {
+    // The crate in `fuzz` has a manifest of its own, one folder below.
+    let roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let folder = roots
+        .map(|root| root.join("tests/import/fuzz/corpus"))
+        .find(|folder| folder.is_dir())
+        .expect("the corpus");
+    let Ok(entries) = std::fs::read_dir(folder.join(name)) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| std::fs::read(path).unwrap())
+        .collect()
+}
