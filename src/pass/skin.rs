@@ -22,7 +22,7 @@ const PUSH_BYTES: u32 = 16;
 /// use a crowd.
 ///
 /// The output of an instance starts at
-/// [`GpuInstance::skinned`](crate::gpu::GpuInstance::skinned), a word of binding 9. From there on,
+/// [`GpuInstance::skinned`](crate::gpu::GpuInstance::skinned), a word of binding 4. From there on,
 /// the mesh's [`SkinnedLayout`](crate::skin::SkinnedLayout) applies. The vertices are in character
 /// space.
 #[derive(Debug)]

@@ -46,7 +46,12 @@ struct Stage {
 
 impl Stage {
     fn new(setup: &mut Setup) -> Self {
-        let mut crowd = setup.crowd(2, SMALL);
+        let crowd = setup.crowd(2, SMALL);
+        Self::over(setup, crowd)
+    }
+
+    /// A stage over a crowd with two frames in flight.
+    fn over(setup: &mut Setup, mut crowd: Crowd) -> Self {
         let desc = TargetDesc {
             extent: EXTENT,
             color_format: vk::Format::R8G8B8A8_UNORM,

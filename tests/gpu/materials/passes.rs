@@ -2,7 +2,7 @@
 
 use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{BACKGROUND, HERE, Stage, camera, stands};
-use crate::support::frames::{EXTENT, FramesInFlight, pass, picture};
+use crate::support::frames::{EXTENT, picture};
 use crate::support::{CONFIGS, SMALL, Setup, each};
 use std::io::Write as _;
 use throng::ash::vk;
@@ -156,29 +156,16 @@ fn one_set_for_all_materials_shows_the_same() {
     let messages = setup.context.messages();
     let mut pictures = Vec::new();
     for on in [false, true] {
-        let desc = setup.crowd_desc(1, SMALL);
+        let desc = setup.crowd_desc(2, SMALL);
         let (gpu, mut allocator) = setup.context.parts();
         let allocator = &mut allocator;
         let gpu = Gpu {
             enabled: if on { gpu.enabled } else { &Enabled::NONE },
             ..gpu
         };
-        let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
+        let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
         assert_eq!(crowd.set_layout().is_bindless(), on);
-        let desc = TargetDesc {
-            extent: EXTENT,
-            color_format: vk::Format::R8G8B8A8_UNORM,
-            ..TargetDesc::default()
-        };
-        let target = Target::new(&mut setup.context, &desc).unwrap();
-        let pass = pass(&mut crowd, &target, false);
-        let frames_in_flight = FramesInFlight::new(&setup.context, 1);
-        let mut stage = Stage {
-            crowd,
-            frames_in_flight,
-            target,
-            pass,
-        };
+        let mut stage = Stage::over(&mut setup, crowd);
         stage.check(&mut setup, "three materials", &many(), &HERE, &camera());
         pictures.push(stage.alone(&mut setup, &many(), &HERE, &camera()));
         stage.destroy(&mut setup);

@@ -2,7 +2,7 @@
 
 use super::made::{character, colors, sharp, square};
 use super::{BACKGROUND, HERE, Stage, camera};
-use crate::support::frames::{EXTENT, FramesInFlight, different, pass};
+use crate::support::frames::different;
 use crate::support::{SMALL, Setup, each};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
@@ -11,7 +11,6 @@ use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::import::Imported;
 use throng::mesh::{Image, Material};
-use throng::standalone::{Target, TargetDesc};
 use throng::{Crowd, Gpu};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -55,20 +54,8 @@ fn stage(setup: &mut Setup, instance: &ash::Instance) -> Stage {
     let desc = setup.crowd_desc(2, SMALL);
     let (gpu, mut allocator) = setup.parts();
     let gpu = Gpu { instance, ..gpu };
-    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
-    let desc = TargetDesc {
-        extent: EXTENT,
-        color_format: vk::Format::R8G8B8A8_UNORM,
-        ..TargetDesc::default()
-    };
-    let target = Target::new(&mut setup.context, &desc).unwrap();
-    let pass = pass(&mut crowd, &target, false);
-    Stage {
-        frames_in_flight: FramesInFlight::new(&setup.context, 2),
-        crowd,
-        target,
-        pass,
-    }
+    let crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
+    Stage::over(setup, crowd)
 }
 
 /// Four squares side by side, each with a material of four textures of its own.
