@@ -10,9 +10,10 @@ use crate::support::frames::{
 };
 use crate::support::made::{built, palette, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup, view};
+use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout};
 use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::mesh::MorphTarget;
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
@@ -362,6 +363,28 @@ fn a_ring_of_its_own_goes_beyond_the_range_of_a_descriptor() {
             assert_eq!(refused(past), numbers);
             ring.destroy(&device, allocator);
         }
+    });
+}
+
+/// Set 0 works on every device: it takes no more than the minimum limits of Vulkan, and leaves
+/// samplers to other sets.
+#[test]
+fn set_0_keeps_to_the_minimum_limits() {
+    alone(|setup, _| {
+        let (gpu, _) = setup.parts();
+        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let mut layout = SetLayout::new(&device).unwrap();
+        let sizes = layout.pool_sizes(&[5]);
+        let count = |kind| {
+            let of_kind = sizes.iter().filter(|size| size.ty == kind);
+            of_kind.map(|size| size.descriptor_count).sum::<u32>()
+        };
+        use vk::DescriptorType as Type;
+        let dynamic = count(Type::STORAGE_BUFFER_DYNAMIC);
+        assert_eq!(count(Type::STORAGE_BUFFER) + dynamic, 4);
+        assert!(dynamic <= 4 && count(Type::UNIFORM_BUFFER_DYNAMIC) <= 8);
+        assert!(count(Type::COMBINED_IMAGE_SAMPLER) <= 16);
+        unsafe { layout.destroy(&device) };
     });
 }
 
