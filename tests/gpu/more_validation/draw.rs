@@ -5,6 +5,7 @@ use super::shadow::ShadowImage;
 use crate::support::frames::{FramesInFlight, NORMAL_Z};
 use crate::support::probe::spirv;
 use crate::support::{SMALL, Setup, view};
+use std::ops::Range;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::gpu_allocator::MemoryLocation;
@@ -13,8 +14,8 @@ use throng::mesh::Material;
 use throng::skeleton::Affine;
 use throng::standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, Frame, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
-    SkinningStage, Spawn, View, ViewId,
+    Capacity, CharacterDesc, Crowd, Gpu, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
+    SkinningStage, Spawn, View,
 };
 
 const FRAMES: u32 = 3;
@@ -25,6 +26,8 @@ const CAPACITY: Capacity = Capacity {
     histories: 1,
     ..SMALL
 };
+/// Drivers compile the shaders of GPU-assisted validation for minutes.
+const PATIENCE_S: u64 = 1200;
 const SHADOW_EDGE: u32 = 64;
 const MOTION: vk::Format = vk::Format::R16G16_SFLOAT;
 
@@ -38,9 +41,21 @@ struct Passes {
 }
 
 /// Draws some frames, and changes instances between them.
-pub(super) fn draw(setup: &mut Setup) {
-    let mut crowd = setup.crowd(FRAMES_IN_FLIGHT, CAPACITY);
+///
+/// Returns the range of messages that frames gave which upload nothing.
+pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
+    let info = vk::PipelineCacheCreateInfo::default();
+    let cache = unsafe { setup.context.device.create_pipeline_cache(&info, None) }.unwrap();
+    let desc = setup.crowd_desc(FRAMES_IN_FLIGHT, CAPACITY);
+    let (gpu, mut allocator) = setup.parts();
+    let gpu = Gpu {
+        pipeline_cache: cache,
+        ..gpu
+    };
+    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
     let context = &mut setup.context;
+    let messages = context.messages();
+    let mut first = 0;
     let [color, motion] = [TargetDesc::default().color_format, MOTION].map(|color_format| {
         let desc = TargetDesc {
             extent: EXTENT,
@@ -57,6 +72,7 @@ pub(super) fn draw(setup: &mut Setup) {
     unsafe { crowd.set_shadow_map(&shadow.map()) }.unwrap();
     let passes = Passes::new(&mut crowd, &color, &motion, own.layout);
     let mut frames_in_flight = FramesInFlight::new(context, FRAMES_IN_FLIGHT);
+    frames_in_flight.patience_s = PATIENCE_S;
     let mut instances = populate(context, &mut crowd);
     let views = [
         View {
@@ -79,28 +95,40 @@ pub(super) fn draw(setup: &mut Setup) {
             frame.record_draw(cmd, views[1], passes.shadow).unwrap();
             shadow.end(&device, cmd);
             color.begin(&device, cmd, &NORMAL_Z);
+            frame.record_draw(cmd, views[0], passes.depth).unwrap();
+            frame.record_draw(cmd, views[0], passes.lit).unwrap();
             own.bind(&device, cmd, frame.crowd().pass_layout(passes.own).unwrap());
-            passes.record_color(&mut frame, cmd, views[0]);
+            frame.record_draw(cmd, views[0], passes.own).unwrap();
             color.end(&device, cmd);
             motion.begin(&device, cmd, &NORMAL_Z);
             frame.record_draw(cmd, views[0], passes.motion).unwrap();
             motion.end(&device, cmd);
         }
         frames_in_flight.submit(context, frame_index);
+        if number == 0 {
+            first = messages.all().len();
+        }
         // Records are scattered into the table, and slots are used again.
         let moved = Affine::from_translation(Vec3::X * f32::from(number as u8));
         crowd.set_transform(instances[1], &moved).unwrap();
         crowd.despawn(instances.remove(0)).unwrap();
     }
+    for frame_index in 0..FRAMES_IN_FLIGHT {
+        frames_in_flight.wait(context, frame_index);
+    }
+    let frames = first..messages.all().len();
     let drawn = color.read_rgba(context).unwrap();
     frames_in_flight.destroy(context);
     assert!(drawn.chunks_exact(4).any(|texel| texel != &drawn[..4]));
-    setup.destroy(crowd);
-    let context = &mut setup.context;
+    unsafe { crowd.destroy(&mut context.allocator()) };
     shadow.destroy(context);
     own.destroy(context);
     color.destroy(context);
     motion.destroy(context);
+    unsafe { context.device.destroy_pipeline_cache(cache, None) };
+    let report = context.allocator().get().generate_report();
+    assert!(report.allocations.is_empty(), "{:?}", report.allocations);
+    frames
 }
 
 fn camera() -> View {
@@ -190,12 +218,6 @@ impl Passes {
                 ..PassDesc::default()
             }),
             lit: create(lit),
-        }
-    }
-
-    unsafe fn record_color(&self, frame: &mut Frame<'_>, cmd: vk::CommandBuffer, view: ViewId) {
-        for pass in [self.depth, self.lit, self.own] {
-            unsafe { frame.record_draw(cmd, view, pass) }.unwrap();
         }
     }
 }
