@@ -1,7 +1,8 @@
 //! Best practices and GPU-assisted validation over a small scene with every stage and every pass.
 //!
-//! These checks would take hours for all other tests, so they have a scene of their own. It is drawn
-//! in a process of its own, because the layer takes them from the environment: see [`in_child`].
+//! These checks would take hours for all other tests, so they have a scene of their own. It is
+//! drawn in a process of its own, because the layer takes them from the environment: see
+//! [`in_child`].
 
 mod allowed;
 mod draw;
@@ -36,13 +37,10 @@ fn in_child(name: &str, enables: &[&str]) -> bool {
         .env(ENABLES, format!("{before}:{}", enables.join(":")))
         // Every message counts, not only the first ten of a kind.
         .env("VK_LAYER_ENABLE_MESSAGE_LIMIT", "false")
-        // The layer's additions to a shader make it hundreds of times longer. Optimised, it takes
-        // lavapipe minutes.
-        .env("GALLIVM_PERF", "nopt")
         .output()
         .unwrap();
-    let [out, errors] = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into());
-    let [out, errors]: [String; 2] = [out, errors];
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, errors) = (text(&ran.stdout), text(&ran.stderr));
     assert!(ran.status.success(), "{out}{errors}");
     assert!(out.contains("1 passed"), "{out}{errors}");
     let _ = write!(std::io::stderr(), "{errors}");
