@@ -140,7 +140,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
     let mut all = Vec::new();
     for (number, format) in FORMATS.iter().enumerate() {
         let desc = CharacterDesc {
-            method: format.1,
+            method: format.method,
             cpu_skinning: true,
         };
         let allocator = &mut context.allocator();

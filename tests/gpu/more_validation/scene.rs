@@ -15,39 +15,55 @@ pub(super) const EXTENT: vk::Extent2D = vk::Extent2D {
 };
 const JOINTS: usize = 9;
 
-/// A palette format, the method that leads to it, and the scale of the last joint.
-pub(super) type Format = (PaletteFormat, SkinningMethod, Vec3, usize);
+/// A palette format, the method that leads to it, and the character that uses it.
+pub(super) struct Format {
+    format: PaletteFormat,
+    pub(super) method: SkinningMethod,
+    /// Of the last joint.
+    scale: Vec3,
+    influences: usize,
+    /// Indices of its materials: opaque, masked, blended.
+    materials: &'static [usize],
+}
 
-/// All palette formats. The last number is that of influences per vertex.
+/// All palette formats.
+///
+/// Only one has all materials, because every pipeline costs seconds. Fragment shaders are the same
+/// for all formats.
 pub(super) const FORMATS: [Format; 4] = [
-    (
-        PaletteFormat::Mat3x4,
-        SkinningMethod::Linear,
-        Vec3::new(-1.2, 0.8, 0.9),
-        1,
-    ),
-    (
-        PaletteFormat::DualQuat,
-        SkinningMethod::DualQuat,
-        Vec3::ONE,
-        2,
-    ),
-    (
-        PaletteFormat::DualQuatStretch,
-        SkinningMethod::DualQuat,
-        Vec3::new(1.3, 0.8, 1.0),
-        4,
-    ),
-    (
-        PaletteFormat::QuatOffset,
-        SkinningMethod::QuatOffset,
-        Vec3::splat(1.3),
-        9,
-    ),
+    Format {
+        format: PaletteFormat::Mat3x4,
+        method: SkinningMethod::Linear,
+        scale: Vec3::new(-1.2, 0.8, 0.9),
+        influences: 4,
+        materials: &[0, 1, 2],
+    },
+    Format {
+        format: PaletteFormat::DualQuat,
+        method: SkinningMethod::DualQuat,
+        scale: Vec3::ONE,
+        influences: 2,
+        materials: &[0],
+    },
+    Format {
+        format: PaletteFormat::DualQuatStretch,
+        method: SkinningMethod::DualQuat,
+        scale: Vec3::new(1.3, 0.8, 1.0),
+        influences: 1,
+        materials: &[1],
+    },
+    Format {
+        format: PaletteFormat::QuatOffset,
+        method: SkinningMethod::QuatOffset,
+        scale: Vec3::splat(1.3),
+        influences: 9,
+        materials: &[0],
+    },
 ];
 
-/// A ribbon with an opaque front that morphs, a masked back with holes, and a blended veil.
-pub(super) fn dancer(&(format, method, scale, influences): &Format) -> Character {
+/// A ribbon that morphs. It has an opaque front, a masked back with holes, and a blended veil, or
+/// some of them.
+pub(super) fn dancer(format: &Format) -> Character {
     let mut raw = ribbon(JOINTS);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
     let texels = raw.images[0].rgba.chunks_exact_mut(4);
@@ -63,12 +79,14 @@ pub(super) fn dancer(&(format, method, scale, influences): &Format) -> Character
         alpha: AlphaMode::Blend,
         ..Material::default()
     });
+    let is_used = |primitive: &RawPrimitive| format.materials.contains(&primitive.number);
+    raw.primitives.retain(is_used);
     for primitive in &mut raw.primitives {
-        influence(primitive, influences);
+        influence(primitive, format.influences);
     }
-    let front = &mut raw.primitives[0];
-    front.morph = Some(0);
-    front.targets = vec![MorphTarget {
+    let first = &mut raw.primitives[0];
+    first.morph = Some(0);
+    first.targets = vec![MorphTarget {
         vertices: vec![0, 3],
         positions: vec![Vec3::new(0.0, 0.1, 0.3); 2],
         normals: Vec::new(),
@@ -83,10 +101,11 @@ pub(super) fn dancer(&(format, method, scale, influences): &Format) -> Character
         node: JOINTS - 1,
         times_s: vec![0.0],
         interpolation: Interpolation::Step,
-        values: RawKeys::Scale(vec![scale]),
+        values: RawKeys::Scale(vec![format.scale]),
     });
     let character = built(raw).character;
-    assert_eq!(PaletteFormat::of(&character, method), Ok(format));
+    let found = PaletteFormat::of(&character, format.method);
+    assert_eq!(found, Ok(format.format));
     character
 }
 
