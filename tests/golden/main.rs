@@ -188,8 +188,10 @@ fn example(name: &str, draw: fn() -> Result<(), Box<dyn std::error::Error>>) {
     std::fs::create_dir_all(&folder).expect("a folder");
     let report = folder.join("validation.txt");
     let _ = std::fs::remove_file(&report);
+    // Layers of 2023 know the first name, later ones the second.
     let settings = format!(
         "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION,\
+         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,\
          VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT\n\
          khronos_validation.report_flags = error,warn,perf,info\n\
          khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\

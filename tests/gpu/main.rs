@@ -34,6 +34,7 @@ mod materials;
 mod mip_chain;
 mod misuse;
 mod model;
+mod more_validation;
 mod motion;
 mod other_device;
 mod parts;

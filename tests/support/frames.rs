@@ -11,7 +11,11 @@ struct InFlight {
     pending: bool,
 }
 
-pub struct FramesInFlight(Vec<InFlight>);
+pub struct FramesInFlight {
+    list: Vec<InFlight>,
+    /// How long a frame may take, in seconds.
+    pub patience_s: u64,
+}
 
 impl FramesInFlight {
     pub fn new(context: &Context, count: u32) -> Self {
@@ -32,18 +36,19 @@ impl FramesInFlight {
                 pending: false,
             }
         };
-        Self((0..count).map(in_flight).collect())
+        Self {
+            list: (0..count).map(in_flight).collect(),
+            patience_s: 60,
+        }
     }
 
     /// Waits for the last work of this frame in flight, if there is any.
     pub fn wait(&mut self, context: &Context, frame_index: u32) {
-        let frame = &mut self.0[frame_index as usize];
+        let patience_ns = self.patience_s * 1_000_000_000;
+        let frame = &mut self.list[frame_index as usize];
         if frame.pending {
-            let wait = unsafe {
-                context
-                    .device
-                    .wait_for_fences(&[frame.fence], true, 20_000_000_000)
-            };
+            let fences = [frame.fence];
+            let wait = unsafe { context.device.wait_for_fences(&fences, true, patience_ns) };
             wait.expect("the work ends");
             unsafe { context.device.reset_fences(&[frame.fence]) }.unwrap();
             frame.pending = false;
@@ -53,7 +58,7 @@ impl FramesInFlight {
     /// Waits for the frame in flight, then returns its command buffer, recording.
     pub fn begin(&mut self, context: &Context, frame_index: u32) -> vk::CommandBuffer {
         self.wait(context, frame_index);
-        let frame = &self.0[frame_index as usize];
+        let frame = &self.list[frame_index as usize];
         let flags = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         let info = vk::CommandBufferBeginInfo::default().flags(flags);
         unsafe {
@@ -77,7 +82,7 @@ impl FramesInFlight {
         frame_index: u32,
         after: Option<vk::Semaphore>,
     ) {
-        let frame = &mut self.0[frame_index as usize];
+        let frame = &mut self.list[frame_index as usize];
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
         let waits: Vec<_> = after
             .into_iter()
@@ -103,10 +108,10 @@ impl FramesInFlight {
     }
 
     pub fn destroy(mut self, context: &Context) {
-        for frame_index in 0..self.0.len() as u32 {
+        for frame_index in 0..self.list.len() as u32 {
             self.wait(context, frame_index);
         }
-        for frame in self.0.drain(..) {
+        for frame in self.list.drain(..) {
             unsafe {
                 context.device.destroy_fence(frame.fence, None);
                 context.device.destroy_command_pool(frame.pool, None);

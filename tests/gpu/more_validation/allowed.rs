@@ -1,0 +1,44 @@
+//! The messages that are no faults, each with its reason.
+
+use throng::standalone::Message;
+
+/// A part of the message's id, and a part of its text.
+type Known = (&'static str, &'static str);
+
+const KNOWN: &[Known] = &[
+    // The instance enables these extensions for the layer itself. Without validation, it does not.
+    ("specialuse-extension", "VK_EXT_debug_utils"),
+    ("specialuse-extension", "VK_EXT_validation_features"),
+    // Its successor VK_EXT_layer_settings is too new for the layers of 2023.
+    ("deprecated-extension", "VK_EXT_validation_features"),
+    // GPU-assisted validation says what it enables for itself.
+    ("GPU-Assisted-Validation", "Forcing "),
+    ("GPU-Assisted-Validation", "Ray Query validation option"),
+    // A scope of the profiler is a range of commands in any stage. With a narrower stage, it would
+    // measure a part of them. Only crowds with `CrowdDesc::profile` write timestamps.
+    ("pipeline-stage-flags", "vkCmdWriteTimestamp2"),
+    // The layers of 2023 expect the older SHADER_READ, which includes SHADER_SAMPLED_READ.
+    (
+        "ImageBarrierAccessLayout",
+        "VK_ACCESS_2_SHADER_SAMPLED_READ_BIT: accessMask",
+    ),
+];
+
+/// Messages about work outside of frames: filling a crowd, and reading pictures back.
+const KNOWN_OUTSIDE: &[Known] = &[
+    // An upload is read by any stage of the engine's shaders, also by those of extensions. A
+    // picture that is read back may have been written by any stage. Both happen rarely.
+    ("pipeline-stage-flags", "vkCmdPipelineBarrier2"),
+    // An image that is read back may have been written in any way, and be used in any way next.
+    (
+        "ImageBarrierAccessLayout",
+        "for layout VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL",
+    ),
+];
+
+/// True if the message is no fault. Frames may give fewer messages than the work around them.
+pub(super) fn is_allowed(message: &Message, in_frame: bool) -> bool {
+    let outside = if in_frame { &[] } else { KNOWN_OUTSIDE };
+    let is = |(id, text): &Known| message.id.contains(id) && message.text.contains(text);
+    KNOWN.iter().chain(outside).any(is)
+}
