@@ -122,7 +122,6 @@ fn commands(setup: &mut Setup) -> Vec<Command> {
     };
     let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
     populate(&mut crowd, &mut allocator);
-    drop(allocator);
     let target = target(&mut setup.context);
     let pass = pass(&mut crowd, &target, false);
     for number in 0..3 {
