@@ -57,8 +57,15 @@ fn expected(scene: &ufbx::Scene, anim: &ufbx::Anim, time_s: f64) -> Vec<Vec3> {
     };
     let scene = ufbx::evaluate_scene(scene, anim, time_s, options).unwrap();
     let mut points = Vec::new();
+    let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
+    let hides = carriers.any(|node| node.visible);
     for mesh in &scene.meshes {
-        for node in mesh.element.instances.iter().filter(|node| node.visible) {
+        for node in mesh
+            .element
+            .instances
+            .iter()
+            .filter(|node| node.visible || !hides)
+        {
             for face in mesh.faces.iter().filter(|face| face.num_indices > 2) {
                 let corners = face.index_begin..face.index_begin + face.num_indices;
                 for corner in corners {

@@ -14,12 +14,15 @@ use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
-use ufbx::{AllocatorOpts, BakeOpts, BakeStepHandling};
+use ufbx::{AllocatorOpts, BakeOpts, BakeStepHandling, ExtrapolationMode};
 
 /// The least rate at which curves that are not linear are sampled, per second.
 const LEAST_RATE: f64 = 60.0;
 /// The largest frame rate of a file that the sampling follows, per second.
 const MOST_RATE: f64 = 240.0;
+
+/// The most samples between two keys. Memory is limited by [`allocator`].
+const MOST_SEGMENTS: usize = 4096;
 
 /// The morph weights of a node that channels drive.
 pub(super) struct DrivenWeights {
@@ -40,18 +43,33 @@ pub(super) fn read(
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawAnimation>> {
     let mut keys = 0;
+    let extends = scene.anim_curves.iter().any(|curve| {
+        let both = [&curve.pre_extrapolation, &curve.post_extrapolation];
+        both.iter()
+            .any(|side| side.mode != ExtrapolationMode::Constant)
+    });
     let mut animations = Vec::with_capacity(scene.anim_stacks.len());
     for (index, stack) in scene.anim_stacks.iter().enumerate() {
         let baked = ufbx::bake_anim(scene, &stack.anim, bake_options(scene, options))
             .map_err(|error| failed(&error, options.max_decoded_bytes))?;
         let take = Take {
+            anim: &stack.anim,
             range: range(&baked),
+            extends,
+            rate: sampling_rate(scene.settings.frames_per_second),
         };
+        if extends {
+            let at = || object(ObjectKind::Animation, index, "");
+            let curves = baked.nodes.len() * 3 + baked.elements.len();
+            let samples = (take.range.end_s - take.range.begin_s).max(0.0) * take.rate;
+            let asked = (samples * curves as f64) as u64;
+            check_cap(at, "samples", asked, options.max_keys as u64)?;
+        }
         let mut raw = RawAnimation {
             name: cut(&stack.element.name),
             ..RawAnimation::default()
         };
-        take.transforms(&baked, nodes, &mut raw.channels);
+        take.transforms(scene, &baked, nodes, &mut raw.channels);
         take.weights(scene, &baked, morphs, &mut raw.channels);
         for channel in &raw.channels {
             keys += channel.times_s.len() as u64;
@@ -73,6 +91,7 @@ fn bake_options(scene: &ufbx::Scene, options: &ImportOptions) -> BakeOpts {
         resample_rate: rate,
         // Curves that have keys at this rate are taken as they are. The factor is for rounding.
         minimum_sample_rate: rate * 0.99,
+        max_keyframe_segments: MOST_SEGMENTS,
         step_handling: BakeStepHandling::IdenticalTime,
         key_reduction_enabled: true,
         key_reduction_rotation: true,
@@ -115,16 +134,47 @@ fn range(baked: &ufbx::BakedAnim) -> Range {
 }
 
 /// A take that is read.
-struct Take {
+struct Take<'a> {
+    anim: &'a ufbx::Anim,
     range: Range,
+    /// True if some curves of the file do not stay constant before their first or after their last
+    /// key. ufbx samples only between keys.
+    extends: bool,
+    /// Samples per second.
+    rate: f64,
 }
 
-impl Take {
-    fn transforms(&self, baked: &ufbx::BakedAnim, nodes: &Nodes, all: &mut Vec<RawChannel>) {
+impl Take<'_> {
+    /// Adds samples to a curve, if some do not stay constant outside their keys.
+    fn extend<V: Copy>(&self, keys: &mut Vec<Key<V>>, at: impl Fn(f64) -> V) {
+        if !self.extends || keys.is_empty() {
+            return;
+        }
+        let Range { begin_s, end_s } = self.range;
+        let count = ((end_s - begin_s) * self.rate).ceil().max(0.0) as u64;
+        let times = (0..=count).map(|step| begin_s + step as f64 / self.rate);
+        let samples: Vec<Key<V>> = times
+            .filter(|time| keys.binary_search_by(|key| key.0.total_cmp(time)).is_err())
+            .map(|time| (time, at(time)))
+            .collect();
+        keys.extend(samples);
+        // Stable, so both keys of a step keep their order.
+        keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+
+    fn transforms(
+        &self,
+        scene: &ufbx::Scene,
+        baked: &ufbx::BakedAnim,
+        nodes: &Nodes,
+        all: &mut Vec<RawChannel>,
+    ) {
         for node in &baked.nodes {
-            let Some(number) = nodes.of_typed_id(node.typed_id) else {
+            let source = scene.nodes.get(node.typed_id as usize);
+            let (Some(number), Some(source)) = (nodes.of_typed_id(node.typed_id), source) else {
                 continue;
             };
+            let at = |time: f64| ufbx::evaluate_transform(self.anim, source, time);
             let mut add = |curve: Option<(Vec<f32>, RawKeys)>| {
                 all.extend(curve.map(|(times_s, values)| RawChannel {
                     node: number,
@@ -133,22 +183,32 @@ impl Take {
                     values,
                 }));
             };
-            let translation = self.vectors(&node.translation_keys);
+            let translation = self.vectors(&node.translation_keys, |time| at(time).translation);
             add(translation.map(|curve| (curve.times_s, RawKeys::Translation(curve.values))));
-            let rotation = self.rotations(&node.rotation_keys);
+            let rotation = self.rotations(&node.rotation_keys, |time| at(time).rotation);
             add(rotation.map(|curve| (curve.times_s, RawKeys::Rotation(curve.values))));
-            let scale = self.vectors(&node.scale_keys);
+            let scale = self.vectors(&node.scale_keys, |time| at(time).scale);
             add(scale.map(|curve| (curve.times_s, RawKeys::Scale(curve.values))));
         }
     }
 
-    fn vectors(&self, keys: &[ufbx::BakedVec3]) -> Option<Curve<Vec3>> {
-        let keys: Vec<Key<Vec3>> = keys.iter().map(|key| (key.time, vec3(key.value))).collect();
+    fn vectors(
+        &self,
+        keys: &[ufbx::BakedVec3],
+        at: impl Fn(f64) -> ufbx::Vec3,
+    ) -> Option<Curve<Vec3>> {
+        let mut keys: Vec<Key<Vec3>> = keys.iter().map(|key| (key.time, vec3(key.value))).collect();
+        self.extend(&mut keys, |time| vec3(at(time)));
         Curve::new(&keys, self.range, |a, b, t| a.lerp(b, t as f32))
     }
 
-    fn rotations(&self, keys: &[ufbx::BakedQuat]) -> Option<Curve<Quat>> {
+    fn rotations(
+        &self,
+        keys: &[ufbx::BakedQuat],
+        at: impl Fn(f64) -> ufbx::Quat,
+    ) -> Option<Curve<Quat>> {
         let mut keys: Vec<Key<Quat>> = keys.iter().map(|key| (key.time, quat(key.value))).collect();
+        self.extend(&mut keys, |time| quat(at(time)));
         for at in 1..keys.len() {
             if keys[at].1.dot(keys[at - 1].1) < 0.0 {
                 keys[at].1 = -keys[at].1;
@@ -170,7 +230,13 @@ impl Take {
             let mut props = element.props.iter();
             if let Some(prop) = props.find(|prop| &*prop.name == "DeformPercent") {
                 let key = |key: &ufbx::BakedVec3| (key.time, key.value.x / 100.0);
-                let keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
+                let mut keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
+                let channel = scene.elements.get(element.element_id as usize);
+                let channel = channel.map(|channel| channel.typed_id as usize);
+                if let Some(channel) = channel.and_then(|at| scene.blend_channels.get(at)) {
+                    let weight = |time| ufbx::evaluate_blend_weight(self.anim, channel, time);
+                    self.extend(&mut keys, weight);
+                }
                 let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
                 if let Some(curve) = Curve::new(&keys, self.range, mix) {
                     curves.insert(element.element_id, curve);

@@ -37,10 +37,14 @@ impl Meshes {
         repairs: &mut Vec<Repair>,
     ) -> Result<Self> {
         let mut all = Self::default();
+        // If nothing is visible, the property has another meaning, or is animated.
+        let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
+        let hides = carriers.any(|node| node.visible);
         for (index, mesh) in scene.meshes.iter().enumerate() {
             let at = |part: &str| object(ObjectKind::Mesh, index, part);
             let small = mesh.num_point_faces + mesh.num_line_faces + mesh.num_empty_faces;
-            let hidden = mesh.element.instances.iter().filter(|node| !node.visible);
+            let shown = |node: &ufbx::Node| node.visible || !hides;
+            let hidden = mesh.element.instances.iter().filter(|node| !shown(node));
             let skins = mesh.skin_deformers.len().saturating_sub(1);
             for (part, count) in [
                 ("points and lines", small),
@@ -53,7 +57,7 @@ impl Meshes {
             if !mesh.vertex_position.exists {
                 continue;
             }
-            for node in mesh.element.instances.iter().filter(|node| node.visible) {
+            for node in mesh.element.instances.iter().filter(|node| shown(node)) {
                 if let Some(number) = nodes.number(node) {
                     all.carried(mesh, node, number, nodes, decoded)?;
                 }

@@ -10,12 +10,14 @@ use crate::import::{RawNode, RawTransform};
 /// The nodes of a scene, and their numbers.
 pub(super) struct Nodes {
     pub(super) raw: Vec<RawNode>,
-    /// By ufbx's number of the node. `None` for the root that ufbx adds.
+    /// By ufbx's number of the node. `None` for a root that is left out.
     numbers: Vec<Option<usize>>,
 }
 
 impl Nodes {
-    /// Reads all nodes, except the root, which every scene has above the nodes of the file.
+    /// Reads all nodes.
+    ///
+    /// The root, which ufbx adds above the nodes of the file, is left out unless a skin uses it.
     pub(super) fn read(scene: &ufbx::Scene, options: &ImportOptions) -> Result<Self> {
         let file = || Object {
             kind: ObjectKind::File,
@@ -25,8 +27,10 @@ impl Nodes {
         let count = scene.nodes.len() as u64;
         check_cap(file, "nodes", count, options.max_nodes as u64)?;
         let mut numbers = vec![None; scene.nodes.len()];
-        let kept = scene.nodes.iter().filter(|node| !node.is_root);
-        for (number, node) in kept.enumerate() {
+        let mut bones = scene.skin_clusters.iter().map(|cluster| &cluster.bone_node);
+        let has_root = bones.any(|bone| bone.as_ref().is_some_and(|bone| bone.is_root));
+        let kept = || scene.nodes.iter().filter(|node| has_root || !node.is_root);
+        for (number, node) in kept().enumerate() {
             match numbers.get_mut(node.element.typed_id as usize) {
                 Some(slot) => *slot = Some(number),
                 None => return Err(of_file(AssetFault::Invalid("has nodes without a number"))),
@@ -36,7 +40,7 @@ impl Nodes {
             raw: Vec::new(),
             numbers,
         };
-        for node in scene.nodes.iter().filter(|node| !node.is_root) {
+        for node in kept() {
             let parent = node.parent.as_ref().and_then(|parent| nodes.number(parent));
             nodes.raw.push(RawNode {
                 name: cut(&node.element.name),
@@ -47,7 +51,7 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// The number of a node. `None` for the scene's root.
+    /// The number of a node. `None` for a root that is left out.
     pub(super) fn number(&self, node: &ufbx::Node) -> Option<usize> {
         self.of_typed_id(node.element.typed_id)
     }

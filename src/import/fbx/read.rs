@@ -49,7 +49,7 @@ const MAX_DEPTH: u32 = 4096;
 /// out. Stepped keys stay steps.
 ///
 /// # Contents that are left out
-/// Each of these is reported as a [`Repair`]: points and lines, meshes of invisible nodes, second
+/// Each of these is reported as a [`Repair`]: points and lines, meshes of invisible nodes (if another is visible), second
 /// skins of a mesh, geometry caches, NURBS, and textures for roughness, metalness and opacity.
 /// Cameras, lights and constraints are ignored, and so is [`ImportOptions::scene`].
 ///
