@@ -21,6 +21,8 @@ const LEAST_RATE: f64 = 60.0;
 /// The largest frame rate of a file that the sampling follows, per second.
 const MOST_RATE: f64 = 240.0;
 
+/// The property of a blend channel with its weight, in percent.
+const DEFORM_PERCENT: &str = "DeformPercent";
 /// The most samples between two keys. Memory is limited by [`allocator`].
 const MOST_SEGMENTS: usize = 4096;
 
@@ -217,7 +219,46 @@ impl Take<'_> {
         Curve::new(&keys, self.range, |a, b, t| a.slerp(b, t as f32))
     }
 
-    /// Reads the weights of blend shapes, which are properties of the channels.
+    /// The curves of blend channels, by element. Their values are 1 for 100 %.
+    ///
+    /// Before version 7, the curve is that of a property of the mesh, with the channel's name.
+    /// ufbx connects that property to the channel.
+    fn blend_curves(
+        &self,
+        scene: &ufbx::Scene,
+        baked: &ufbx::BakedAnim,
+    ) -> HashMap<u32, Curve<f64>> {
+        let mut sources: HashMap<(u32, &str), Vec<&ufbx::BlendChannel>> = HashMap::new();
+        for channel in &scene.blend_channels {
+            let own = (channel.element.element_id, DEFORM_PERCENT);
+            let connected = channel.element.connections_dst.iter();
+            let connected = connected
+                .filter(|connection| &*connection.dst_prop == DEFORM_PERCENT)
+                .map(|connection| (connection.src.element_id, &*connection.src_prop));
+            for source in connected.chain([own]) {
+                sources.entry(source).or_default().push(channel);
+            }
+        }
+        let mut curves = HashMap::new();
+        for element in &baked.elements {
+            for prop in &element.props {
+                let driven = sources.get(&(element.element_id, &*prop.name));
+                for channel in driven.into_iter().flatten() {
+                    let key = |key: &ufbx::BakedVec3| (key.time, key.value.x / 100.0);
+                    let mut keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
+                    let weight = |time| ufbx::evaluate_blend_weight(self.anim, channel, time);
+                    self.extend(&mut keys, weight);
+                    let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
+                    if let Some(curve) = Curve::new(&keys, self.range, mix) {
+                        curves.insert(channel.element.element_id, curve);
+                    }
+                }
+            }
+        }
+        curves
+    }
+
+    /// Reads the weights of blend shapes.
     fn weights(
         &self,
         scene: &ufbx::Scene,
@@ -225,24 +266,7 @@ impl Take<'_> {
         morphs: &[DrivenWeights],
         all: &mut Vec<RawChannel>,
     ) {
-        let mut curves = HashMap::new();
-        for element in &baked.elements {
-            let mut props = element.props.iter();
-            if let Some(prop) = props.find(|prop| &*prop.name == "DeformPercent") {
-                let key = |key: &ufbx::BakedVec3| (key.time, key.value.x / 100.0);
-                let mut keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
-                let channel = scene.elements.get(element.element_id as usize);
-                let channel = channel.map(|channel| channel.typed_id as usize);
-                if let Some(channel) = channel.and_then(|at| scene.blend_channels.get(at)) {
-                    let weight = |time| ufbx::evaluate_blend_weight(self.anim, channel, time);
-                    self.extend(&mut keys, weight);
-                }
-                let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
-                if let Some(curve) = Curve::new(&keys, self.range, mix) {
-                    curves.insert(element.element_id, curve);
-                }
-            }
-        }
+        let curves = self.blend_curves(scene, baked);
         for morph in morphs {
             let driven: Vec<Driven<'_>> = morph
                 .channels

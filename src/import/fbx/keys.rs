@@ -32,12 +32,16 @@ impl<V: Copy> Curve<V> {
         let length = range.end_s - range.begin_s;
         for (time, value) in keys {
             let time = time - range.begin_s;
-            // A key at the begin may be the second of a step.
-            if time >= 0.0 && time < length {
+            // A key at the begin or the end may be one of a step.
+            if time >= 0.0 && time <= length {
                 curve.push(time as f32, *value);
             }
         }
-        if length > 0.0 {
+        if curve
+            .times_s
+            .last()
+            .is_some_and(|last| *last < length as f32)
+        {
             curve.push(length as f32, at(range.end_s)?);
         }
         Some(curve)
