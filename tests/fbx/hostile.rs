@@ -199,3 +199,29 @@ fn memory_is_limited_while_reading() {
         );
     }
 }
+
+#[test]
+#[ignore = "needs files: THRONG_FBX names a folder"]
+fn altered_published_files_never_panic() {
+    let folder = std::env::var_os("THRONG_FBX").unwrap();
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut random = Random(5);
+    let (mut good, mut bad) = (0, 0);
+    for path in files.filter(|p| p.extension().is_some_and(|e| e == "fbx")) {
+        let seed = std::fs::read(&path).unwrap();
+        if seed.len() > 200_000 {
+            continue;
+        }
+        for _ in 0..20 {
+            let mut bytes = seed.clone();
+            for _ in 0..=random.below(6) {
+                let at = random.below(bytes.len());
+                bytes[at] = random.below(256) as u8;
+            }
+            *(if imports(&bytes) { &mut good } else { &mut bad }) += 1;
+        }
+    }
+    println!("{good} imported, {bad} refused");
+}

@@ -140,6 +140,7 @@ pub(crate) fn agrees(file: &File, tolerance: f32) {
     let text = file.text();
     let c = fbx(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     let worst = worst(text.as_bytes(), &c);
+    println!("{worst}");
     assert!(worst <= tolerance, "{worst}");
 }
 

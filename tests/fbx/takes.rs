@@ -1,7 +1,7 @@
 //! Curves: steps, takes without keys, and the range of a take.
 
 use crate::arm::import;
-use crate::ascii::{CONSTANT, arm};
+use crate::ascii::{CONSTANT, LINEAR, arm};
 
 #[test]
 fn steps_stay_steps() {
@@ -52,4 +52,30 @@ fn a_take_is_as_long_as_its_range() {
     );
     let c = import(&file);
     assert!((c.curves()[2].duration_s() - 5.0).abs() < 1e-6);
+}
+
+#[test]
+fn curves_that_repeat_fill_the_take() {
+    let (mut file, numbers) = arm();
+    let take = file.take("Cycle", 0.0, 3.0);
+    let keys = [(0.0, 0.0), (1.0, 50.0)];
+    file.curve(
+        take,
+        (numbers.base, "Lcl Translation", "d|X"),
+        &keys,
+        LINEAR,
+    );
+    // Code 82 is "repeat".
+    let repeat = "Post-Extrapolation: {\nType: 82\nRepetition: -1\n}\nKeyVer: 4008";
+    let last = file.objects.rfind("KeyVer: 4008").unwrap();
+    file.objects
+        .replace_range(last..last + "KeyVer: 4008".len(), repeat);
+    let c = import(&file);
+    let clip = &c.curves()[2];
+    let mut local = c.skeleton().rest_pose();
+    for (time_s, x) in [(0.5, 0.25), (1.5, 0.25), (2.75, 0.375)] {
+        clip.sample(time_s, &mut local).unwrap();
+        let got = local[0].translation.x;
+        assert!((got - x).abs() < 1e-5, "{got} at {time_s} s");
+    }
 }
