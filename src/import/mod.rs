@@ -1,7 +1,8 @@
 //! Import of files to characters.
 //!
-//! A format's reader ([`gltf()`], under the feature `gltf`; `fbx`, under the feature `fbx`) checks every count, index and range
-//! before it reads, and fills a [`RawCharacter`] with the contents of the file.
+//! A format's reader ([`gltf()`] under the feature `gltf`, `fbx` under the feature `fbx`) checks
+//! every count, index and range before it reads, and fills a [`RawCharacter`] with the contents of
+//! the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and

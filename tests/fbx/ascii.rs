@@ -219,7 +219,8 @@ pub(crate) fn arm() -> (File, Arm) {
          LayerElementUV: 0 {{\nVersion: 101\nName: \"map1\"\n\
          MappingInformationType: \"ByPolygonVertex\"\nReferenceInformationType: \"IndexToDirect\"\n\
          UV: {}\nUVIndex: {}\n}}\n\
-         Layer: 0 {{\nVersion: 100\nLayerElement: {{\nType: \"LayerElementUV\"\nTypedIndex: 0\n}}\n}}",
+         Layer: 0 {{\nVersion: 100\nLayerElement: {{\n\
+         Type: \"LayerElementUV\"\nTypedIndex: 0\n}}\n}}",
         list(vertices.as_flattened()),
         list(&[0, 1, 2, -4, 4, 5, -7]),
         list(uvs.as_flattened()),

@@ -27,7 +27,8 @@ fn with_texture(path: &str) -> File {
     file.connect(material, numbers.mesh);
     if !path.is_empty() {
         let body = format!(
-            "Type: \"TextureVideoClip\"\nFileName: \"C:\\work\\{path}\"\nRelativeFilename: \"{path}\""
+            "Type: \"TextureVideoClip\"\nFileName: \"C:\\work\\{path}\"\n\
+             RelativeFilename: \"{path}\""
         );
         let texture = file.object("Texture", "Texture::skin", "", &body);
         file.connect_to(texture, material, "DiffuseColor");

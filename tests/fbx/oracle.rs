@@ -13,8 +13,9 @@ use throng::skin::Skinner;
 
 /// The largest distance between a vertex and where ufbx has it, per metre of the character's size.
 ///
-/// Measured: see the tests. Between samples, curves are straight lines.
-const TOLERANCE: f32 = 1e-3;
+/// Measured: 0.00013 for the arm, 0.00034 for the one that turns fast. Curves are straight lines
+/// between samples.
+const TOLERANCE: f32 = 0.0005;
 
 /// The vertices of a pose, of all primitives.
 pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec3> {
@@ -140,7 +141,6 @@ pub(crate) fn agrees(file: &File, tolerance: f32) {
     let text = file.text();
     let c = fbx(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     let worst = worst(text.as_bytes(), &c);
-    println!("{worst}");
     assert!(worst <= tolerance, "{worst}");
 }
 
@@ -157,7 +157,8 @@ fn pivots_orders_and_scales_agree() {
                   P: \"PostRotation\", \"Vector3D\", \"Vector\", \"\",0,20,0\n\
                   P: \"RotationOrder\", \"enum\", \"\", \"\",3\n\
                   P: \"RotationActive\", \"bool\", \"\", \"\",1\n\
-                  P: \"Lcl Scaling\", \"Lcl Scaling\", \"\", \"A\",1.5,1.5,1.5\nP: \"Lcl Translation\"";
+                  P: \"Lcl Scaling\", \"Lcl Scaling\", \"\", \"A\",1.5,1.5,1.5\n\
+                  P: \"Lcl Translation\"";
     file.objects = file.objects.replacen("P: \"Lcl Translation\"", pivots, 1);
     let take = file.take("Turn", 0.5, 2.0);
     let keys = [(0.0, 0.0), (0.7, 60.0), (1.5, -40.0), (2.0, 170.0)];
@@ -171,7 +172,7 @@ fn pivots_orders_and_scales_agree() {
         );
         file.curve(take, (numbers.mesh, "Lcl Translation", part), &keys, CUBIC);
     }
-    agrees(&file, 5.0 * TOLERANCE);
+    agrees(&file, TOLERANCE);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::convert::{quat, vec3};
 use super::fault::{check_cap, failed};
 use super::keys::{Curve, Key, Range};
-use super::morph::{ChannelWeights, effective_weights};
+use super::morph::{ChannelWeights, DrivenWeights, effective_weights};
 use super::nodes::Nodes;
 use crate::clip::Interpolation;
 use crate::error::{ObjectKind, Result};
@@ -25,16 +25,6 @@ const MOST_RATE: f64 = 240.0;
 const DEFORM_PERCENT: &str = "DeformPercent";
 /// The most samples between two keys. Memory is limited by [`allocator`].
 const MOST_SEGMENTS: usize = 4096;
-
-/// The morph weights of a node that channels drive.
-pub(super) struct DrivenWeights {
-    /// The node.
-    pub(super) node: usize,
-    /// The number of weights.
-    pub(super) count: usize,
-    /// The channels.
-    pub(super) channels: Vec<ChannelWeights>,
-}
 
 /// Reads all takes.
 pub(super) fn read(

@@ -9,6 +9,7 @@ use ufbx::ErrorType;
 pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
     let why = match error.type_ {
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => {
+            // ufbx does not say how much it asked for. It is more than the cap.
             AssetFault::Cap {
                 what: "bytes of memory for reading",
                 asked: memory_cap.saturating_add(1),

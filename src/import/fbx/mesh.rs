@@ -1,10 +1,9 @@
 //! Meshes: polygons become triangles, and corners become vertices.
 
-use super::animation::DrivenWeights;
 use super::convert::{vec2, vec3};
 use super::fault::check_cap;
 use super::images::Decoded;
-use super::morph::{self, Counts};
+use super::morph::{self, Counts, DrivenWeights};
 use super::nodes::Nodes;
 use super::skin::Skin;
 use crate::error::{Object, ObjectKind, Result};

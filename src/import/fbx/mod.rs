@@ -1,7 +1,7 @@
 //! The FBX reader: binary and text, versions 5 to 7.7, through the C library ufbx.
 //!
 //! ```text
-//! bytes ──ufbx──▶ scene ──nodes, mesh, skin, morph, animation, material──▶ RawCharacter
+//! bytes ──ufbx──▶ scene ──nodes, mesh, morph, animation, material──▶ RawCharacter
 //! ```
 //!
 //! ufbx converts units and axes, and evaluates animation curves. This module only reads its scene,

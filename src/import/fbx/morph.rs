@@ -19,6 +19,16 @@ pub(super) struct ChannelWeights {
     pub(super) first: usize,
 }
 
+/// The morph weights of a node that channels drive.
+pub(super) struct DrivenWeights {
+    /// The node.
+    pub(super) node: usize,
+    /// The number of weights.
+    pub(super) count: usize,
+    /// The channels.
+    pub(super) channels: Vec<ChannelWeights>,
+}
+
 /// All channels of a mesh, over all of its deformers.
 pub(super) fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendChannel> {
     let deformers = mesh.blend_deformers.iter();
