@@ -162,7 +162,7 @@ fn caps_name_what_is_too_much() {
         ),
         (
             |o| o.max_morph_targets = 0,
-            "morph targets: 1 exceeds the limit of 0",
+            "morph weights: 1 exceeds the limit of 0",
         ),
         (
             |o| o.max_morph_elements = 0,

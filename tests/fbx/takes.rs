@@ -79,3 +79,18 @@ fn curves_that_repeat_fill_the_take() {
         assert!((got - x).abs() < 1e-5, "{got} at {time_s} s");
     }
 }
+
+#[test]
+fn a_take_of_years_costs_no_memory() {
+    let (mut file, numbers) = arm();
+    let take = file.take("Years", 0.0, 1e8);
+    let keys = [(0.0, 0.0), (1.0, 50.0)];
+    file.curve(
+        take,
+        (numbers.base, "Lcl Translation", "d|X"),
+        &keys,
+        LINEAR,
+    );
+    let c = import(&file);
+    assert!(c.curves()[2].duration_s() > 9e7);
+}

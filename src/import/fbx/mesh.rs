@@ -5,7 +5,7 @@ use super::fault::check_cap;
 use super::images::Decoded;
 use super::morph::{self, Counts, DrivenWeights};
 use super::nodes::Nodes;
-use super::skin::Skin;
+use super::skin::{Skin, WeightCounts};
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::fault::object;
 use crate::import::gltf::fault::cut;
@@ -56,9 +56,10 @@ impl Meshes {
             if !mesh.vertex_position.exists {
                 continue;
             }
+            let weights = WeightCounts::of(mesh);
             for node in mesh.element.instances.iter().filter(|node| shown(node)) {
                 if let Some(number) = nodes.number(node) {
-                    all.carried(mesh, node, number, nodes, decoded)?;
+                    all.carried(mesh, weights, node, number, nodes, decoded)?;
                 }
             }
         }
@@ -69,6 +70,7 @@ impl Meshes {
     fn carried(
         &mut self,
         mesh: &ufbx::Mesh,
+        weights: WeightCounts,
         node: &ufbx::Node,
         number: usize,
         nodes: &Nodes,
@@ -85,7 +87,8 @@ impl Meshes {
             true => name.clone(),
             false => cut(&node.element.name),
         };
-        let skin = Skin::read(mesh, node, nodes, &mut self.skins);
+        let skin = Skin::read(mesh, weights, node, nodes, &mut self.skins);
+        self.counts.count_weights(mesh, decoded.options)?;
         let morph = morph::weights(mesh, number, &part).map(|weights| {
             self.driven.push(DrivenWeights {
                 node: number,
@@ -163,7 +166,7 @@ impl Corners {
             indices: Vec::new(),
         };
         let mut numbers = HashMap::new();
-        let mut triangles = vec![0; mesh.max_face_triangles * 3];
+        let mut triangles: Vec<u32> = Vec::new();
         for face in &part.face_indices {
             let Some(face) = mesh.faces.get(*face as usize).copied() else {
                 continue;
@@ -171,8 +174,10 @@ impl Corners {
             if face.num_indices < 3 {
                 continue;
             }
+            let most = (face.num_indices as usize - 2) * 3;
+            triangles.resize(triangles.len().max(most), 0);
             let count = ufbx::triangulate_face(&mut triangles, mesh, face) as usize;
-            for corner in &triangles[..count * 3] {
+            for corner in triangles.iter().take(count * 3) {
                 let new = corners.vertices.len() as u32;
                 let number = *numbers.entry(key(mesh, *corner as usize)).or_insert(new);
                 if number == new {

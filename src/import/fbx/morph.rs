@@ -125,11 +125,25 @@ pub(super) fn effective_weights(channel: &ufbx::BlendChannel, weight: f64, effec
 /// The numbers of morph data that were read, for the caps.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
+    weights: u64,
     targets: u64,
     elements: u64,
 }
 
 impl Counts {
+    /// Counts the weights of one more node that carries `mesh`.
+    pub(super) fn count_weights(
+        &mut self,
+        mesh: &ufbx::Mesh,
+        options: &ImportOptions,
+    ) -> Result<()> {
+        let keys = channels(mesh).map(|channel| channel.keyframes.len() as u64);
+        self.weights += keys.sum::<u64>();
+        let at = || object(ObjectKind::Mesh, mesh.element.typed_id as usize, "");
+        let cap = options.max_morph_targets as u64;
+        check_cap(at, "morph weights", self.weights, cap)
+    }
+
     /// The targets of a primitive whose vertices are these vertices of the mesh.
     pub(super) fn targets(
         &mut self,
@@ -137,7 +151,7 @@ impl Counts {
         vertices: &[u32],
         options: &ImportOptions,
     ) -> Result<Vec<MorphTarget>> {
-        let copies = Copies::new(mesh.num_vertices, vertices);
+        let copies = Copies::new(vertices);
         let at = || object(ObjectKind::Mesh, mesh.element.typed_id as usize, "");
         let mut targets = Vec::new();
         for key in channels(mesh).flat_map(|channel| &channel.keyframes) {
@@ -162,7 +176,8 @@ impl Counts {
                 break;
             };
             let copies = copies.of(*vertex);
-            self.elements += copies.len() as u64;
+            // Those of vertices outside the primitive take time too.
+            self.elements += copies.len().max(1) as u64;
             let cap = options.max_morph_elements;
             check_cap(&at, "morph target elements", self.elements, cap)?;
             let weight = shape.offset_weights.get(index).map_or(1.0, |w| *w as f32);
@@ -171,7 +186,7 @@ impl Counts {
                 .get(index)
                 .map_or(Vec3::ZERO, |n| vec3(*n));
             let (position, normal) = (vec3(*offset) * weight, normal * weight);
-            changes.extend(copies.iter().map(|copy| (*copy, position, normal)));
+            changes.extend(copies.iter().map(|(_, copy)| (*copy, position, normal)));
         }
         changes.sort_by_key(|(vertex, ..)| *vertex);
         let has_normals = changes.iter().any(|(_, _, normal)| *normal != Vec3::ZERO);
@@ -196,37 +211,20 @@ impl Counts {
     }
 }
 
-/// The vertices of a primitive that stand for each vertex of the mesh.
-struct Copies {
-    /// The end of each vertex's part of `all`.
-    ends: Vec<u32>,
-    all: Vec<u32>,
-}
+/// The vertices of the mesh, each with the vertex of a primitive that stands for it, sorted.
+struct Copies(Vec<(u32, u32)>);
 
 impl Copies {
-    fn new(mesh_vertices: usize, vertices: &[u32]) -> Self {
-        let mut starts = vec![0_u32; mesh_vertices + 1];
-        for vertex in vertices {
-            starts[*vertex as usize + 1] += 1;
-        }
-        for vertex in 0..mesh_vertices {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut ends = starts;
-        ends.truncate(mesh_vertices);
-        let mut all = vec![0; vertices.len()];
-        for (copy, vertex) in vertices.iter().enumerate() {
-            let slot = &mut ends[*vertex as usize];
-            all[*slot as usize] = copy as u32;
-            *slot += 1;
-        }
-        Self { ends, all }
+    fn new(vertices: &[u32]) -> Self {
+        let numbered = vertices.iter().zip(0..);
+        let mut all: Vec<(u32, u32)> = numbered.map(|(vertex, copy)| (*vertex, copy)).collect();
+        all.sort_unstable();
+        Self(all)
     }
 
-    fn of(&self, vertex: u32) -> &[u32] {
-        let vertex = vertex as usize;
-        let end = |vertex: usize| self.ends.get(vertex).map(|end| *end as usize);
-        let start = vertex.checked_sub(1).and_then(end).unwrap_or(0);
-        end(vertex).map_or(&[], |end| &self.all[start..end])
+    fn of(&self, vertex: u32) -> &[(u32, u32)] {
+        let start = self.0.partition_point(|(other, _)| *other < vertex);
+        let end = self.0.partition_point(|(other, _)| *other <= vertex);
+        &self.0[start..end]
     }
 }

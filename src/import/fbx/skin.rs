@@ -5,6 +5,26 @@ use super::nodes::Nodes;
 use crate::import::gltf::fault::cut;
 use crate::import::{RawPrimitive, RawSkin};
 
+/// The least and the most weights of a vertex of a mesh.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WeightCounts {
+    least: u32,
+    most: u32,
+}
+
+impl WeightCounts {
+    /// Those of the first skin of a mesh.
+    pub(super) fn of(mesh: &ufbx::Mesh) -> Self {
+        let skin = mesh.skin_deformers.first();
+        let vertices = skin.map_or(&[][..], |skin| skin.vertices.as_ref());
+        let counts = || vertices.iter().map(|vertex| vertex.num_weights);
+        Self {
+            least: counts().min().unwrap_or_default(),
+            most: counts().max().unwrap_or_default(),
+        }
+    }
+}
+
 /// The skin of a mesh on a node.
 pub(super) struct Skin<'a> {
     deformer: &'a ufbx::SkinDeformer,
@@ -23,6 +43,7 @@ impl<'a> Skin<'a> {
     /// Vertices without weights follow the node that carries the mesh, which is one more joint.
     pub(super) fn read(
         mesh: &'a ufbx::Mesh,
+        counts: WeightCounts,
         node: &ufbx::Node,
         nodes: &Nodes,
         skins: &mut Vec<RawSkin>,
@@ -53,15 +74,10 @@ impl<'a> Skin<'a> {
             deformer,
             joints,
             node_joint: None,
-            influences: 1,
+            influences: counts.most.max(1) as usize,
             number: skins.len(),
         };
-        let counts = (0..mesh.num_vertices).map(|vertex| skin.weights(vertex).count());
-        let (least, most) = counts.fold((usize::MAX, 1), |(least, most), count| {
-            (least.min(count), most.max(count))
-        });
-        skin.influences = most;
-        if least == 0 {
+        if counts.least == 0 {
             skin.node_joint = add(nodes.number(node), &node.geometry_to_node);
         }
         skins.push(raw);
