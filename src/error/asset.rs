@@ -210,6 +210,9 @@ pub enum AssetFault {
     /// An image that the decoder rejected.
     #[error("cannot be decoded: {0}")]
     Image(Box<str>),
+    /// An FBX file that the parser rejected, with its reason.
+    #[error("cannot be read as FBX: {0}")]
+    Fbx(Box<str>),
     /// A required extension or version that is not supported.
     #[error("requires {0}, which is not supported")]
     Requires(Box<str>),

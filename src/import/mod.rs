@@ -1,7 +1,8 @@
 //! Import of files to characters.
 //!
-//! A format's reader ([`gltf()`], under the feature `gltf`) checks every count, index and range
-//! before it reads, and fills a [`RawCharacter`] with the contents of the file.
+//! A format's reader ([`gltf()`] under the feature `gltf`, `fbx` under the feature `fbx`) checks
+//! every count, index and range before it reads, and fills a [`RawCharacter`] with the contents of
+//! the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
@@ -12,6 +13,8 @@
 mod add_clips;
 mod build;
 mod fault;
+#[cfg(feature = "fbx")]
+mod fbx;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod imported;
@@ -23,6 +26,8 @@ mod rigid;
 mod shapes;
 mod weight_match;
 
+#[cfg(feature = "fbx")]
+pub use fbx::{add_fbx_clips, add_fbx_clips_file, fbx, fbx_file};
 #[cfg(feature = "gltf")]
 pub use gltf::{add_clips, add_clips_file, gltf, gltf_file};
 pub use imported::{Imported, InfluenceLoss};

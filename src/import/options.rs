@@ -90,7 +90,8 @@ pub struct ImportOptions {
     /// The most bytes of all decoded data together.
     ///
     /// This counts everything that is loaded and decoded, each once. Working memory and the
-    /// finished character may each take as much again.
+    /// finished character may each take as much again. In FBX files, it also limits the memory that
+    /// the parser takes for its result, and as much for its work.
     pub max_decoded_bytes: u64,
     /// The most nodes.
     pub max_nodes: usize,

@@ -76,6 +76,9 @@ pub enum RepairKind {
     /// non-metallic.
     #[error("replaced by a placeholder: {0}")]
     ImageReplaced(Box<AssetFault>),
+    /// A warning of the FBX parser about a fault that it repaired, such as clamped indices.
+    #[error("{0}")]
+    Fbx(Box<str>),
     /// Trailing indices that make no full triangle were dropped.
     #[error("trailing indices that make no full triangle dropped")]
     TrailingIndices,

@@ -25,7 +25,7 @@ pub(super) fn lookup<'a, T>(
 }
 
 /// Text from a file, cut to a length that fits an error message or a listing.
-pub(super) fn cut(text: &str) -> Box<str> {
+pub(in crate::import) fn cut(text: &str) -> Box<str> {
     match text.char_indices().nth(200) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),

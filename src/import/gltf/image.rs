@@ -1,9 +1,9 @@
 //! Decoding of PNG and JPEG to 8-bit RGBA.
 
 use super::fault::cut;
-use super::source::Source;
 use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
+use crate::import::options::ImportOptions;
 use crate::mesh::Image;
 use std::io::Cursor;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -13,18 +13,27 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const JPEG_START: [u8; 3] = [0xFF, 0xD8, 0xFF];
 
+/// The caps of an import, and the bytes that it has decoded so far.
+pub(in crate::import) trait Budget {
+    /// The options with the caps.
+    fn options(&self) -> &ImportOptions;
+
+    /// Charges `bytes`, which are about to be allocated for `object`, against the cap.
+    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()>;
+}
+
 /// Decodes a PNG or JPEG, which the first bytes distinguish. Sizes are checked before any memory
 /// for the image is allocated.
-pub(super) fn decode(
+pub(in crate::import) fn decode(
     bytes: &[u8],
     name: &str,
-    source: &mut Source<'_>,
+    budget: &mut dyn Budget,
     object: &Object,
 ) -> Result<Image> {
     let ([width, height], rgba) = if bytes.starts_with(&PNG_SIGNATURE) {
-        decode_png(bytes, source, object)?
+        decode_png(bytes, budget, object)?
     } else if bytes.starts_with(&JPEG_START) {
-        decode_jpeg(bytes, source, object)?
+        decode_jpeg(bytes, budget, object)?
     } else {
         return Err(failed(object, "it is neither PNG nor JPEG"));
     };
@@ -39,12 +48,12 @@ pub(super) fn decode(
 /// Palettes and depths below 8 bits are expanded, and 16 bits are rounded to 8.
 fn decode_png(
     bytes: &[u8],
-    source: &mut Source<'_>,
+    budget: &mut dyn Budget,
     object: &Object,
 ) -> Result<([u32; 2], Vec<u8>)> {
     let failed = |error: png::DecodingError| failed(object, &error.to_string());
     let limits = png::Limits {
-        bytes: usize::try_from(source.options.max_decoded_bytes).unwrap_or(usize::MAX),
+        bytes: usize::try_from(budget.options().max_decoded_bytes).unwrap_or(usize::MAX),
     };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -54,7 +63,7 @@ fn decode_png(
     let (color, depth) = reader.output_color_type();
     let deep = depth == png::BitDepth::Sixteen;
     let texel_bytes = color.samples() << u32::from(deep);
-    charge([width, height], texel_bytes, bytes.len(), source, object)?;
+    charge([width, height], texel_bytes, bytes.len(), budget, object)?;
     let mut texels = vec![0; width as usize * height as usize * texel_bytes];
     reader.next_frame(&mut texels).map_err(failed)?;
     if deep {
@@ -71,7 +80,7 @@ fn decode_png(
 /// Grey stays grey. All other formats, including CMYK, are decoded to RGB.
 fn decode_jpeg(
     bytes: &[u8],
-    source: &mut Source<'_>,
+    budget: &mut dyn Budget,
     object: &Object,
 ) -> Result<([u32; 2], Vec<u8>)> {
     let options = DecoderOptions::default()
@@ -90,7 +99,7 @@ fn decode_jpeg(
         Some(ColorSpace::Luma) => (ColorSpace::Luma, 1),
         _ => (ColorSpace::RGB, 3),
     };
-    charge([width, height], channels, bytes.len(), source, object)?;
+    charge([width, height], channels, bytes.len(), budget, object)?;
     decoder.set_options(decoder.options().jpeg_set_out_colorspace(space));
     let mut texels = vec![0; width as usize * height as usize * channels];
     decoder.decode_into(&mut texels).map_err(failed)?;
@@ -117,11 +126,11 @@ fn charge(
     [width, height]: [u32; 2],
     texel_bytes: usize,
     encoded_bytes: usize,
-    source: &mut Source<'_>,
+    budget: &mut dyn Budget,
     object: &Object,
 ) -> Result<()> {
     let asked = u64::from(width) * u64::from(height);
-    let cap = source.options.max_image_texels;
+    let cap = budget.options().max_image_texels;
     if asked > cap {
         let what = "texels of one image";
         return Err(fault_of(
@@ -136,5 +145,5 @@ fn charge(
     // all of them.
     let decoded = asked.saturating_mul(texel_bytes as u64 + 4);
     let bytes = decoded.saturating_add(encoded_bytes as u64);
-    source.charge(bytes, || object.clone())
+    budget.charge(bytes, object)
 }

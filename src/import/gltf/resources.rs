@@ -37,10 +37,22 @@ pub(super) fn load(
         return data_uri(&uri[5..], cap).map_err(at);
     }
     let path = relative_path(uri).map_err(|why| at(refused(uri, why)))?;
+    load_path(&path, object, cap, read)
+}
+
+/// The bytes of the file at `path`, at most `cap`. `object` is the object with the reference.
+pub(in crate::import) fn load_path(
+    path: &str,
+    object: &Object,
+    cap: u64,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let at = |why| fault_of(object.clone(), why);
+    check_path(path).map_err(|why| at(refused(path, why)))?;
     // The reader does not know which object has the reference.
-    let bytes = read(&path).map_err(|error| match error {
+    let bytes = read(path).map_err(|error| match error {
         Error::Io { kind, .. } => at(AssetFault::Unreadable {
-            uri: cut(uri),
+            uri: cut(path),
             kind,
         }),
         Error::Asset { why, object, file }
@@ -92,6 +104,12 @@ fn relative_path(uri: &str) -> Result<String, &'static str> {
     let path = percent_decode_str(uri)
         .decode_utf8()
         .map_err(|_| "is not UTF-8")?;
+    check_path(&path)?;
+    Ok(path.into_owned())
+}
+
+/// Checks that a path is relative and stays inside its folder.
+fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("is empty");
     }
@@ -110,11 +128,11 @@ fn relative_path(uri: &str) -> Result<String, &'static str> {
     if path.split('/').any(|part| part == "..") {
         return Err("leads out of the folder");
     }
-    Ok(path.into_owned())
+    Ok(())
 }
 
 /// The bytes of a file that an asset given as bytes refers to.
-pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+pub(in crate::import) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
     match &options.resources {
         Some(resources) => resources.read(path),
         None => Err(no_object(refused(path, ONLY_BYTES))),
@@ -122,7 +140,7 @@ pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
 }
 
 /// The bytes of the file at `path`, and its folder.
-pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
+pub(in crate::import) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
     let bytes = read_file(path, options.max_resource_bytes).map_err(|error| match error {
         // No other file refers to this one.
         Error::Asset {
@@ -148,7 +166,7 @@ fn io(path: &Path, error: &std::io::Error) -> Error {
 
 /// The folder that contains an asset.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(in crate::import) struct Folder(PathBuf);
 
 impl Folder {
     /// The folder of the file at `path`.
@@ -162,7 +180,7 @@ impl Folder {
     }
 
     /// The bytes of a file that an asset in this folder refers to.
-    pub(super) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+    pub(in crate::import) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
         match &options.resources {
             Some(resources) => resources.read(path),
             None => self.read(path, options.max_resource_bytes),

@@ -3,6 +3,7 @@
 use super::component::Component;
 use super::container::Parts;
 use super::fault::{lookup, not_allowed};
+use super::image::Budget;
 use super::json::{Accessor, Document};
 use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
@@ -19,6 +20,16 @@ pub(super) struct Source<'a> {
     read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
     buffers: Vec<Option<Bytes<'a>>>,
     decoded_bytes: u64,
+}
+
+impl Budget for Source<'_> {
+    fn options(&self) -> &ImportOptions {
+        self.options
+    }
+
+    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
+        Source::charge(self, bytes, || object.clone())
+    }
 }
 
 /// The bytes of a buffer.

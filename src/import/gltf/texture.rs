@@ -179,7 +179,7 @@ fn load_or_report(
 }
 
 /// The placeholder: magenta and black squares.
-fn checkerboard() -> Image {
+pub(in crate::import) fn checkerboard() -> Image {
     let texel = |at: u32| {
         let (x, y) = (at % PLACEHOLDER_SIZE, at / PLACEHOLDER_SIZE);
         match (x / PLACEHOLDER_SQUARE + y / PLACEHOLDER_SQUARE) % 2 {

@@ -1,0 +1,40 @@
+//! Errors of the FBX reader.
+
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault, fault_of};
+use crate::import::gltf::fault::cut;
+use ufbx::ErrorType;
+
+/// The error for a fault that ufbx found.
+pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
+    let why = match error.type_ {
+        ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory => {
+            // ufbx does not say how much it asked for. It is more than the cap.
+            AssetFault::Cap {
+                what: "bytes of memory for reading",
+                asked: memory_cap.saturating_add(1),
+                cap: memory_cap,
+            }
+        }
+        _ => AssetFault::Fbx(cut(&error.description)),
+    };
+    of_file(why)
+}
+
+/// An error about the file as a whole.
+pub(super) fn of_file(why: AssetFault) -> Error {
+    fault(ObjectKind::File, None, "", why)
+}
+
+/// Checks a count against its cap.
+pub(super) fn check_cap(
+    object: impl FnOnce() -> Object,
+    what: &'static str,
+    asked: u64,
+    cap: u64,
+) -> Result<()> {
+    if asked <= cap {
+        return Ok(());
+    }
+    Err(fault_of(object(), AssetFault::Cap { what, asked, cap }))
+}

@@ -1,0 +1,146 @@
+//! Images of textures: embedded in the file, or in its folder.
+
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
+use crate::import::gltf::image::{Budget, decode};
+use crate::import::gltf::resources::load_path;
+use crate::import::gltf::texture::checkerboard;
+use crate::import::options::ImportOptions;
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::mesh::Image;
+use std::collections::HashMap;
+
+/// The bytes that an import has decoded so far.
+pub(super) struct Decoded<'a> {
+    pub(super) options: &'a ImportOptions,
+    bytes: u64,
+}
+
+impl<'a> Decoded<'a> {
+    pub(super) fn new(options: &'a ImportOptions) -> Self {
+        Self { options, bytes: 0 }
+    }
+}
+
+impl Budget for Decoded<'_> {
+    fn options(&self) -> &ImportOptions {
+        self.options
+    }
+
+    fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
+        let asked = self.bytes.saturating_add(bytes);
+        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
+        if asked > cap {
+            let what = "bytes of decoded data";
+            return Err(fault_of(
+                object.clone(),
+                AssetFault::Cap { what, asked, cap },
+            ));
+        }
+        self.bytes = asked;
+        Ok(())
+    }
+}
+
+/// The images that materials use so far.
+pub(super) struct Images<'a, 'b> {
+    pub(super) all: Vec<Image>,
+    /// By the index of the texture's file. `None`: it is missing or cannot be decoded.
+    numbers: HashMap<u32, Option<u32>>,
+    placeholder: Option<u32>,
+    decoded: &'a mut Decoded<'b>,
+    read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
+}
+
+impl<'a, 'b> Images<'a, 'b> {
+    pub(super) fn new(
+        decoded: &'a mut Decoded<'b>,
+        read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    ) -> Self {
+        Self {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            placeholder: None,
+            decoded,
+            read,
+        }
+    }
+
+    /// Decodes the image of a texture, unless that was done before. `None`, and a repair, if it is
+    /// missing or cannot be decoded.
+    pub(super) fn load(
+        &mut self,
+        texture: &ufbx::Texture,
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Option<u32>> {
+        if let Some(known) = self.numbers.get(&texture.file_index) {
+            return Ok(*known);
+        }
+        let object = object(ObjectKind::Image, texture.file_index as usize, "");
+        let number = match self.decode(texture, &object) {
+            Ok(image) => Some(self.append(image)),
+            Err(Error::Asset {
+                file,
+                why:
+                    why @ (AssetFault::Image(_)
+                    | AssetFault::Missing(_)
+                    | AssetFault::Resource { .. }
+                    | AssetFault::Unreadable { .. }),
+                ..
+            }) if file.is_empty() => {
+                let kind = RepairKind::ImageReplaced(Box::new(why));
+                note(repairs, &object, kind, 1);
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        self.numbers.insert(texture.file_index, number);
+        Ok(number)
+    }
+
+    fn decode(&mut self, texture: &ufbx::Texture, object: &Object) -> Result<Image> {
+        let name = base_name(&texture.relative_filename).or(base_name(&texture.filename));
+        let name = name.unwrap_or_default();
+        let cap = self.decoded.options.max_resource_bytes;
+        if !texture.content.is_empty() {
+            let asked = texture.content.len() as u64;
+            super::fault::check_cap(|| object.clone(), "bytes of one resource", asked, cap)?;
+            return decode(&texture.content, name, self.decoded, object);
+        }
+        // Most files have absolute paths, or paths from the folder of another machine.
+        let relative = texture.relative_filename.replace('\\', "/");
+        let mut result = Err(fault_of(object.clone(), AssetFault::Missing("a file name")));
+        for path in [&*relative, name] {
+            if path.is_empty() {
+                continue;
+            }
+            result = load_path(path, object, cap, self.read);
+            if result.is_ok() {
+                break;
+            }
+        }
+        decode(&result?, name, self.decoded, object)
+    }
+
+    /// The image that all colours share whose own image was not read.
+    pub(super) fn placeholder(&mut self) -> u32 {
+        match self.placeholder {
+            Some(number) => number,
+            None => {
+                let number = self.append(checkerboard());
+                *self.placeholder.insert(number)
+            }
+        }
+    }
+
+    fn append(&mut self, image: Image) -> u32 {
+        self.all.push(image);
+        self.all.len() as u32 - 1
+    }
+}
+
+/// The part of a path after its last slash or backslash, if there is one.
+fn base_name(path: &str) -> Option<&str> {
+    let name = path.rsplit(['/', '\\']).next();
+    name.filter(|name| !name.is_empty())
+}

@@ -1,0 +1,252 @@
+//! Meshes: polygons become triangles, and corners become vertices.
+
+use super::convert::{vec2, vec3};
+use super::fault::check_cap;
+use super::images::Decoded;
+use super::morph::{self, Counts, DrivenWeights};
+use super::nodes::Nodes;
+use super::skin::{Skin, WeightCounts};
+use crate::error::{Object, ObjectKind, Result};
+use crate::import::fault::object;
+use crate::import::gltf::fault::cut;
+use crate::import::gltf::image::Budget;
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::{RawMorph, RawPrimitive, RawSkin};
+use glam::Vec2;
+use std::collections::HashMap;
+
+/// What the nodes of a scene carry.
+#[derive(Default)]
+pub(super) struct Meshes {
+    pub(super) primitives: Vec<RawPrimitive>,
+    pub(super) skins: Vec<RawSkin>,
+    pub(super) morphs: Vec<RawMorph>,
+    pub(super) driven: Vec<DrivenWeights>,
+    vertices: u64,
+    indices: u64,
+    counts: Counts,
+}
+
+impl Meshes {
+    /// Reads the meshes of all nodes.
+    pub(super) fn read(
+        scene: &ufbx::Scene,
+        nodes: &Nodes,
+        decoded: &mut Decoded<'_>,
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self> {
+        let mut all = Self::default();
+        // If nothing is visible, the property has another meaning, or is animated.
+        let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
+        let hides = carriers.any(|node| node.visible);
+        for (index, mesh) in scene.meshes.iter().enumerate() {
+            let at = |part: &str| object(ObjectKind::Mesh, index, part);
+            let small = mesh.num_point_faces + mesh.num_line_faces + mesh.num_empty_faces;
+            let shown = |node: &ufbx::Node| node.visible || !hides;
+            let hidden = mesh.element.instances.iter().filter(|node| !shown(node));
+            let skins = mesh.skin_deformers.len().saturating_sub(1);
+            for (part, count) in [
+                ("points and lines", small),
+                ("invisible nodes", hidden.count()),
+                ("skins after the first", skins),
+                ("geometry caches", mesh.cache_deformers.len()),
+            ] {
+                note(repairs, &at(part), RepairKind::LeftOut, count as u64);
+            }
+            if !mesh.vertex_position.exists {
+                continue;
+            }
+            let weights = WeightCounts::of(mesh);
+            for node in mesh.element.instances.iter().filter(|node| shown(node)) {
+                if let Some(number) = nodes.number(node) {
+                    all.carried(mesh, weights, node, number, nodes, decoded)?;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Reads the mesh of one node: a primitive for each material.
+    fn carried(
+        &mut self,
+        mesh: &ufbx::Mesh,
+        weights: WeightCounts,
+        node: &ufbx::Node,
+        number: usize,
+        nodes: &Nodes,
+        decoded: &mut Decoded<'_>,
+    ) -> Result<()> {
+        let index = mesh.element.typed_id as usize;
+        let at = || object(ObjectKind::Mesh, index, "");
+        let names = [&mesh.element.name, &node.element.name];
+        let mut given = names.into_iter().filter(|name| !name.is_empty());
+        let name = given
+            .next()
+            .map_or_else(|| format!("mesh {index}").into(), |name| cut(name));
+        let part = match node.element.name.is_empty() {
+            true => name.clone(),
+            false => cut(&node.element.name),
+        };
+        let skin = Skin::read(mesh, weights, node, nodes, &mut self.skins);
+        self.counts.count_weights(mesh, decoded.options)?;
+        let morph = morph::weights(mesh, number, &part).map(|weights| {
+            self.driven.push(DrivenWeights {
+                node: number,
+                count: weights.weights.len(),
+                channels: morph::first_weights(mesh),
+            });
+            self.morphs.push(weights);
+            self.morphs.len() - 1
+        });
+        let drawn = mesh.material_parts.iter().filter(|p| p.num_triangles > 0);
+        for (number_in_mesh, source) in drawn.enumerate() {
+            let cap = decoded.options.max_primitives as u64;
+            check_cap(at, "primitives", self.primitives.len() as u64 + 1, cap)?;
+            let corners = Corners::read(mesh, source);
+            self.vertices += corners.vertices.len() as u64;
+            self.indices += corners.indices.len() as u64;
+            let options = decoded.options;
+            let cap = options.max_vertices as u64;
+            check_cap(at, "vertices", self.vertices, cap)?;
+            check_cap(at, "indices", self.indices, options.max_indices as u64)?;
+            let influences = skin.as_ref().map_or(0, Skin::influences);
+            charge(decoded, &corners, influences, &at())?;
+            let mut primitive = corners.streams(mesh);
+            primitive.name = format!("{name}.{number_in_mesh}").into();
+            primitive.part.clone_from(&part);
+            primitive.mesh = index;
+            primitive.number = number_in_mesh;
+            primitive.node = number;
+            primitive.material = material(mesh, node, source.index as usize);
+            let vertices = corners.mesh_vertices(mesh);
+            if let Some(skin) = &skin {
+                skin.write(&vertices, &mut primitive);
+            }
+            if morph.is_some() {
+                primitive.morph = morph;
+                primitive.targets = self.counts.targets(mesh, &vertices, decoded.options)?;
+            }
+            self.primitives.push(primitive);
+        }
+        Ok(())
+    }
+}
+
+/// Charges for the streams, joints and weights of a primitive.
+fn charge(
+    decoded: &mut Decoded<'_>,
+    corners: &Corners,
+    influences: usize,
+    object: &Object,
+) -> Result<()> {
+    let streams = size_of::<[f32; 18]>() as u64;
+    let each = (influences as u64 * 8).saturating_add(streams);
+    let vertices = (corners.vertices.len() as u64).saturating_mul(each);
+    let indices = corners.indices.len() as u64 * 4;
+    decoded.charge(vertices.saturating_add(indices), object)
+}
+
+/// The material of a part: that of the node, which may differ from that of the mesh.
+fn material(mesh: &ufbx::Mesh, node: &ufbx::Node, part: usize) -> Option<usize> {
+    let material = node.materials.get(part).or(mesh.materials.get(part))?;
+    Some(material.element.typed_id as usize)
+}
+
+/// The corners of a primitive that differ, and its triangles.
+struct Corners {
+    /// Corners of the mesh, one for each vertex.
+    vertices: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+impl Corners {
+    fn read(mesh: &ufbx::Mesh, part: &ufbx::MeshPart) -> Self {
+        let mut corners = Self {
+            vertices: Vec::new(),
+            indices: Vec::new(),
+        };
+        let mut numbers = HashMap::new();
+        let mut triangles: Vec<u32> = Vec::new();
+        for face in &part.face_indices {
+            let Some(face) = mesh.faces.get(*face as usize).copied() else {
+                continue;
+            };
+            if face.num_indices < 3 {
+                continue;
+            }
+            let most = (face.num_indices as usize - 2) * 3;
+            triangles.resize(triangles.len().max(most), 0);
+            let count = ufbx::triangulate_face(&mut triangles, mesh, face) as usize;
+            for corner in triangles.iter().take(count * 3) {
+                let new = corners.vertices.len() as u32;
+                let number = *numbers.entry(key(mesh, *corner as usize)).or_insert(new);
+                if number == new {
+                    corners.vertices.push(*corner);
+                }
+                corners.indices.push(number);
+            }
+        }
+        corners
+    }
+
+    /// The vertices of the mesh that the corners belong to.
+    fn mesh_vertices(&self, mesh: &ufbx::Mesh) -> Vec<u32> {
+        let vertex = |corner: &u32| mesh.vertex_indices[*corner as usize];
+        self.vertices.iter().map(vertex).collect()
+    }
+
+    fn streams(&self, mesh: &ufbx::Mesh) -> RawPrimitive {
+        let corners = || self.vertices.iter().map(|corner| *corner as usize);
+        let vectors = |list: &ufbx::VertexVec3| match list.exists {
+            true => corners().map(|corner| vec3(list[corner])).collect(),
+            false => Vec::new(),
+        };
+        let uvs = |set: usize| match mesh.uv_sets.get(set) {
+            Some(set) if set.vertex_uv.exists => corners()
+                .map(|corner| {
+                    let uv = vec2(set.vertex_uv[corner]);
+                    Vec2::new(uv.x, 1.0 - uv.y)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let normals = vectors(&mesh.vertex_normal);
+        let tangents: Vec<_> = vectors(&mesh.vertex_tangent);
+        let bitangents = vectors(&mesh.vertex_bitangent);
+        let frames = normals.iter().zip(tangents).zip(bitangents);
+        let tangents = frames.map(|((normal, tangent), bitangent)| {
+            let is_left_handed = normal.cross(tangent).dot(bitangent) < 0.0;
+            tangent.extend(if is_left_handed { -1.0 } else { 1.0 })
+        });
+        let colour = |corner: usize| {
+            let colour = mesh.vertex_color[corner];
+            [colour.x, colour.y, colour.z, colour.w].map(|channel| channel as f32)
+        };
+        RawPrimitive {
+            positions: vectors(&mesh.vertex_position),
+            tangents: tangents.collect(),
+            normals,
+            uvs: uvs(0),
+            colors: match mesh.vertex_color.exists {
+                true => corners().map(colour).collect(),
+                false => Vec::new(),
+            },
+            indices: self.indices.clone(),
+            ..RawPrimitive::default()
+        }
+    }
+}
+
+/// The indices of a corner's attributes. Corners with the same indices are one vertex.
+fn key(mesh: &ufbx::Mesh, corner: usize) -> [u32; 7] {
+    let of = |indices: &[u32]| indices.get(corner).copied().unwrap_or_default();
+    [
+        of(&mesh.vertex_indices),
+        of(&mesh.vertex_position.indices),
+        of(&mesh.vertex_normal.indices),
+        of(&mesh.vertex_uv.indices),
+        of(&mesh.vertex_tangent.indices),
+        of(&mesh.vertex_bitangent.indices),
+        of(&mesh.vertex_color.indices),
+    ]
+}

@@ -1,0 +1,25 @@
+//! The FBX reader: binary and text, versions 5 to 7.7, through the C library ufbx.
+//!
+//! ```text
+//! bytes ──ufbx──▶ scene ──nodes, mesh, morph, animation, material──▶ RawCharacter
+//! ```
+//!
+//! ufbx converts units and axes, and evaluates animation curves. This module only reads its scene,
+//! through its safe interface.
+
+mod animation;
+mod convert;
+mod fault;
+mod images;
+mod keys;
+mod material;
+mod mesh;
+mod morph;
+mod nodes;
+mod read;
+mod signature;
+mod skin;
+
+pub use read::{add_fbx_clips, add_fbx_clips_file, fbx, fbx_file};
+#[allow(unused_imports, reason = "for recognition of formats by their content")]
+pub(crate) use signature::is_fbx;

@@ -1,0 +1,227 @@
+//! Altered and truncated files, and caps.
+
+use crate::ascii::arm;
+use throng::Error;
+use throng::error::AssetFault;
+use throng::import::{ImportOptions, fbx};
+
+/// A small generator of random numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+/// Caps that keep a mutant from taking long.
+fn options() -> ImportOptions {
+    ImportOptions {
+        max_decoded_bytes: 64 << 20,
+        max_keys: 1 << 16,
+        name: "f".into(),
+        ..ImportOptions::curves_only()
+    }
+}
+
+/// True if it is imported. Otherwise the error is typed.
+#[track_caller]
+fn imports(bytes: &[u8]) -> bool {
+    match fbx(bytes, &options()) {
+        Ok(_) => true,
+        Err(Error::Asset { .. }) => false,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+#[track_caller]
+fn refused(bytes: &[u8], options: &ImportOptions) -> String {
+    match fbx(bytes, options) {
+        Ok(_) => panic!("it was imported"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn flipped_bytes_never_panic() {
+    let seed = arm().0.text().into_bytes();
+    let mut random = Random(7);
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..2000 {
+        let mut bytes = seed.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len());
+            bytes[at] = match random.below(4) {
+                0 => bytes[at] ^ 1 << random.below(8),
+                1 => b"0123456789-,*{}\":\n"[random.below(18)],
+                2 => b'9',
+                _ => random.below(256) as u8,
+            };
+        }
+        *(if imports(&bytes) { &mut good } else { &mut bad }) += 1;
+    }
+    assert!(good > 100 && bad > 100, "{good} imported, {bad} refused");
+}
+
+#[test]
+fn odd_numbers_never_panic() {
+    let seed = arm().0.text();
+    let places: Vec<(usize, usize)> = numbers(&seed);
+    let odd = [
+        "-1",
+        "0",
+        "1",
+        "99",
+        "2147483647",
+        "-2147483648",
+        "4294967296",
+        "1e39",
+        "-1e400",
+        "nan",
+        "9223372036854775807",
+        "1e-300",
+        "\"x\"",
+        "",
+    ];
+    let mut random = Random(11);
+    for _ in 0..1500 {
+        let (start, end) = places[random.below(places.len())];
+        let odd = odd[random.below(odd.len())];
+        imports(format!("{}{odd}{}", &seed[..start], &seed[end..]).as_bytes());
+    }
+}
+
+/// The ranges of bytes that hold numbers.
+fn numbers(text: &str) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        match (start, c.is_ascii_digit() || c == '-' || c == '.') {
+            (None, true) => start = Some(at),
+            (Some(from), false) => {
+                all.push((from, at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn truncations_never_panic() {
+    let seed = arm().0.text().into_bytes();
+    for end in (0..seed.len()).step_by(seed.len() / 500) {
+        imports(&seed[..end]);
+    }
+}
+
+#[test]
+fn binary_headers_never_panic() {
+    let mut random = Random(3);
+    for round in 0..500 {
+        let mut bytes = b"Kaydara FBX Binary  \0\x1a\0".to_vec();
+        bytes.extend([[0xE8, 0x1C, 0, 0], [0x4C, 0x1D, 0, 0]][round % 2]);
+        bytes.extend((0..random.below(200)).map(|_| random.below(256) as u8));
+        assert!(!imports(&bytes));
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let refused = |bytes: &[u8]| refused(bytes, &options());
+    let other = "f: file: is not an FBX file";
+    assert_eq!(refused(b""), other);
+    assert_eq!(refused(b"glTF\x02\0\0\0"), other);
+    assert_eq!(refused(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), other);
+    let cut = refused(b"Kaydara FBX Binary  \0\x1a\0\xE8\x1C\0\0");
+    assert!(cut.starts_with("f: file: cannot be read as FBX: "), "{cut}");
+}
+
+#[test]
+fn caps_name_what_is_too_much() {
+    let text = arm().0.text();
+    let with = |change: fn(&mut ImportOptions)| {
+        let mut options = options();
+        change(&mut options);
+        refused(text.as_bytes(), &options)
+    };
+    for (change, part) in [
+        (
+            (|o| o.max_nodes = 2) as fn(&mut ImportOptions),
+            "nodes: 4 exceeds the limit of 2",
+        ),
+        (|o| o.max_vertices = 6, "vertices: 7 exceeds the limit of 6"),
+        (|o| o.max_indices = 8, "indices: 9 exceeds the limit of 8"),
+        (
+            |o| o.max_primitives = 0,
+            "primitives: 1 exceeds the limit of 0",
+        ),
+        (
+            |o| o.max_morph_targets = 0,
+            "morph weights: 1 exceeds the limit of 0",
+        ),
+        (
+            |o| o.max_morph_elements = 0,
+            "morph target elements: 1 exceeds the limit of 0",
+        ),
+        (|o| o.max_keys = 5, "keys: "),
+        (|o| o.max_decoded_bytes = 1000, "exceeds the limit of 1000"),
+    ] {
+        let words = with(change);
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+#[test]
+fn memory_is_limited_while_reading() {
+    // An array that claims 2 GB.
+    let text = arm()
+        .0
+        .text()
+        .replacen("Vertices: *21", "Vertices: *268435456", 1);
+    let small = ImportOptions {
+        max_decoded_bytes: 1 << 20,
+        ..options()
+    };
+    let result = fbx(text.as_bytes(), &small);
+    // The claim is a hint in text files. Either it is ignored or the limit is named.
+    if let Err(error) = result {
+        let Error::Asset { why, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert!(
+            matches!(why, AssetFault::Cap { .. } | AssetFault::Fbx(_)),
+            "{why:?}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs files: THRONG_FBX names a folder"]
+fn altered_published_files_never_panic() {
+    let folder = std::env::var_os("THRONG_FBX").unwrap();
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut random = Random(5);
+    let (mut good, mut bad) = (0, 0);
+    for path in files.filter(|p| p.extension().is_some_and(|e| e == "fbx")) {
+        let seed = std::fs::read(&path).unwrap();
+        if seed.len() > 200_000 {
+            continue;
+        }
+        for _ in 0..20 {
+            let mut bytes = seed.clone();
+            for _ in 0..=random.below(6) {
+                let at = random.below(bytes.len());
+                bytes[at] = random.below(256) as u8;
+            }
+            *(if imports(&bytes) { &mut good } else { &mut bad }) += 1;
+        }
+    }
+    println!("{good} imported, {bad} refused");
+}
