@@ -3,7 +3,6 @@
 use super::resource_reader::ResourceReader;
 use crate::character::{AnimationDesc, ClipImport};
 use crate::clip::{ClipOptions, PackObserver};
-#[cfg(feature = "gltf")]
 use std::path::Path;
 
 /// Options of an import: the parts to read, and caps on their size.
@@ -164,7 +163,6 @@ impl ImportOptions {
     }
 
     /// The same options with the name of the file at `path`, if they have no name.
-    #[cfg(feature = "gltf")]
     pub(super) fn named(mut self, path: &Path) -> Self {
         if self.name.is_empty() {
             let name = path.file_name().unwrap_or(path.as_os_str());

@@ -27,12 +27,12 @@ mod ranges;
 mod read;
 mod resources;
 mod scene;
-mod sidecar;
 mod skin;
 mod source;
 mod sparse;
 mod texture;
 mod triangles;
 
-pub use add_clips::{add_clips, add_clips_file};
+pub(super) use add_clips::read_clips;
+pub(super) use read::read_file;
 pub use read::{gltf, gltf_file};
