@@ -43,7 +43,10 @@ fn clip(index: usize, animation: Node<'_, '_>, budget: &mut Budget<'_>) -> Resul
     let mut read = Vec::with_capacity(tracks.len());
     for (number, track) in tracks.into_iter().enumerate() {
         let at = at(&format!("AnimTrack[{number}]"));
-        check_count(track, "count", frames, &at)?;
+        match count(track, "count", &at)? {
+            Some(got) if got != frames => return Err(wrong_count("count", got, frames, &at)),
+            _ => {}
+        }
         read.push(self::track(track, frames, budget, &at)?);
     }
     Ok(FrameClip {
