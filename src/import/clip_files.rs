@@ -1,13 +1,13 @@
 //! Adding clips of files of any format to characters from other files.
 
 use super::fault::fault;
-#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 use super::folder::given;
 use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::repair::of_file;
+use super::raw::RawCharacter;
+use super::repair::{Repair, of_file};
 use crate::character::Character;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 use std::path::Path;
@@ -42,10 +42,7 @@ use std::path::Path;
 ///   animation.
 /// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
 pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     let read = &mut |uri: &str| given(options, uri);
-    #[cfg(not(any(feature = "gltf", feature = "ezm", feature = "wgl")))]
-    let read = &mut |_: &str| Ok(Vec::new());
     add(character, bytes, read, options)
 }
 
@@ -63,17 +60,10 @@ pub fn add_clips_file(
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     let read = &mut |uri: &str| folder.given(&options, uri);
-    #[cfg(not(any(feature = "gltf", feature = "ezm", feature = "wgl")))]
-    let read = &mut |_: &str| Ok(drop(&folder)).map(|()| Vec::new());
     add(character, &bytes, read, &options)
 }
 
-#[cfg_attr(
-    not(feature = "gltf"),
-    allow(unused_variables, reason = "only glTF refers to other files")
-)]
 fn add(
     character: &Character,
     bytes: &[u8],
@@ -82,32 +72,41 @@ fn add(
 ) -> Result<Imported> {
     let mut run = || {
         let mut repairs = Vec::new();
-        // What is no other format is reported as glTF, with the position of the fault.
-        let format = Format::of(bytes, &options.name).unwrap_or(Format::Gltf);
-        let raw = match format {
-            #[cfg(feature = "gltf")]
-            Format::Gltf => super::gltf::read_clips(bytes, read, options, &mut repairs)?,
-            #[cfg(feature = "ezm")]
-            Format::Ezm => {
-                let skeleton = Some(character.skeleton());
-                super::ezm::read_clips(bytes, skeleton, options, &mut repairs)?
-            }
-            #[cfg(feature = "wgl")]
-            Format::WglModel | Format::WglVertices | Format::WglClip => {
-                let skeleton = Some(character.skeleton());
-                super::wgl::read_clips(bytes, skeleton, options, &mut repairs)?
-            }
-            Format::Saved => {
-                let why = AssetFault::Invalid("is a saved character, whose clips cannot be added");
-                return Err(fault(ObjectKind::File, None, "", why));
-            }
-            #[cfg(not(all(feature = "gltf", feature = "ezm", feature = "wgl")))]
-            other => return Err(other.without_reader()),
-        };
+        let raw = read_raw(character, bytes, read, options, &mut repairs)?;
         let mut added = raw.add_clips(character, options)?;
         repairs.append(&mut added.repairs);
         added.repairs = of_file(repairs, &options.name);
         Ok(added)
     };
     run().map_err(|error: Error| error.in_file(&options.name))
+}
+
+#[cfg_attr(
+    not(all(feature = "gltf", feature = "ezm", feature = "wgl")),
+    allow(unused_variables, reason = "readers that are not compiled in use them")
+)]
+fn read_raw(
+    character: &Character,
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    // A file of no known format is read as glTF, which reports the position of the fault.
+    match Format::of(bytes, &options.name).unwrap_or(Format::Gltf) {
+        #[cfg(feature = "gltf")]
+        Format::Gltf => super::gltf::read_clips(bytes, read, options, repairs),
+        #[cfg(feature = "ezm")]
+        Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
+        #[cfg(feature = "wgl")]
+        Format::WglModel | Format::WglVertices | Format::WglClip => {
+            super::wgl::read_clips(bytes, Some(character.skeleton()), options, repairs)
+        }
+        Format::Saved => {
+            let why = AssetFault::Invalid("is a saved character, whose clips cannot be added");
+            Err(fault(ObjectKind::File, None, "", why))
+        }
+        #[cfg(not(all(feature = "gltf", feature = "ezm", feature = "wgl")))]
+        other => Err(other.without_reader()),
+    }
 }

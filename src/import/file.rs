@@ -35,7 +35,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// - [`Error::Io`](crate::Error::Io) if the file cannot be read.
-/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. The reason is
+/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. This is
 ///   [`AssetFault::NoReader`](crate::error::AssetFault::NoReader) if the reader of the format is
 ///   not compiled in.
 /// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or

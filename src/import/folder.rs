@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
-#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 /// The reason that a file given as bytes cannot refer to others.
 const ONLY_BYTES: &str = "is not available: only bytes were given";
 
@@ -26,7 +25,6 @@ pub(super) fn refused(uri: &str, why: &'static str) -> AssetFault {
     AssetFault::Resource { uri: cut(uri), why }
 }
 
-#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 /// The bytes of a file that an asset given as bytes refers to.
 pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
     match &options.resources {
@@ -75,7 +73,6 @@ impl Folder {
         Ok(Self(real))
     }
 
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     /// The bytes of a file that an asset in this folder refers to.
     pub(super) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
         match &options.resources {
@@ -84,7 +81,6 @@ impl Folder {
         }
     }
 
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     /// The bytes of the file at `relative`, which must be a plain file and must still lie in this
     /// folder after all links are followed.
     pub(super) fn read(&self, relative: &str, cap: u64) -> Result<Vec<u8>> {

@@ -1,13 +1,15 @@
 //! Import of files to characters.
 //!
 //! [`file()`] imports a file of any format. Each format has a reader of its own, under a Cargo
-//! feature: [`gltf()`], [`ezm()`], [`wgl()`]. It checks every count, index and range before it reads, and fills a [`RawCharacter`] with the contents of the file.
+//! feature: [`gltf()`], [`ezm()`], [`wgl()`]. It checks every count, index and range before it
+//! reads, and fills a [`RawCharacter`] with the contents of the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
 //! [`RawCharacter::from_skeleton`] one of a skeleton alone.
 //!
-//! [`add_clips()`] adds clips from other files to a character. It matches joints by name.
+//! [`add_clips()`] adds clips from other files, of any format, to a character. It matches joints by
+//! name.
 
 mod add_clips;
 #[cfg(any(feature = "ezm", feature = "wgl"))]

@@ -188,16 +188,11 @@ fn public_samples_are_read() {
                 }
                 for clip in path.parent().unwrap().read_dir().unwrap() {
                     let clip = clip.unwrap().path();
-                    if clip.extension().is_some_and(|e| e == "wglanim") {
-                        if let Ok(added) =
-                            import::add_clips_file(&imported, &clip, &ImportOptions::default())
-                        {
-                            println!(
-                                "  with {} clips: {:?}",
-                                added.clips().len(),
-                                added.repair_summary()
-                            );
-                        }
+                    let is_clip = clip.extension().is_some_and(|part| part == "wglanim");
+                    let add = || import::add_clips_file(&imported, &clip, &options());
+                    if let Some(Ok(added)) = is_clip.then(add) {
+                        let clips = added.curves().len();
+                        println!("  with {clips} clips: {:?}", added.repair_summary());
                     }
                 }
             }

@@ -73,8 +73,9 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. [`Error::NotFound`](crate::Error::NotFound) if the file
-/// does not have the scene that [`ImportOptions::scene`] names.
+/// [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+/// [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
+/// [`ImportOptions::scene`] names.
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     let read = &mut |uri: &str| given(options, uri);
     complete(options, None, read, |read, repairs| {
@@ -93,10 +94,12 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// and [`ImportOptions::sidecar`] controls whether it is read.
 ///
 /// # Errors
-/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with file, line and part.
+/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with
+///   file, line and part.
 /// - [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
 /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
-/// - [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that [`ImportOptions::scene`] names.
+/// - [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
+///   [`ImportOptions::scene`] names.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);
