@@ -8,6 +8,8 @@
 mod builder;
 #[path = "../tests/reference/mod.rs"]
 mod reference;
+#[path = "../tests/import/samples.rs"]
+mod samples;
 #[path = "../tests/support/signed.rs"]
 mod signed;
 

@@ -1,4 +1,4 @@
-// Depth where a mask lets the surface be.
+// Depth of masked materials.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/mask.glsl"

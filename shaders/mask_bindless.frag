@@ -1,4 +1,4 @@
-// Depth where a mask lets the surface be, with all textures of a character in one array.
+// Depth of masked materials, with all textures of a character in one array.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_nonuniform_qualifier : require

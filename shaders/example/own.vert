@@ -11,6 +11,7 @@ layout(push_constant) uniform Draw {
 // The camera is in the push constants, so set 0 needs no view. All palettes are at device
 // addresses.
 #define THRONG_NO_VIEW
+#define THRONG_NO_RING
 #include "include/throng.glsl"
 
 layout(location = 0) out vec3 out_normal;

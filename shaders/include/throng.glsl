@@ -5,9 +5,12 @@
 // Set 0 is throng's. A shader may define these before it includes the file:
 //   THRONG_SET             number of the set (default 0)
 //   THRONG_NO_VIEW         leaves out the view block and the last frame (compute shaders)
-//   THRONG_RING_PALETTES   a uvec2: the device address of this frame's palettes in the ring.
-//                          By default it comes from the view. Without a view it has to be given
-//                          if instances have THRONG_SOURCE_RING.
+//   THRONG_NO_INSTANCES    leaves out instances, palettes and deformed vertices, which fragment
+//                          shaders cannot read
+//   THRONG_RING_PALETTES   a uvec2: the device address of this frame's palettes in the ring. By
+//                          default it comes from the view.
+//   THRONG_NO_RING         no instance has THRONG_SOURCE_RING. Without a view, this or
+//                          THRONG_RING_PALETTES has to be defined.
 //   THRONG_WRITES_SKINNED  makes the deformed vertices writable (the skin stage)
 //   THRONG_METHOD          the skinning method, THRONG_LINEAR and so on, if it is a constant.
 //                          By default it is read from the primitive.

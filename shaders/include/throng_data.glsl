@@ -83,7 +83,7 @@ struct ThrongView {
     vec4 sky_color;      // linear, light from straight above
     vec4 ground_color;   // linear, light from straight below
     // Device addresses, two in a vector: instances and palettes of the last frame of the view, then
-    // its morph weights and deformed vertices.
+    // its morph weights and deformed vertices. For vertex and compute shaders.
     uvec4 history[2];
     uvec2 ring_palettes;     // device address of this frame's palettes in the ring
     uint history_instances;  // number of instances in the last frame; 0 if there was none
@@ -105,6 +105,7 @@ layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh { uint 
 layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh2 { uvec2 throng_mesh2[]; };
 layout(set = THRONG_SET, binding = 1, std430) readonly buffer ThrongMesh4 { uvec4 throng_mesh4[]; };
 
+#ifndef THRONG_NO_INSTANCES
 layout(set = THRONG_SET, binding = 2, std430) readonly buffer ThrongInstances {
     ThrongInstance throng_instances[];
 };
@@ -124,8 +125,11 @@ layout(set = THRONG_SET, binding = 4, std430) readonly buffer ThrongSkinned {
     uint throng_skinned[];
 };
 #endif
+#endif
+
 // Binding 5, textures, is in throng_surface.glsl.
 
+#ifndef THRONG_NO_INSTANCES
 // Memory behind a device address.
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer ThrongRows {
     vec4 rows[];
@@ -138,9 +142,12 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Th
 };
 
 #ifndef THRONG_RING_PALETTES
-#ifdef THRONG_NO_VIEW
+#if defined(THRONG_NO_RING)
 #define THRONG_RING_PALETTES uvec2(0u)
+#elif defined(THRONG_NO_VIEW)
+#error "define THRONG_RING_PALETTES, or THRONG_NO_RING if no instance has THRONG_SOURCE_RING"
 #else
 #define THRONG_RING_PALETTES throng_view.ring_palettes
+#endif
 #endif
 #endif

@@ -1,5 +1,7 @@
 // Morph targets, skinning and deformed vertices. A part of throng.glsl.
 
+#ifndef THRONG_NO_INSTANCES
+
 // A vertex in mesh or character space. Normal and tangent are unit vectors if the primitive has
 // them, otherwise zero. The tangent's w is the sign of the bitangent cross(normal, tangent) * w.
 struct ThrongVertex {
@@ -211,3 +213,5 @@ vec3 throng_deform_position(const ThrongInstance instance, const uint primitive,
     }
     return throng_transform_point(instance.world_from_model, model);
 }
+
+#endif

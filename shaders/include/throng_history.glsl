@@ -1,6 +1,6 @@
 // The last frame of a view, for motion vectors. A part of throng.glsl.
 
-#ifndef THRONG_NO_VIEW
+#if !defined(THRONG_NO_VIEW) && !defined(THRONG_NO_INSTANCES)
 
 // An instance as it was in the last frame of the view.
 struct ThrongPast {

@@ -4,6 +4,8 @@
 // whatever else it computes, the bits of a position are the same. Depth prepasses and motion
 // vectors rely on it. dot() and cross() cannot be precise, so they are written out.
 
+#ifndef THRONG_NO_INSTANCES
+
 struct ThrongMatrix {
     vec4 rows[3];
 };
@@ -98,7 +100,7 @@ ThrongMatrix throng_blend_matrix(const ThrongPose pose, const uint primitive, co
     }
     vec4 weights = throng_weights(primitive, vertex, 0u);
     for (uint at = 1u; at < count; ++at) {
-        // The next influence comes to x: no vector is indexed by a variable.
+        // The next influence is shifted into x, so that no variable indexes a vector.
         if ((at & 3u) == 0u) {
             joints = throng_joints(primitive, vertex, at >> 2);
             weights = throng_weights(primitive, vertex, at >> 2);
@@ -153,7 +155,7 @@ ThrongDualQuat throng_blend_dual_quat(const ThrongPose pose, const uint primitiv
     vec4 weights = throng_weights(primitive, vertex, 0u);
     precise ThrongDualQuat sum = first;
     for (uint at = 1u; at < count; ++at) {
-        // The next influence comes to x: no vector is indexed by a variable.
+        // The next influence is shifted into x, so that no variable indexes a vector.
         if ((at & 3u) == 0u) {
             joints = throng_joints(primitive, vertex, at >> 2);
             weights = throng_weights(primitive, vertex, at >> 2);
@@ -177,9 +179,11 @@ ThrongDualQuat throng_blend_dual_quat(const ThrongPose pose, const uint primitiv
         sum.real *= scale;
         sum.dual *= scale;
     } else {
-        // Opposite rotations cancel out. The strongest stands for all.
+        // Opposite rotations cancel out. The strongest is used.
         sum.real = first.real;
         sum.dual = first.dual;
     }
     return sum;
 }
+
+#endif

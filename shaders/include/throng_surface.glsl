@@ -12,10 +12,14 @@
 //   THRONG_PRIMITIVE  the index of the primitive, the same for a whole draw. By default it is the
 //                     first word of the push constants, where the passes of a crowd have it. If you
 //                     define it, the file declares no push constants.
+//
+// Specialization constant 1000 is throng's, all others are yours. Instances, palettes and deformed
+// vertices are for vertex and compute shaders: the file leaves them out (THRONG_NO_INSTANCES).
 
 #ifndef THRONG_SURFACE_GLSL
 #define THRONG_SURFACE_GLSL
 
+#define THRONG_NO_INSTANCES
 #include "throng.glsl"
 
 // ThrongMaterial.flags
@@ -66,7 +70,7 @@ layout(set = THRONG_SET, binding = 5) uniform sampler2D throng_textures[5];
 #endif
 
 // False in the pipelines of materials without a mask, which then contain no discard.
-layout(constant_id = 2) const bool throng_masked = true;
+layout(constant_id = 1000) const bool throng_masked = true;
 
 #ifndef THRONG_PUSH
 #define THRONG_PUSH
@@ -210,7 +214,7 @@ ThrongSurface throng_surface() {
     surface.to_eye = to_eye * inversesqrt(max(dot(to_eye, to_eye), 1e-30));
     vec3 facet = throng_facet(slopes);
     bool has_normals = throng_has(THRONG_PRIMITIVE, THRONG_HAS_NORMALS);
-    // Seen from behind, where the material is double-sided: the surface's other side.
+    // A double-sided surface seen from behind uses the opposite normal.
     bool behind = has_normals && dot(throng_in_normal, facet) < 0.0 && !gl_FrontFacing;
     vec3 normal = has_normals ? throng_in_normal : facet;
     normal *= inversesqrt(max(dot(normal, normal), 1e-30));

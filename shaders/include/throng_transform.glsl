@@ -61,6 +61,7 @@ vec3 throng_rotate(const vec4 q, const vec3 v) {
     return result;
 }
 
+#ifndef THRONG_NO_INSTANCES
 vec3 throng_transform_point(const ThrongDualQuat q, const vec3 point) {
     precise vec3 offset = 2.0 * (q.real.w * q.dual.xyz - q.dual.w * q.real.xyz
                                  + throng_cross(q.real.xyz, q.dual.xyz));
@@ -68,6 +69,7 @@ vec3 throng_transform_point(const ThrongDualQuat q, const vec3 point) {
     precise vec3 result = throng_rotate(q.real, stretched) + offset;
     return result;
 }
+#endif
 
 vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
     precise vec4 clip = clip_from_world[0] * p.x + clip_from_world[1] * p.y
@@ -75,6 +77,7 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
     return clip;
 }
 
+#ifndef THRONG_NO_INSTANCES
 // Triangles that follow one joint that may mirror them are drawn twice, with either front face.
 // This says whether a draw is the right one for an instance. `flip` is THRONG_NONE for all other
 // draws. Otherwise it is the palette entry that decides, times 2, plus 1 if the draw is for
@@ -86,3 +89,4 @@ bool throng_faces(const ThrongInstance instance, const uint flip) {
     ThrongMatrix entry = throng_palette(throng_pose(instance).palette, (flip >> 1) * 3u);
     return (throng_handedness(entry.rows) < 0.0) == ((flip & 1u) != 0u);
 }
+#endif

@@ -22,7 +22,10 @@ mod split;
 mod state_machine;
 mod triangles;
 
-#[cfg(all(feature = "toml", feature = "gltf"))]
+#[cfg(all(
+    feature = "toml",
+    any(feature = "gltf", feature = "ezm", feature = "wgl")
+))]
 pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,

@@ -100,8 +100,7 @@ pub struct CrowdDesc {
     /// Additional usage flags of the buffer of deformed vertices.
     ///
     /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
-    /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, with an
-    /// allocator that was made for device addresses.
+    /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`.
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
     ///

@@ -18,8 +18,8 @@ impl Frame<'_> {
     /// May be called any number of times per frame, from several threads and into several command
     /// buffers, including secondary ones. It binds the following and leaves it bound: its
     /// pipelines, descriptor set 0 (and 1 in passes with
-    /// [`shadow_map`](crate::PassDesc::shadow_map)), index buffer, viewport, scissor, cull mode and
-    /// front face.
+    /// [`shadow_map`](crate::PassDesc::shadow_map)), the first 8 bytes of push constants, index
+    /// buffer, viewport, scissor, cull mode and front face.
     ///
     /// Blended primitives are drawn after everything else, character by character, far instances
     /// first.

@@ -22,7 +22,7 @@ pub struct DrawBindings {
     /// The device address of this frame's palettes in the ring.
     ///
     /// Shaders with `THRONG_NO_VIEW` need it (`THRONG_RING_PALETTES`). Others have it from the
-    /// view.
+    /// view. It is valid for this frame.
     pub ring_palettes: vk::DeviceAddress,
     /// Visible instances of the character whose transform is not flipped.
     ///

@@ -13,15 +13,15 @@ use ash::vk;
 /// those of the next frame. These uses need no barrier from the engine, neither before the reads
 /// nor between them and the next frame:
 ///
-/// - storage buffer reads in vertex, fragment and compute shaders
+/// - storage buffer reads in vertex and compute shaders
 /// - vertex buffers
 /// - sources of copies
 /// - acceleration structure builds, if
 ///   [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) includes them
 ///
-/// For any other use (mesh and ray tracing shaders, `vkCmdBlitImage` and the like, other queues)
-/// the engine records its own barriers: after `record_prepare` from `ALL_COMMANDS`/`MEMORY_WRITE`,
-/// and before that of the next frame to `ALL_COMMANDS`. Only throng writes there.
+/// For any other use (fragment, mesh and ray tracing shaders, other queues) the engine records its
+/// own barriers: after `record_prepare` from `ALL_COMMANDS`/`MEMORY_WRITE`, and before that of the
+/// next frame to `ALL_COMMANDS`. Only throng writes there.
 ///
 /// Vertices of hidden parts are deformed, too, as if they were shown.
 ///

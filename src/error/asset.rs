@@ -101,6 +101,16 @@ pub enum AssetFault {
         /// Column, from 1.
         column: usize,
     },
+    /// The XML text is malformed.
+    #[error("{what} (line {line}, column {column})")]
+    Xml {
+        /// The parser's message.
+        what: Box<str>,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
     /// An index past the end of the list it refers to.
     #[error("refers to {what} {index}, but there are {count}")]
     Dangling {
@@ -216,6 +226,14 @@ pub enum AssetFault {
     /// A required extension or version that is not supported.
     #[error("requires {0}, which is not supported")]
     Requires(Box<str>),
+    /// A format whose reader is a Cargo feature that is not enabled.
+    #[error("is {format}, which needs the Cargo feature `{feature}` of throng")]
+    NoReader {
+        /// The format.
+        format: &'static str,
+        /// The feature that enables its reader.
+        feature: &'static str,
+    },
     /// Any other violation, described by the text.
     #[error("{0}")]
     Invalid(&'static str),

@@ -1,8 +1,8 @@
 //! Structures that shaders read, byte for byte as the shader includes declare them.
 //!
-//! The includes are `shaders/include/throng.glsl` and `shaders/include/throng_surface.glsl`. Sizes
-//! and offsets are asserted here at compile time, and a test compares them with the offsets in the
-//! compiled SPIR-V.
+//! The includes are `shaders/include/throng_data.glsl` and `shaders/include/throng_surface.glsl`.
+//! Sizes and offsets are asserted here at compile time, and a test compares them with the offsets
+//! in the compiled SPIR-V.
 
 use crate::mesh::Material;
 use crate::palette::Mat3x4;
@@ -19,7 +19,9 @@ pub struct GpuInstance {
     pub tint: [f32; 4],
     /// The palette: an address or an offset in bytes, as [`Self::source`] says.
     ///
-    /// It is a multiple of 16.
+    /// It is a multiple of 16. At an address, the whole palette of the character lies in a buffer
+    /// with the usage `SHADER_DEVICE_ADDRESS`, which stays alive until all GPU work that reads this
+    /// record has ended. No robustness feature checks such reads.
     pub palette: u64,
     /// [`Self::SOURCE_RING`] or [`Self::SOURCE_ADDRESS`].
     pub source: u32,
@@ -69,7 +71,7 @@ pub struct GpuPrimitive {
     /// Word offset; blocks of four joint indices.
     ///
     /// A block has one word, or two with [`Self::JOINTS_U16`]. The offset is then a multiple of 2.
-    /// A vertex has one block for every four influences, or part of four.
+    /// A vertex has ⌈influences / 4⌉ blocks.
     pub joints: u32,
     /// Word offset; blocks of four weights, unused if `influences` is 1.
     ///

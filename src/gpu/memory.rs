@@ -86,7 +86,8 @@ impl<H: Kind> Drop for Object<H> {
     }
 }
 
-/// Least alignment of memory that the CPU writes, in bytes: a cache line, and the widest store.
+/// Least alignment in bytes of memory that the CPU writes, or that shaders read through an address:
+/// a cache line, and the widest store.
 ///
 /// Drivers may demand less, but the palettes' elements are aligned to 16 bytes. Vulkan aligns
 /// mapped memory itself to at least 64 bytes (`minMemoryMapAlignment`).
@@ -190,11 +191,12 @@ impl Buffer {
         // SAFETY: the buffer was just created on this device.
         let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(self.handle) };
         requirements.memory_type_bits &= desc.types;
-        if desc.location != MemoryLocation::GpuOnly {
-            requirements.alignment = requirements.alignment.max(MAPPED_ALIGNMENT);
-        }
         let by_address = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let device_address = desc.usage.contains(by_address);
+        // Shaders load 16 bytes at a time through addresses, and a driver may demand less.
+        if desc.location != MemoryLocation::GpuOnly || device_address {
+            requirements.alignment = requirements.alignment.max(MAPPED_ALIGNMENT);
+        }
         let request = MemoryRequest {
             name: desc.name,
             requirements,
@@ -216,6 +218,14 @@ impl Buffer {
             // SAFETY: the buffer has memory and the usage; the feature is enabled by the contract
             // of `Device::new`.
             self.address = unsafe { device.raw.get_buffer_device_address(&info) };
+            if !self.address.is_multiple_of(16) {
+                return Err(Error::Memory {
+                    name: self.name.clone(),
+                    bytes: self.bytes,
+                    why: "the allocator placed it at an address that is not a multiple of 16"
+                        .into(),
+                });
+            }
         }
         Ok(())
     }

@@ -34,8 +34,8 @@ pub struct PrimitiveDraw {
     pub double_sided: bool,
     /// The most influences of a vertex in the range, from 1 on.
     ///
-    /// Shaders have it as `THRONG_INFLUENCES`: with 1 they read one palette entry, and up to 4 one
-    /// block of joints and weights.
+    /// A shader may have `THRONG_INFLUENCES` as 1 if this is 1, and as 4 if this is 2 to 4. More
+    /// need 0: with 4, the shader would read wrong blocks of joints.
     pub influences: u32,
     /// The meaning of its material's alpha.
     pub alpha: AlphaMode,
@@ -98,7 +98,8 @@ impl SkinnedMesh {
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the palette format of
     ///   `method` cannot represent the character's palettes.
     /// - [`Error::Capacity`](crate::Error::Capacity) if the mesh buffer exceeds
-    ///   `maxStorageBufferRange`.
+    ///   `maxStorageBufferRange`, a buffer the device's largest size, or an image with all its
+    ///   reductions the device's largest width or height.
     /// - [`Error::Memory`](crate::Error::Memory) and [`Error::Vulkan`](crate::Error::Vulkan) from
     ///   the device.
     ///
@@ -247,6 +248,8 @@ impl SkinnedMesh {
     }
 
     /// Device address of the rest pose's palette, in the method's format.
+    ///
+    /// It is valid until [`Self::destroy`].
     #[must_use]
     pub fn rest_palette(&self) -> vk::DeviceAddress {
         self.rest.address

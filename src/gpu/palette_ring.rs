@@ -142,6 +142,8 @@ impl PaletteRing {
     /// For an index that does not exist, it is that of the last one. The skin stage and shaders
     /// (`THRONG_RING_PALETTES`) take it. Instances may also have the address of their own palette
     /// in the part.
+    ///
+    /// It is valid until [`Self::destroy`].
     #[must_use]
     pub fn address(&self, frame_index: u32) -> vk::DeviceAddress {
         self.ring.address(frame_index)
@@ -175,7 +177,7 @@ impl PaletteRing {
         count: u32,
     ) -> Result<WriteOnly<'_, Mat3x4>> {
         // SAFETY: this function has the same contract.
-        unsafe { self.writer_as(frame_index, first.saturating_mul(3), count) }
+        unsafe { self.writer_at(frame_index, u64::from(first) * ENTRY_BYTES, count) }
     }
 
     /// A writer for `count` entries of any palette format.
@@ -194,9 +196,22 @@ impl PaletteRing {
         row: u32,
         count: u32,
     ) -> Result<WriteOnly<'_, E>> {
+        // SAFETY: this function has the same contract.
+        unsafe { self.writer_at(frame_index, u64::from(row) * ROW_BYTES, count) }
+    }
+
+    /// A writer for `count` entries from byte `start`, a multiple of a row.
+    ///
+    /// # Safety
+    /// As [`Self::writer`].
+    unsafe fn writer_at<E: PaletteEntry>(
+        &mut self,
+        frame_index: u32,
+        start: u64,
+        count: u32,
+    ) -> Result<WriteOnly<'_, E>> {
         self.check_frame_index(frame_index)?;
         let bytes = u64::from(count) * size_of::<E>() as u64;
-        let start = u64::from(row) * ROW_BYTES;
         let asked = (start + bytes).div_ceil(ENTRY_BYTES);
         let cap = u64::from(self.entries);
         limit("palette entries", asked, cap)?;

@@ -90,7 +90,8 @@ impl SetLayout {
     /// The text of `shaders/include/throng.glsl` with all files that it includes.
     ///
     /// It declares set 0 and the functions that deform a vertex, for engines that compile their own
-    /// shaders.
+    /// shaders. The compiler must know `GL_EXT_buffer_reference` and
+    /// `GL_EXT_buffer_reference_uvec2`; the text enables them.
     pub const GLSL: &str = concat!(
         "#ifndef THRONG_GLSL\n#define THRONG_GLSL\n",
         include_str!("../../shaders/include/throng_data.glsl"),
@@ -273,7 +274,7 @@ impl SetLayout {
     /// # Safety
     /// - `device` is the one that the layout was made with.
     /// - `set` has this layout and is not in use; buffers and images are alive for as long as it
-    ///   is.
+    ///   is, and so is the memory at the addresses in instances and views.
     pub unsafe fn write(&self, device: &Device, set: vk::DescriptorSet, buffers: &SetBuffers<'_>) {
         // A shader refers to the binding even if it finds at run time that there is nothing to
         // read.

@@ -43,3 +43,33 @@ pub(super) fn dangling(what: &'static str, index: usize, count: usize) -> AssetF
         count: count as u64,
     }
 }
+
+/// Text from a file, cut to a length that fits an error message or a listing.
+pub(super) fn cut(text: &str) -> Box<str> {
+    match text.char_indices().nth(200) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
+}
+
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+/// The fault of a value that is not one of the allowed ones.
+pub(super) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
+    AssetFault::NotAllowed {
+        what,
+        got: cut(got),
+        allowed,
+    }
+}
+
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+/// The error of a malformed container or text, at this byte of the file.
+pub(super) fn malformed(what: &'static str, at: usize) -> Error {
+    let at = at as u64;
+    fault(
+        ObjectKind::File,
+        None,
+        "",
+        AssetFault::Malformed { what, at },
+    )
+}

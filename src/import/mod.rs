@@ -1,35 +1,60 @@
 //! Import of files to characters.
 //!
-//! A format's reader ([`gltf()`] under the feature `gltf`, `fbx` under the feature `fbx`) checks
-//! every count, index and range before it reads, and fills a [`RawCharacter`] with the contents of
-//! the file.
+//! [`file()`] imports a file of any format. Each format has a reader of its own, under a Cargo
+//! feature: [`gltf()`], `fbx()`, [`ezm()`], [`wgl()`]. It checks every count, index and range before
+//! it reads, and fills a [`RawCharacter`] with the contents of the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
 //! [`RawCharacter::from_skeleton`] one of a skeleton alone.
 //!
-//! [`add_clips()`] adds clips from other files to a character. It matches joints by name.
+//! [`add_clips()`] adds clips from other files, of any format, to a character. It matches joints by
+//! name.
 
 mod add_clips;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod budget;
 mod build;
+mod clip_files;
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+mod complete;
+#[cfg(feature = "ezm")]
+mod ezm;
 mod fault;
 #[cfg(feature = "fbx")]
 mod fbx;
+mod file;
+mod folder;
+mod format;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod frames;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod imported;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod inverse_rest;
 mod options;
 mod raw;
 mod repair;
 mod resource_reader;
 mod rigid;
 mod shapes;
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+mod sidecar;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod srgb;
 mod weight_match;
+#[cfg(feature = "wgl")]
+mod wgl;
 
+pub use clip_files::{add_clips, add_clips_file};
+#[cfg(feature = "ezm")]
+pub use ezm::{ezm, ezm_file};
 #[cfg(feature = "fbx")]
-pub use fbx::{add_fbx_clips, add_fbx_clips_file, fbx, fbx_file};
+pub use fbx::{fbx, fbx_file};
+pub use file::file;
 #[cfg(feature = "gltf")]
-pub use gltf::{add_clips, add_clips_file, gltf, gltf_file};
+pub use gltf::{gltf, gltf_file};
 pub use imported::{Imported, InfluenceLoss};
 pub use options::ImportOptions;
 pub use raw::{
@@ -38,3 +63,5 @@ pub use raw::{
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;
+#[cfg(feature = "wgl")]
+pub use wgl::{wgl, wgl_file};

@@ -3,7 +3,6 @@
 use super::resource_reader::ResourceReader;
 use crate::character::{AnimationDesc, ClipImport};
 use crate::clip::{ClipOptions, PackObserver};
-#[cfg(feature = "gltf")]
 use std::path::Path;
 
 /// Options of an import: the parts to read, and caps on their size.
@@ -21,14 +20,13 @@ use std::path::Path;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportOptions {
-    /// The name of the file in errors. If empty, [`gltf_file`](crate::import::gltf_file) fills it
-    /// in.
+    /// The name of the file in errors. If empty, functions that are given a path fill it in.
     pub name: Box<str>,
     /// A callback that provides the other files that a file refers to, such as one that reads from
     /// an archive.
     ///
-    /// `None`: [`gltf_file`](crate::import::gltf_file) reads them from the file's folder, and
-    /// [`gltf`](crate::import::gltf()) rejects files that refer to others.
+    /// `None`: functions that are given a path read them from the file's folder. Those that are
+    /// given bytes reject files that refer to others.
     pub resources: Option<ResourceReader>,
     /// The scene to import. `None`: the file's default, else the first, else every node.
     pub scene: Option<usize>,
@@ -77,15 +75,14 @@ pub struct ImportOptions {
     /// This is masks, events, root motion, blend spaces, sockets and a state machine. `None`: the
     /// file beside the model is used, see [`Self::sidecar`].
     pub animation: Option<AnimationDesc>,
-    /// If true, [`gltf_file`](crate::import::gltf_file) reads the animation description beside the
-    /// file.
+    /// If true, functions that are given a path read the animation description beside the file.
     ///
     /// It has the same name (`knight.toml` beside `knight.glb`) and is read if it exists and
     /// [`Self::animation`] is `None`. Requires the feature `toml`.
     pub sidecar: bool,
     /// The most bytes of one file, buffer or encoded image.
     pub max_resource_bytes: u64,
-    /// The most bytes of JSON text.
+    /// The most bytes of JSON or XML text.
     pub max_json_bytes: u64,
     /// The most bytes of all decoded data together.
     ///
@@ -165,7 +162,6 @@ impl ImportOptions {
     }
 
     /// The same options with the name of the file at `path`, if they have no name.
-    #[cfg(feature = "gltf")]
     pub(super) fn named(mut self, path: &Path) -> Self {
         if self.name.is_empty() {
             let name = path.file_name().unwrap_or(path.as_os_str());

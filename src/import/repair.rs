@@ -91,6 +91,16 @@ pub enum RepairKind {
     /// replace these parts one by one.
     #[error("animated matrices split into translation, rotation and scale")]
     MatrixAnimated,
+    /// The duration that the file states contradicts the number of frames and their rate.
+    ///
+    /// The clip ends at its last frame.
+    #[error("stated duration ignored, because it contradicts the frames")]
+    DurationIgnored,
+    /// Joints that vertices may use had no inverse bind matrix.
+    ///
+    /// It was computed from the rest pose.
+    #[error("missing inverse bind matrices computed from the rest pose")]
+    InverseBindComputed,
     /// Weights did not sum to 1 and were scaled to do so.
     #[error("weights renormalised")]
     WeightsRenormalised,

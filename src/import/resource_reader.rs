@@ -37,7 +37,6 @@ impl ResourceReader {
         Self(Arc::new(read))
     }
 
-    #[cfg(feature = "gltf")]
     pub(super) fn read(&self, path: &str) -> Result<Vec<u8>> {
         (self.0)(path)
     }

@@ -174,22 +174,33 @@ impl Primitive {
         ]
     }
 
+    /// The number of bytes that its joint indices take on the GPU, with so many bytes per index.
+    ///
+    /// They are stored in blocks of four per vertex.
+    pub(crate) fn joint_bytes(&self, index_bytes: u64) -> u64 {
+        let per_vertex = u64::from(self.influences.per_vertex).next_multiple_of(4);
+        self.vertex_count() as u64 * per_vertex * index_bytes
+    }
+
     /// The number of bytes that the primitive's vertices take on the GPU.
     pub(crate) fn stream_bytes(&self) -> u64 {
         let influences = &self.influences;
-        let index = match influences.joints {
+        let index_bytes = match influences.joints {
             JointIndices::U8(_) => 1,
             JointIndices::U16(_) => 2,
         };
+        let weights = match influences.per_vertex {
+            1 => 0,
+            _ => self.joint_bytes(2),
+        };
+        let blocks = self.joint_bytes(index_bytes) + weights;
         let streams = [
-            (self.positions.len(), 12),
-            (self.normals.len(), 4),
+            // With the normal.
+            (self.positions.len(), 16),
             (self.tangents.len(), 4),
             (self.uvs.len(), 8),
             (self.uvs1.len(), 8),
             (self.colors.len(), 8),
-            (influences.joints.len(), index),
-            (influences.weights.len(), 2),
         ];
         let target = |target: &MorphTarget| {
             let vectors = target.positions.len() + target.normals.len() + target.tangents.len();
@@ -197,6 +208,6 @@ impl Primitive {
         };
         let targets: usize = self.targets.iter().map(target).sum();
         let streams: usize = streams.iter().map(|(count, size)| count * size).sum();
-        (streams + targets) as u64
+        (streams + targets) as u64 + blocks
     }
 }

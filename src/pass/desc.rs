@@ -65,7 +65,9 @@ impl DepthBias {
 /// The engine's own shading: a fragment shader and the sets that it reads.
 ///
 /// The shader includes `shaders/include/throng_surface.glsl` and calls `throng_surface()`, or
-/// declares the inputs and bindings of set 0 that it needs. Sets from 1 on are the engine's. Bind
+/// declares what it needs: of set 0, bindings 0, 1 and 5 exist for fragment shaders; the inputs are
+/// at locations 0 to 5; the index of the primitive is the `uint` at offset 0 of the push constants.
+/// Sets from 1 on are the engine's. Bind
 /// them with the layout of [`Crowd::pass_layout`](crate::Crowd::pass_layout) before
 /// [`Frame::record_draw`](crate::Frame::record_draw), which does not change them.
 ///
@@ -84,14 +86,22 @@ pub struct MaterialDesc<'a> {
     ///
     /// A multiple of 4, or 0 for none.
     ///
-    /// They start at [`Self::PUSH_OFFSET`]. The engine pushes them with the same layout. The shader
-    /// declares them as `THRONG_PUSH` before it includes `throng_surface.glsl`.
+    /// They start at [`Self::PUSH_OFFSET`]. The engine pushes them with the same layout, for the
+    /// stage `FRAGMENT` alone, and nothing before that offset. The shader declares them as
+    /// `THRONG_PUSH` before it includes `throng_surface.glsl`.
     pub push_bytes: u32,
 }
 
 impl MaterialDesc<'_> {
     /// Start of the shader's own push constants, in bytes. Those before it are throng's.
     pub const PUSH_OFFSET: u32 = 16;
+
+    /// The specialization constant that is true in the pipelines of masked materials.
+    ///
+    /// `throng_surface.glsl` declares it as `throng_masked`. A shader that discards only under
+    /// `if (throng_masked)` keeps early depth tests for all other materials. All other constants of
+    /// the shader have their own values.
+    pub const MASKED_CONSTANT: u32 = 1000;
 
     /// The text of `shaders/include/throng_surface.glsl`, which includes `throng.glsl`.
     ///

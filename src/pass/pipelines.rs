@@ -1,6 +1,6 @@
 //! The graphics pipelines of the draw stage: their shaders and state.
 
-use super::desc::{DepthBias, PassKind};
+use super::desc::{DepthBias, MaterialDesc, PassKind};
 use crate::error::Result;
 use crate::gpu::pipeline::{all_pipelines, shader_module, spirv};
 use crate::gpu::{Blending, Device, Object};
@@ -130,14 +130,18 @@ impl Modules {
     }
 }
 
-/// Specialization constants: 0 and 1 of `shaders/include/draw.glsl`, and 2 of
-/// `shaders/include/throng_surface.glsl`.
-const CONSTANTS: [vk::SpecializationMapEntry; 3] = [constant(0), constant(1), constant(2)];
+/// The specialization constants of `shaders/include/draw.glsl`: method and influences.
+const VERTEX_CONSTANTS: [vk::SpecializationMapEntry; 2] = [constant(0, 0), constant(1, 1)];
+/// The specialization constant of `shaders/include/throng_surface.glsl`: whether the material is
+/// masked. Its number leaves the small ones to shaders of engines.
+const FRAGMENT_CONSTANTS: [vk::SpecializationMapEntry; 1] =
+    [constant(MaterialDesc::MASKED_CONSTANT, 2)];
 
-const fn constant(id: u32) -> vk::SpecializationMapEntry {
+/// Constant `id` is this word of the data.
+const fn constant(id: u32, word: u32) -> vk::SpecializationMapEntry {
     vk::SpecializationMapEntry {
         constant_id: id,
-        offset: id * size_of::<u32>() as u32,
+        offset: word * size_of::<u32>() as u32,
         size: size_of::<u32>(),
     }
 }
@@ -182,9 +186,11 @@ pub(super) fn graphics_pipelines(
     let constants: Vec<_> = constants
         .iter()
         .map(|constants| {
-            vk::SpecializationInfo::default()
-                .map_entries(&CONSTANTS)
-                .data(bytemuck::cast_slice(constants))
+            [&VERTEX_CONSTANTS[..], &FRAGMENT_CONSTANTS[..]].map(|entries| {
+                vk::SpecializationInfo::default()
+                    .map_entries(entries)
+                    .data(bytemuck::cast_slice(constants))
+            })
         })
         .collect();
     let blends: Vec<_> = orders.iter().map(blend_states).collect();
@@ -240,7 +246,7 @@ pub(super) fn graphics_pipelines(
 
 fn state<'a>(
     order: &'a Order<'_>,
-    constants: &'a vk::SpecializationInfo<'_>,
+    constants: &'a [vk::SpecializationInfo<'_>; 2],
     blends: &'a [vk::PipelineColorBlendAttachmentState],
 ) -> State<'a> {
     let Order {
@@ -252,11 +258,11 @@ fn state<'a>(
             .stage(stage)
             .module(module)
             .name(c"main")
-            .specialization_info(constants)
     };
-    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex);
-    let fragment = (fragment != vk::ShaderModule::null())
-        .then(|| stage(vk::ShaderStageFlags::FRAGMENT, fragment));
+    let vertex = stage(vk::ShaderStageFlags::VERTEX, vertex).specialization_info(&constants[0]);
+    let fragment = (fragment != vk::ShaderModule::null()).then(|| {
+        stage(vk::ShaderStageFlags::FRAGMENT, fragment).specialization_info(&constants[1])
+    });
     State {
         stages: core::iter::once(vertex).chain(fragment).collect(),
         raster: rasterization(target),

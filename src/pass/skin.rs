@@ -91,8 +91,9 @@ impl SkinPipeline {
     /// - `cmd` is recording, outside a render pass.
     /// - `set` has the layout that the stage was made with. All of its storage buffers are written,
     ///   binding 1 with [`SkinnedMesh::buffer`].
-    /// - The elements of the list and the offsets in the instances lie in their buffers, the
-    ///   addresses of palettes are those of memory that is alive, and binding 4 has space for each
+    /// - The elements of the list and the offsets in the instances lie in their buffers, palettes
+    ///   are as [`GpuInstance::palette`](crate::gpu::GpuInstance::palette) demands, `ring_palettes`
+    ///   likewise, and binding 4 has space for each
     ///   instance's [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words).
     pub unsafe fn record(
         &self,

@@ -3,7 +3,7 @@
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
 use glam::Vec3;
-use throng::import::{ImportOptions, Imported, RepairKind, add_fbx_clips, fbx};
+use throng::import::{ImportOptions, Imported, RepairKind, add_clips, fbx};
 
 pub(crate) fn import(file: &File) -> Imported {
     let options = ImportOptions::curves_only();
@@ -188,7 +188,7 @@ fn clips_are_added_by_name() {
     let c = import(&without);
     assert_eq!(c.curves().len(), 0);
     let options = ImportOptions::curves_only();
-    let added = add_fbx_clips(&c, with.text().as_bytes(), &options).unwrap();
+    let added = add_clips(&c, with.text().as_bytes(), &options).unwrap();
     assert_eq!(added.curves().len(), 2);
     near(
         &posed(&added, Some((0, 1.0))),

@@ -2,6 +2,7 @@
 
 use crate::support::probe::spirv;
 use std::collections::{BTreeMap, BTreeSet};
+use throng::MaterialDesc;
 
 /// The shaders of the library, with a limit on their size in bytes: about 5 % above the present
 /// one.
@@ -9,21 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Some drivers are slow to compile large modules, or fail.
 const MODULES: [(&str, usize); 16] = [
     ("crowd.vert", 55_000),
-    ("depth.vert", 39_000),
-    ("motion.vert", 43_000),
-    ("motion_mask.vert", 48_000),
-    ("skin.comp", 48_000),
-    ("scatter.comp", 2_100),
-    ("crowd.frag", 31_500),
-    ("crowd_bindless.frag", 31_500),
-    ("crowd_shadowed.frag", 36_500),
-    ("crowd_shadowed_bindless.frag", 36_500),
-    ("mask.frag", 14_000),
-    ("mask_bindless.frag", 14_000),
+    ("depth.vert", 38_400),
+    ("motion.vert", 42_800),
+    ("motion_mask.vert", 46_300),
+    ("skin.comp", 47_200),
+    ("scatter.comp", 2_000),
+    ("crowd.frag", 27_200),
+    ("crowd_bindless.frag", 27_900),
+    ("crowd_shadowed.frag", 33_600),
+    ("crowd_shadowed_bindless.frag", 34_300),
+    ("mask.frag", 9_000),
+    ("mask_bindless.frag", 9_200),
     ("motion.frag", 1_300),
-    ("motion_mask.frag", 15_000),
-    ("motion_mask_bindless.frag", 15_000),
-    ("example/toon.frag", 29_000),
+    ("motion_mask.frag", 9_900),
+    ("motion_mask_bindless.frag", 10_100),
+    ("example/toon.frag", 22_800),
 ];
 
 // Opcodes, decorations and capabilities of the SPIR-V specification.
@@ -43,6 +44,8 @@ const SWITCH: u32 = 251;
 const DISCARDS: [u32; 3] = [252, 4416, 5380];
 const SPEC_ID: u32 = 1;
 const NO_CONTRACTION: u32 = 42;
+const BINDING: u32 = 33;
+const SET: u32 = 34;
 /// `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpVectorTimesScalar`.
 const ARITHMETIC: [u32; 5] = [129, 131, 133, 136, 142];
 /// Operations that a driver may compute in more than one way: `OpFRem` to `OpFMod`, and those from
@@ -66,6 +69,9 @@ struct Module {
     constants: BTreeSet<u32>,
     /// Pairs of decoration and target.
     decorations: BTreeSet<(u32, u32)>,
+    /// Numbers of bindings and sets, by variable.
+    bindings: BTreeMap<u32, u32>,
+    sets: BTreeMap<u32, u32>,
     /// Specialization constants by their number.
     specialized: BTreeMap<u32, u32>,
     functions: BTreeMap<u32, Function>,
@@ -94,6 +100,8 @@ impl Module {
                 (DECORATE, [id, SPEC_ID, number]) => {
                     module.specialized.insert(*number, *id);
                 }
+                (DECORATE, [id, BINDING, number]) => drop(module.bindings.insert(*id, *number)),
+                (DECORATE, [id, SET, number]) => drop(module.sets.insert(*id, *number)),
                 (DECORATE, [id, decoration, ..]) => {
                     module.decorations.insert((*decoration, *id));
                 }
@@ -168,7 +176,7 @@ impl Module {
     }
 
     fn has_discard(&self, masked: bool) -> bool {
-        let constant = self.specialized[&2];
+        let constant = self.specialized[&MaterialDesc::MASKED_CONSTANT];
         let reached = self.reachable(&BTreeMap::from([(constant, masked)]));
         let mut all = reached.values().flatten();
         all.any(|(code, _)| DISCARDS.contains(code))
@@ -318,6 +326,25 @@ fn modules_need_no_feature_but_the_required_ones() {
         }
         let needed = Module::of(shader).capabilities;
         assert!(needed.is_subset(&allowed), "{shader}: {needed:?}");
+    }
+}
+
+/// Of set 0, fragment shaders declare what its layout shows them: view, mesh buffer, textures.
+#[test]
+fn fragment_shaders_declare_no_instances() {
+    for (shader, _) in MODULES {
+        let module = Module::of(shader);
+        let of_set_0 = module
+            .bindings
+            .iter()
+            .filter(|(id, _)| module.sets[id] == 0);
+        let bindings: BTreeSet<u32> = of_set_0.map(|(_, binding)| *binding).collect();
+        if shader.ends_with(".frag") {
+            let shown = BTreeSet::from([0, 1, 5]);
+            assert!(bindings.is_subset(&shown), "{shader}: {bindings:?}");
+        } else if shader.ends_with(".vert") {
+            assert!(bindings.contains(&2) && bindings.contains(&3), "{shader}");
+        }
     }
 }
 

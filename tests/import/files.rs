@@ -77,3 +77,28 @@ fn extensions_that_are_not_required_are_ignored() {
     b.json["extensionsRequired"] = json!(["KHR_materials_unlit"]);
     assert_eq!(import(&b).character, import(&arm()).character);
 }
+
+/// In a build without these readers.
+#[cfg(not(all(feature = "ezm", feature = "wgl")))]
+#[test]
+fn a_format_without_its_reader_names_the_feature() {
+    let folder = folder("import_without_reader");
+    let refused = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        let error = throng::import::file(&path, &ImportOptions::default());
+        error.unwrap_err().to_string()
+    };
+    if cfg!(not(feature = "ezm")) {
+        assert_eq!(
+            refused("a.ezm", "<Mesh/>"),
+            "a.ezm: file: is an EZMesh file, which needs the Cargo feature `ezm` of throng"
+        );
+    }
+    if cfg!(not(feature = "wgl")) {
+        assert_eq!(
+            refused("a.wglmodel", "{\"modelVersion\": 1}"),
+            "a.wglmodel: file: is a WebGL model, which needs the Cargo feature `wgl` of throng"
+        );
+    }
+}

@@ -24,7 +24,11 @@ mod bad_resources;
 mod bad_text;
 mod bad_vertices;
 mod clip_forms;
+#[cfg(feature = "ezm")]
+mod ezm;
 mod files;
+#[cfg(all(feature = "ezm", feature = "wgl"))]
+mod formats;
 mod fuzz;
 mod help;
 mod image_kinds;
@@ -38,8 +42,12 @@ mod raw;
 mod raw_materials;
 mod repairs;
 mod retarget;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod samples;
 mod sidecar;
 mod skins;
 mod tangents;
 mod texture_coordinates;
+#[cfg(feature = "wgl")]
+mod wgl;
 mod winding;

@@ -30,5 +30,8 @@ pub use desc::{
 pub(crate) use draft::{ClipDraft, NamedTimes};
 pub use set::AnimationSet;
 pub(crate) use source::AnimationSource;
-#[cfg(all(feature = "toml", feature = "gltf"))]
+#[cfg(all(
+    feature = "toml",
+    any(feature = "gltf", feature = "ezm", feature = "wgl")
+))]
 pub(crate) use text::AnimationText;

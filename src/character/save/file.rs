@@ -47,6 +47,11 @@ impl Character {
         bytes
     }
 
+    /// Returns true for bytes that start like those of [`Self::to_bytes`].
+    pub(crate) fn is_saved(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
     /// Loads a character that [`Self::to_bytes`] wrote.
     ///
     /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse

@@ -53,7 +53,7 @@ impl RawCharacter {
     ///
     /// # Errors
     /// As [`Self::build`].
-    #[cfg(feature = "gltf")]
+    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     pub(crate) fn build_with(
         self,
         options: &ImportOptions,

@@ -64,8 +64,8 @@ impl Policy for Weigh {
 
     fn bounds(&self, primitive: &Primitive) -> Option<Bounds> {
         let per_triangle = primitive.influences.per_vertex as usize;
-        // The most that can be saved is one byte per index.
-        let most = primitive.influences.joints.len() as u64;
+        // The most that can be saved is one byte per index, of those that the GPU stores.
+        let most = primitive.joint_bytes(1);
         let parts = 1 + most / Self::part_bytes(primitive);
         (primitive.indices.len().saturating_mul(per_triangle) <= MAX_CORNERS).then_some(Bounds {
             max_joints: ENTRIES,
@@ -77,7 +77,7 @@ impl Policy for Weigh {
 
     fn accepts(&self, primitive: &Primitive, offer: Offer) -> bool {
         let count = primitive.vertex_count() as u64;
-        let narrow = primitive.stream_bytes() - primitive.influences.joints.len() as u64;
+        let narrow = primitive.stream_bytes() - primitive.joint_bytes(1);
         let repeated = (offer.vertices as u64).saturating_sub(count);
         let repeated = u128::from(narrow) * u128::from(repeated) / u128::from(count.max(1));
         // Once for the rest pose, and once for each instance.
@@ -85,6 +85,6 @@ impl Policy for Weigh {
         let cost = repeated
             + palettes * offer.repeats as u128
             + u128::from(Self::part_bytes(primitive)) * (offer.parts as u128 - 1);
-        primitive.influences.joints.len() as u128 > cost
+        u128::from(primitive.joint_bytes(1)) > cost
     }
 }

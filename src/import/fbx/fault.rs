@@ -1,8 +1,8 @@
 //! Errors of the FBX reader.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::fault::cut;
 use crate::import::fault::{fault, fault_of};
-use crate::import::gltf::fault::cut;
 use ufbx::ErrorType;
 
 /// The error for a fault that ufbx found.

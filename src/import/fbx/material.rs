@@ -2,8 +2,8 @@
 
 use super::images::Images;
 use crate::error::{Object, ObjectKind, Result};
+use crate::import::fault::cut;
 use crate::import::fault::object;
-use crate::import::gltf::fault::cut;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{AlphaMode, Image, Material, Sampler, TextureRef, Wrap};
 use glam::{Affine2, Mat2, Vec2};

@@ -17,9 +17,7 @@ mod mesh;
 mod morph;
 mod nodes;
 mod read;
-mod signature;
 mod skin;
 
-pub use read::{add_fbx_clips, add_fbx_clips_file, fbx, fbx_file};
-#[allow(unused_imports, reason = "for recognition of formats by their content")]
-pub(crate) use signature::is_fbx;
+pub use read::{fbx, fbx_file};
+pub(super) use read::{read_clips, read_file};

@@ -3,7 +3,7 @@
 use super::convert::transform;
 use super::fault::{check_cap, of_file};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::gltf::fault::cut;
+use crate::import::fault::cut;
 use crate::import::options::ImportOptions;
 use crate::import::{RawNode, RawTransform};
 

@@ -6,17 +6,17 @@ use super::images::{Decoded, Images};
 use super::material;
 use super::mesh::Meshes;
 use super::nodes::Nodes;
-use super::signature::is_fbx;
-use crate::character::{AnimationSource, Character};
+use crate::character::AnimationSource;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::import::RawCharacter;
+use crate::import::fault::cut;
 use crate::import::fault::object;
-use crate::import::gltf::fault::cut;
-use crate::import::gltf::resources::{given, open};
-use crate::import::gltf::sidecar;
+use crate::import::folder::{Folder, given, open};
+use crate::import::format::is_fbx;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note, of_file as with_file};
+use crate::import::sidecar;
 use std::path::Path;
 use ufbx::{
     FileFormat, GeometryTransformHandling, InheritModeHandling, LoadOpts, MirrorAxis, SceneRoot,
@@ -94,54 +94,34 @@ pub fn fbx_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Impor
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    let beside = sidecar::read(path, &folder, &options)?;
-    let read = &mut |path: &str| folder.given(&options, path);
-    import(&bytes, read, &options, beside)
+    read_file(&bytes, path, &folder, &options)
 }
 
-/// Adds the takes of an FBX file to a character from any file.
-///
-/// The file needs no mesh. See [`RawCharacter::add_clips`] for the matching of joints and morph
-/// targets by name, the names of clips and the repairs.
-///
-/// # Errors
-/// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
-///   animation.
-/// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
-pub fn add_fbx_clips(
-    character: &Character,
+/// [`fbx_file`] for the contents of the file at `path`.
+pub(in crate::import) fn read_file(
     bytes: &[u8],
+    path: &Path,
+    folder: &Folder,
     options: &ImportOptions,
 ) -> Result<Imported> {
-    let run = || {
-        // Materials and images are not needed.
-        let options = ImportOptions {
-            images: false,
-            ..options.clone()
-        };
-        let mut repairs = Vec::new();
-        let read = &mut |path: &str| given(&options, path);
-        let raw = read_raw(bytes, read, &options, &mut repairs)?;
-        let mut added = raw.add_clips(character, &options)?;
-        repairs.append(&mut added.repairs);
-        added.repairs = with_file(repairs, &options.name);
-        Ok(added)
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
+    let beside = sidecar::read(path, folder, options)?;
+    let read = &mut |path: &str| folder.given(options, path);
+    import(bytes, read, options, beside)
 }
 
-/// [`add_fbx_clips`] for the path of a file.
-///
-/// # Errors
-/// As [`add_fbx_clips`], and [`Error::Io`] if the file cannot be read.
-pub fn add_fbx_clips_file(
-    character: &Character,
-    path: impl AsRef<Path>,
+/// Reads the takes of a file, for characters from other files.
+pub(in crate::import) fn read_clips(
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
-) -> Result<Imported> {
-    let options = options.clone().named(path.as_ref());
-    let (bytes, _) = open(path.as_ref(), &options)?;
-    add_fbx_clips(character, &bytes, &options)
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    // Materials and images are not needed.
+    let options = ImportOptions {
+        images: false,
+        ..options.clone()
+    };
+    read_raw(bytes, read, &options, repairs)
 }
 
 fn import(

@@ -2,7 +2,7 @@
 
 use super::convert::matrix;
 use super::nodes::Nodes;
-use crate::import::gltf::fault::cut;
+use crate::import::fault::cut;
 use crate::import::{RawPrimitive, RawSkin};
 
 /// The least and the most weights of a vertex of a mesh.

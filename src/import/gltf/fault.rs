@@ -1,7 +1,8 @@
 //! Errors about the contents of a glTF file.
 
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::{fault, fault_of};
+use crate::error::{AssetFault, Object, Result};
+use crate::import::fault::fault_of;
+pub(super) use crate::import::fault::{cut, malformed, not_allowed};
 
 /// Looks up an index in a list.
 pub(super) fn lookup<'a, T>(
@@ -22,30 +23,4 @@ pub(super) fn lookup<'a, T>(
             },
         )),
     }
-}
-
-/// Text from a file, cut to a length that fits an error message or a listing.
-pub(in crate::import) fn cut(text: &str) -> Box<str> {
-    match text.char_indices().nth(200) {
-        None => text.into(),
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-    }
-}
-
-pub(super) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
-    AssetFault::NotAllowed {
-        what,
-        got: cut(got),
-        allowed,
-    }
-}
-
-pub(super) fn malformed(what: &'static str, at: usize) -> Error {
-    let at = at as u64;
-    fault(
-        ObjectKind::File,
-        None,
-        "",
-        AssetFault::Malformed { what, at },
-    )
 }

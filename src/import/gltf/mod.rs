@@ -27,12 +27,12 @@ mod ranges;
 mod read;
 pub(super) mod resources;
 mod scene;
-pub(super) mod sidecar;
 mod skin;
 mod source;
 mod sparse;
 pub(super) mod texture;
 mod triangles;
 
-pub use add_clips::{add_clips, add_clips_file};
+pub(super) use add_clips::read_clips;
+pub(super) use read::read_file;
 pub use read::{gltf, gltf_file};

@@ -2,14 +2,15 @@
 
 use super::super::RawCharacter;
 use super::json::Document;
-use super::resources::{given, open};
 use super::source::Source;
-use crate::character::AnimationSource;
-use crate::error::{Error, Object, ObjectKind, Result};
+use crate::error::{Object, ObjectKind, Result};
+use crate::import::complete::complete;
 use crate::import::fault::object;
+use crate::import::folder::{Folder, given, open};
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note, of_file};
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::sidecar;
 use std::path::Path;
 
 /// Imports a self-contained `.glb` or `.gltf` file from bytes.
@@ -72,10 +73,14 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason. [`Error::NotFound`] if the file
-/// does not have the scene that [`ImportOptions::scene`] names.
+/// [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+/// [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
+/// [`ImportOptions::scene`] names.
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    import(bytes, &mut |uri| given(options, uri), options, None)
+    let read = &mut |uri: &str| given(options, uri);
+    complete(options, None, read, |read, repairs| {
+        read_raw(bytes, read, options, repairs)
+    })
 }
 
 /// Imports a `.glb` or `.gltf` file; see [`gltf`].
@@ -89,42 +94,31 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// and [`ImportOptions::sidecar`] controls whether it is read.
 ///
 /// # Errors
-/// - [`Error::Description`] for a TOML file that does not fit, with file, line and part.
-/// - [`Error::Io`] if the file itself cannot be read.
-/// - [`Error::Asset`], naming the object at fault and the reason.
-/// - [`Error::NotFound`] if the file does not have the scene that [`ImportOptions::scene`] names.
+/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with
+///   file, line and part.
+/// - [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
+/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+/// - [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
+///   [`ImportOptions::scene`] names.
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    let beside = super::sidecar::read(path, &folder, &options)?;
-    import(
-        &bytes,
-        &mut |uri| folder.given(&options, uri),
-        &options,
-        beside,
-    )
+    read_file(&bytes, path, &folder, &options)
 }
 
-pub(crate) fn import(
+/// [`gltf_file`] for the contents of the file at `path`.
+pub(in crate::import) fn read_file(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    path: &Path,
+    folder: &Folder,
     options: &ImportOptions,
-    beside: Option<AnimationSource>,
 ) -> Result<Imported> {
-    let run = || {
-        let mut repairs = Vec::new();
-        let raw = read_raw(bytes, read, options, &mut repairs)?;
-        let animation = match (&options.animation, beside) {
-            (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
-            (None, beside) => beside.unwrap_or_default(),
-        };
-        let mut imported = raw.build_with(options, &animation)?;
-        repairs.append(&mut imported.repairs);
-        imported.repairs = of_file(repairs, &options.name);
-        Ok(imported)
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
+    let beside = sidecar::read(path, folder, options)?;
+    let read = &mut |uri: &str| folder.given(options, uri);
+    complete(options, beside, read, |read, repairs| {
+        read_raw(bytes, read, options, repairs)
+    })
 }
 
 pub(crate) fn read_raw(

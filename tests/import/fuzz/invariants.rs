@@ -1,6 +1,7 @@
 //! Imports mutants, and checks the invariants of the characters.
 
-use throng::import::{ImportOptions, gltf};
+use throng::Result;
+use throng::import::{ImportOptions, Imported, gltf};
 use throng::mesh::{AlphaMode, Material};
 
 /// Small caps, so that mutants that ask for much are refused quickly.
@@ -20,6 +21,14 @@ pub(super) fn options() -> ImportOptions {
 ///
 /// Nothing may panic, and all results are finite.
 pub(super) fn digest(bytes: &[u8]) -> bool {
+    digest_by(bytes, gltf)
+}
+
+/// [`digest`] for a file of another format.
+pub(super) fn digest_by(
+    bytes: &[u8],
+    import: impl Fn(&[u8], &ImportOptions) -> Result<Imported>,
+) -> bool {
     use throng::mesh::PaletteJoint;
     use throng::palette::{Mat3x4, WriteOnly};
     use throng::skin::{PosedVertices, morph};
@@ -28,7 +37,7 @@ pub(super) fn digest(bytes: &[u8]) -> bool {
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
         ..options()
     };
-    let imported = match gltf(bytes, &options) {
+    let imported = match import(bytes, &options) {
         Ok(imported) => imported,
         Err(error) => {
             assert!(!error.to_string().is_empty());

@@ -29,6 +29,24 @@ pub(crate) static TARGETS: &[Target] = &[
         read: |bytes| digest(bytes) && packed(bytes),
         seeds,
     },
+    #[cfg(feature = "ezm")]
+    Target {
+        name: "ezm",
+        read: ezm,
+        seeds: || vec![crate::samples::ezm_text().into_bytes()],
+    },
+    #[cfg(feature = "wgl")]
+    Target {
+        name: "wgl",
+        read: wgl,
+        seeds: || vec![wgl_seed()],
+    },
+    #[cfg(feature = "wgl")]
+    Target {
+        name: "wgl_clip",
+        read: wgl_clip,
+        seeds: || vec![crate::samples::WGL_CLIP.as_bytes().to_vec()],
+    },
     Target {
         name: "saved",
         read: saved,
@@ -76,6 +94,51 @@ fn packed(bytes: &[u8]) -> bool {
         clip.sample(0.4, &mut pose).unwrap();
     }
     imported.is_ok()
+}
+
+/// Imports an EZMesh file, and adds its clips to itself.
+#[cfg(feature = "ezm")]
+fn ezm(bytes: &[u8]) -> bool {
+    use throng::import::{add_clips, ezm};
+    if let Ok(imported) = ezm(bytes, &options()) {
+        let _ = add_clips(&imported, bytes, &options());
+    }
+    super::invariants::digest_by(bytes, ezm)
+}
+
+/// A model's length in two bytes, the model, and its vertices.
+#[cfg(feature = "wgl")]
+fn wgl_seed() -> Vec<u8> {
+    let model = crate::samples::WGL_MODEL.as_bytes();
+    let mut seed = (model.len() as u16).to_le_bytes().to_vec();
+    seed.extend_from_slice(model);
+    seed.extend(crate::samples::wgl_triangle());
+    seed
+}
+
+#[cfg(feature = "wgl")]
+fn wgl(bytes: &[u8]) -> bool {
+    let Some((length, rest)) = bytes.split_first_chunk::<2>() else {
+        return false;
+    };
+    let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+    let (model, vertices) = rest.split_at(length);
+    super::invariants::digest_by(bytes, |_, options| {
+        throng::import::wgl(model, vertices, options)
+    })
+}
+
+#[cfg(feature = "wgl")]
+fn wgl_clip(bytes: &[u8]) -> bool {
+    use crate::samples::{WGL_MODEL, wgl_triangle};
+    use throng::import::{Imported, add_clips, wgl};
+    static MODEL: LazyLock<Imported> =
+        LazyLock::new(|| wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options()).unwrap());
+    let added = add_clips(&MODEL, bytes, &options());
+    for clip in added.iter().flat_map(|added| added.curves()) {
+        assert!(clip.duration_s() >= 0.0);
+    }
+    added.is_ok()
 }
 
 /// Reads a saved character, with the checksum that fits its bytes.

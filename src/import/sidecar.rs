@@ -1,9 +1,9 @@
 //! The animation description beside a file.
 
-use super::resources::Folder;
+use super::folder::Folder;
+use super::options::ImportOptions;
 use crate::character::AnimationSource;
 use crate::error::Result;
-use crate::import::options::ImportOptions;
 use std::path::Path;
 
 /// Reads the file with the same name and the extension `toml`. `None` if it does not exist or is

@@ -1,0 +1,114 @@
+//! Adding clips of files of any format to characters from other files.
+
+use super::fault::fault;
+use super::folder::given;
+use super::folder::open;
+use super::format::Format;
+use super::imported::Imported;
+use super::options::ImportOptions;
+use super::raw::RawCharacter;
+use super::repair::{Repair, of_file};
+use crate::character::Character;
+use crate::error::{AssetFault, Error, ObjectKind, Result};
+use std::path::Path;
+
+/// Adds the clips of another file to a character: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
+///
+/// The format is recognised as by [`import::file`](super::file()); each reader is a Cargo feature.
+/// The file may refer to other files only if [`ImportOptions::resources`] provides them. Joints and
+/// morph targets are matched by name, also between formats.
+///
+/// Only nodes, skins, animations and names of morph targets are read, in all scenes of the file.
+/// The file needs no mesh and no skin, and what it draws is not decoded. A
+/// file without a hierarchy, such as a WebGL clip, takes that of the character. See
+/// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
+///
+/// ```no_run
+/// use throng::import::{ImportOptions, add_clips, gltf};
+///
+/// let knight = gltf(&std::fs::read("knight.glb")?, &ImportOptions::default())?;
+/// let options = ImportOptions { name: "dance".into(), ..Default::default() };
+/// let added = add_clips(&knight, &std::fs::read("dance.glb")?, &options)?;
+/// for repair in &added.repairs {
+///     println!("{repair}");
+/// }
+/// let dance = added.clip("dance")?;
+/// # let _ = dance;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
+///   animation.
+/// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
+pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+    let read = &mut |uri: &str| given(options, uri);
+    add(character, bytes, read, options)
+}
+
+/// [`add_clips`] for the path of a file.
+///
+/// Files that it refers to are read as by [`import::file`](super::file()).
+///
+/// # Errors
+/// As [`add_clips`], and [`Error::Io`] if the file itself cannot be read.
+pub fn add_clips_file(
+    character: &Character,
+    path: impl AsRef<Path>,
+    options: &ImportOptions,
+) -> Result<Imported> {
+    let path = path.as_ref();
+    let options = options.clone().named(path);
+    let (bytes, folder) = open(path, &options)?;
+    let read = &mut |uri: &str| folder.given(&options, uri);
+    add(character, &bytes, read, &options)
+}
+
+fn add(
+    character: &Character,
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+) -> Result<Imported> {
+    let mut run = || {
+        let mut repairs = Vec::new();
+        let raw = read_raw(character, bytes, read, options, &mut repairs)?;
+        let mut added = raw.add_clips(character, options)?;
+        repairs.append(&mut added.repairs);
+        added.repairs = of_file(repairs, &options.name);
+        Ok(added)
+    };
+    run().map_err(|error: Error| error.in_file(&options.name))
+}
+
+#[cfg_attr(
+    not(all(feature = "fbx", feature = "ezm", feature = "wgl")),
+    allow(unused_variables, reason = "readers that are not compiled in use them")
+)]
+fn read_raw(
+    character: &Character,
+    bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    // A file of no known format is read as glTF, which reports the position of the fault.
+    match Format::of(bytes, &options.name).unwrap_or(Format::Gltf) {
+        #[cfg(feature = "gltf")]
+        Format::Gltf => super::gltf::read_clips(bytes, read, options, repairs),
+        #[cfg(feature = "fbx")]
+        Format::Fbx => super::fbx::read_clips(bytes, read, options, repairs),
+        #[cfg(feature = "ezm")]
+        Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
+        #[cfg(feature = "wgl")]
+        Format::WglModel | Format::WglVertices | Format::WglClip => {
+            super::wgl::read_clips(bytes, Some(character.skeleton()), options, repairs)
+        }
+        Format::Saved => {
+            let why = AssetFault::Invalid("is a saved character, whose clips cannot be added");
+            Err(fault(ObjectKind::File, None, "", why))
+        }
+        #[cfg(not(all(feature = "fbx", feature = "ezm", feature = "wgl")))]
+        other => Err(other.without_reader()),
+    }
+}

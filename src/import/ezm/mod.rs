@@ -1,0 +1,16 @@
+//! The EZMesh reader: `.ezm`, the XML format of MeshImport.
+//!
+//! ```text
+//! bytes ──xml──▶ elements ──skeletons, meshes (layout, vertices), clips──▶ RawCharacter
+//! ```
+
+mod clips;
+mod layout;
+mod meshes;
+mod read;
+mod skeletons;
+mod vertices;
+mod xml;
+
+pub use read::{ezm, ezm_file};
+pub(super) use read::{read_clips, read_file};

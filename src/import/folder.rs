@@ -1,0 +1,119 @@
+//! Files in the folder of an asset. Nothing outside of it is read.
+
+use super::fault::{cut, fault};
+use super::options::ImportOptions;
+use crate::error::{AssetFault, Error, ObjectKind, Result};
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The reason that a file given as bytes cannot refer to others.
+const ONLY_BYTES: &str = "is not available: only bytes were given";
+
+pub(super) fn check_cap(asked: u64, cap: u64) -> Result<(), AssetFault> {
+    if asked <= cap {
+        return Ok(());
+    }
+    Err(AssetFault::Cap {
+        what: "bytes of one resource",
+        asked,
+        cap,
+    })
+}
+
+pub(super) fn refused(uri: &str, why: &'static str) -> AssetFault {
+    AssetFault::Resource { uri: cut(uri), why }
+}
+
+/// The bytes of a file that an asset given as bytes refers to.
+pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+    match &options.resources {
+        Some(resources) => resources.read(path),
+        None => Err(no_object(refused(path, ONLY_BYTES))),
+    }
+}
+
+/// The bytes of the file at `path`, and its folder.
+pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Folder)> {
+    let bytes = read_file(path, options.max_resource_bytes).map_err(|error| match error {
+        // No other file refers to this one.
+        Error::Asset {
+            why: AssetFault::Resource { why, .. },
+            ..
+        } => no_object(AssetFault::Invalid(why)),
+        other => other,
+    });
+    let bytes = bytes.map_err(|error| error.in_file(&options.name))?;
+    Ok((bytes, Folder::of(path)?))
+}
+
+fn no_object(why: AssetFault) -> Error {
+    fault(ObjectKind::File, None, "", why)
+}
+
+fn io(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_string_lossy().into(),
+        kind: error.kind(),
+    }
+}
+
+/// The folder that contains an asset.
+#[derive(Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder of the file at `path`.
+    fn of(path: &Path) -> Result<Self> {
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let real = folder.canonicalize().map_err(|error| io(folder, &error))?;
+        Ok(Self(real))
+    }
+
+    /// The bytes of a file that an asset in this folder refers to.
+    pub(super) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
+        match &options.resources {
+            Some(resources) => resources.read(path),
+            None => self.read(path, options.max_resource_bytes),
+        }
+    }
+
+    /// The bytes of the file at `relative`, which must be a plain file and must still lie in this
+    /// folder after all links are followed.
+    pub(super) fn read(&self, relative: &str, cap: u64) -> Result<Vec<u8>> {
+        let path = self.0.join(relative);
+        let real = path.canonicalize().map_err(|error| io(&path, &error))?;
+        if !real.starts_with(&self.0) {
+            return Err(no_object(refused(relative, "is a link out of the folder")));
+        }
+        read_file(&real, cap)
+    }
+}
+
+/// The bytes of a plain file, at most `cap`.
+fn read_file(path: &Path, cap: u64) -> Result<Vec<u8>> {
+    let not_plain = || no_object(refused(&path.to_string_lossy(), "is not a plain file"));
+    let failed = |error: std::io::Error| io(path, &error);
+    // Checked before opening, because opening a pipe waits for its other end.
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(failed(ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err(not_plain());
+    }
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(not_plain());
+    }
+    check_cap(metadata.len(), cap).map_err(no_object)?;
+    let mut bytes = Vec::new();
+    let mut limited = file.take(cap.saturating_add(1));
+    limited.read_to_end(&mut bytes).map_err(failed)?;
+    check_cap(bytes.len() as u64, cap).map_err(no_object)?;
+    Ok(bytes)
+}

@@ -1,0 +1,171 @@
+//! Recognition of file formats: by content first, by name second.
+
+use super::fault::fault;
+use crate::character::Character;
+use crate::error::{AssetFault, Error, ObjectKind, Result};
+use std::path::Path;
+
+/// A format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Gltf,
+    Fbx,
+    Saved,
+    Ezm,
+    WglModel,
+    WglVertices,
+    WglClip,
+}
+
+/// The byte order mark of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+impl Format {
+    /// The format of a file with these contents. Its name decides only if the contents fit several
+    /// formats or none.
+    pub(super) fn of(bytes: &[u8], name: &str) -> Result<Self> {
+        if bytes.starts_with(b"glTF") {
+            return Ok(Self::Gltf);
+        }
+        if Character::is_saved(bytes) {
+            return Ok(Self::Saved);
+        }
+        if is_fbx(bytes) {
+            return Ok(Self::Fbx);
+        }
+        if bytes.starts_with(b"wglv") {
+            return Ok(Self::WglVertices);
+        }
+        let text = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
+        let by_content = match text.first() {
+            Some(b'<') => Some(Self::Ezm),
+            Some(b'{') => of_json(text),
+            _ => None,
+        };
+        let unknown = || {
+            let why = AssetFault::Invalid(
+                "has no known format; glTF 2.0, FBX, EZMesh, WebGL models and saved characters are read",
+            );
+            fault(ObjectKind::File, None, "", why)
+        };
+        by_content.or_else(|| of_name(name)).ok_or_else(unknown)
+    }
+
+    /// The error for a format whose reader is not compiled in.
+    #[cfg_attr(
+        all(feature = "fbx", feature = "ezm", feature = "wgl"),
+        allow(dead_code, reason = "all readers are compiled in")
+    )]
+    pub(super) fn without_reader(self) -> Error {
+        let (format, feature) = match self {
+            Self::Gltf => ("a glTF file", "gltf"),
+            Self::Fbx => ("an FBX file", "fbx"),
+            Self::Ezm => ("an EZMesh file", "ezm"),
+            Self::WglModel | Self::WglVertices | Self::WglClip => ("a WebGL model", "wgl"),
+            // Needs no reader.
+            Self::Saved => ("a saved character", "vulkan"),
+        };
+        let why = AssetFault::NoReader { format, feature };
+        fault(ObjectKind::File, None, "", why)
+    }
+}
+
+fn of_name(name: &str) -> Option<Format> {
+    let extension = Path::new(name).extension()?.to_str()?;
+    match extension.to_ascii_lowercase().as_str() {
+        "glb" | "gltf" => Some(Format::Gltf),
+        "fbx" => Some(Format::Fbx),
+        "ezm" => Some(Format::Ezm),
+        "wglmodel" => Some(Format::WglModel),
+        "wglvert" => Some(Format::WglVertices),
+        "wglanim" => Some(Format::WglClip),
+        _ => None,
+    }
+}
+
+/// The format of a JSON object, by the names of its members.
+fn of_json(text: &[u8]) -> Option<Format> {
+    let (mut model, mut clip) = (false, false);
+    for name in Members::new(text) {
+        match name {
+            b"asset" => return Some(Format::Gltf),
+            b"modelVersion" | b"models" => model = true,
+            b"animVersion" | b"keyframes" => clip = true,
+            _ => {}
+        }
+    }
+    match (model, clip) {
+        (true, _) => Some(Format::WglModel),
+        (_, true) => Some(Format::WglClip),
+        _ => None,
+    }
+}
+
+/// The names of a JSON object's members, as written. Ends early where the text is malformed.
+struct Members<'a> {
+    rest: &'a [u8],
+    depth: usize,
+    /// True where the next string in the object is a name and not a value.
+    is_name: bool,
+}
+
+impl<'a> Members<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self {
+            rest: text,
+            depth: 0,
+            is_name: false,
+        }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            let (first, rest) = self.rest.split_first()?;
+            self.rest = rest;
+            match first {
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    self.is_name = self.depth == 1;
+                }
+                b'}' | b']' => self.depth = self.depth.checked_sub(1)?,
+                b',' => self.is_name = self.depth == 1,
+                b'"' => {
+                    let end = string_end(rest)?;
+                    self.rest = rest.get(end + 1..)?;
+                    if std::mem::replace(&mut self.is_name, false) {
+                        return rest.get(..end);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The position of the quotation mark that ends a string.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    text.iter().position(|byte| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    })
+}
+
+/// The start of a binary FBX file.
+const FBX_BINARY: &[u8] = b"Kaydara FBX Binary  \0";
+/// The number of bytes in which an FBX text must name the format.
+const FBX_TEXT_BYTES: usize = 4096;
+
+/// True if the bytes start like an FBX file, binary or text.
+///
+/// Text is recognised by its comment (`; FBX 7.3.0 project file`) or its first object.
+pub(super) fn is_fbx(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(FBX_TEXT_BYTES)];
+    let has = |words: &[u8]| start.windows(words.len()).any(|window| window == words);
+    bytes.starts_with(FBX_BINARY) || has(b"; FBX ") || has(b"FBXHeaderExtension:")
+}

@@ -1,0 +1,156 @@
+//! The JSON of models and clips. Only its form is checked here.
+
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::budget::Budget;
+use crate::import::fault::{cut, fault, malformed};
+use core::marker::PhantomData;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
+
+/// The most elements of a list.
+const MAX_ELEMENTS: usize = 65_536;
+
+/// A list that takes memory in proportion to its text, even if each element is empty.
+#[derive(Debug)]
+pub(super) struct List<T>(pub(super) Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+            type Value = List<T>;
+
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<List<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = from.next_element()? {
+                    if list.len() == MAX_ELEMENTS {
+                        return Err(A::Error::custom("more than 65536 elements"));
+                    }
+                    list.push(element);
+                }
+                Ok(List(list))
+            }
+        }
+        deserializer.deserialize_seq(Elements(PhantomData))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Model {
+    #[serde(default)]
+    pub(super) model_version: Option<f64>,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(alias = "models")]
+    pub(super) meshes: List<Mesh>,
+    #[serde(default)]
+    pub(super) bones: List<Bone>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Mesh {
+    #[serde(default)]
+    pub(super) material: Option<String>,
+    #[serde(default)]
+    pub(super) default_texture: Option<String>,
+    #[serde(alias = "meshes")]
+    pub(super) submeshes: List<Submesh>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Submesh {
+    pub(super) index_offset: u64,
+    pub(super) index_count: u64,
+    #[serde(default)]
+    pub(super) bone_offset: u64,
+    #[serde(default)]
+    pub(super) bone_count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Bone {
+    pub(super) name: String,
+    pub(super) parent: i64,
+    pub(super) pos: [f32; 3],
+    pub(super) rot: [f32; 4],
+    #[serde(default)]
+    pub(super) skinned: bool,
+    #[serde(default)]
+    pub(super) bind_pose_mat: List<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Clip {
+    #[serde(default)]
+    pub(super) anim_version: Option<f64>,
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) frame_rate: f64,
+    /// In milliseconds.
+    #[serde(default)]
+    pub(super) duration: Option<f64>,
+    #[serde(default)]
+    pub(super) frame_count: Option<u64>,
+    pub(super) bones: List<String>,
+    pub(super) keyframes: List<List<Key>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Key {
+    pub(super) pos: [f32; 3],
+    pub(super) rot: [f32; 4],
+}
+
+/// Reads the JSON, if it is not too long.
+pub(super) fn document<T: DeserializeOwned>(bytes: &[u8], budget: &Budget<'_>) -> Result<T> {
+    budget.text(bytes)?;
+    let text = core::str::from_utf8(bytes)
+        .map_err(|error| malformed("the JSON is not UTF-8", error.valid_up_to()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        let path = error.path().to_string();
+        let part = if path == "." { "" } else { &path };
+        fault(ObjectKind::File, None, cut(part), json_fault(error.inner()))
+    })?;
+    let end = parser.end();
+    end.map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
+    Ok(document)
+}
+
+fn json_fault(error: &serde_json::Error) -> AssetFault {
+    // The parser's message ends with the position, which has its own fields here.
+    let words = error.to_string();
+    let end = words.rfind(" at line ").unwrap_or(words.len());
+    AssetFault::Json {
+        what: cut(&words[..end]),
+        line: error.line(),
+        column: error.column(),
+    }
+}
+
+/// Checks a version, which must be 1 if the file states it.
+pub(super) fn check_version(format: &str, part: &str, version: Option<f64>) -> Result<()> {
+    match version {
+        Some(version) if version != 1.0 => {
+            let why = AssetFault::Requires(format!("{format} version {version}").into());
+            Err(fault(ObjectKind::File, None, part, why))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,513 @@
+//! EZMesh files that are made here: every variant of the format, and every fault.
+
+use crate::help::told;
+use crate::samples::{BONES, SECTION, WALK, ezm_text};
+use throng::clip::TrackValues;
+use throng::glam::{Quat, Vec2, Vec3};
+use throng::import::{ImportOptions, Imported, RepairKind, add_clips, ezm};
+use throng::mesh::JointIndices;
+
+pub(crate) fn options() -> ImportOptions {
+    ImportOptions {
+        name: "f".into(),
+        ..ImportOptions::curves_only()
+    }
+}
+
+#[track_caller]
+fn import(text: &str) -> Imported {
+    ezm(text.as_bytes(), &options()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The error text after a replacement in the complete file.
+#[track_caller]
+fn refused(from: &str, to: &str) -> String {
+    let text = ezm_text();
+    assert!(text.contains(from), "{from}");
+    match ezm(text.replacen(from, to, 1).as_bytes(), &options()) {
+        Ok(_) => panic!("it was imported"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A static mesh with this layout and these numbers.
+fn mesh(ctype: &str, semantic: &str, numbers: &str) -> String {
+    format!(
+        r#"<Mesh name="m"><MeshSection>
+<vertexbuffer count="3" ctype="{ctype}" semantic="{semantic}">{numbers}</vertexbuffer>
+<indexbuffer triangle_count="1">0 1 2</indexbuffer></MeshSection></Mesh>"#
+    )
+}
+
+#[test]
+fn a_complete_file_is_read() {
+    let imported = import(&ezm_text());
+    told(&imported, &[]);
+    let names: Vec<_> = imported
+        .skeleton()
+        .joints()
+        .iter()
+        .map(|j| &*j.name)
+        .collect();
+    assert_eq!(names, ["root", "arm", "hand"]);
+    let body = &imported.primitives()[0];
+    assert_eq!((&*body.name, body.vertex_count()), ("body", 3));
+    assert_eq!(body.uvs[1], Vec2::X);
+    assert_eq!(body.normals, [Vec3::Z; 3]);
+    assert_eq!(&*imported.materials()[body.material as usize].name, "skin");
+    let JointIndices::U8(_) = &body.influences.joints else {
+        panic!("few joints need 8 bits")
+    };
+    // The mesh is bound in the rest pose.
+    let moved = |joint: usize| {
+        let of = |entry: &&throng::mesh::PaletteJoint| entry.joint.index() == joint;
+        let entry = imported.palette().iter().find(of).unwrap();
+        Vec3::from(entry.inverse_bind.translation)
+    };
+    assert!(moved(0).abs_diff_eq(Vec3::Y, 1e-6), "{}", moved(0));
+    assert!(moved(1).abs_diff_eq(-Vec3::Y, 1e-6), "{}", moved(1));
+    let clip = &imported.curves()[0];
+    assert_eq!((clip.name(), clip.duration_s()), ("walk", 1.0));
+    let kinds = clip
+        .tracks()
+        .iter()
+        .map(|track| (track.joint.index(), &track.values));
+    let kinds: Vec<_> = kinds.collect();
+    let TrackValues::Scale(scale) = &kinds
+        .iter()
+        .find(|k| matches!(k.1, TrackValues::Scale(_)))
+        .unwrap()
+        .1
+    else {
+        unreachable!()
+    };
+    assert_eq!(scale.values[1], Vec3::splat(2.0));
+    assert_eq!(scale.times_s, [0.0, 0.5, 1.0]);
+    let turned = kinds.iter().any(|kind| match kind {
+        (1, TrackValues::Rotation(keys)) => keys.values[1] == Quat::from_xyzw(0.0, 0.0, 1.0, 0.0),
+        _ => false,
+    });
+    assert!(turned);
+}
+
+#[test]
+fn every_root_is_read_in_any_case() {
+    for (open, close) in [
+        ("<MeshSystem>", "</MeshSystem>"),
+        ("<SceneGraph name='x'>", "</SceneGraph>"),
+        ("<Mesh name='x'>", "</Mesh>"),
+        ("<MESHSYSTEM>", "</MESHSYSTEM>"),
+    ] {
+        let mesh = format!("<Mesh name='body'>{SECTION}</Mesh>");
+        let content = if open.starts_with("<Mesh ") {
+            SECTION
+        } else {
+            &mesh
+        };
+        let text = format!("\u{feff}{open}{BONES}{content}{WALK}{close}");
+        let imported = import(&text);
+        assert_eq!(imported.skeleton().len(), 3, "{open}");
+        assert_eq!(imported.curves().len(), 1);
+        let lower = text
+            .replace("vertexbuffer", "VertexBuffer")
+            .replace("count=", "Count=");
+        assert_eq!(import(&lower).primitives()[0].vertex_count(), 3);
+    }
+}
+
+#[test]
+fn every_type_of_number_is_read() {
+    let text = mesh(
+        "fff x4 FF ff ff fff fff f x1 p d",
+        "POSITION color texcoord1 texcoord2 texcoord3 normal tangent radius interp1 a b",
+        "0 0 0 FFFF0000 0 0 .5 .5 9 9 0 0 1 1 0 0 7 AB foo 3,
+         1e0 0 $00000000 80FFFFFF 1 0 .5 .5 9 9 0 0 1 1 0 0 7 AB foo 3,
+         0 +1 -0 FF00FF00 0 1 .5 .5 9 9 0 0 1 1 0 0 7 AB foo 3",
+    );
+    let imported = import(&text);
+    let part = &imported.primitives()[0];
+    assert_eq!(part.colors[0], [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(part.colors[1][3], 128.0 / 255.0);
+    assert_eq!(part.colors[2], [0.0, 1.0, 0.0, 1.0]);
+    assert_eq!((part.uvs[1], part.uvs1.len()), (Vec2::X, 3));
+    assert_eq!(part.tangents[0].to_array(), [1.0, 0.0, 0.0, 1.0]);
+    let left_out = |repair: &&throng::import::Repair| repair.kind == RepairKind::LeftOut;
+    let left_out = imported.repairs.iter().filter(left_out);
+    let left_out: Vec<_> = left_out.map(|repair| &*repair.object.part).collect();
+    assert_eq!(left_out.len(), 5, "{left_out:?}");
+    assert_eq!(left_out[0], "primitives[0].vertexbuffer, texcoord3");
+}
+
+#[test]
+fn binormals_give_the_sign_of_tangents() {
+    let text = mesh(
+        "fff fff fff fff",
+        "position normal tangent binormal",
+        "0 0 0 0 0 1 1 0 0 0 1 0, 1 0 0 0 0 1 1 0 0 0 -1 0, 0 1 0 0 0 1 1 0 0 0 1 0",
+    );
+    let signs = import(&text);
+    let signs: Vec<f32> = signs.primitives()[0].tangents.iter().map(|t| t.w).collect();
+    assert_eq!(signs, [1.0, -1.0, 1.0]);
+}
+
+#[test]
+fn sections_share_the_vertices_of_their_mesh() {
+    let text = r#"<MeshSystem><Meshes count="1"><Mesh name="m" submesh_count="2">
+<vertexbuffer count="4" ctype="fff" semantic="position">0 0 0, 1 0 0, 0 1 0, 1 1 0</vertexbuffer>
+<MeshSection material="a"><indexbuffer triangle_count="1">0 1 2</indexbuffer></MeshSection>
+<MeshSection material="b"><indexbuffer triangle_count="1">1 3 2</indexbuffer></MeshSection>
+</Mesh></Meshes></MeshSystem>"#;
+    let imported = import(text);
+    assert_eq!(imported.primitives().len(), 2);
+    assert_eq!(imported.materials().len(), 2);
+    let limited = ImportOptions {
+        max_vertices: 7,
+        ..options()
+    };
+    let error = ezm(text.as_bytes(), &limited).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f: mesh 0, primitives[1].vertexbuffer: vertices: 8 exceeds the limit of 7"
+    );
+}
+
+#[test]
+fn a_skeleton_needs_no_clip_and_no_mesh() {
+    let imported = import(&format!("<MeshSystem>{BONES}</MeshSystem>"));
+    assert_eq!((imported.skeleton().len(), imported.curves().len()), (3, 0));
+    let imported = import(
+        &ezm_text()
+            .replace(WALK, "")
+            .replace("Animations count=\"1\"", "Animations"),
+    );
+    assert_eq!(
+        (imported.primitives().len(), imported.curves().len()),
+        (1, 0)
+    );
+}
+
+#[test]
+fn weights_without_a_skeleton_are_left_out() {
+    let imported = import(&format!("<Mesh name='m'>{SECTION}</Mesh>"));
+    told(
+        &imported,
+        &["mesh 0, primitives[0], weights without a skeleton: \
+           left out, because it is not supported (3)"],
+    );
+    assert_eq!(imported.skeleton().len(), 1);
+}
+
+#[test]
+fn parts_that_are_not_read_are_reported() {
+    let text = ezm_text()
+        .replace("material=\"skin\"", "material=\"skin.tga\"")
+        .replace(
+            "<Meshes",
+            "<TetraMesh count='0'/><NodeInstance name='x'/><Meshes",
+        )
+        .replace("AnimTrack name=\"arm\"", "AnimTrack name=\"tail\"")
+        .replace("duration=\"1.5\"", "duration=\"3\"");
+    told(
+        &import(&text),
+        &[
+            "file, TetraMesh: left out, because it is not supported (1)",
+            "file, NodeInstance: left out, because it is not supported (1)",
+            "animation 0, track of tail: \
+             tracks left out, because the skeleton does not have the joint (1)",
+            "animation 0: stated duration ignored, because it contradicts the frames (1)",
+            "material 1, texture skin.tga: left out, because it is not supported (1)",
+        ],
+    );
+}
+
+#[test]
+fn clips_of_other_files_are_added_by_joint_name() {
+    let character = import(
+        &ezm_text()
+            .replace(WALK, "")
+            .replace("Animations count=\"1\"", "Animations"),
+    );
+    let clips = format!(
+        "<MeshSystem>{}</MeshSystem>",
+        WALK.replace("\"arm\"", "\"tail\"")
+    );
+    let added = add_clips(&character, clips.as_bytes(), &options()).unwrap();
+    assert_eq!(added.curves().len(), 1);
+    told(
+        &added,
+        &[
+            "animation 0, channels on nodes that are not in the skeleton: \
+ left out, because it is not supported (2)",
+            "node, tail: tracks left out, because the skeleton does not have the joint (2)",
+        ],
+    );
+    // With a skeleton of its own.
+    let added = add_clips(&character, ezm_text().as_bytes(), &options()).unwrap();
+    told(&added, &[]);
+    assert_eq!(added.curves()[0].tracks().len(), 5);
+    // Alone, the clips have joints without a hierarchy.
+    assert_eq!(import(&clips).skeleton().len(), 2);
+}
+
+#[test]
+fn wrong_counts_are_refused() {
+    let cases = [
+        (
+            "Skeleton name=\"rig\" count=\"3\"",
+            "Skeleton name=\"rig\" count=\"4\"",
+            "f: skin 0: count has 3, needs 4",
+        ),
+        (
+            "Skeletons count=\"1\"",
+            "Skeletons count=\"2\"",
+            "f: file, Skeletons: count has 1, needs 2",
+        ),
+        (
+            "Animations count=\"1\"",
+            "Animations count=\"0\"",
+            "f: file, Animations: count has 1, needs 0",
+        ),
+        (
+            "Meshes count=\"1\"",
+            "Meshes count=\"9\"",
+            "f: file, Meshes: count has 1, needs 9",
+        ),
+        (
+            "submesh_count=\"1\"",
+            "submesh_count=\"2\"",
+            "f: mesh 0: submesh_count has 1, needs 2",
+        ),
+        (
+            "trackcount=\"2\"",
+            "trackcount=\"3\"",
+            "f: animation 0: trackcount has 2, needs 3",
+        ),
+        (
+            "framecount=\"3\"",
+            "framecount=\"4\"",
+            "f: animation 0, AnimTrack[0]: count has 3, needs 4",
+        ),
+        (
+            "AnimTrack name=\"arm\" count=\"3\"",
+            "AnimTrack name=\"arm\" count=\"2\"",
+            "f: animation 0, AnimTrack[1]: count has 2, needs 3",
+        ),
+        (
+            "0 2 0  0 0 0 1\n",
+            "0 2 0  0 0 0\n",
+            "f: animation 0, AnimTrack[1]: the list of numbers has 20, needs 21",
+        ),
+        (
+            "vertexbuffer count=\"3\"",
+            "vertexbuffer count=\"4\"",
+            "f: mesh 0, primitives[0].vertexbuffer: the list of numbers has 48, needs 64",
+        ),
+        (
+            "vertexbuffer count=\"3\"",
+            "vertexbuffer count=\"18446744073709551615\"",
+            "f: mesh 0, primitives[0].vertexbuffer: \
+          the list of numbers has 48, needs 18446744073709551615",
+        ),
+        (
+            "indexbuffer count=\"1\"",
+            "indexbuffer count=\"2\"",
+            "f: mesh 0, primitives[0].indexbuffer: the list of indices has 3, needs 6",
+        ),
+        (
+            "texcoord blendweights",
+            "blendweights",
+            "f: mesh 0, primitives[0].vertexbuffer: semantic has 4, needs 5",
+        ),
+        (
+            "ffff hhhh",
+            "fffff hhh",
+            "f: mesh 0, primitives[0].vertexbuffer: the list of blendweights has 5, needs 3",
+        ),
+        (
+            "framecount=\"3\"",
+            "framecount=\"-3\"",
+            "f: animation 0: framecount is -3, which is not allowed here (a whole number)",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"1 0\"",
+            "f: node 1, position: position has 2, needs 3",
+        ),
+    ];
+    for (from, to, words) in cases {
+        assert_eq!(refused(from, to), words);
+    }
+}
+
+#[test]
+fn wrong_values_are_refused() {
+    let cases = [
+        (
+            "parent=\"arm\"",
+            "parent=\"leg\"",
+            "f: node 0, parent: names a parent that is no bone of the skeleton",
+        ),
+        (
+            "<Bone name=\"root\"",
+            "<Bone name=\"root\" parent=\"arm\"",
+            "is its own ancestor",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"1 x 0\"",
+            "f: node 1, position, number 1: the text is x, which is not allowed here (a number)",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"nan 0 0\"",
+            "f: node 1, translation: component 0 is NaN, must be finite",
+        ),
+        (
+            "scale=\"1 1 1\"",
+            "scale=\"0 1 1\"",
+            "has a component that is not finite",
+        ),
+        (
+            "1 0 0   0 0 1   1 0",
+            "inf 0 0   0 0 1   1 0",
+            "vertex 1 is inf, must be finite",
+        ),
+        (
+            "1 0 0   0 0 1   1 0",
+            "1.#INF 0 0   0 0 1   1 0",
+            "f: mesh 0, primitives[0].vertexbuffer, number 16: \
+          the text is 1.#INF, which is not allowed here (a number)",
+        ),
+        (
+            "1 2 0 0,",
+            "1 2.5 0 0,",
+            "f: mesh 0, primitives[0].vertexbuffer: \
+          number 29 is 2.5, must be a whole number of at most 32 bits",
+        ),
+        (
+            "1 2 0 0,",
+            "1 7 0 0,",
+            "vertex 1: refers to joint 7, but there are 3",
+        ),
+        (
+            " 0 1 2, <",
+            " 0 1 3, <",
+            "indices[2]: refers to vertex 3, but there are 3",
+        ),
+        (
+            " 0 1 2, <",
+            " 0 1 -2, <",
+            "f: mesh 0, primitives[0].indexbuffer, number 2: \
+          the text is -2, which is not allowed here (a number)",
+        ),
+        (
+            "dtime=\"0.5\"",
+            "dtime=\"0\"",
+            "f: animation 0, dtime: frame time 0 is 0, must be finite and greater than 0",
+        ),
+        (
+            "duration=\"1.5\" dtime=\"0.5\"",
+            "",
+            "f: animation 0, dtime: missing dtime",
+        ),
+        (
+            "ctype=\"fff fff",
+            "ctype=\"fff ffz",
+            "ctype is ffz, which is not allowed here (f, d, h, b, c, p, x1, x2 and x4)",
+        ),
+        (
+            "ctype=\"fff fff",
+            "ctype=\"ff ffff",
+            "f: mesh 0, primitives[0].vertexbuffer, position: \
+          ctype is ff, which is not allowed here (fff)",
+        ),
+        (
+            "position normal",
+            "position position",
+            "semantic is position, which is not allowed here (each semantic once)",
+        ),
+        (
+            "position normal",
+            "interp1 normal",
+            "f: mesh 0, primitives[0].vertexbuffer: missing position",
+        ),
+        ("<MeshSystem asset_name=\"a\"", "<Other", "expected"),
+    ];
+    for (from, to, words) in cases {
+        let told = refused(from, to);
+        assert!(told.contains(words), "{told}\n{words}");
+    }
+    let error = ezm(b"<Scene/>", &options()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f: file: the root element is Scene, which is not allowed here \
+         (MeshSystem, SceneGraph or Mesh)"
+    );
+}
+
+#[test]
+fn xml_bombs_are_refused() {
+    let bomb = r#"<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><Mesh name="&c;"/>"#;
+    let refused = |text: &str| ezm(text.as_bytes(), &options()).unwrap_err().to_string();
+    assert!(refused(bomb).contains("DTD"), "{}", refused(bomb));
+    assert!(refused("<!DOCTYPE Mesh SYSTEM \"file:///etc/passwd\"><Mesh/>").contains("DTD"));
+    assert!(refused("<Mesh name='&c;'/>").contains("line 1, column"));
+    let long = format!("<Mesh {}/>", "a='' ".repeat(2000));
+    assert_eq!(
+        refused(&long),
+        "f: file: bytes of one tag: 10007 exceeds the limit of 8192"
+    );
+    let many = format!("<Mesh>{}</Mesh>", "<a xmlns='b'/>".repeat(65));
+    assert_eq!(
+        refused(&many),
+        "f: file: namespaces: 65 exceeds the limit of 64"
+    );
+    let nodes = format!("<Mesh>{}</Mesh>", "<a/>".repeat(1 << 20));
+    assert!(
+        refused(&nodes).contains("nodes limit"),
+        "{}",
+        refused(&nodes)
+    );
+    let deep = "<Mesh>".repeat(100_000);
+    assert!(refused(&deep).starts_with("f: file: "));
+    let deep = "<Mesh>".repeat(20_000) + &"</Mesh>".repeat(20_000);
+    assert_eq!(refused(&deep), "f: file: contains nothing to draw or pose");
+    assert!(
+        ezm(b"<Mesh\xff/>", &options())
+            .unwrap_err()
+            .to_string()
+            .contains("UTF-8")
+    );
+}
+
+#[test]
+fn caps_are_checked_before_allocation() {
+    let text = ezm_text();
+    type Set = fn(&mut ImportOptions);
+    let cases: [(Set, &str); 7] = [
+        (|o| o.max_vertices = 2, "vertices: 3 exceeds the limit of 2"),
+        (|o| o.max_indices = 2, "indices: 3 exceeds the limit of 2"),
+        (|o| o.max_keys = 14, "keys: 15 exceeds the limit of 14"),
+        (|o| o.max_nodes = 2, "nodes: 3 exceeds the limit of 2"),
+        (
+            |o| o.max_primitives = 0,
+            "drawable parts: 1 exceeds the limit of 0",
+        ),
+        (|o| o.max_json_bytes = 99, "exceeds the limit of 99"),
+        (|o| o.max_decoded_bytes = 400, "bytes of decoded data"),
+    ];
+    for (set, words) in cases {
+        let mut options = options();
+        set(&mut options);
+        let error = ezm(text.as_bytes(), &options).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn truncated_files_are_refused() {
+    let text = ezm_text();
+    for end in 0..text.len() - 1 {
+        assert!(ezm(&text.as_bytes()[..end], &options()).is_err(), "{end}");
+    }
+}

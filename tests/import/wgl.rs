@@ -1,0 +1,352 @@
+//! Models and clips of the "Building the Game" WebGL format that are made here.
+
+use crate::help::told;
+use crate::samples::{WGL_CLIP, WGL_MODEL, wgl_lumps, wgl_triangle, wgl_vertices};
+use throng::clip::TrackValues;
+use throng::glam::{Quat, Vec2, Vec3};
+use throng::import::{ImportOptions, Imported, add_clips, wgl};
+
+fn options() -> ImportOptions {
+    ImportOptions {
+        name: "f".into(),
+        ..ImportOptions::curves_only()
+    }
+}
+
+#[track_caller]
+fn import(model: &str) -> Imported {
+    wgl(model.as_bytes(), &wgl_triangle(), &options()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn refused(model: &str, vertices: &[u8]) -> String {
+    match wgl(model.as_bytes(), vertices, &options()) {
+        Ok(_) => panic!("it was imported"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn replaced(from: &str, to: &str) -> String {
+    assert!(WGL_MODEL.contains(from), "{from}");
+    WGL_MODEL.replacen(from, to, 1)
+}
+
+#[track_caller]
+fn near(a: Vec3, b: Vec3) {
+    assert!(a.abs_diff_eq(b, 1e-6), "{a} {b}");
+}
+
+const TEXTURE: &str = "mesh 0, defaultTexture root/texture/Player.png: \
+                       left out, because it is not supported (1)";
+const SUMS: &str = "mesh 0, primitives[0]: weights renormalised (1)";
+
+#[test]
+fn a_skinned_model_is_read_and_mirrored() {
+    let imported = import(WGL_MODEL);
+    told(&imported, &[TEXTURE, SUMS]);
+    let joints = imported.skeleton().joints();
+    let names: Vec<_> = joints.iter().map(|joint| &*joint.name).collect();
+    assert_eq!(names, ["root", "hip", "knee"]);
+    near(joints[1].rest.translation, Vec3::new(-1.0, 0.0, 0.0));
+    assert_eq!(joints[1].rest.rotation, Quat::from_xyzw(0.6, 0.0, 0.0, 0.8));
+    assert_eq!(
+        joints[2].rest.rotation,
+        Quat::from_xyzw(0.0, -0.6, 0.0, 0.8)
+    );
+    let part = &imported.primitives()[0];
+    let at = part.uvs.iter().position(|uv| *uv == Vec2::X).unwrap();
+    assert_eq!(part.positions[at], -Vec3::X);
+    assert_eq!(part.normals[at], Vec3::Z);
+    assert_eq!(part.tangents[at].to_array(), [-1.0, 0.0, 0.0, 1.0]);
+    // The front still faces the normals.
+    let corner = |index: usize| part.positions[part.indices[index] as usize];
+    let facing = (corner(1) - corner(0)).cross(corner(2) - corner(0));
+    assert!(facing.dot(Vec3::Z) > 0.0);
+    // The bones of the sub-mesh start at the second.
+    let entry = imported
+        .palette()
+        .iter()
+        .find(|entry| entry.joint.index() == 1)
+        .unwrap();
+    near(
+        entry.inverse_bind.translation.into(),
+        Vec3::new(-3.0, 4.0, 5.0),
+    );
+    assert!(
+        imported
+            .palette()
+            .iter()
+            .all(|entry| entry.joint.index() != 0)
+    );
+    assert_eq!(&*imported.materials()[part.material as usize].name, "cloth");
+}
+
+#[test]
+fn other_names_of_the_lists_are_read() {
+    let other = replaced("\"meshes\"", "\"models\"").replacen("\"submeshes\"", "\"meshes\"", 1);
+    assert_eq!(import(&other).character, import(WGL_MODEL).character);
+    let marked = format!("\u{feff}{WGL_MODEL}");
+    assert_eq!(import(&marked).character, import(WGL_MODEL).character);
+}
+
+#[test]
+fn models_without_bones_are_rigid() {
+    let start = WGL_MODEL.find("\"bones\"").unwrap();
+    let without = [format!("{}\"bones\": [] }}", &WGL_MODEL[..start]), {
+        let before = WGL_MODEL[..start].trim_end();
+        format!("{} }}", before.strip_suffix(',').unwrap())
+    }];
+    for model in without {
+        let imported = import(&model);
+        let weights = "mesh 0, primitives[0], weights without bones: \
+                       left out, because it is not supported (3)";
+        told(&imported, &[TEXTURE, weights]);
+        assert_eq!(imported.skeleton().len(), 1);
+    }
+    // Without weights.
+    let rows: [&[f32]; 3] = [&[0.0; 3], &[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]];
+    let imported = wgl(WGL_MODEL.as_bytes(), &wgl_vertices(1, &rows), &options()).unwrap();
+    told(&imported, &[TEXTURE]);
+    assert_eq!(imported.skeleton().len(), 1);
+}
+
+#[test]
+fn every_field_is_read() {
+    let mut rows = vec![[0.0_f32; 23]; 3];
+    for (index, row) in rows.iter_mut().enumerate() {
+        row[index] = 1.0;
+        row[5..7].copy_from_slice(&[0.25, 0.75]);
+        row[9] = 1.0;
+        row[10..14].copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        row[14] = f32::from_bits(u32::from_le_bytes([255, 0, 255, 128]));
+        row[15] = 1.0;
+    }
+    // Two words of padding.
+    let rows: Vec<&[f32]> = rows.iter().map(|row| &row[..]).collect();
+    let imported = wgl(WGL_MODEL.as_bytes(), &wgl_vertices(0x7f, &rows), &options()).unwrap();
+    let part = &imported.primitives()[0];
+    assert_eq!(part.uvs1, [Vec2::new(0.25, 0.75); 3]);
+    assert_eq!(part.colors[0], [1.0, 0.0, 1.0, 128.0 / 255.0]);
+}
+
+#[test]
+fn a_skinned_bone_without_a_matrix_takes_that_of_the_rest_pose() {
+    let imported = import(&replaced("[1,0,0,0, 0,1,0,0, 0,0,1,0, 3,4,5,1]", "[]"));
+    let computed = "file, bones: \
+                    missing inverse bind matrices computed from the rest pose (1)";
+    told(&imported, &[computed, TEXTURE, SUMS]);
+}
+
+#[test]
+fn clips_are_added_by_bone_name() {
+    let model = import(WGL_MODEL);
+    let added = add_clips(&model, WGL_CLIP.as_bytes(), &options()).unwrap();
+    let tail = "node, tail: tracks left out, because the skeleton does not have the joint (2)";
+    let outside = "animation 0, channels on nodes that are not in the skeleton: \
+ left out, because it is not supported (2)";
+    told(&added, &[outside, tail]);
+    let clip = &added.curves()[0];
+    assert_eq!((clip.name(), clip.duration_s()), ("run", 1.0));
+    let values = clip.tracks().iter().find_map(|track| match &track.values {
+        TrackValues::Translation(keys) if track.joint.index() == 0 => Some(&keys.values),
+        _ => None,
+    });
+    assert_eq!(values.unwrap()[1], Vec3::new(-1.0, 2.0, 3.0));
+    // The frames decide about the duration.
+    let longer = WGL_CLIP.replace("1500", "1900");
+    let added = add_clips(&model, longer.as_bytes(), &options()).unwrap();
+    let ignored = "animation 0: stated duration ignored, because it contradicts the frames (1)";
+    told(&added, &[ignored, outside, tail]);
+    assert_eq!(added.curves()[0].duration_s(), 1.0);
+}
+
+#[test]
+fn wrong_models_are_refused() {
+    let cases = [
+        (
+            "\"indexCount\": 3",
+            "\"indexCount\": 6",
+            "mesh 0, primitives[0]: refers to index 5, but there are 3",
+        ),
+        (
+            "\"indexCount\": 3",
+            "\"indexCount\": 2",
+            "has a number of indices that is not a multiple of 3",
+        ),
+        (
+            "\"indexOffset\": 0",
+            "\"indexOffset\": 18446744073709551615",
+            "refers to index",
+        ),
+        (
+            "\"boneOffset\": 1",
+            "\"boneOffset\": 2",
+            "mesh 0, primitives[0]: refers to bone 3, but there are 3",
+        ),
+        (
+            "\"boneOffset\": 1",
+            "\"boneOffset\": 9",
+            "refers to bone 10, but there are 3",
+        ),
+        (
+            "\"boneCount\": 2",
+            "\"boneCount\": 1",
+            "vertex 1: refers to joint 1, but there are 1",
+        ),
+        (
+            "\"parent\": 1",
+            "\"parent\": 9",
+            "node 2, parent: refers to node 9, but there are 4",
+        ),
+        (
+            "\"parent\": 1",
+            "\"parent\": -2",
+            "node 2, parent: the index is -2, which is not allowed here (-1 or an index)",
+        ),
+        ("\"parent\": 0", "\"parent\": 2", "is its own ancestor"),
+        (
+            "3,4,5,1]",
+            "3,4,5]",
+            "node 1, bindPoseMat: the matrix has 15, needs 16",
+        ),
+        (
+            "3,4,5,1]",
+            "3,4,5,2]",
+            "has a last row other than 0, 0, 0, 1",
+        ),
+        (
+            "\"modelVersion\": 1",
+            "\"modelVersion\": 2",
+            "requires wglmodel version 2",
+        ),
+        ("[0.6, 0, 0, 0.8]", "[0.6, 0, 0]", "bones[1].rot: "),
+        (
+            "[0.6, 0, 0, 0.8]",
+            "[1e999, 0, 0, 1]",
+            "number out of range",
+        ),
+        (
+            "\"bones\": [",
+            "\"bones\": 7, \"b\": [",
+            "bones: invalid type",
+        ),
+    ];
+    for (from, to, words) in cases {
+        let told = refused(&replaced(from, to), &wgl_triangle());
+        assert!(
+            told.starts_with("f: ") && told.contains(words),
+            "{told}\n{words}"
+        );
+    }
+    for end in 0..WGL_MODEL.len() {
+        refused(&WGL_MODEL[..end], &wgl_triangle());
+    }
+    let many = format!("{{\"meshes\":[{}]}}", "{\"submeshes\":[]},".repeat(65_537));
+    assert!(refused(&many, &wgl_triangle()).contains("more than 65536 elements"));
+}
+
+#[test]
+fn wrong_vertices_are_refused() {
+    let whole = wgl_triangle();
+    for end in 0..whole.len() {
+        refused(WGL_MODEL, &whole[..end]);
+    }
+    let with = |at: usize, word: u32| {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        refused(WGL_MODEL, &bytes)
+    };
+    assert_eq!(
+        with(0, 7),
+        "f: file: the signature wglv is missing at byte 0"
+    );
+    assert_eq!(
+        with(4, 2),
+        "f: file: requires wglv version 2, which is not supported"
+    );
+    assert!(with(8, u32::MAX).contains("lump"), "{}", with(8, u32::MAX));
+    assert_eq!(with(8, 1), "f: file: missing the lump indx");
+    let end = u64::from(u32::MAX) + 224;
+    assert_eq!(
+        with(16, u32::MAX),
+        format!(
+            "f: buffer 0, vert: needs bytes {}..{end} of the file, which has 266 bytes",
+            u32::MAX
+        )
+        .replace(", vert", "")
+    );
+    assert_eq!(
+        with(36, 0xdb),
+        "f: buffer 0, vert: the vertex format is 0xdb, which is not allowed here \
+         (0x1 for positions, with flags up to 0x40)"
+    );
+    assert_eq!(
+        with(40, 0),
+        "f: buffer 0, vert: the stride in bytes has 0, needs 72"
+    );
+    assert_eq!(
+        with(40, 73),
+        "f: buffer 0, vert: has part of a vertex at its end"
+    );
+    assert_eq!(
+        with(44 + 60, 0.5_f32.to_bits()),
+        "f: buffer 0, vert: the joint of vertex 0 is 0.5, must be a whole number from 0 to 65535"
+    );
+    assert!(with(44 + 60, f32::NAN.to_bits()).contains("the joint of vertex 0 is NaN"));
+    assert!(with(44, f32::INFINITY.to_bits()).contains("vertex 0 is -inf, must be finite"));
+    assert!(with(44 + 48, f32::NAN.to_bits()).starts_with("f: mesh 0, primitives[0], vertex 0"));
+    let twice = wgl_lumps(&[(b"vert", vec![0; 8]), (b"vert", vec![0; 8])]);
+    assert_eq!(
+        refused(WGL_MODEL, &twice),
+        "f: buffer 1: has the name of an earlier lump"
+    );
+    let limited = ImportOptions {
+        max_vertices: 2,
+        ..options()
+    };
+    let error = wgl(WGL_MODEL.as_bytes(), &whole, &limited)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "f: buffer 0, vert: vertices: 3 exceeds the limit of 2"
+    );
+}
+
+#[test]
+fn wrong_clips_are_refused() {
+    let model = import(WGL_MODEL);
+    let refused = |text: &str| match add_clips(&model, text.as_bytes(), &options()) {
+        Ok(_) => panic!("it was added"),
+        Err(error) => error.to_string(),
+    };
+    let with = |from: &str, to: &str| {
+        assert!(WGL_CLIP.contains(from), "{from}");
+        refused(&WGL_CLIP.replacen(from, to, 1))
+    };
+    assert_eq!(
+        with("\"frameCount\": 3", "\"frameCount\": 4"),
+        "f: animation 0, keyframes: the list of keyframes has 3, needs 4"
+    );
+    assert_eq!(
+        with(", \"tail\"", ""),
+        "f: animation 0, keyframes[0]: the list of bones has 3, needs 2"
+    );
+    assert_eq!(
+        with("\"frameRate\": 2", "\"frameRate\": 0"),
+        "f: animation 0, frameRate: frame rate 0 is 0, must be finite and greater than 0"
+    );
+    assert!(with("\"animVersion\": 1", "\"animVersion\": 3").contains("wglanim version 3"));
+    assert!(with("\"knee\"", "\"root\"").contains("another channel already drives"));
+    let limited = ImportOptions {
+        max_keys: 17,
+        ..options()
+    };
+    let error = add_clips(&model, WGL_CLIP.as_bytes(), &limited)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(error, "f: animation 0: keys: 18 exceeds the limit of 17");
+    for end in 0..WGL_CLIP.len() {
+        refused(&WGL_CLIP[..end]);
+    }
+}
