@@ -83,7 +83,11 @@ fn add(
 
 #[cfg_attr(
     not(all(feature = "fbx", feature = "ezm", feature = "wgl")),
-    allow(unused_variables, reason = "readers that are not compiled in use them")
+    allow(
+        unused_variables,
+        clippy::ptr_arg,
+        reason = "readers that are not compiled in use them"
+    )
 )]
 fn read_raw(
     character: &Character,
