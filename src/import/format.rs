@@ -44,7 +44,8 @@ impl Format {
         };
         let unknown = || {
             let why = AssetFault::Invalid(
-                "has no known format; glTF 2.0, FBX, EZMesh, WebGL models and saved characters are read",
+                "has no known format; glTF 2.0, FBX, EZMesh, WebGL models and saved characters \
+                 are read",
             );
             fault(ObjectKind::File, None, "", why)
         };

@@ -1,8 +1,8 @@
 //! Import of files to characters.
 //!
 //! [`file()`] imports a file of any format. Each format has a reader of its own, under a Cargo
-//! feature: [`gltf()`], `fbx()`, [`ezm()`], [`wgl()`]. It checks every count, index and range before
-//! it reads, and fills a [`RawCharacter`] with the contents of the file.
+//! feature: [`gltf()`], `fbx()`, [`ezm()`], [`wgl()`]. It checks every count, index and range
+//! before it reads, and fills a [`RawCharacter`] with the contents of the file.
 //! [`RawCharacter::build`] checks it, repairs harmless faults, lists the repairs and makes a
 //! [`Character`](crate::character::Character). Code that generates characters starts from a
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
@@ -33,6 +33,8 @@ mod gltf;
 mod imported;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod inverse_rest;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+mod json_list;
 mod options;
 mod raw;
 mod repair;

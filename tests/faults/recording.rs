@@ -176,8 +176,8 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                 });
                 views.unwrap();
                 assert_eq!(made, None, "preparing frame {number}");
-                // Preparing a frame hands one job to rayon's pool, whose queue allocates a block for
-                // every few dozen of them: at most one in these frames.
+                // Preparing a frame hands one job to rayon's pool, whose queue allocates a block
+                // for every few dozen of them: at most one in these frames.
                 let queues = mode == SkinningStage::Cpu && number >= warm && !queue_grew;
                 let queue = usize::from(queues && some == 1);
                 queue_grew |= queue == 1;

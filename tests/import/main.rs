@@ -15,6 +15,8 @@ mod add_clips;
 mod animations;
 mod bad_animations;
 mod bad_caps;
+#[cfg(feature = "ezm")]
+mod bad_ezm;
 mod bad_images;
 mod bad_materials;
 mod bad_morphs;

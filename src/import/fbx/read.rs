@@ -6,16 +6,16 @@ use super::images::{Decoded, Images};
 use super::material;
 use super::mesh::Meshes;
 use super::nodes::Nodes;
-use crate::character::AnimationSource;
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
+use crate::import::complete::complete;
 use crate::import::fault::cut;
 use crate::import::fault::object;
 use crate::import::folder::{Folder, given, open};
 use crate::import::format::is_fbx;
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note, of_file as with_file};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::sidecar;
 use std::path::Path;
 use ufbx::{
@@ -77,7 +77,10 @@ const MAX_DEPTH: u32 = 4096;
 /// # Errors
 /// [`Error::Asset`], naming the object at fault and the reason.
 pub fn fbx(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    import(bytes, &mut |path| given(options, path), options, None)
+    let read = &mut |path: &str| given(options, path);
+    complete(options, None, read, |read, repairs| {
+        read_raw(bytes, read, options, repairs)
+    })
 }
 
 /// Imports an FBX file; see [`fbx`].
@@ -106,7 +109,9 @@ pub(in crate::import) fn read_file(
 ) -> Result<Imported> {
     let beside = sidecar::read(path, folder, options)?;
     let read = &mut |path: &str| folder.given(options, path);
-    import(bytes, read, options, beside)
+    complete(options, beside, read, |read, repairs| {
+        read_raw(bytes, read, options, repairs)
+    })
 }
 
 /// Reads the takes of a file, for characters from other files.
@@ -122,27 +127,6 @@ pub(in crate::import) fn read_clips(
         ..options.clone()
     };
     read_raw(bytes, read, &options, repairs)
-}
-
-fn import(
-    bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    options: &ImportOptions,
-    beside: Option<AnimationSource>,
-) -> Result<Imported> {
-    let run = || {
-        let mut repairs = Vec::new();
-        let raw = read_raw(bytes, read, options, &mut repairs)?;
-        let animation = match (&options.animation, beside) {
-            (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
-            (None, beside) => beside.unwrap_or_default(),
-        };
-        let mut imported = raw.build_with(options, &animation)?;
-        repairs.append(&mut imported.repairs);
-        imported.repairs = with_file(repairs, &options.name);
-        Ok(imported)
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
 }
 
 fn read_raw(

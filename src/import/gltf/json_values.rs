@@ -1,9 +1,8 @@
 //! Lists and integers in the JSON of glTF 2.0, with limits.
 
-use core::marker::PhantomData;
-use core::ops::Deref;
+use crate::import::json_list;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
 /// The most elements of any list. Otherwise a file with a few bytes per element could take a
 /// hundred times its size in memory.
@@ -13,47 +12,7 @@ pub(super) const MAX_LIST: usize = 1 << 18;
 pub(super) const MAX_ATTRIBUTES: usize = 1 << 12;
 
 /// A list of at most [`MAX_LIST`] elements.
-#[derive(Debug)]
-pub(super) struct List<T>(Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> Deref for List<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Elements<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
-            type Value = List<T>;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
-                let mut list = Vec::new();
-                while let Some(element) = seq.next_element()? {
-                    if list.len() == MAX_LIST {
-                        return Err(A::Error::custom("a list of more than 262144 elements"));
-                    }
-                    list.push(element);
-                }
-                Ok(List(list))
-            }
-        }
-        deserializer.deserialize_seq(Elements(PhantomData))
-    }
-}
+pub(super) type List<T> = json_list::List<T, MAX_LIST>;
 
 /// An integer. JSON does not distinguish `24` from `24.0`, and some writers use the latter.
 pub(super) struct Whole(pub(super) u64);
@@ -108,8 +67,9 @@ pub(super) fn whole_if_any<'de, D: Deserializer<'de>>(
 }
 
 pub(super) fn wholes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<u64>, D::Error> {
-    let List(wholes) = List::<Whole>::deserialize(deserializer)?;
-    Ok(List(wholes.into_iter().map(|whole| whole.0).collect()))
+    let wholes = List::<Whole>::deserialize(deserializer)?.0;
+    let wholes = wholes.into_iter().map(|whole| whole.0).collect();
+    Ok(json_list::List(wholes))
 }
 
 /// Weights: a list that may be absent or empty, which means the same.

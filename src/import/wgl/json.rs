@@ -3,47 +3,14 @@
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{cut, fault, malformed};
-use core::marker::PhantomData;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 
 /// The most elements of a list.
 const MAX_ELEMENTS: usize = 65_536;
 
-/// A list that takes memory in proportion to its text, even if each element is empty.
-#[derive(Debug)]
-pub(super) struct List<T>(pub(super) Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Elements<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
-            type Value = List<T>;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<List<T>, A::Error> {
-                let mut list = Vec::new();
-                while let Some(element) = from.next_element()? {
-                    if list.len() == MAX_ELEMENTS {
-                        return Err(A::Error::custom("more than 65536 elements"));
-                    }
-                    list.push(element);
-                }
-                Ok(List(list))
-            }
-        }
-        deserializer.deserialize_seq(Elements(PhantomData))
-    }
-}
+/// A list of at most [`MAX_ELEMENTS`] elements.
+pub(super) type List<T> = crate::import::json_list::List<T, MAX_ELEMENTS>;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! The binary file: a table of lumps, of which one has vertices and one has indices.
+//! The binary file: a table of lumps. One has vertices, and one has indices.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::budget::Budget;

@@ -1,0 +1,279 @@
+//! EZMesh files with faults.
+
+use crate::ezm::options;
+use crate::samples::ezm_text;
+use throng::import::{ImportOptions, ezm};
+
+/// The error text after a replacement in the complete file.
+#[track_caller]
+fn refused(from: &str, to: &str) -> String {
+    let text = ezm_text();
+    assert!(text.contains(from), "{from}");
+    match ezm(text.replacen(from, to, 1).as_bytes(), &options()) {
+        Ok(_) => panic!("it was imported"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn wrong_counts_are_refused() {
+    let cases = [
+        (
+            "Skeleton name=\"rig\" count=\"3\"",
+            "Skeleton name=\"rig\" count=\"4\"",
+            "f: skin 0: count has 3, needs 4",
+        ),
+        (
+            "Skeletons count=\"1\"",
+            "Skeletons count=\"2\"",
+            "f: file, Skeletons: count has 1, needs 2",
+        ),
+        (
+            "Animations count=\"1\"",
+            "Animations count=\"0\"",
+            "f: file, Animations: count has 1, needs 0",
+        ),
+        (
+            "Meshes count=\"1\"",
+            "Meshes count=\"9\"",
+            "f: file, Meshes: count has 1, needs 9",
+        ),
+        (
+            "submesh_count=\"1\"",
+            "submesh_count=\"2\"",
+            "f: mesh 0: submesh_count has 1, needs 2",
+        ),
+        (
+            "trackcount=\"2\"",
+            "trackcount=\"3\"",
+            "f: animation 0: trackcount has 2, needs 3",
+        ),
+        (
+            "framecount=\"3\"",
+            "framecount=\"4\"",
+            "f: animation 0, AnimTrack[0]: count has 3, needs 4",
+        ),
+        (
+            "AnimTrack name=\"arm\" count=\"3\"",
+            "AnimTrack name=\"arm\" count=\"2\"",
+            "f: animation 0, AnimTrack[1]: count has 2, needs 3",
+        ),
+        (
+            "0 2 0  0 0 0 1\n",
+            "0 2 0  0 0 0\n",
+            "f: animation 0, AnimTrack[1]: the list of numbers has 20, needs 21",
+        ),
+        (
+            "vertexbuffer count=\"3\"",
+            "vertexbuffer count=\"4\"",
+            "f: mesh 0, primitives[0].vertexbuffer: the list of numbers has 48, needs 64",
+        ),
+        (
+            "vertexbuffer count=\"3\"",
+            "vertexbuffer count=\"18446744073709551615\"",
+            "f: mesh 0, primitives[0].vertexbuffer: \
+          the list of numbers has 48, needs 18446744073709551615",
+        ),
+        (
+            "indexbuffer count=\"1\"",
+            "indexbuffer count=\"2\"",
+            "f: mesh 0, primitives[0].indexbuffer: the list of indices has 3, needs 6",
+        ),
+        (
+            "texcoord blendweights",
+            "blendweights",
+            "f: mesh 0, primitives[0].vertexbuffer: semantic has 4, needs 5",
+        ),
+        (
+            "ffff hhhh",
+            "fffff hhh",
+            "f: mesh 0, primitives[0].vertexbuffer: the list of blendweights has 5, needs 3",
+        ),
+        (
+            "framecount=\"3\"",
+            "framecount=\"-3\"",
+            "f: animation 0: framecount is -3, which is not allowed here (a whole number)",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"1 0\"",
+            "f: node 1, position: position has 2, needs 3",
+        ),
+    ];
+    for (from, to, words) in cases {
+        assert_eq!(refused(from, to), words);
+    }
+}
+
+#[test]
+fn wrong_values_are_refused() {
+    let cases = [
+        (
+            "parent=\"arm\"",
+            "parent=\"leg\"",
+            "f: node 0, parent: names a parent that is no bone of the skeleton",
+        ),
+        (
+            "<Bone name=\"root\"",
+            "<Bone name=\"root\" parent=\"arm\"",
+            "is its own ancestor",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"1 x 0\"",
+            "f: node 1, position, number 1: the text is x, which is not allowed here (a number)",
+        ),
+        (
+            "position=\"1 0 0\"",
+            "position=\"nan 0 0\"",
+            "f: node 1, translation: component 0 is NaN, must be finite",
+        ),
+        (
+            "scale=\"1 1 1\"",
+            "scale=\"0 1 1\"",
+            "has a component that is not finite",
+        ),
+        (
+            "1 0 0   0 0 1   1 0",
+            "inf 0 0   0 0 1   1 0",
+            "vertex 1 is inf, must be finite",
+        ),
+        (
+            "1 0 0   0 0 1   1 0",
+            "1.#INF 0 0   0 0 1   1 0",
+            "f: mesh 0, primitives[0].vertexbuffer, number 16: \
+          the text is 1.#INF, which is not allowed here (a number)",
+        ),
+        (
+            "1 2 0 0,",
+            "1 2.5 0 0,",
+            "f: mesh 0, primitives[0].vertexbuffer: \
+          number 29 is 2.5, must be a whole number of at most 32 bits",
+        ),
+        (
+            "1 2 0 0,",
+            "1 7 0 0,",
+            "vertex 1: refers to joint 7, but there are 3",
+        ),
+        (
+            " 0 1 2, <",
+            " 0 1 3, <",
+            "indices[2]: refers to vertex 3, but there are 3",
+        ),
+        (
+            " 0 1 2, <",
+            " 0 1 -2, <",
+            "f: mesh 0, primitives[0].indexbuffer, number 2: \
+          the text is -2, which is not allowed here (a number)",
+        ),
+        (
+            "dtime=\"0.5\"",
+            "dtime=\"0\"",
+            "f: animation 0, dtime: frame time 0 is 0, must be finite and greater than 0",
+        ),
+        (
+            "duration=\"1.5\" dtime=\"0.5\"",
+            "",
+            "f: animation 0, dtime: missing dtime",
+        ),
+        (
+            "ctype=\"fff fff",
+            "ctype=\"fff ffz",
+            "ctype is ffz, which is not allowed here (f, d, h, b, c, p, x1, x2 and x4)",
+        ),
+        (
+            "ctype=\"fff fff",
+            "ctype=\"ff ffff",
+            "f: mesh 0, primitives[0].vertexbuffer, position: \
+          ctype is ff, which is not allowed here (fff)",
+        ),
+        (
+            "position normal",
+            "position position",
+            "semantic is position, which is not allowed here (each semantic once)",
+        ),
+        (
+            "position normal",
+            "interp1 normal",
+            "f: mesh 0, primitives[0].vertexbuffer: missing position",
+        ),
+        ("<MeshSystem asset_name=\"a\"", "<Other", "expected"),
+    ];
+    for (from, to, words) in cases {
+        let told = refused(from, to);
+        assert!(told.contains(words), "{told}\n{words}");
+    }
+    let error = ezm(b"<Scene/>", &options()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f: file: the root element is Scene, which is not allowed here \
+         (MeshSystem, SceneGraph or Mesh)"
+    );
+}
+
+#[test]
+fn xml_bombs_are_refused() {
+    let bomb = r#"<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><Mesh name="&c;"/>"#;
+    let refused = |text: &str| ezm(text.as_bytes(), &options()).unwrap_err().to_string();
+    assert!(refused(bomb).contains("DTD"), "{}", refused(bomb));
+    assert!(refused("<!DOCTYPE Mesh SYSTEM \"file:///etc/passwd\"><Mesh/>").contains("DTD"));
+    assert!(refused("<Mesh name='&c;'/>").contains("line 1, column"));
+    let long = format!("<Mesh {}/>", "a='' ".repeat(2000));
+    assert_eq!(
+        refused(&long),
+        "f: file: bytes of one tag: 10007 exceeds the limit of 8192"
+    );
+    let many = format!("<Mesh>{}</Mesh>", "<a xmlns='b'/>".repeat(65));
+    assert_eq!(
+        refused(&many),
+        "f: file: namespaces: 65 exceeds the limit of 64"
+    );
+    let nodes = format!("<Mesh>{}</Mesh>", "<a/>".repeat(1 << 20));
+    assert!(
+        refused(&nodes).contains("nodes limit"),
+        "{}",
+        refused(&nodes)
+    );
+    let deep = "<Mesh>".repeat(100_000);
+    assert!(refused(&deep).starts_with("f: file: "));
+    let deep = "<Mesh>".repeat(20_000) + &"</Mesh>".repeat(20_000);
+    assert_eq!(refused(&deep), "f: file: contains nothing to draw or pose");
+    assert!(
+        ezm(b"<Mesh\xff/>", &options())
+            .unwrap_err()
+            .to_string()
+            .contains("UTF-8")
+    );
+}
+
+#[test]
+fn caps_are_checked_before_allocation() {
+    let text = ezm_text();
+    type Set = fn(&mut ImportOptions);
+    let cases: [(Set, &str); 7] = [
+        (|o| o.max_vertices = 2, "vertices: 3 exceeds the limit of 2"),
+        (|o| o.max_indices = 2, "indices: 3 exceeds the limit of 2"),
+        (|o| o.max_keys = 14, "keys: 15 exceeds the limit of 14"),
+        (|o| o.max_nodes = 2, "nodes: 3 exceeds the limit of 2"),
+        (
+            |o| o.max_primitives = 0,
+            "drawable parts: 1 exceeds the limit of 0",
+        ),
+        (|o| o.max_json_bytes = 99, "exceeds the limit of 99"),
+        (|o| o.max_decoded_bytes = 400, "bytes of decoded data"),
+    ];
+    for (set, words) in cases {
+        let mut options = options();
+        set(&mut options);
+        let error = ezm(text.as_bytes(), &options).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn truncated_files_are_refused() {
+    let text = ezm_text();
+    for end in 0..text.len() - 1 {
+        assert!(ezm(&text.as_bytes()[..end], &options()).is_err(), "{end}");
+    }
+}
