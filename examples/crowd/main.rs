@@ -14,6 +14,7 @@ pub(crate) mod headless;
 pub(crate) mod layout;
 mod measure;
 mod model;
+#[path = "../common/moving_picture.rs"]
 mod moving_picture;
 mod path;
 #[path = "../common/picture.rs"]

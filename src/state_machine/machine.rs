@@ -1,10 +1,11 @@
 //! The validated state machine, and the limits of its size.
 
-use super::model::{Layer, Parameter, State};
+use super::desc::ParameterKind;
+use super::model::{Layer, Parameter, State, Transition};
 use super::state::MAX_FADING;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
-use crate::ids::{StateId, find, unknown};
+use crate::ids::{ParameterId, StateId, find, unknown};
 use crate::skeleton::Mask;
 
 /// The facts about a clip that a state machine needs.
@@ -137,6 +138,39 @@ impl StateMachine {
         // The cast cannot fail: there are at most `Self::MAX_LAYERS` layers.
         let found = found.and_then(|index| u8::try_from(index).ok());
         found.ok_or_else(|| unknown("layer", name, names()))
+    }
+
+    /// The name of a layer; empty if the layer does not exist.
+    #[must_use]
+    pub fn layer_name(&self, layer: u8) -> &str {
+        let layer = self.layers.get(usize::from(layer));
+        layer.map_or("", |layer| &layer.name)
+    }
+
+    /// The parameters, in the order of their description: id, name, and type with range.
+    pub fn parameters(&self) -> impl ExactSizeIterator<Item = (ParameterId, &str, ParameterKind)> {
+        let parameters = self.parameters.iter().enumerate();
+        parameters
+            .map(|(index, parameter)| (ParameterId(index as u16), &*parameter.name, parameter.kind))
+    }
+
+    /// The states of a layer with their names; nothing if the layer does not exist.
+    pub fn states(&self, layer: u8) -> impl Iterator<Item = (StateId, &str)> {
+        let layer = self.layers.get(usize::from(layer));
+        let states = layer.map_or(&[][..], |layer| &layer.states);
+        let ids = (0..).map(StateId);
+        ids.zip(states.iter().map(|state| &*state.name))
+    }
+
+    /// The transitions of a layer, as source and target; nothing if the layer does not exist.
+    ///
+    /// They are in the order of [`LayerStatus::transition`](super::LayerStatus::transition). The
+    /// source is `None` for a transition that starts in any state or at the entry.
+    pub fn transitions(&self, layer: u8) -> impl Iterator<Item = (Option<StateId>, StateId)> {
+        let layer = self.layers.get(usize::from(layer));
+        let transitions = layer.map_or(&[][..], |layer| &layer.transitions);
+        let id = |transition: &Transition| (transition.from.map(StateId), StateId(transition.to));
+        transitions.iter().map(id)
     }
 
     /// The state of `layer` with this name.

@@ -1,0 +1,162 @@
+//! How far what is drawn is from the reference: skinning by matrices, in plain code.
+
+use throng::character::Character;
+use throng::clip::ClipOptions;
+use throng::glam::Vec3;
+use throng::ids::ClipId;
+use throng::palette::{
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
+    SkinningMethod, WriteOnly,
+};
+use throng::skeleton::{Affine, Transform};
+use throng::skin::PosedVertices;
+use throng::standalone::{Context, read_buffer};
+
+use super::Result;
+use super::scene::{Deformed, Scene};
+use super::settings::Settings;
+
+/// Largest distances of a vertex, in millimetres, at the present pose of the first instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Accuracy {
+    /// Between the skinning method and linear blending of exact matrices.
+    pub(crate) method_mm: f64,
+    /// Between the vertices that the device has and the same method in plain code. `None` if the
+    /// vertex shader skins: its vertices cannot be read.
+    pub(crate) device_mm: Option<f64>,
+    /// Between the packed clip and the curves of the file. `None` if not just one clip plays.
+    pub(crate) clip_mm: Option<f64>,
+}
+
+/// Measures the pose of the last frame. The device is idle afterwards.
+pub(crate) fn measure(
+    context: &mut Context,
+    scene: &Scene,
+    (character, settings): (&Character, &Settings),
+    (clip, time_s, now_s): (Option<ClipId>, f64, f64),
+) -> Result<Accuracy> {
+    let Some(id) = scene.first() else {
+        return Ok(Accuracy::default());
+    };
+    let crowd = scene.crowd();
+    let joints = (0..character.skeleton().len() as u16).map(throng::ids::JointId);
+    let model: Vec<Affine> = joints
+        .map(|joint| crowd.joint_model(id, joint, now_s))
+        .collect::<throng::Result<_>>()?;
+    let mut weights = vec![0.0; character.morph_weights().len()];
+    crowd.morph_weights(id, &mut weights)?;
+    let exact = positions::<Mat3x4>(character, &model, &weights)?;
+    let posed = by_method(character, &model, &weights, settings.method)?;
+    let device_mm = match &scene.deformed {
+        Some(deformed) => Some(furthest_mm(&posed, &read(context, deformed)?)),
+        None => None,
+    };
+    Ok(Accuracy {
+        method_mm: furthest_mm(&exact, &posed),
+        device_mm,
+        clip_mm: clip_error_mm(character, clip, time_s)?,
+    })
+}
+
+/// The error of a packed clip at a time, over all vertices.
+fn clip_error_mm(
+    character: &Character,
+    clip: Option<ClipId>,
+    time_s: f64,
+) -> throng::Result<Option<f64>> {
+    let both = clip.and_then(|clip| {
+        let packed = character.clips().get(clip.index())?;
+        let curves = character.curves().get(clip.index())?;
+        (!packed.is_additive()).then_some((packed, curves))
+    });
+    let Some((packed, curves)) = both else {
+        return Ok(None);
+    };
+    let rest: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
+    let pose = |local: &[Transform], weights: &[f32]| {
+        let mut model = vec![Affine::IDENTITY; local.len()];
+        character.skeleton().model_pose(local, &mut model)?;
+        positions::<Mat3x4>(character, &model, weights)
+    };
+    let mut local = character.skeleton().rest_pose();
+    let mut weights = rest.clone();
+    packed.sample(time_s, &mut local)?;
+    packed.sample_weights(time_s, |index, weight| weights[index] = weight);
+    let ours = pose(&local, &weights)?;
+    let mut local = character.skeleton().rest_pose();
+    let mut weights = rest;
+    curves.sample(time_s, &mut local)?;
+    curves.sample_weights(time_s, |index, weight| weights[index] = weight);
+    Ok(Some(furthest_mm(&ours, &pose(&local, &weights)?)))
+}
+
+fn by_method(
+    character: &Character,
+    model: &[Affine],
+    weights: &[f32],
+    method: SkinningMethod,
+) -> throng::Result<Vec<Vec3>> {
+    match PaletteFormat::of(character, method)? {
+        PaletteFormat::Mat3x4 => positions::<Mat3x4>(character, model, weights),
+        PaletteFormat::DualQuat => positions::<DualQuat>(character, model, weights),
+        PaletteFormat::DualQuatStretch => positions::<DualQuatStretch>(character, model, weights),
+        PaletteFormat::QuatOffset => positions::<QuatOffset>(character, model, weights),
+    }
+}
+
+/// The positions of all vertices in character space.
+fn positions<E: PaletteEntry>(
+    character: &Character,
+    model: &[Affine],
+    weights: &[f32],
+) -> throng::Result<Vec<Vec3>>
+where
+    for<'a> PaletteRef<'a>: From<&'a [E]>,
+{
+    let mut palette = vec![E::project(&Affine::IDENTITY); character.palette().len()];
+    character.write_palette(model, WriteOnly::over(&mut palette))?;
+    let mut all = Vec::with_capacity(character.vertex_count());
+    let mut posed = PosedVertices::default();
+    for primitive in character.primitives() {
+        let palette = PaletteRef::from(&palette[..]);
+        character.skin_primitive(primitive, palette, weights, &mut posed)?;
+        all.extend_from_slice(&posed.positions);
+    }
+    Ok(all)
+}
+
+/// Reads the positions that the device has.
+fn read(context: &mut Context, deformed: &Deformed) -> Result<Vec<Vec3>> {
+    let Deformed {
+        buffer,
+        offset,
+        size,
+        ref positions,
+    } = *deformed;
+    context.wait_idle()?;
+    // SAFETY: the device is idle, the range belongs to a living instance, and the buffer allows
+    // copying from it.
+    let bytes = unsafe { read_buffer(context, buffer, offset, size)? };
+    let number = |bytes: &[u8]| f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let vertex = |bytes: &[u8]| Vec3::new(number(bytes), number(&bytes[4..]), number(&bytes[8..]));
+    let mut all = Vec::new();
+    for (first, count) in positions {
+        let start = (first - offset) as usize;
+        let bytes = &bytes[start..start + *count as usize * 12];
+        all.extend(bytes.chunks_exact(12).map(vertex));
+    }
+    Ok(all)
+}
+
+fn furthest_mm(a: &[Vec3], b: &[Vec3]) -> f64 {
+    let distances = a.iter().zip(b).map(|(a, b)| f64::from(a.distance(*b)));
+    distances.fold(0.0, f64::max) * 1e3
+}
+
+/// The packing in words.
+pub(crate) fn packing_text(options: &ClipOptions) -> String {
+    options.error_m.map_or_else(
+        || "0.1 mm per 1.8 m".to_owned(),
+        |error_m| format!("{:.3} mm", f64::from(error_m) * 1e3),
+    )
+}

@@ -1,0 +1,208 @@
+//! The command line arguments.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Parser, ValueEnum};
+use throng::SkinningStage;
+use throng::ash::vk;
+use throng::palette::SkinningMethod;
+
+use super::keys::KEYS;
+use super::picture::png_path;
+
+/// The most instances.
+pub(crate) const MAX_INSTANCES: u32 = 10_000;
+
+/// Shows a character and its clips: in a window, or without one into a picture or an animation.
+///
+/// Every format that the crate reads can be opened. Drop a file on the window to open it.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "viewer", after_help = KEYS)]
+pub(crate) struct Args {
+    /// Models to open. The window shows the first and lists the others. [default: builtin]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Adds the clips of another file, joined by joint names. Repeat the option for more files.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clips: Vec<PathBuf>,
+
+    /// The clip to play. [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) clip: Option<String>,
+
+    /// The time in the clip, in seconds. The clip is then paused.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) time: Option<f64>,
+
+    /// The shading.
+    #[arg(long, value_enum, default_value = "shaded")]
+    pub(crate) view: Look,
+
+    /// The joint of the view `weights`. [default: the one that moves most vertices]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) joint: Option<String>,
+
+    /// What to draw over the picture, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) overlay: Vec<OverlayArg>,
+
+    /// The number of instances, 1 to 10,000.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_INSTANCES)))]
+    pub(crate) instances: u32,
+
+    /// Where to skin vertices.
+    #[arg(long, value_enum, default_value = "vertex")]
+    pub(crate) skin: Skin,
+
+    /// The skinning method.
+    #[arg(long, value_enum, default_value = "linear")]
+    pub(crate) method: Method,
+
+    /// Size of the window or picture, in pixels.
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    pub(crate) size: Size,
+
+    /// Writes a picture without opening a window.
+    #[arg(long, value_name = "OUT.png", value_parser = png_path)]
+    pub(crate) screenshot: Option<PathBuf>,
+
+    /// Writes one cycle of the clip as a moving picture (.gif or .apng), without a window.
+    #[arg(long, value_name = "OUT", value_parser = moving_path)]
+    pub(crate) record: Option<PathBuf>,
+
+    /// Frames per second of `--record`.
+    #[arg(long, value_name = "HZ", default_value_t = 25.0, value_parser = frame_rate)]
+    pub(crate) fps: f64,
+
+    /// Shows the panels in pictures, too.
+    #[arg(long)]
+    pub(crate) panels: bool,
+
+    /// Enables the validation layer, synchronization included. Any message of it makes the exit
+    /// status 1.
+    #[arg(long)]
+    pub(crate) validate: bool,
+}
+
+impl Args {
+    /// Returns true if no window is wanted, even if there is a display.
+    pub(crate) fn is_headless(&self) -> bool {
+        self.screenshot.is_some() || self.record.is_some()
+    }
+}
+
+/// The shading of the character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Look {
+    /// The character's own materials.
+    Shaded,
+    /// Normals in world space as colours.
+    Normals,
+    /// The weights of one joint as a heat map.
+    Weights,
+    /// The number of influences of each vertex.
+    Influences,
+}
+
+/// Something that is drawn over the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OverlayArg {
+    /// The joints, with lines to their parents.
+    Skeleton,
+    /// The names of the joints.
+    Names,
+    /// The axes of the joints: X red, Y green, Z blue.
+    Axes,
+    /// The box around the posed character.
+    Bounds,
+    /// The path of the root over one cycle of the clip.
+    Trail,
+    /// The sockets with their names.
+    Sockets,
+}
+
+/// The stage that skins vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Skin {
+    /// In the vertex shader of every pass.
+    Vertex,
+    /// Once per frame in the skin stage on the GPU.
+    Compute,
+    /// Once per frame on the CPU.
+    Cpu,
+}
+
+impl From<Skin> for SkinningStage {
+    fn from(skin: Skin) -> Self {
+        match skin {
+            Skin::Vertex => Self::Vertex,
+            Skin::Compute => Self::Compute,
+            Skin::Cpu => Self::Cpu,
+        }
+    }
+}
+
+/// The skinning method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// Linear blend skinning with matrices.
+    Linear,
+    /// Dual quaternion skinning.
+    DualQuat,
+    /// Linear blend skinning with quaternion and offset.
+    QuatOffset,
+}
+
+impl From<Method> for SkinningMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Linear => Self::Linear,
+            Method::DualQuat => Self::DualQuat,
+            Method::QuatOffset => Self::QuatOffset,
+        }
+    }
+}
+
+/// Width and height in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size(pub(crate) vk::Extent2D);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let side = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|side| (64..=16_384).contains(side))
+        };
+        let sides = text.split_once('x');
+        match sides.map(|(width, height)| (side(width), side(height))) {
+            Some((Some(width), Some(height))) => Ok(Self(vk::Extent2D { width, height })),
+            _ => Err("expected WIDTHxHEIGHT, each 64 to 16384, such as 1280x720".into()),
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f64| (0.0..=1e9).contains(value));
+    value.ok_or_else(|| "expected seconds, from 0 to 1e9".into())
+}
+
+fn frame_rate(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f64| (1.0..=100.0).contains(value));
+    value.ok_or_else(|| "expected frames per second, from 1 to 100".into())
+}
+
+fn moving_path(text: &str) -> Result<PathBuf, String> {
+    let extension = Path::new(text).extension().and_then(|text| text.to_str());
+    match extension.map(str::to_ascii_lowercase).as_deref() {
+        Some("gif" | "apng" | "png") => Ok(text.into()),
+        _ => Err("expected a name that ends in .gif, .apng or .png".into()),
+    }
+}

@@ -1,0 +1,171 @@
+//! Pictures without a window.
+
+use std::path::Path;
+
+use egui::{Pos2, RawInput, Rect};
+use throng::ash::vk;
+use throng::standalone::{
+    Begin, Context, ContextDesc, Frames, Messages, Target, TargetDesc, Validation,
+};
+
+use super::app::App;
+use super::args::Args;
+use super::picture::write_rgba;
+use super::record::Recording;
+use super::scene::FRAMES_IN_FLIGHT;
+use super::{Result, check_validation, say};
+
+/// Writes the picture and the moving picture of the command line.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let vk::Extent2D { width, height } = args.size.0;
+    let messages = with_studio(args, |studio| {
+        if let Some(path) = &args.screenshot {
+            let rgba = studio.shoot()?;
+            write_rgba(path, &rgba, width, height)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            wrote(path);
+        }
+        if let Some(path) = &args.record {
+            studio.record(path, args.fps)?;
+            wrote(path);
+        }
+        Ok(())
+    })?;
+    check_validation(&messages.1)
+}
+
+fn wrote(path: &Path) {
+    say(&format!("wrote {}", path.display()));
+}
+
+/// Opens the first file of the command line, and lets `use_it` take pictures.
+///
+/// # Errors
+/// Those of the import, the device and `use_it`.
+pub(crate) fn with_studio<T>(
+    args: &Args,
+    use_it: impl FnOnce(&mut Studio<'_>) -> Result<T>,
+) -> Result<(T, Messages)> {
+    let mut context = Context::new(&context_desc(args))?;
+    let messages = context.messages();
+    let desc = TargetDesc {
+        name: "panels and picture",
+        extent: args.size.0,
+        depth_format: None,
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    let used = studio(args, &mut context, &target, use_it);
+    target.destroy(&mut context);
+    drop(context);
+    Ok((used?, messages))
+}
+
+fn studio<T>(
+    args: &Args,
+    context: &mut Context,
+    target: &Target,
+    use_it: impl FnOnce(&mut Studio<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut app = App::new(context, args, (target.extent(), target.formats().color))?;
+    let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
+    let used = frames.map_err(Into::into).and_then(|mut frames| {
+        let used = app.wait(context).and_then(|()| {
+            use_it(&mut Studio {
+                context: &mut *context,
+                app: &mut app,
+                frames: &mut frames,
+                target,
+            })
+        });
+        frames.destroy(context);
+        used
+    });
+    let freed = app.destroy(context);
+    let used = used?;
+    freed?;
+    Ok(used)
+}
+
+/// The device description of the command line.
+pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
+    ContextDesc {
+        app_name: "throng viewer",
+        validation: if args.validate {
+            Validation::On
+        } else {
+            Validation::Off
+        },
+        ..ContextDesc::default()
+    }
+}
+
+/// A viewer without a window.
+pub(crate) struct Studio<'a> {
+    context: &'a mut Context,
+    pub(crate) app: &'a mut App,
+    frames: &'a mut Frames,
+    target: &'a Target,
+}
+
+impl Studio<'_> {
+    /// Draws a picture: rows from the top, RGBA, sRGB encoded.
+    ///
+    /// # Errors
+    /// Those of the device, and faults that a window would show as messages.
+    pub(crate) fn shoot(&mut self) -> Result<Vec<u8>> {
+        // Panels know their sizes once they have been laid out.
+        for _ in 0..2 {
+            self.draw()?;
+        }
+        if let Some(message) = self.app.messages.first() {
+            return Err(message.clone().into());
+        }
+        Ok(self.target.read_rgba(self.context)?)
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let extent = self.target.extent();
+        let size = egui::vec2(extent.width as f32, extent.height as f32);
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
+            time: Some(0.0),
+            ..RawInput::default()
+        };
+        let context = &mut *self.context;
+        let output = self.app.update(context, input, 0.0)?;
+        let frame = self.frames.begin(context)?;
+        let painted = self.app.paint(context, output, frame.frame_index as u32)?;
+        // SAFETY: the frame was just begun and is submitted below, and the target has the format
+        // that the app was created with.
+        unsafe {
+            self.app.record(context, &frame)?;
+            let device = context.device.clone();
+            self.target.begin(&device, frame.cmd, &Begin::default());
+            self.app.record_panels(frame.cmd, extent, &painted)?;
+            self.target.end(&device, frame.cmd);
+            self.frames.submit(context, frame, None)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one cycle of the clip as a moving picture.
+    fn record(&mut self, path: &Path, fps: f64) -> Result<()> {
+        let (Some(playback), Some(subject)) = (&self.app.playback, &self.app.subject) else {
+            return Err("nothing is loaded".into());
+        };
+        let duration_s = playback.duration_s(&subject.character);
+        let start_s = playback.clip_time_s(&subject.character);
+        // At least one frame, and no more than a minute.
+        let frames = (duration_s.min(60.0) * fps).round().max(1.0) as u32;
+        let mut recording = Recording::new(path, self.target.extent(), frames, fps)?;
+        for frame in 0..frames {
+            if let Some(playback) = &mut self.app.playback {
+                playback.playing = false;
+                playback.seek(start_s + f64::from(frame) / fps);
+            }
+            recording.add(self.shoot()?)?;
+        }
+        recording.finish()
+    }
+}

@@ -1,0 +1,329 @@
+//! Lines and names over the picture: skeleton, axes, bounds, trail, sockets.
+
+use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, pos2};
+use throng::character::Character;
+use throng::clip::Clip;
+use throng::glam::{Mat4, Vec3, Vec4, vec3};
+use throng::ids::{ClipId, JointId, SocketId};
+use throng::mesh::Aabb;
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Affine;
+use throng::{Crowd, InstanceId};
+
+use super::settings::Settings;
+
+const BONE: Color32 = Color32::from_rgb(255, 196, 64);
+const JOINT: Color32 = Color32::from_rgb(255, 240, 200);
+const CHOSEN: Color32 = Color32::from_rgb(255, 70, 160);
+const BOX: Color32 = Color32::from_rgb(120, 220, 255);
+const TRAIL: Color32 = Color32::from_rgb(120, 255, 140);
+const SOCKET: Color32 = Color32::from_rgb(210, 150, 255);
+const AXES: [Color32; 3] = [
+    Color32::from_rgb(240, 70, 70),
+    Color32::from_rgb(90, 210, 90),
+    Color32::from_rgb(90, 140, 255),
+];
+/// Number of points of a trail.
+const TRAIL_POINTS: usize = 96;
+/// Points that are nearer to the eye than this, in clip space, are cut off.
+const NEAREST: f32 = 1e-4;
+
+/// The instance whose pose is drawn.
+#[derive(Clone, Copy)]
+pub(crate) struct Posed<'a> {
+    pub(crate) crowd: &'a Crowd,
+    pub(crate) id: InstanceId,
+    pub(crate) character: &'a Character,
+    /// The clock's time in seconds.
+    pub(crate) now_s: f64,
+    /// The clip that plays, and the time in it.
+    pub(crate) clip: Option<(ClipId, f64)>,
+}
+
+/// The picture's place on the screen, and its camera.
+#[derive(Clone)]
+pub(crate) struct Canvas {
+    pub(crate) painter: Painter,
+    pub(crate) rect: Rect,
+    pub(crate) clip_from_world: Mat4,
+}
+
+impl Canvas {
+    fn clip(&self, point: Vec3) -> Vec4 {
+        self.clip_from_world * point.extend(1.0)
+    }
+
+    fn on_screen(&self, clip: Vec4) -> Pos2 {
+        let (x, y) = (clip.x / clip.w * 0.5 + 0.5, clip.y / clip.w * 0.5 + 0.5);
+        let size = self.rect.size();
+        self.rect.min + egui::vec2(x * size.x, y * size.y)
+    }
+
+    /// The place of a point on the screen, if it is in front of the eye.
+    pub(crate) fn place(&self, point: Vec3) -> Option<Pos2> {
+        let clip = self.clip(point);
+        (clip.w > NEAREST).then(|| self.on_screen(clip))
+    }
+
+    /// A line, cut off at the eye.
+    fn line(&self, from: Vec3, to: Vec3, stroke: Stroke) {
+        let (mut a, mut b) = (self.clip(from), self.clip(to));
+        if a.w > b.w {
+            std::mem::swap(&mut a, &mut b);
+        }
+        if b.w <= NEAREST {
+            return;
+        }
+        if a.w < NEAREST {
+            a = a.lerp(b, (NEAREST - a.w) / (b.w - a.w));
+        }
+        let ends = [self.on_screen(a), self.on_screen(b)];
+        self.painter.line_segment(ends, stroke);
+    }
+
+    fn text(&self, at: Pos2, text: &str, color: Color32) {
+        let font = FontId::proportional(11.0);
+        let at = at + egui::vec2(5.0, -5.0);
+        let below = at + egui::vec2(1.0, 1.0);
+        let (painter, align) = (&self.painter, Align2::LEFT_BOTTOM);
+        painter.text(
+            below,
+            align,
+            text,
+            font.clone(),
+            Color32::from_black_alpha(200),
+        );
+        painter.text(at, align, text, font, color);
+    }
+}
+
+/// Draws what the settings ask for.
+///
+/// # Errors
+/// Those of evaluating the pose.
+pub(crate) fn draw(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::Result<()> {
+    let shown = settings.overlays;
+    if shown.trail {
+        trail(canvas, posed)?;
+    }
+    if shown.bounds {
+        bounds(canvas, posed)?;
+    }
+    if shown.skeleton || shown.names || shown.axes {
+        skeleton(canvas, posed, settings)?;
+    }
+    if shown.sockets {
+        sockets(canvas, posed)?;
+    }
+    Ok(())
+}
+
+/// World space from the space of every joint.
+pub(crate) fn joints(posed: Posed<'_>) -> throng::Result<Vec<Affine>> {
+    let joints = (0..posed.character.skeleton().len() as u16).map(JointId);
+    joints
+        .map(|joint| posed.crowd.joint_transform(posed.id, joint, posed.now_s))
+        .collect()
+}
+
+fn height(character: &Character) -> f32 {
+    character.rest_bounds().size().max_element().max(1e-3)
+}
+
+fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::Result<()> {
+    let shown = settings.overlays;
+    let world = joints(posed)?;
+    let skeleton = posed.character.skeleton().joints();
+    let axis = 0.05 * height(posed.character);
+    for (index, (joint, at)) in skeleton.iter().zip(&world).enumerate() {
+        let chosen = settings.joint == Some(JointId(index as u16));
+        let color = if chosen { CHOSEN } else { BONE };
+        let origin = Vec3::from(at.translation);
+        if let (true, Some(parent)) = (shown.skeleton, joint.parent) {
+            let parent = world[parent.index()].translation.into();
+            canvas.line(parent, origin, Stroke::new(1.5, color));
+        }
+        if shown.axes {
+            for (color, direction) in AXES.into_iter().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
+                let direction = at.transform_vector3(direction).normalize_or_zero();
+                canvas.line(origin, origin + direction * axis, Stroke::new(1.0, color));
+            }
+        }
+        let Some(place) = canvas.place(origin) else {
+            continue;
+        };
+        if shown.skeleton {
+            let (radius, fill) = if chosen { (4.0, CHOSEN) } else { (2.0, JOINT) };
+            canvas.painter.circle_filled(place, radius, fill);
+        }
+        if shown.names {
+            canvas.text(place, &joint.name, if chosen { CHOSEN } else { JOINT });
+        }
+    }
+    Ok(())
+}
+
+/// The box around the vertices at the present pose.
+fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
+    let Posed { crowd, id, .. } = posed;
+    let world = crowd.transform(id)?;
+    let joints = (0..posed.character.skeleton().len() as u16).map(JointId);
+    let model: Vec<Affine> = joints
+        .map(|joint| crowd.joint_model(id, joint, posed.now_s))
+        .collect::<throng::Result<_>>()?;
+    let mut palette = vec![Mat3x4::IDENTITY; posed.character.palette().len()];
+    posed
+        .character
+        .write_palette(&model, WriteOnly::over(&mut palette))?;
+    let mut weights = vec![0.0; posed.character.morph_weights().len()];
+    crowd.morph_weights(id, &mut weights)?;
+    let Aabb { min, max } = posed.character.posed_bounds(&palette, Some(&weights))?;
+    let corner = |bits: usize| {
+        let pick = |bit: usize, low: f32, high: f32| if bits >> bit & 1 == 0 { low } else { high };
+        world.transform_point3(vec3(
+            pick(0, min.x, max.x),
+            pick(1, min.y, max.y),
+            pick(2, min.z, max.z),
+        ))
+    };
+    for bits in 0..8 {
+        for bit in 0..3 {
+            if bits >> bit & 1 == 0 {
+                let stroke = Stroke::new(1.0, BOX);
+                canvas.line(corner(bits), corner(bits | 1 << bit), stroke);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The path over one cycle of the clip: of its root motion, else of the body.
+fn trail(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
+    let character = posed.character;
+    let Some((id, time_s)) = posed.clip else {
+        return Ok(());
+    };
+    let Some(clip) = character
+        .clips()
+        .get(id.index())
+        .filter(|clip| !clip.is_additive())
+    else {
+        return Ok(());
+    };
+    let world = posed.crowd.transform(posed.id)?;
+    let body = body(character);
+    let mut local = character.skeleton().rest_pose();
+    let mut model = vec![Affine::IDENTITY; local.len()];
+    let mut at = |time_s: f64| -> throng::Result<Vec3> {
+        let point = match character.animations().root_motion(id) {
+            Some(root) if !root.is_still() => root.at(time_s).translation.as_vec3(),
+            _ => {
+                clip.sample(time_s, &mut local)?;
+                character.skeleton().model_pose(&local, &mut model)?;
+                model[body.index()].translation.into()
+            }
+        };
+        Ok(world.transform_point3(point))
+    };
+    let mut last = at(0.0)?;
+    for number in 1..=TRAIL_POINTS {
+        let next = at(clip.duration_s() * number as f64 / TRAIL_POINTS as f64)?;
+        canvas.line(last, next, Stroke::new(2.0, TRAIL));
+        last = next;
+    }
+    if let Some(place) = canvas.place(at(time_s)?) {
+        canvas.painter.circle_filled(place, 4.0, TRAIL);
+    }
+    Ok(())
+}
+
+/// The first joint that branches: the hips of a body.
+fn body(character: &Character) -> JointId {
+    let joints = character.skeleton().joints();
+    let mut children = vec![0; joints.len()];
+    for joint in joints {
+        if let Some(parent) = joint.parent {
+            children[parent.index()] += 1;
+        }
+    }
+    let branch = children.iter().position(|count| *count > 1);
+    JointId(branch.unwrap_or(0) as u16)
+}
+
+fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
+    let set = posed.character.animations();
+    let axis = 0.08 * height(posed.character);
+    for index in 0..set.sockets().len() as u16 {
+        let socket = SocketId(index);
+        let at = posed.crowd.joint_transform(posed.id, socket, posed.now_s)?;
+        let origin = Vec3::from(at.translation);
+        for (color, direction) in AXES.into_iter().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
+            let direction = at.transform_vector3(direction).normalize_or_zero();
+            canvas.line(origin, origin + direction * axis, Stroke::new(1.5, color));
+        }
+        if let Some(place) = canvas.place(origin) {
+            canvas
+                .painter
+                .circle_stroke(place, 4.0, Stroke::new(1.5, SOCKET));
+            canvas.text(place, set.socket_name(socket), SOCKET);
+        }
+    }
+    Ok(())
+}
+
+/// The joint that is nearest to a place on the screen, within a few points.
+pub(crate) fn pick(canvas: &Canvas, posed: Posed<'_>, at: Pos2) -> Option<JointId> {
+    let world = joints(posed).ok()?;
+    let places = world
+        .iter()
+        .map(|joint| canvas.place(joint.translation.into()));
+    let near = places.enumerate().filter_map(|(index, place)| {
+        let distance = place?.distance(pos2(at.x, at.y));
+        (distance < 12.0).then_some((index, distance))
+    });
+    let nearest = near.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(JointId(nearest.0 as u16))
+}
+
+/// The joint with the largest sum of weights.
+pub(crate) fn heaviest(character: &Character) -> Option<JointId> {
+    let palette = character.palette();
+    let mut sums = vec![0.0_f64; character.skeleton().len()];
+    for primitive in character.primitives() {
+        let range = character.palette_range(primitive);
+        for vertex in 0..primitive.vertex_count() {
+            for (entry, weight) in primitive.influences.of(vertex) {
+                if let Some(joint) = palette.get(range.start + entry) {
+                    sums[joint.joint.index()] += f64::from(weight);
+                }
+            }
+        }
+    }
+    let heaviest = (0..sums.len()).max_by(|a, b| sums[*a].total_cmp(&sums[*b]))?;
+    Some(JointId(heaviest as u16))
+}
+
+/// The times of the keys of a clip, ascending: those of the file, else those of the packed clip.
+pub(crate) fn key_times(character: &Character, id: ClipId) -> Vec<f64> {
+    /// More would be a solid bar.
+    const MOST: usize = 2000;
+    let Some(curves) = character.curves().get(id.index()) else {
+        let clip = character.clips().get(id.index());
+        return clip.map_or_else(Vec::new, frames);
+    };
+    let tracks = curves.tracks().iter();
+    let times = tracks.flat_map(|track| track.values.times_s());
+    let mut times: Vec<f64> = times
+        .map(|time_s| f64::from(*time_s - curves.start_s()))
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    times.truncate(MOST);
+    times
+}
+
+fn frames(clip: &Clip) -> Vec<f64> {
+    let report = clip.report();
+    let frames = (0..report.frames.min(2000)).map(|frame| frame as f64 / report.rate_hz.max(1e-6));
+    frames.collect()
+}

@@ -1,0 +1,127 @@
+//! The list of clips, and the pads of blend spaces.
+
+use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use throng::glam::Vec2;
+use throng::ids::{BlendSpaceId, ClipId};
+use throng::motion::{BlendShape, BlendSpace};
+
+use super::super::app::{Action, App};
+use super::super::playback::Base;
+
+pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
+        return;
+    };
+    ui.horizontal(|ui| {
+        ui.label("Fade");
+        ui.add(egui::Slider::new(&mut playback.fade_s, 0.0..=2.0).suffix(" s"));
+    });
+    let base = playback.base();
+    if ui
+        .selectable_label(base == Base::RestPose, "Rest pose")
+        .clicked()
+    {
+        actions.push(Action::Play(Base::RestPose));
+    }
+    for (index, clip) in subject.character.clips().iter().enumerate() {
+        let own = Base::Clip(ClipId(index as u16));
+        let key = if index < 9 {
+            format!("{}  ", index + 1)
+        } else {
+            "    ".to_owned()
+        };
+        let name = if clip.name().is_empty() {
+            "(no name)"
+        } else {
+            clip.name()
+        };
+        let additive = if clip.is_additive() { ", additive" } else { "" };
+        let text = format!("{key}{name}  {:.2} s{additive}", clip.duration_s());
+        if ui.selectable_label(base == own, text).clicked() {
+            actions.push(Action::Play(own));
+        }
+    }
+}
+
+/// A pad for each blend space. A click plays it, and dragging moves the position.
+pub(super) fn blend_spaces(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
+        return;
+    };
+    let spaces = subject.character.animations().blend_spaces();
+    if spaces.is_empty() {
+        ui.weak("none (see the TOML file beside a model)");
+    }
+    for (index, space) in spaces.iter().enumerate() {
+        let id = BlendSpaceId(index as u16);
+        let at = match playback.base() {
+            Base::BlendSpace(other, at) if other == id => Some(at),
+            _ => None,
+        };
+        ui.label(space.name());
+        if let Some(at) = pad(ui, space, at, |clip| {
+            let clip = subject.character.clips().get(clip.index());
+            clip.map_or("", |clip| clip.name())
+        }) {
+            actions.push(Action::Play(Base::BlendSpace(id, at)));
+        }
+    }
+}
+
+/// Draws the points of a blend space. Returns the new position if the user moved it.
+fn pad<'a>(
+    ui: &mut Ui,
+    space: &BlendSpace,
+    at: Option<Vec2>,
+    name: impl Fn(ClipId) -> &'a str,
+) -> Option<Vec2> {
+    let points: Vec<Vec2> = match space.shape() {
+        BlendShape::Line(line) => line.points().iter().map(|x| Vec2::new(*x, 0.0)).collect(),
+        BlendShape::Plane(plane) => plane.points().to_vec(),
+    };
+    let is_line = space.dimensions() == 1;
+    let low = points.iter().copied().reduce(Vec2::min)?;
+    let high = points.iter().copied().reduce(Vec2::max)?;
+    let margin = (0.12 * (high - low)).max(Vec2::splat(0.05));
+    let (low, size) = (low - margin, high - low + 2.0 * margin);
+    let width = ui.available_width().min(230.0);
+    let wanted = vec2(width, if is_line { 44.0 } else { width * 0.8 });
+    let (response, painter) = ui.allocate_painter(wanted, Sense::click_and_drag());
+    let rect: Rect = response.rect;
+    let place = |point: Vec2| -> Pos2 {
+        let part = (point - low) / size;
+        rect.min + vec2(part.x * rect.width(), (1.0 - part.y) * rect.height())
+    };
+    let visuals = ui.visuals();
+    let frame = Stroke::new(1.0, visuals.weak_text_color());
+    painter.rect(
+        rect,
+        3.0,
+        visuals.extreme_bg_color,
+        frame,
+        StrokeKind::Inside,
+    );
+    for (point, clip) in points.iter().zip(space.clips()) {
+        let at = place(*point);
+        painter.circle_filled(at, 3.0, Color32::from_rgb(255, 196, 64));
+        painter.text(
+            at + vec2(0.0, -4.0),
+            egui::Align2::CENTER_BOTTOM,
+            name(*clip),
+            egui::FontId::proportional(10.0),
+            visuals.text_color(),
+        );
+    }
+    if let Some(at) = at {
+        painter.circle_stroke(
+            place(at),
+            6.0,
+            Stroke::new(2.0, Color32::from_rgb(255, 70, 160)),
+        );
+    }
+    let pointer = response.interact_pointer_pos()?;
+    let part = (pointer - rect.min) / rect.size();
+    let part = Vec2::new(part.x.clamp(0.0, 1.0), 1.0 - part.y.clamp(0.0, 1.0));
+    let moved = low + part * size;
+    Some(if is_line { moved.with_y(0.0) } else { moved })
+}

@@ -1,0 +1,115 @@
+//! Layers over the base, and morph weights.
+
+use egui::{ComboBox, Slider, Ui};
+use throng::character::Character;
+use throng::ids::{ClipId, MaskId};
+
+use super::super::app::{Action, App};
+use super::super::playback::{Layer, MAX_LAYERS};
+
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
+        return;
+    };
+    let character = &subject.character;
+    for (index, layer) in playback.layers.iter().enumerate() {
+        ui.push_id(index, |ui| {
+            ui.separator();
+            if let Some(changed) = edit(ui, character, *layer, index + 1) {
+                actions.push(Action::SetLayer(index, changed));
+            }
+        });
+    }
+    ui.horizontal(|ui| {
+        let free = playback.layers.len() < MAX_LAYERS && !character.clips().is_empty();
+        if ui
+            .add_enabled(free, egui::Button::new("Add a layer"))
+            .clicked()
+        {
+            actions.push(Action::AddLayer(ClipId(0)));
+        }
+        let used = !playback.layers.is_empty();
+        if ui
+            .add_enabled(used, egui::Button::new("Remove the last"))
+            .clicked()
+        {
+            actions.push(Action::RemoveLayer);
+        }
+    });
+}
+
+/// The controls of a layer. Returns the layer if it was changed.
+fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Option<Layer> {
+    let mut new = layer;
+    let set = character.animations();
+    let clip_name = |clip: ClipId| character.clips().get(clip.index()).map_or("", |c| c.name());
+    ComboBox::from_label(format!("layer {number}"))
+        .selected_text(clip_name(new.clip))
+        .show_ui(ui, |ui| {
+            for index in 0..character.clips().len() as u16 {
+                ui.selectable_value(&mut new.clip, ClipId(index), clip_name(ClipId(index)));
+            }
+        });
+    let mask_name = |mask: Option<MaskId>| mask.map_or("all joints", |mask| set.mask_name(mask));
+    ComboBox::from_label("mask")
+        .selected_text(mask_name(new.mask))
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut new.mask, None, mask_name(None));
+            for index in 0..set.masks().len() as u16 {
+                let mask = Some(MaskId(index));
+                ui.selectable_value(&mut new.mask, mask, mask_name(mask));
+            }
+        });
+    ui.add(Slider::new(&mut new.weight, 0.0..=1.0).text("weight"));
+    ui.add(
+        Slider::new(&mut new.fade_s, 0.0..=2.0)
+            .text("fade")
+            .suffix(" s"),
+    );
+    (new != layer).then_some(new)
+}
+
+pub(super) fn morphs(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
+        return;
+    };
+    let weights = subject.character.morph_weights();
+    if weights.is_empty() {
+        ui.weak("none");
+        return;
+    }
+    let mut present = vec![0.0; weights.len()];
+    if let Some(id) = app.scene.first() {
+        // A fault here leaves the sliders at 0.
+        let _ = app.scene.crowd().morph_weights(id, &mut present);
+    }
+    let overrides = playback.morphs.iter_mut();
+    let mut changed = false;
+    for (index, ((weight, present), own)) in weights.iter().zip(present).zip(overrides).enumerate()
+    {
+        let name = match (&*weight.name, &*weight.owner) {
+            ("", owner) => format!("{owner} {index}"),
+            (name, _) => name.to_owned(),
+        };
+        ui.horizontal(|ui| {
+            let mut is_own = own.is_some();
+            if ui.checkbox(&mut is_own, "").changed() {
+                *own = is_own.then_some(present);
+                changed = true;
+            }
+            let mut value = own.unwrap_or(present);
+            let slider = Slider::new(&mut value, 0.0..=1.0).clamping(egui::SliderClamping::Never);
+            if ui.add(slider.text(name)).changed() {
+                *own = Some(value);
+                changed = true;
+            }
+        });
+    }
+    if ui.button("All by the clips").clicked() {
+        playback.morphs.fill(None);
+        changed = true;
+    }
+    if changed {
+        actions.push(Action::Morphs);
+    }
+}

@@ -1,0 +1,119 @@
+//! The view, its overlays, and the skinning.
+
+use egui::{ComboBox, Slider, Ui};
+use throng::SkinningStage;
+use throng::palette::SkinningMethod;
+
+use super::super::app::{Action, App};
+use super::super::args::{Look, MAX_INSTANCES};
+
+pub(super) fn view(ui: &mut Ui, app: &mut App) {
+    let settings = &mut app.settings;
+    ComboBox::from_id_salt("view")
+        .selected_text(settings.look.name())
+        .show_ui(ui, |ui| {
+            for look in Look::ALL {
+                ui.selectable_value(&mut settings.look, look, look.name());
+            }
+        });
+    match settings.look {
+        Look::Shaded => {}
+        Look::Normals => _ = ui.weak("X red, Y green, Z blue, in world space"),
+        Look::Weights => {
+            let joint = settings.joint.zip(app.subject.as_ref());
+            let name = joint.and_then(|(joint, subject)| {
+                let joints = subject.character.skeleton().joints();
+                joints.get(joint.index()).map(|joint| &*joint.name)
+            });
+            ui.weak(format!("joint {}: blue 0, red 1", name.unwrap_or("none")));
+        }
+        Look::Influences => {
+            _ = ui.weak("1 grey, 2 blue, 3 green, 4 yellow, to 8 orange, more red");
+        }
+    }
+    let shown = &mut settings.overlays;
+    ui.horizontal_wrapped(|ui| {
+        ui.checkbox(&mut shown.skeleton, "skeleton");
+        ui.checkbox(&mut shown.names, "names");
+        ui.checkbox(&mut shown.axes, "axes");
+        ui.checkbox(&mut shown.bounds, "bounds");
+        ui.checkbox(&mut shown.trail, "trail");
+        ui.checkbox(&mut shown.sockets, "sockets");
+        ui.checkbox(&mut settings.ground, "ground");
+        ui.checkbox(&mut settings.shadow, "shadow");
+        ui.checkbox(&mut settings.multisampled, "antialiasing");
+    });
+    ui.add(Slider::new(&mut settings.scale, 0.25..=2.0).text("resolution"));
+}
+
+pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    let settings = &mut app.settings;
+    let before = (settings.method, settings.stage);
+    ComboBox::from_label("method")
+        .selected_text(method_name(settings.method))
+        .show_ui(ui, |ui| {
+            for method in [
+                SkinningMethod::Linear,
+                SkinningMethod::DualQuat,
+                SkinningMethod::QuatOffset,
+            ] {
+                ui.selectable_value(&mut settings.method, method, method_name(method));
+            }
+        });
+    ComboBox::from_label("stage")
+        .selected_text(stage_name(settings.stage))
+        .show_ui(ui, |ui| {
+            for stage in [
+                SkinningStage::Vertex,
+                SkinningStage::Compute,
+                SkinningStage::Cpu,
+            ] {
+                ui.selectable_value(&mut settings.stage, stage, stage_name(stage));
+            }
+        });
+    let slider = Slider::new(&mut settings.instances, 1..=MAX_INSTANCES)
+        .logarithmic(true)
+        .text("instances");
+    let counted = ui.add(slider);
+    // A drag rebuilds once, at its end.
+    let chosen = counted.drag_stopped() || counted.changed() && !counted.dragged();
+    if chosen || before != (settings.method, settings.stage) {
+        actions.push(Action::Rebuild);
+    }
+    if let Some(playback) = &mut app.playback
+        && ui
+            .checkbox(&mut playback.spread, "at different times")
+            .changed()
+    {
+        actions.push(Action::Replay);
+    }
+    if ui.button("Measure the error of this pose").clicked() {
+        actions.push(Action::Measure);
+    }
+    let Some(measured) = app.accuracy else { return };
+    ui.label(format!("method: {:.4} mm", measured.method_mm));
+    match measured.device_mm {
+        Some(error_mm) => ui.label(format!("stage: {error_mm:.4} mm")),
+        None => ui.weak("stage: the vertex shader's result cannot be read"),
+    };
+    if let Some(error_mm) = measured.clip_mm {
+        ui.label(format!("packed clip: {error_mm:.4} mm"));
+    }
+    ui.weak("largest distance of a vertex from skinning by exact matrices");
+}
+
+fn method_name(method: SkinningMethod) -> &'static str {
+    match method {
+        SkinningMethod::Linear => "linear blend",
+        SkinningMethod::DualQuat => "dual quaternion",
+        SkinningMethod::QuatOffset => "quaternion and offset",
+    }
+}
+
+fn stage_name(stage: SkinningStage) -> &'static str {
+    match stage {
+        SkinningStage::Vertex => "vertex shader",
+        SkinningStage::Compute => "compute shader",
+        SkinningStage::Cpu => "CPU",
+    }
+}

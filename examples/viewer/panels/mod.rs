@@ -1,0 +1,132 @@
+//! The panels around the picture, one file each.
+
+mod clips;
+mod help;
+mod layers;
+mod look;
+mod machine;
+mod packing;
+mod picture;
+mod plots;
+mod skeleton;
+mod timeline;
+
+use egui::{CollapsingHeader, Panel, ScrollArea, TextureId, Ui};
+
+use super::app::{Action, App};
+
+/// Lays out all panels, and the picture between them.
+pub(crate) fn show(ui: &mut Ui, app: &mut App, texture: TextureId, actions: &mut Vec<Action>) {
+    if app.settings.panels {
+        Panel::top("top").show(ui, |ui| top(ui, app, actions));
+        Panel::bottom("timeline").show(ui, |ui| timeline::show(ui, app, actions));
+        Panel::left("left").default_size(250.0).show(ui, |ui| {
+            ScrollArea::vertical().show(ui, |ui| left(ui, app, actions));
+        });
+        Panel::right("right").default_size(270.0).show(ui, |ui| {
+            ScrollArea::vertical().show(ui, |ui| right(ui, app, actions));
+        });
+    }
+    picture::show(ui, app, texture);
+    if app.settings.help {
+        help::show(ui, app);
+    }
+    messages(ui, app, actions);
+}
+
+fn top(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let shown = app.subject.as_ref().map(super::subject::Subject::name);
+        let shown = shown.unwrap_or_default();
+        egui::ComboBox::from_id_salt("file")
+            .selected_text(&shown)
+            .width(220.0)
+            .show_ui(ui, |ui| {
+                for file in &app.files {
+                    let name = super::subject::file_name(file);
+                    if ui.selectable_label(name == shown, &name).clicked() {
+                        actions.push(Action::Open(file.clone()));
+                    }
+                }
+            });
+        if let Some(subject) = &app.subject {
+            let character = &subject.character;
+            ui.label(format!(
+                "{} joints, {} vertices, {} triangles, {} clips",
+                character.skeleton().len(),
+                character.vertex_count(),
+                character.triangle_count(),
+                character.clips().len(),
+            ));
+        }
+        if let Some(file) = &app.loader.file {
+            ui.spinner();
+            ui.label(format!("importing {file}"));
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("Help (h)").clicked() {
+                app.settings.help = !app.settings.help;
+            }
+            ui.weak("drop a file here to open it");
+        });
+    });
+}
+
+fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    section(ui, "Clips", true, |ui| clips::show(ui, app, actions));
+    section(ui, "Layers", true, |ui| layers::show(ui, app, actions));
+    section(ui, "Blend spaces", false, |ui| {
+        clips::blend_spaces(ui, app, actions)
+    });
+    section(ui, "State machine", false, |ui| {
+        machine::show(ui, app, actions)
+    });
+    section(ui, "Morph weights", false, |ui| {
+        layers::morphs(ui, app, actions)
+    });
+    section(ui, "Events", false, |ui| timeline::events(ui, app));
+    section(ui, "Packing", false, |ui| packing::show(ui, app, actions));
+}
+
+fn right(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    section(ui, "View", true, |ui| look::view(ui, app));
+    section(ui, "Skinning", true, |ui| look::skinning(ui, app, actions));
+    section(ui, "Times", true, |ui| plots::show(ui, app));
+    section(ui, "Skeleton", false, |ui| skeleton::show(ui, app));
+    section(ui, "Repairs", false, |ui| repairs(ui, app));
+}
+
+fn section(ui: &mut Ui, title: &str, open: bool, show: impl FnOnce(&mut Ui)) {
+    CollapsingHeader::new(title)
+        .default_open(open)
+        .show(ui, show);
+}
+
+/// Everything that the import repaired.
+fn repairs(ui: &mut Ui, app: &App) {
+    let Some(subject) = &app.subject else { return };
+    if subject.repairs.is_empty() {
+        ui.weak("none");
+    }
+    for repair in &subject.repairs {
+        ui.label(repair);
+    }
+}
+
+/// Errors, in a window over the picture.
+fn messages(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.messages.is_empty() {
+        return;
+    }
+    egui::Window::new("Messages")
+        .default_pos(app.picture.min + egui::vec2(12.0, 12.0))
+        .default_width(480.0)
+        .show(ui.ctx(), |ui| {
+            for message in &app.messages {
+                ui.colored_label(egui::Color32::from_rgb(255, 150, 120), message);
+            }
+            if ui.button("Clear").clicked() {
+                actions.push(Action::ClearMessages);
+            }
+        });
+}

@@ -1,0 +1,344 @@
+//! What the instances play, and the clock.
+
+use throng::character::{BlendAt, Character};
+use throng::glam::Vec2;
+use throng::ids::{BlendSpaceId, ClipId, MaskId};
+use throng::motion::LoopMode;
+use throng::{Crowd, InstanceId, Play, Result};
+
+/// The first layer above the base that panels may fill.
+pub(crate) const FIRST_LAYER: u8 = 1;
+/// The most layers above the base.
+pub(crate) const MAX_LAYERS: usize = 3;
+/// The rate for stepping through a clip of one frame, in frames per second.
+const STEP_HZ: f64 = 30.0;
+
+/// What layer 0 plays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Base {
+    RestPose,
+    Clip(ClipId),
+    BlendSpace(BlendSpaceId, Vec2),
+    StateMachine,
+}
+
+/// A clip on a layer above the base.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Layer {
+    pub(crate) clip: ClipId,
+    pub(crate) mask: Option<MaskId>,
+    pub(crate) weight: f32,
+    pub(crate) fade_s: f32,
+    /// The clock's time at which the clip started.
+    start_s: f64,
+}
+
+/// What the instances play, and the clock that they share.
+#[derive(Clone, Debug)]
+pub(crate) struct Playback {
+    /// The time of the clock in seconds.
+    pub(crate) time_s: f64,
+    pub(crate) playing: bool,
+    /// Seconds of the clock per second.
+    pub(crate) speed: f64,
+    pub(crate) looping: bool,
+    /// The duration of the fade to the next clip, in seconds.
+    pub(crate) fade_s: f32,
+    /// True if instances are at different times of their clips.
+    pub(crate) spread: bool,
+    base: Base,
+    /// The time of the clock at which the base started.
+    start_s: f64,
+    pub(crate) layers: Vec<Layer>,
+    /// Morph weights that override those of the clips.
+    pub(crate) morphs: Vec<Option<f32>>,
+}
+
+impl Playback {
+    /// Plays the first clip, if there is one.
+    pub(crate) fn new(character: &Character) -> Self {
+        let first = character.clips().first().map(|_| Base::Clip(ClipId(0)));
+        Self {
+            time_s: 0.0,
+            playing: true,
+            speed: 1.0,
+            looping: true,
+            fade_s: 0.25,
+            spread: true,
+            base: first.unwrap_or(Base::RestPose),
+            start_s: 0.0,
+            layers: Vec::new(),
+            morphs: vec![None; character.morph_weights().len()],
+        }
+    }
+
+    /// Plays this clip.
+    pub(crate) fn playing(character: &Character, clip: ClipId) -> Self {
+        Self {
+            base: Base::Clip(clip),
+            ..Self::new(character)
+        }
+    }
+
+    pub(crate) fn base(&self) -> Base {
+        self.base
+    }
+
+    /// The clip of the base, if it is a single clip.
+    pub(crate) fn clip(&self) -> Option<ClipId> {
+        match self.base {
+            Base::Clip(clip) => Some(clip),
+            _ => None,
+        }
+    }
+
+    /// Duration of the base in seconds, 0 if it has none.
+    pub(crate) fn duration_s(&self, character: &Character) -> f64 {
+        let clip = self
+            .clip()
+            .and_then(|clip| character.clips().get(clip.index()));
+        clip.map_or(0.0, throng::clip::Clip::duration_s)
+    }
+
+    /// The time in the clip of the first instance.
+    pub(crate) fn clip_time_s(&self, character: &Character) -> f64 {
+        self.mode()
+            .clip_time_s(self.time_s - self.start_s, self.duration_s(character))
+    }
+
+    fn mode(&self) -> LoopMode {
+        if self.looping {
+            LoopMode::Loop
+        } else {
+            LoopMode::Once
+        }
+    }
+
+    /// Moves the clock so that the clip is at this time.
+    pub(crate) fn seek(&mut self, clip_time_s: f64) {
+        self.time_s = self.start_s + clip_time_s;
+    }
+
+    /// Moves the clock on by real time. A clip that does not loop stops the clock at its end.
+    pub(crate) fn advance(&mut self, passed_s: f64, character: &Character) {
+        if !self.playing {
+            return;
+        }
+        self.time_s += passed_s * self.speed;
+        let duration_s = self.duration_s(character);
+        if !self.looping && self.clip().is_some() && self.time_s - self.start_s >= duration_s {
+            self.seek(duration_s);
+            self.playing = false;
+        }
+    }
+
+    /// Plays or pauses. At the end of a clip that does not loop, it plays from the start.
+    pub(crate) fn play_or_pause(&mut self, character: &Character) {
+        self.playing = !self.playing;
+        let ended = self.time_s - self.start_s >= self.duration_s(character);
+        if self.playing && !self.looping && self.clip().is_some() && ended {
+            self.seek(0.0);
+        }
+    }
+
+    /// Pauses, and moves by frames of the clip. At either end, a looping clip goes around.
+    pub(crate) fn step(&mut self, frames: i32, character: &Character) {
+        self.playing = false;
+        let clip = self
+            .clip()
+            .and_then(|clip| character.clips().get(clip.index()));
+        let rate_hz = clip.map_or(0.0, |clip| clip.report().rate_hz);
+        let rate_hz = if rate_hz > 0.0 { rate_hz } else { STEP_HZ };
+        let duration_s = self.duration_s(character);
+        if clip.is_none() || duration_s <= 0.0 {
+            self.time_s += f64::from(frames) / rate_hz;
+            return;
+        }
+        let last = (duration_s * rate_hz).round().max(1.0);
+        let mut frame = (self.clip_time_s(character) * rate_hz).round() + f64::from(frames);
+        if self.looping {
+            // The last frame of a cycle is the first of the next.
+            frame = frame.rem_euclid(last);
+        }
+        self.seek((frame / rate_hz).clamp(0.0, duration_s));
+    }
+
+    /// Plays something else on layer 0, from its start.
+    pub(crate) fn set_base(
+        &mut self,
+        base: Base,
+        world: (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        let fade_s = if self.playing { self.fade_s } else { 0.0 };
+        let moved = matches!((self.base, base), (Base::BlendSpace(a, _), Base::BlendSpace(b, _))
+            if a == b);
+        let (crowd, ids) = world;
+        if let (true, Base::BlendSpace(_, at)) = (moved, base) {
+            self.base = base;
+            for id in ids {
+                crowd.set_blend_position(*id, 0, at_of(base, crowd, *id, at)?)?;
+            }
+            return Ok(());
+        }
+        let driven = self.base == Base::StateMachine && base != Base::StateMachine;
+        self.base = base;
+        self.start_s = self.time_s;
+        if driven {
+            for id in ids {
+                crowd.undrive(*id, 0.0)?;
+            }
+        }
+        self.play_base((crowd, ids), fade_s)
+    }
+
+    /// Plays everything again, without a fade: after the instances or the loop mode changed.
+    pub(crate) fn apply(&self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
+        self.play_base((crowd, ids), 0.0)?;
+        for index in 0..self.layers.len() {
+            self.play_layer((crowd, ids), index, 0.0)?;
+        }
+        if self.morphs.iter().any(Option::is_some) {
+            for id in ids {
+                crowd.set_morph_weights(*id, &self.morphs)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn play_base(&self, (crowd, ids): (&mut Crowd, &[InstanceId]), fade_s: f32) -> Result<()> {
+        for (number, id) in ids.iter().enumerate() {
+            let play = match self.base {
+                Base::RestPose => {
+                    crowd.stop(*id, 0, fade_s)?;
+                    continue;
+                }
+                Base::StateMachine => {
+                    crowd.drive(*id)?;
+                    continue;
+                }
+                Base::Clip(clip) => Play::new(clip),
+                Base::BlendSpace(space, at) => {
+                    Play::blend_space(space).at(at_of(self.base, crowd, *id, at)?)
+                }
+            };
+            let duration_s = match self.base {
+                Base::Clip(clip) => self.duration_of(crowd, *id, clip)?,
+                _ => 1.0,
+            };
+            let play = Play {
+                start_s: Some(self.start_s),
+                offset_s: self.offset(number) * duration_s,
+                loop_mode: self.mode(),
+                fade_s,
+                ..play
+            };
+            crowd.play(*id, play)?;
+        }
+        Ok(())
+    }
+
+    fn duration_of(&self, crowd: &Crowd, id: InstanceId, clip: ClipId) -> Result<f64> {
+        let character = crowd.character(crowd.character_of(id)?)?;
+        let clip = character.clips().get(clip.index());
+        Ok(clip.map_or(0.0, throng::clip::Clip::duration_s))
+    }
+
+    /// The part of the clip by which an instance is ahead. The first is never ahead.
+    fn offset(&self, number: usize) -> f64 {
+        if self.spread && self.looping {
+            // The golden ratio spreads any number of instances evenly.
+            (number as f64 * 0.618_033_988_75).fract()
+        } else {
+            0.0
+        }
+    }
+
+    /// Adds a layer, which plays this clip.
+    pub(crate) fn add_layer(
+        &mut self,
+        clip: ClipId,
+        world: (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        if self.layers.len() < MAX_LAYERS {
+            self.layers.push(Layer {
+                clip,
+                mask: None,
+                weight: 1.0,
+                fade_s: 0.25,
+                start_s: self.time_s,
+            });
+            let index = self.layers.len() - 1;
+            self.play_layer(world, index, 0.25)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces a layer.
+    pub(crate) fn set_layer(
+        &mut self,
+        (index, layer): (usize, Layer),
+        world: (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        let Some(old) = self.layers.get_mut(index) else {
+            return Ok(());
+        };
+        let other_clip = old.clip != layer.clip;
+        *old = layer;
+        if other_clip {
+            old.start_s = self.time_s;
+        }
+        let fade_s = if other_clip { layer.fade_s } else { 0.0 };
+        self.play_layer(world, index, fade_s)
+    }
+
+    /// Removes the last layer.
+    pub(crate) fn remove_layer(&mut self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
+        let Some(layer) = self.layers.pop() else {
+            return Ok(());
+        };
+        let number = FIRST_LAYER + self.layers.len() as u8;
+        for id in ids {
+            crowd.stop(*id, number, layer.fade_s)?;
+        }
+        Ok(())
+    }
+
+    fn play_layer(
+        &self,
+        (crowd, ids): (&mut Crowd, &[InstanceId]),
+        index: usize,
+        fade_s: f32,
+    ) -> Result<()> {
+        let layer = self.layers[index];
+        let play = Play {
+            mask: layer.mask.map(Into::into),
+            start_s: Some(layer.start_s),
+            ..Play::new(layer.clip)
+                .layer(FIRST_LAYER + index as u8)
+                .weight(layer.weight)
+                .fade_s(fade_s)
+        };
+        for id in ids {
+            crowd.play(*id, play)?;
+        }
+        Ok(())
+    }
+}
+
+/// The position in the form of the blend space, with one number or two.
+fn at_of(base: Base, crowd: &Crowd, id: InstanceId, at: Vec2) -> Result<BlendAt> {
+    let character = crowd.character(crowd.character_of(id)?)?;
+    let dimensions = match base {
+        Base::BlendSpace(space, _) => character
+            .animations()
+            .blend_spaces()
+            .get(space.index())
+            .map_or(2, throng::motion::BlendSpace::dimensions),
+        _ => 2,
+    };
+    Ok(if dimensions == 1 {
+        at.x.into()
+    } else {
+        at.into()
+    })
+}

@@ -1,0 +1,84 @@
+//! Moving pictures, as GIF or APNG.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use throng::ash::vk;
+
+use super::Result;
+use super::moving_picture::MovingPicture;
+
+/// The speed of the search for 256 colours, 1 to 30. Higher is faster and worse.
+const QUANTISER: i32 = 10;
+
+/// A file that takes pictures one by one.
+pub(crate) enum Recording {
+    Gif(Box<Gif>),
+    Apng(Box<MovingPicture>),
+}
+
+/// A GIF, with a palette for each frame.
+pub(crate) struct Gif {
+    encoder: gif::Encoder<BufWriter<File>>,
+    /// The delay of a frame in hundredths of a second.
+    delay: u16,
+    size: [u16; 2],
+}
+
+impl Recording {
+    /// Creates a file for `frames` pictures of this size, in the format that its name says.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is too large for its format.
+    pub(crate) fn new(path: &Path, extent: vk::Extent2D, frames: u32, fps: f64) -> Result<Self> {
+        let is_gif = path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("gif"));
+        if !is_gif {
+            let picture = MovingPicture::new(path, extent, frames, 1.0 / fps)?;
+            return Ok(Self::Apng(Box::new(picture)));
+        }
+        let size = [extent.width.try_into()?, extent.height.try_into()?];
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut encoder = gif::Encoder::new(BufWriter::new(file), size[0], size[1], &[])?;
+        encoder.set_repeat(gif::Repeat::Infinite)?;
+        Ok(Self::Gif(Box::new(Gif {
+            encoder,
+            delay: (100.0 / fps).round().max(1.0) as u16,
+            size,
+        })))
+    }
+
+    /// Adds a picture: rows from the top, RGBA.
+    pub(crate) fn add(&mut self, mut rgba: Vec<u8>) -> Result<()> {
+        match self {
+            Self::Apng(picture) => picture.add(rgba),
+            Self::Gif(gif) => {
+                let [width, height] = gif.size;
+                let frame = gif::Frame {
+                    delay: gif.delay,
+                    ..gif::Frame::from_rgba_speed(width, height, &mut rgba, QUANTISER)
+                };
+                let frame = gif::Frame {
+                    buffer: Cow::Owned(frame.buffer.into_owned()),
+                    ..frame
+                };
+                Ok(gif.encoder.write_frame(&frame)?)
+            }
+        }
+    }
+
+    /// Finishes the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::Apng(picture) => picture.finish(),
+            Self::Gif(gif) => {
+                let file = gif.encoder.into_inner()?;
+                file.into_inner().map_err(|error| error.to_string())?;
+                Ok(())
+            }
+        }
+    }
+}

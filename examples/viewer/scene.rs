@@ -1,0 +1,587 @@
+//! The crowd, the ground and the shadow on the device, and the picture that they are drawn into.
+
+use throng::animator::RootMotionMode;
+use throng::ash::{self, vk};
+use throng::character::Character;
+use throng::glam::{Vec2, Vec3, vec3};
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
+use throng::mesh::{Aabb, Material};
+use throng::skeleton::Affine;
+use throng::standalone::{Begin, Context, Target, TargetDesc};
+use throng::{
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc,
+    InstanceId, Lighting, PassDesc, PassId, SkinningStage, Spawn, Threads, View,
+};
+
+use super::Result;
+use super::args::Look;
+use super::lens::{Lens, Modules};
+use super::playback::Playback;
+use super::settings::Settings;
+use super::shadow::ShadowImage;
+use super::subject::Subject;
+
+/// Number of frames in flight.
+pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
+const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
+const GROUND_COLOR: [f32; 4] = [0.20, 0.22, 0.25, 1.0];
+const SHADOW_TEXELS: u32 = 2048;
+/// Bits of the view masks.
+const PEOPLE: u32 = 1;
+const GROUND: u32 = 2;
+/// The part of the largest memory heap that instances may take.
+const MEMORY_SHARE: u64 = 2;
+
+/// The lighting of all views.
+pub(crate) fn lighting() -> Lighting {
+    Lighting {
+        sun_direction: vec3(0.45, 0.85, 0.6),
+        sun_color: Vec3::splat(1.05),
+        sky_color: vec3(0.42, 0.46, 0.54),
+        ground_color: vec3(0.24, 0.22, 0.20),
+    }
+}
+
+/// A picture to draw: its view, and the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shot {
+    pub(crate) view: View,
+    pub(crate) time_s: f64,
+    pub(crate) frame_index: u32,
+}
+
+/// Where the deformed vertices of the first instance are, for reading them back.
+#[derive(Clone, Debug)]
+pub(crate) struct Deformed {
+    pub(crate) buffer: vk::Buffer,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// For each primitive, the offset of its positions in bytes, and the number of vertices.
+    pub(crate) positions: Vec<(u64, u32)>,
+}
+
+/// CPU milliseconds of a frame by stage, and GPU milliseconds by scope.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) cpu: Vec<(&'static str, f64)>,
+    pub(crate) gpu: Vec<(&'static str, f64)>,
+}
+
+/// Everything on the device that is not a panel.
+pub(crate) struct Scene {
+    crowd: Crowd,
+    passes: Option<Passes>,
+    shadow: Option<ShadowImage>,
+    lens: Option<Lens>,
+    modules: Modules,
+    ground: Option<(CharacterId, InstanceId)>,
+    character: Option<CharacterId>,
+    ids: Vec<InstanceId>,
+    target: Target,
+    /// The box around all instances.
+    pub(crate) bounds: Aabb,
+    pub(crate) events: Vec<AnimationEvent<InstanceId>>,
+    pub(crate) times: Times,
+    pub(crate) stats: throng::Stats,
+    pub(crate) deformed: Option<Deformed>,
+}
+
+#[derive(Clone, Copy)]
+struct Passes {
+    picture: PassId,
+    shadow: PassId,
+}
+
+impl Scene {
+    pub(crate) fn new(
+        context: &mut Context,
+        extent: vk::Extent2D,
+        multisampled: bool,
+    ) -> Result<Self> {
+        let target = new_target(context, extent, multisampled)?;
+        let desc = CrowdDesc {
+            frames_in_flight: FRAMES_IN_FLIGHT,
+            capacity: Capacity {
+                instances: 2,
+                palette_entries: 1,
+                ..Capacity::default()
+            },
+            threads: Threads::Rayon,
+            profile: context.timestamp_bits > 0,
+            ..CrowdDesc::default()
+        };
+        let made = Modules::built().and_then(|modules| {
+            let (gpu, mut allocator) = context.parts();
+            // SAFETY: the handles belong to the context, which outlives the crowd and has enabled
+            // what throng requires.
+            let crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }?;
+            Ok((modules, crowd))
+        });
+        let (modules, crowd) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                target.destroy(context);
+                return Err(error);
+            }
+        };
+        let mut scene = Self {
+            crowd,
+            passes: None,
+            shadow: None,
+            lens: None,
+            modules,
+            ground: None,
+            character: None,
+            ids: Vec::new(),
+            target,
+            bounds: Aabb {
+                min: Vec3::splat(-1.0),
+                max: Vec3::ONE,
+            },
+            events: Vec::new(),
+            times: Times::default(),
+            stats: throng::Stats::default(),
+            deformed: None,
+        };
+        match scene.create_passes() {
+            Ok(()) => Ok(scene),
+            Err(error) => {
+                scene.destroy(context)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn create_passes(&mut self) -> Result<()> {
+        let formats = self.target.formats();
+        let picture = PassDesc {
+            color_formats: &[formats.color],
+            depth_format: DEPTH,
+            samples: formats.samples,
+            reversed_z: true,
+            shadow_map: self.shadow.is_some(),
+            ..PassDesc::default()
+        };
+        // SAFETY: the formats are the target's, which is on the same device.
+        self.passes = Some(unsafe {
+            Passes {
+                picture: self.crowd.create_pass(&picture)?,
+                shadow: self.crowd.create_pass(&ShadowImage::pass_desc())?,
+            }
+        });
+        Ok(())
+    }
+
+    pub(crate) fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
+    /// The crowd and its instances, for changing what they play.
+    pub(crate) fn world(&mut self) -> (&mut Crowd, &[InstanceId]) {
+        (&mut self.crowd, &self.ids)
+    }
+
+    /// The first instance, whose pose the overlays show.
+    pub(crate) fn first(&self) -> Option<InstanceId> {
+        self.ids.first().copied()
+    }
+
+    pub(crate) fn instances(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The image that holds the picture, and its view.
+    pub(crate) fn picture(&self) -> (vk::Image, vk::ImageView) {
+        self.target.color()
+    }
+
+    /// Shows this character, with the instances and the skinning of the settings.
+    ///
+    /// The device is idle afterwards.
+    pub(crate) fn show(
+        &mut self,
+        context: &mut Context,
+        subject: &Subject,
+        settings: &Settings,
+        playback: &Playback,
+    ) -> Result<()> {
+        let character = &subject.character;
+        let desc = CharacterDesc {
+            method: settings.method,
+            cpu_skinning: settings.stage == SkinningStage::Cpu,
+        };
+        let load = CharacterLoad {
+            character,
+            desc,
+            instances: settings.instances,
+            skin: settings.stage,
+        };
+        check_memory(context, &load)?;
+        context.wait_idle()?;
+        self.clear()?;
+        let allocator = &mut context.allocator();
+        let added = self.crowd.add_character_with(allocator, character, &desc)?;
+        self.character = Some(added);
+        let count = settings.instances;
+        // The ground may need a place, too.
+        self.crowd
+            .reserve_for(allocator, &[(added, count + 1)], settings.stage)?;
+        let places = places(subject.bounds, count);
+        self.bounds = around(subject.bounds, &places);
+        for at in &places {
+            let spawn = Spawn {
+                world_from_model: Affine::from_translation(vec3(at.x, 0.0, at.y)),
+                skin: settings.stage,
+                ..Spawn::default()
+            };
+            let id = self.crowd.spawn(added, &spawn)?;
+            self.ids.push(id);
+            self.crowd.set_view_mask(id, PEOPLE)?;
+            self.crowd.set_root_motion(id, RootMotionMode::Ignore)?;
+        }
+        self.surround(context)?;
+        let formats = self.target.formats();
+        let modules = &self.modules;
+        self.lens = Some(Lens::new(
+            context,
+            &self.crowd,
+            character,
+            formats,
+            modules,
+        )?);
+        playback.apply(self.world())?;
+        Ok(())
+    }
+
+    /// Removes the instances and the character. The device must be idle.
+    fn clear(&mut self) -> Result<()> {
+        self.deformed = None;
+        for id in self.ids.drain(..) {
+            self.crowd.despawn(id)?;
+        }
+        if let Some((character, id)) = self.ground.take() {
+            self.crowd.despawn(id)?;
+            self.crowd.remove_character(character)?;
+        }
+        if let Some(character) = self.character.take() {
+            self.crowd.remove_character(character)?;
+        }
+        Ok(())
+    }
+
+    /// Creates the ground and the shadow map for the present bounds. The device is idle.
+    fn surround(&mut self, context: &mut Context) -> Result<()> {
+        let (low, high) = (self.bounds.min, self.bounds.max);
+        let height = (high.y - low.y).max(1e-3);
+        let reach = 4.0 * height.max(high.x - low.x).max(high.z - low.z);
+        let thin = 0.002 * height;
+        let middle = self.bounds.center().with_y(low.y - thin);
+        let block = RawPrimitive::cuboid(vec3(2.0 * reach, thin, 2.0 * reach)).translated(middle);
+        let matt = Material {
+            metallic: 0.0,
+            roughness: 0.9,
+            ..Material::flat(GROUND_COLOR)
+        };
+        let raw = RawCharacter::rigid("ground", vec![block], vec![matt]);
+        let ground = raw.build(&ImportOptions::default())?.character;
+        let allocator = &mut context.allocator();
+        let character = self.crowd.add_character(allocator, &ground)?;
+        self.crowd
+            .reserve_for(allocator, &[(character, 1)], SkinningStage::Vertex)?;
+        let id = self.crowd.spawn(character, &Spawn::default())?;
+        self.ground = Some((character, id));
+        self.crowd.set_view_mask(id, GROUND)?;
+        if let Some(shadow) = self.shadow.take() {
+            shadow.destroy(context);
+        }
+        let margin = 0.3 * height;
+        let corner = |x, z| vec3(x, low.y, z);
+        let rim = [
+            corner(low.x - margin, low.z - margin),
+            corner(low.x - margin, high.z + margin),
+            corner(high.x + margin, low.z - margin),
+            corner(high.x + margin, high.z + margin),
+        ];
+        let edge = SHADOW_TEXELS;
+        let shadow = ShadowImage::new(context, edge, (&rim, 1.3 * height), &lighting())?;
+        let map = self.shadow.insert(shadow).map();
+        // SAFETY: the device is idle, and the image outlives the crowd's frames: it is destroyed
+        // only when the device is idle and another map is set.
+        unsafe { self.crowd.set_shadow_map(&map)? };
+        self.renew_passes()
+    }
+
+    /// Creates the passes again, for the present target.
+    fn renew_passes(&mut self) -> Result<()> {
+        let old = self.passes.take();
+        if let Some(Passes { picture, shadow }) = old {
+            self.crowd.remove_pass(picture)?;
+            self.crowd.remove_pass(shadow)?;
+        }
+        self.create_passes()
+    }
+
+    /// Gives the picture another size or number of samples. Returns true if the image is another.
+    ///
+    /// The device is idle then.
+    pub(crate) fn resize(
+        &mut self,
+        context: &mut Context,
+        extent: vk::Extent2D,
+        multisampled: bool,
+        character: Option<&Character>,
+    ) -> Result<bool> {
+        let is_multisampled = self.target.formats().samples != vk::SampleCountFlags::TYPE_1;
+        if self.target.extent() == extent && is_multisampled == multisampled {
+            return Ok(false);
+        }
+        context.wait_idle()?;
+        let target = new_target(context, extent, multisampled)?;
+        std::mem::replace(&mut self.target, target).destroy(context);
+        if is_multisampled != multisampled {
+            self.renew_passes()?;
+            if let Some(lens) = self.lens.take() {
+                lens.destroy(context);
+            }
+            if let Some(character) = character {
+                let formats = self.target.formats();
+                let (crowd, modules) = (&self.crowd, &self.modules);
+                self.lens = Some(Lens::new(context, crowd, character, formats, modules)?);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The size of the picture.
+    pub(crate) fn extent(&self) -> vk::Extent2D {
+        self.target.extent()
+    }
+
+    /// Records the picture. It is then in the layout for sampling in fragment shaders.
+    ///
+    /// # Safety
+    /// - `cmd` is recording, outside of rendering, and is submitted next.
+    /// - The last work of the frame index has ended.
+    pub(crate) unsafe fn record(
+        &mut self,
+        context: &mut Context,
+        cmd: vk::CommandBuffer,
+        shot: &Shot,
+        settings: &Settings,
+    ) -> Result<()> {
+        let (gpu, mut allocator) = context.parts();
+        let device = gpu.device;
+        let (Some(passes), Some(shadow)) = (self.passes, &self.shadow) else {
+            // Nothing is loaded.
+            // SAFETY: as the caller guarantees.
+            unsafe { self.record_empty(device, cmd) };
+            return Ok(());
+        };
+        let cast = settings.shadow.then(|| shadow.shadow());
+        let people = View {
+            mask: PEOPLE,
+            shadow: cast,
+            ..shot.view
+        };
+        let ground = View {
+            mask: GROUND,
+            ..people
+        };
+        let from_sun = View {
+            mask: PEOPLE,
+            ..shadow.view()
+        };
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let begun = self
+                .crowd
+                .begin_frame(&mut allocator, shot.frame_index, shot.time_s);
+            let mut frame = begun?;
+            self.events.clear();
+            self.events.extend(frame.events());
+            let views = frame.record_prepare(cmd, &[people, ground, from_sun])?;
+            if settings.shadow {
+                shadow.begin(device, cmd);
+                frame.record_draw(cmd, views[2], passes.shadow)?;
+                shadow.end(device, cmd);
+            }
+            self.target.begin(device, cmd, &begin());
+            match (settings.look, &self.lens, self.character) {
+                (Look::Shaded, ..) | (_, None, _) | (_, _, None) => {
+                    frame.record_draw(cmd, views[0], passes.picture)?;
+                }
+                (look, Some(lens), Some(character)) => {
+                    let joint = settings.joint.map_or(u32::MAX, |joint| joint.0.into());
+                    lens.record((device, cmd), (&frame, views[0]), character, (look, joint))?;
+                }
+            }
+            if settings.ground {
+                frame.record_draw(cmd, views[1], passes.picture)?;
+            }
+            self.target.end(device, cmd);
+            sampled(device, cmd, self.target.color().0);
+            self.stats = frame.stats();
+            self.times = times(&self.stats, frame.crowd());
+            self.deformed = self.ids.first().and_then(|id| deformed(&frame, *id));
+        }
+        Ok(())
+    }
+
+    unsafe fn record_empty(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+        // SAFETY: the caller guarantees that `cmd` is recording, outside of rendering.
+        unsafe {
+            self.target.begin(device, cmd, &begin());
+            self.target.end(device, cmd);
+            sampled(device, cmd, self.target.color().0);
+        }
+    }
+
+    /// Waits for the device, and destroys everything.
+    pub(crate) fn destroy(self, context: &mut Context) -> Result<()> {
+        let idle = context.wait_idle();
+        // SAFETY: the device is idle, or lost.
+        unsafe { self.crowd.destroy(&mut context.allocator()) };
+        if let Some(lens) = self.lens {
+            lens.destroy(context);
+        }
+        if let Some(shadow) = self.shadow {
+            shadow.destroy(context);
+        }
+        self.target.destroy(context);
+        Ok(idle?)
+    }
+}
+
+fn begin() -> Begin {
+    Begin {
+        color: BACKGROUND,
+        ..Begin::default()
+    }
+}
+
+fn new_target(
+    context: &mut Context,
+    extent: vk::Extent2D,
+    multisampled: bool,
+) -> throng::standalone::Result<Target> {
+    let samples = if multisampled {
+        vk::SampleCountFlags::TYPE_4
+    } else {
+        vk::SampleCountFlags::TYPE_1
+    };
+    let desc = TargetDesc {
+        name: "picture",
+        extent,
+        depth_format: Some(DEPTH),
+        samples,
+        color_usage: vk::ImageUsageFlags::SAMPLED,
+        ..TargetDesc::default()
+    };
+    Target::new(context, &desc)
+}
+
+/// Makes the picture readable for the fragment shader that draws it between the panels.
+unsafe fn sampled(device: &ash::Device, cmd: vk::CommandBuffer, image: vk::Image) {
+    let barriers = [vk::ImageMemoryBarrier2::default()
+        .image(image)
+        .subresource_range(vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        })
+        .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+        .dst_stage_mask(vk::PipelineStageFlags2::FRAGMENT_SHADER)
+        .dst_access_mask(vk::AccessFlags2::SHADER_SAMPLED_READ)
+        .old_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+        .new_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
+    let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
+    // SAFETY: the caller's command buffer is recording, outside of rendering.
+    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
+}
+
+fn times(stats: &throng::Stats, crowd: &Crowd) -> Times {
+    let rest_ms = (stats.prepare_ms - stats.animate_ms - stats.skin_ms).max(0.0);
+    Times {
+        cpu: vec![
+            ("update", stats.update_ms),
+            ("animate", stats.animate_ms),
+            ("skin", stats.skin_ms),
+            ("prepare", rest_ms),
+        ],
+        gpu: crowd
+            .gpu_times()
+            .iter()
+            .map(|scope| (scope.name, scope.ms))
+            .collect(),
+    }
+}
+
+/// The deformed vertices of an instance, unless the vertex shader deforms them.
+fn deformed(frame: &throng::Frame<'_>, id: InstanceId) -> Option<Deformed> {
+    let skinned = frame.skinned(id).ok()?;
+    let positions = skinned
+        .primitives()
+        .map(|part| (part.positions, part.vertex_count));
+    Some(Deformed {
+        buffer: skinned.buffer,
+        offset: skinned.offset,
+        size: skinned.size,
+        positions: positions.collect(),
+    })
+}
+
+/// The places of the instances: the first in the middle, the others around it.
+fn places(bounds: Aabb, count: u32) -> Vec<Vec2> {
+    let size = bounds.size();
+    let spacing = 1.15 * size.x.max(size.z).max(0.35 * size.y);
+    let edge = (f64::from(count)).sqrt().ceil() as i32;
+    let low = -(edge / 2);
+    let cell = |index: i32| vec2(low + index % edge, low + index / edge);
+    let cells = (0..edge * edge).map(cell);
+    let mut places: Vec<Vec2> = cells.map(|cell| cell * spacing).collect();
+    places.sort_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
+    places.truncate(count as usize);
+    places
+}
+
+fn vec2(x: i32, y: i32) -> Vec2 {
+    Vec2::new(x as f32, y as f32)
+}
+
+/// The box around a character at all these places.
+fn around(bounds: Aabb, places: &[Vec2]) -> Aabb {
+    let moved = places.iter().map(|at| Aabb {
+        min: bounds.min + vec3(at.x, 0.0, at.y),
+        max: bounds.max + vec3(at.x, 0.0, at.y),
+    });
+    moved.reduce(Aabb::union).unwrap_or(bounds)
+}
+
+/// Fails if the instances need more than half of the device's largest heap.
+fn check_memory(context: &Context, load: &CharacterLoad<'_>) -> Result<()> {
+    let capacity = Capacity::for_characters(&[*load], 3)?;
+    let frames = u64::from(FRAMES_IN_FLIGHT);
+    let palettes = u64::from(capacity.palette_entries) * 48 * (frames + 1);
+    let skinned = u64::from(capacity.skinned_words) * 4;
+    let by_cpu = u64::from(capacity.cpu_skinned_words) * 4 * frames;
+    let needed = palettes + skinned + by_cpu;
+    // SAFETY: the physical device belongs to this instance.
+    let memory = unsafe {
+        context
+            .instance
+            .get_physical_device_memory_properties(context.physical_device)
+    };
+    let heaps = memory.memory_heaps_as_slice().iter();
+    let largest = heaps.map(|heap| heap.size).max().unwrap_or(0);
+    if needed > largest / MEMORY_SHARE {
+        let (needed, most) = (needed >> 20, (largest / MEMORY_SHARE) >> 20);
+        let instances = load.instances;
+        let text = format!(
+            "{instances} instances in this stage take {needed} MiB, and at most {most} MiB are used"
+        );
+        return Err(text.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The settings that panels and keys change.
+
+use throng::SkinningStage;
+use throng::ids::JointId;
+use throng::palette::SkinningMethod;
+
+use super::args::{Args, Look, OverlayArg};
+
+/// What to draw over the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Overlays {
+    pub(crate) skeleton: bool,
+    pub(crate) names: bool,
+    pub(crate) axes: bool,
+    pub(crate) bounds: bool,
+    pub(crate) trail: bool,
+    pub(crate) sockets: bool,
+}
+
+/// How the character is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) look: Look,
+    pub(crate) overlays: Overlays,
+    /// The joint of the heat map. It is also marked in the overlay.
+    pub(crate) joint: Option<JointId>,
+    pub(crate) instances: u32,
+    pub(crate) stage: SkinningStage,
+    pub(crate) method: SkinningMethod,
+    pub(crate) ground: bool,
+    pub(crate) shadow: bool,
+    /// Edge of the picture relative to its place on the screen.
+    pub(crate) scale: f32,
+    pub(crate) multisampled: bool,
+    pub(crate) panels: bool,
+    pub(crate) help: bool,
+}
+
+impl Settings {
+    /// The settings of the command line. A slow device starts with a cheaper picture.
+    pub(crate) fn new(args: &Args, slow: bool) -> Self {
+        let has = |what| args.overlay.contains(&what);
+        Self {
+            look: args.view,
+            overlays: Overlays {
+                skeleton: has(OverlayArg::Skeleton),
+                names: has(OverlayArg::Names),
+                axes: has(OverlayArg::Axes),
+                bounds: has(OverlayArg::Bounds),
+                trail: has(OverlayArg::Trail),
+                sockets: has(OverlayArg::Sockets),
+            },
+            joint: None,
+            instances: args.instances,
+            stage: args.skin.into(),
+            method: args.method.into(),
+            ground: true,
+            shadow: true,
+            scale: if slow { 0.5 } else { 1.0 },
+            multisampled: !slow,
+            panels: args.panels || !args.is_headless(),
+            help: false,
+        }
+    }
+}
+
+impl Look {
+    /// All views, in the order of the key `v`.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Shaded, Self::Normals, Self::Weights, Self::Influences];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Shaded => "Shaded",
+            Self::Normals => "Normals",
+            Self::Weights => "Weights of a joint",
+            Self::Influences => "Influences",
+        }
+    }
+
+    /// The view after this one.
+    pub(crate) fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|look| *look == self);
+        Self::ALL[(at.unwrap_or(0) + 1) % Self::ALL.len()]
+    }
+}

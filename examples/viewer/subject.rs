@@ -1,0 +1,150 @@
+//! The file that is shown, imported on a thread of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+use std::time::Instant;
+
+use throng::builtin;
+use throng::character::Character;
+use throng::clip::ClipOptions;
+use throng::glam::Vec3;
+use throng::import::{self, ImportOptions, Imported};
+use throng::mesh::Aabb;
+
+/// The name of the character that is made by code.
+pub(crate) const BUILTIN: &str = "builtin";
+
+/// A request for a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Request {
+    pub(crate) path: PathBuf,
+    /// Files whose clips are added.
+    pub(crate) clips: Vec<PathBuf>,
+    pub(crate) packing: ClipOptions,
+}
+
+/// A character from a file.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    pub(crate) request: Request,
+    pub(crate) character: Character,
+    /// The repairs, one line for each kind.
+    pub(crate) repairs: Vec<String>,
+    /// Size of the file in bytes, 0 if it is made by code.
+    pub(crate) file_bytes: u64,
+    /// Time of the import in seconds.
+    pub(crate) import_s: f64,
+    /// The box around the rest pose, made larger if it is empty or flat.
+    pub(crate) bounds: Aabb,
+}
+
+impl Subject {
+    /// Imports the files of a request.
+    ///
+    /// # Errors
+    /// The message of the import, with the name of the file.
+    pub(crate) fn load(request: Request) -> Result<Self, String> {
+        let started = Instant::now();
+        let options = ImportOptions {
+            packing: request.packing.clone(),
+            ..ImportOptions::with_curves()
+        };
+        let imported = import(&request, &options).map_err(|error| error.to_string())?;
+        let repairs = imported.repair_summary();
+        let character = imported.character;
+        Ok(Self {
+            bounds: visible_bounds(&character),
+            file_bytes: std::fs::metadata(&request.path).map_or(0, |file| file.len()),
+            import_s: started.elapsed().as_secs_f64(),
+            request,
+            character,
+            repairs,
+        })
+    }
+
+    /// The name of the file.
+    pub(crate) fn name(&self) -> String {
+        file_name(&self.request.path)
+    }
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn import(request: &Request, options: &ImportOptions) -> throng::Result<Imported> {
+    let path = &request.path;
+    let mut imported = if path.as_os_str() == BUILTIN {
+        builtin::mannequin_with(options)?
+    } else {
+        import::file(path, options)?
+    };
+    for clips in &request.clips {
+        let added = import::add_clips_file(&imported.character, clips, options)?;
+        imported.character = added.character;
+        imported.repairs.extend(added.repairs);
+    }
+    Ok(imported)
+}
+
+/// The box that the camera shows.
+fn visible_bounds(character: &Character) -> Aabb {
+    let mut bounds = character.rest_bounds();
+    if bounds.is_empty() {
+        // A skeleton without a mesh: its joints.
+        let rest = character.skeleton().rest_pose();
+        let mut model = vec![throng::skeleton::Affine::IDENTITY; rest.len()];
+        if character.skeleton().model_pose(&rest, &mut model).is_ok() {
+            for joint in &model {
+                bounds = bounds.with_point(joint.translation.into());
+            }
+        }
+    }
+    if bounds.is_empty() {
+        bounds = Aabb {
+            min: Vec3::splat(-0.5),
+            max: Vec3::splat(0.5),
+        };
+    }
+    let least = Vec3::splat((bounds.size().max_element() * 0.01).max(1e-3));
+    Aabb {
+        min: bounds.min - least,
+        max: bounds.max + least,
+    }
+}
+
+/// Imports files without stopping the window.
+#[derive(Debug, Default)]
+pub(crate) struct Loader {
+    pending: Option<Receiver<Result<Subject, String>>>,
+    /// The file that is being imported.
+    pub(crate) file: Option<String>,
+}
+
+impl Loader {
+    /// Starts an import. The result of an earlier one that still runs is dropped.
+    pub(crate) fn start(&mut self, request: Request) {
+        let (send, receive) = channel();
+        self.file = Some(file_name(&request.path));
+        self.pending = Some(receive);
+        thread::spawn(move || {
+            // Nobody receives it if another import was started.
+            let _ = send.send(Subject::load(request));
+        });
+    }
+
+    /// The result of the import, once.
+    pub(crate) fn poll(&mut self) -> Option<Result<Subject, String>> {
+        let result = match self.pending.as_ref()?.try_recv() {
+            Ok(result) => result,
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => Err("the import ended without a result".into()),
+        };
+        self.pending = None;
+        self.file = None;
+        Some(result)
+    }
+}
