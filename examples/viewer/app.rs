@@ -132,6 +132,13 @@ impl App {
             closed: false,
         };
         app.egui.set_theme(egui::Theme::Dark);
+        if args.is_headless() {
+            // A picture has no time for movements of the panels.
+            app.egui.all_styles_mut(|style| {
+                style.animation_time = 0.0;
+                style.scroll_animation = egui::style::ScrollAnimation::none();
+            });
+        }
         let first = app.files[0].clone();
         let request = app.request(first, ClipOptions::default());
         app.loader.start(request);
@@ -153,6 +160,33 @@ impl App {
         }
         let request = self.request(path.to_owned(), ClipOptions::default());
         self.loader.start(request);
+    }
+
+    /// The state in one line, for the title of a window.
+    pub(crate) fn title(&self) -> String {
+        let (Some(subject), Some(playback)) = (&self.subject, &self.playback) else {
+            return "throng viewer".to_owned();
+        };
+        let character = &subject.character;
+        let clips = character.clips();
+        let clip = playback.clip().and_then(|clip| clips.get(clip.index()));
+        let plays = match playback.base() {
+            Base::RestPose => "rest pose",
+            Base::Clip(_) => clip.map_or("", throng::clip::Clip::name),
+            Base::BlendSpace(..) => "blend space",
+            Base::StateMachine => "state machine",
+        };
+        let state = if playback.playing { "playing" } else { "paused" };
+        let mode = if playback.looping { "loop" } else { "once" };
+        let view = self.settings.look.name();
+        let name = subject.name();
+        // The time would change too often for some window managers.
+        let at = if playback.playing {
+            String::new()
+        } else {
+            format!(" at {:.3} s", playback.clip_time_s(character))
+        };
+        format!("{name} | {plays} | {state}{at} | {mode} | {view}")
     }
 
     /// Shows a message until the user clears it.

@@ -274,7 +274,7 @@ impl Scene {
     fn surround(&mut self, context: &mut Context) -> Result<()> {
         let (low, high) = (self.bounds.min, self.bounds.max);
         let height = (high.y - low.y).max(1e-3);
-        let reach = 4.0 * height.max(high.x - low.x).max(high.z - low.z);
+        let reach = 60.0 * height.max(high.x - low.x).max(high.z - low.z);
         let thin = 0.002 * height;
         let middle = self.bounds.center().with_y(low.y - thin);
         let block = RawPrimitive::cuboid(vec3(2.0 * reach, thin, 2.0 * reach)).translated(middle);

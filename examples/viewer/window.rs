@@ -143,6 +143,7 @@ struct Stage {
     /// Size of the window according to its events. Asking a closed window for its size panics.
     extent: vk::Extent2D,
     hidden: bool,
+    title: String,
     input: egui_winit::State,
     app: App,
     frames: Frames,
@@ -192,6 +193,7 @@ impl Stage {
             window,
             extent: size,
             hidden: false,
+            title: String::new(),
             input,
             app,
             frames,
@@ -264,6 +266,11 @@ impl Stage {
             self.swapchain.present(context, image)?;
         }
         self.app.adapt(passed_s * 1e3);
+        let title = self.app.title();
+        if title != self.title {
+            self.window.set_title(&title);
+            self.title = title;
+        }
         Ok(())
     }
 

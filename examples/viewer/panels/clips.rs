@@ -1,12 +1,15 @@
 //! The list of clips, and the pads of blend spaces.
 
-use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use egui::{Color32, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
 use throng::glam::Vec2;
 use throng::ids::{BlendSpaceId, ClipId};
 use throng::motion::{BlendShape, BlendSpace};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
+
+/// Height of the list of clips, in points.
+const LIST_HEIGHT: f32 = 220.0;
 
 pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
@@ -17,30 +20,43 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         ui.add(egui::Slider::new(&mut playback.fade_s, 0.0..=2.0).suffix(" s"));
     });
     let base = playback.base();
-    if ui
-        .selectable_label(base == Base::RestPose, "Rest pose")
-        .clicked()
-    {
-        actions.push(Action::Play(Base::RestPose));
-    }
-    for (index, clip) in subject.character.clips().iter().enumerate() {
-        let own = Base::Clip(ClipId(index as u16));
-        let key = if index < 9 {
-            format!("{}  ", index + 1)
-        } else {
-            "    ".to_owned()
-        };
-        let name = if clip.name().is_empty() {
-            "(no name)"
-        } else {
-            clip.name()
-        };
-        let additive = if clip.is_additive() { ", additive" } else { "" };
-        let text = format!("{key}{name}  {:.2} s{additive}", clip.duration_s());
-        if ui.selectable_label(base == own, text).clicked() {
+    // The present clip is scrolled into view when it changes.
+    let id = ui.id().with("shown clip");
+    let shown: Option<Base> = ui.data(|data| data.get_temp(id));
+    let scroll = shown != Some(base);
+    ui.data_mut(|data| data.insert_temp(id, base));
+    let mut row = |ui: &mut Ui, own: Base, name: &str, right: String| {
+        let button = egui::Button::selectable(base == own, name)
+            .truncate()
+            .min_size(vec2(ui.available_width(), 0.0))
+            .right_text(right);
+        let response = ui.add(button).on_hover_text(name);
+        if scroll && base == own {
+            response.scroll_to_me(None);
+        }
+        if response.clicked() {
             actions.push(Action::Play(own));
         }
-    }
+    };
+    ScrollArea::vertical()
+        .max_height(LIST_HEIGHT)
+        .show(ui, |ui| {
+            row(ui, Base::RestPose, "Rest pose", String::new());
+            for (index, clip) in subject.character.clips().iter().enumerate() {
+                let key = match index {
+                    0..9 => format!("{}  ", index + 1),
+                    _ => String::new(),
+                };
+                let name = match clip.name() {
+                    "" => "(no name)",
+                    name => name,
+                };
+                let kind = if clip.is_additive() { "+" } else { "" };
+                let right = format!("{kind}{:.2} s", clip.duration_s());
+                let own = Base::Clip(ClipId(index as u16));
+                row(ui, own, &format!("{key}{name}"), right);
+            }
+        });
 }
 
 /// A pad for each blend space. A click plays it, and dragging moves the position.

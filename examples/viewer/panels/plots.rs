@@ -26,10 +26,10 @@ pub(super) fn show(ui: &mut Ui, app: &App) {
     }
     let stats = &app.scene.stats;
     ui.label(format!(
-        "{} instances, {} draws, {:.1} million triangles, {:.1} KiB written",
-        stats.instances,
+        "{} instances, {} draws, {:.1} thousand triangles, {:.1} KiB written",
+        app.scene.instances(),
         stats.draws,
-        stats.triangles as f64 / 1e6,
+        stats.triangles as f64 / 1e3,
         stats.upload_bytes as f64 / 1024.0
     ));
     ui.weak(&app.device);
