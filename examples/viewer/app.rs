@@ -78,6 +78,8 @@ pub(crate) struct App {
     /// The clip and the time to begin with.
     wanted: (Option<String>, Option<f64>),
     wanted_joint: Option<String>,
+    #[cfg(feature = "shaderc")]
+    watch: super::reload::Watch,
     /// True once the user or the viewer itself has chosen the size of the picture.
     adapted: bool,
     /// True if the user has asked to close the window.
@@ -128,6 +130,8 @@ impl App {
             device: format!("{} ({} {})", info.name, info.driver, info.driver_info),
             wanted: (args.clip.clone(), args.time),
             wanted_joint: args.joint.clone(),
+            #[cfg(feature = "shaderc")]
+            watch: super::reload::Watch::new(context.parts().0.enabled.descriptor_indexing),
             adapted: !slow,
             closed: false,
         };
@@ -176,7 +180,11 @@ impl App {
             Base::BlendSpace(..) => "blend space",
             Base::StateMachine => "state machine",
         };
-        let state = if playback.playing { "playing" } else { "paused" };
+        let state = if playback.playing {
+            "playing"
+        } else {
+            "paused"
+        };
         let mode = if playback.looping { "loop" } else { "once" };
         let view = self.settings.look.name();
         let name = subject.name();
@@ -213,7 +221,6 @@ impl App {
             Some(playback) if same_file => playback,
             _ => Playback::new(&subject.character),
         };
-        let clips = subject.character.clips();
         if let Some(name) = self.wanted.0.take() {
             let clip = subject.character.clip(&name)?;
             playback = Playback::playing(&subject.character, clip);
@@ -230,7 +237,6 @@ impl App {
                 .filter(|joint| same_file && joint.index() < subject.character.skeleton().len())
                 .or_else(|| overlay::heaviest(&subject.character)),
         };
-        let _ = clips;
         let shown = self
             .scene
             .show(context, &subject, &self.settings, &playback);
@@ -289,6 +295,8 @@ impl App {
                 self.tell(error);
             }
         }
+        #[cfg(feature = "shaderc")]
+        self.reload(context);
         if let (Some(playback), Some(subject)) = (&mut self.playback, &self.subject) {
             playback.advance(passed_s, &subject.character);
             let clip = playback.clip();
@@ -321,6 +329,23 @@ impl App {
         Ok(output)
     }
 
+    /// Uses the shaders that have changed. Faults become messages.
+    #[cfg(feature = "shaderc")]
+    fn reload(&mut self, context: &mut Context) {
+        let Some(result) = self.watch.poll() else {
+            return;
+        };
+        let character = self.subject.as_ref().map(|subject| &subject.character);
+        let used = match result {
+            Ok(changed) => self.scene.set_shaders(context, changed, character),
+            Err(error) => Err(error.into()),
+        };
+        match used {
+            Ok(()) => self.messages.clear(),
+            Err(error) => self.tell(error.to_string()),
+        }
+    }
+
     /// The size of the picture in texels.
     fn extent(&self, pixels_per_point: f32) -> vk::Extent2D {
         let size = self.picture.size() * pixels_per_point * self.settings.scale;
@@ -335,7 +360,7 @@ impl App {
     ///
     /// # Errors
     /// Those of the crate.
-    fn apply(&mut self, context: &mut Context, action: Action) -> Result<()> {
+    pub(crate) fn apply(&mut self, context: &mut Context, action: Action) -> Result<()> {
         match action {
             Action::Open(path) => self.open(&path),
             Action::Command(command) => self.command(command)?,
@@ -530,7 +555,7 @@ impl App {
     /// Those of the panels' renderer.
     pub(crate) fn paint(
         &mut self,
-        context: &Context,
+        context: &mut Context,
         output: FullOutput,
         frame_index: u32,
     ) -> Result<Painted> {

@@ -8,6 +8,8 @@ use throng::{Lighting, View};
 
 /// Vertical field of view in radians.
 const FOV: f32 = 0.7;
+/// Distance, relative to that at which the box just fits.
+const MARGIN: f32 = 1.1;
 /// Radians per point of the mouse.
 const ORBIT: f32 = 0.008;
 
@@ -49,9 +51,11 @@ impl Camera {
         self.pitch = (self.pitch + down * ORBIT).clamp(-1.5, 1.5);
     }
 
-    /// Moves sideways by points of the mouse. `height` is that of the picture, in points.
-    pub(crate) fn pan(&mut self, right: f32, down: f32, height: f32) {
-        let metres = 2.0 * self.distance() * (0.5 * FOV).tan() / height.max(1.0);
+    /// Moves sideways by points of the mouse. The size is that of the picture, in points.
+    pub(crate) fn pan(&mut self, right: f32, down: f32, (width, height): (f32, f32)) {
+        let height = height.max(1.0);
+        let distance = self.distance(width.max(1.0) / height);
+        let metres = 2.0 * distance * (0.5 * FOV).tan() / height;
         let forward = -self.direction();
         let side = forward.cross(Vec3::Y).normalize_or_zero();
         self.moved += (side.cross(forward) * down - side * right) * metres;
@@ -68,19 +72,29 @@ impl Camera {
         Vec3::new(cos * self.yaw.sin(), sin, cos * self.yaw.cos())
     }
 
-    fn radius(&self) -> f32 {
-        (0.5 * self.bounds.size().length()).max(1e-4)
-    }
-
-    fn distance(&self) -> f32 {
-        self.radius() / (0.5 * FOV).sin() * self.zoom
+    /// The distance of the eye from the target. All corners of the box are then visible, unless
+    /// the user has moved the camera.
+    fn distance(&self, aspect: f32) -> f32 {
+        let back = self.direction();
+        let right = Vec3::Y.cross(back).normalize_or(Vec3::X);
+        let up = back.cross(right);
+        let tangent = (0.5 * FOV).tan();
+        let half = 0.5 * self.bounds.size();
+        let corners = (0..8).map(|bits: u32| {
+            let sign = |bit: u32| if bits >> bit & 1 == 0 { -1.0 } else { 1.0 };
+            half * Vec3::new(sign(0), sign(1), sign(2))
+        });
+        let needed = corners.map(|corner| {
+            let beside = corner.dot(right).abs() / (tangent * aspect);
+            corner.dot(back) + (corner.dot(up).abs() / tangent).max(beside)
+        });
+        (needed.fold(1e-4, f32::max) * MARGIN) * self.zoom
     }
 
     /// The view of a picture of this size.
     pub(crate) fn view(&self, extent: vk::Extent2D, lighting: Lighting) -> View {
         let aspect = extent.width.max(1) as f32 / extent.height.max(1) as f32;
-        // A narrow picture needs more distance.
-        let distance = self.distance() / aspect.min(1.0);
+        let distance = self.distance(aspect);
         let target = self.bounds.center() + self.moved;
         let eye = target + self.direction() * distance;
         let near = (0.005 * distance).max(1e-4);

@@ -124,6 +124,24 @@ impl Studio<'_> {
         Ok(self.target.read_rgba(self.context)?)
     }
 
+    /// Does what a panel asks for.
+    ///
+    /// # Errors
+    /// The fault that a window would show as a message.
+    #[cfg(test)]
+    pub(crate) fn act(&mut self, action: super::app::Action) -> Result<()> {
+        self.app.apply(self.context, action)
+    }
+
+    /// Waits for the file that is being imported.
+    ///
+    /// # Errors
+    /// The fault that a window would show as a message.
+    #[cfg(test)]
+    pub(crate) fn load(&mut self) -> Result<()> {
+        self.app.wait(self.context)
+    }
+
     fn draw(&mut self) -> Result<()> {
         let extent = self.target.extent();
         let size = egui::vec2(extent.width as f32, extent.height as f32);

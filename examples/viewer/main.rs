@@ -26,6 +26,8 @@ pub(crate) mod panels;
 mod picture;
 pub(crate) mod playback;
 mod record;
+#[cfg(feature = "shaderc")]
+mod reload;
 pub(crate) mod scene;
 pub(crate) mod settings;
 #[path = "../common/shadow.rs"]
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<()> {
     if args.is_headless() {
         return headless::run(args);
     }

@@ -121,7 +121,7 @@ impl Painter {
     /// Textures that it no longer uses are freed when the same frame index begins again.
     pub(crate) fn update(
         &mut self,
-        context: &Context,
+        context: &mut Context,
         mut delta: egui::TexturesDelta,
         frame_index: u32,
     ) -> Result<()> {
@@ -131,6 +131,10 @@ impl Painter {
         let done = |(index, _): &mut (u32, TextureId)| *index == frame_index;
         for (_, id) in self.freed.extract_if(.., done) {
             renderer.free_texture(id)?;
+        }
+        if !delta.set.is_empty() {
+            // The renderer changes textures without waiting for the frames that sample them.
+            context.wait_idle()?;
         }
         let (queue, pool) = (context.queue, context.command_pool);
         for (id, changes) in delta.set.drain() {

@@ -10,7 +10,7 @@ use throng::skeleton::Affine;
 use throng::standalone::{Begin, Context, Target, TargetDesc};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc,
-    InstanceId, Lighting, PassDesc, PassId, SkinningStage, Spawn, Threads, View,
+    InstanceId, Lighting, MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Threads, View,
 };
 
 use super::Result;
@@ -75,6 +75,8 @@ pub(crate) struct Scene {
     shadow: Option<ShadowImage>,
     lens: Option<Lens>,
     modules: Modules,
+    /// The fragment shader of the shaded view, if it is not the built-in one.
+    shading: Option<Vec<u32>>,
     ground: Option<(CharacterId, InstanceId)>,
     character: Option<CharacterId>,
     ids: Vec<InstanceId>,
@@ -94,6 +96,10 @@ struct Passes {
 }
 
 impl Scene {
+    /// Creates an empty scene with a picture of this size.
+    ///
+    /// # Errors
+    /// Those of the device.
     pub(crate) fn new(
         context: &mut Context,
         extent: vk::Extent2D,
@@ -131,6 +137,7 @@ impl Scene {
             shadow: None,
             lens: None,
             modules,
+            shading: None,
             ground: None,
             character: None,
             ids: Vec::new(),
@@ -155,12 +162,18 @@ impl Scene {
 
     fn create_passes(&mut self) -> Result<()> {
         let formats = self.target.formats();
+        let material = self.shading.as_ref().map(|words| MaterialDesc {
+            fragment_spirv: words,
+            set_layouts: &[],
+            push_bytes: 0,
+        });
         let picture = PassDesc {
             color_formats: &[formats.color],
             depth_format: DEPTH,
             samples: formats.samples,
             reversed_z: true,
-            shadow_map: self.shadow.is_some(),
+            shadow_map: self.shadow.is_some() && material.is_none(),
+            material,
             ..PassDesc::default()
         };
         // SAFETY: the formats are the target's, which is on the same device.
@@ -241,15 +254,7 @@ impl Scene {
             self.crowd.set_root_motion(id, RootMotionMode::Ignore)?;
         }
         self.surround(context)?;
-        let formats = self.target.formats();
-        let modules = &self.modules;
-        self.lens = Some(Lens::new(
-            context,
-            &self.crowd,
-            character,
-            formats,
-            modules,
-        )?);
+        self.renew_lens(context, Some(character))?;
         playback.apply(self.world())?;
         Ok(())
     }
@@ -322,6 +327,34 @@ impl Scene {
         self.create_passes()
     }
 
+    /// Uses other shaders from now on.
+    #[cfg(feature = "shaderc")]
+    pub(crate) fn set_shaders(
+        &mut self,
+        context: &mut Context,
+        changed: super::reload::Changed,
+        character: Option<&Character>,
+    ) -> Result<()> {
+        context.wait_idle()?;
+        self.modules = changed.lens;
+        self.shading = Some(changed.shading);
+        self.renew_passes()?;
+        self.renew_lens(context, character)
+    }
+
+    /// Creates the lens again. The device must be idle.
+    fn renew_lens(&mut self, context: &mut Context, character: Option<&Character>) -> Result<()> {
+        if let Some(lens) = self.lens.take() {
+            lens.destroy(context);
+        }
+        if let Some(character) = character {
+            let formats = self.target.formats();
+            let (crowd, modules) = (&self.crowd, &self.modules);
+            self.lens = Some(Lens::new(context, crowd, character, formats, modules)?);
+        }
+        Ok(())
+    }
+
     /// Gives the picture another size or number of samples. Returns true if the image is another.
     ///
     /// The device is idle then.
@@ -341,14 +374,7 @@ impl Scene {
         std::mem::replace(&mut self.target, target).destroy(context);
         if is_multisampled != multisampled {
             self.renew_passes()?;
-            if let Some(lens) = self.lens.take() {
-                lens.destroy(context);
-            }
-            if let Some(character) = character {
-                let formats = self.target.formats();
-                let (crowd, modules) = (&self.crowd, &self.modules);
-                self.lens = Some(Lens::new(context, crowd, character, formats, modules)?);
-            }
+            self.renew_lens(context, character)?;
         }
         Ok(true)
     }

@@ -11,6 +11,7 @@ use throng::standalone::{
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
+use winit::error::EventLoopError;
 use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::window::{Window, WindowAttributes, WindowId};
@@ -36,7 +37,7 @@ const LONGEST_S: f64 = 0.25;
 pub(crate) fn run(args: &Args) -> Result<()> {
     let advice = "use --screenshot or --record to draw without a window";
     // winit panics if one of the X libraries is missing.
-    let event_loop = match catch_unwind(EventLoop::new) {
+    let event_loop = match catch_unwind(event_loop) {
         Ok(Ok(event_loop)) => event_loop,
         Ok(Err(error)) => return Err(format!("no window: {error}: {advice}").into()),
         Err(_) => {
@@ -61,6 +62,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     shell
         .messages
         .map_or(Ok(()), |messages| check_validation(&messages))
+}
+
+fn event_loop() -> Result<EventLoop<()>, EventLoopError> {
+    let mut builder = EventLoop::builder();
+    #[cfg(all(test, target_os = "linux"))]
+    {
+        use winit::platform::wayland::EventLoopBuilderExtWayland;
+        use winit::platform::x11::EventLoopBuilderExtX11;
+        // Tests do not run on the main thread.
+        EventLoopBuilderExtX11::with_any_thread(&mut builder, true);
+        EventLoopBuilderExtWayland::with_any_thread(&mut builder, true);
+    }
+    builder.build()
 }
 
 struct Shell<'a> {

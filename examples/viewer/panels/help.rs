@@ -10,6 +10,7 @@ pub(super) fn show(ui: &Ui, app: &mut App) {
         .open(&mut app.settings.help)
         .collapsible(false)
         .resizable(false)
+        .min_width(430.0)
         .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0])
         .show(ui.ctx(), |ui| {
             ui.monospace(KEYS);

@@ -73,12 +73,18 @@ fn top(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
 }
 
 fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
+    let set = app
+        .subject
+        .as_ref()
+        .map(|subject| subject.character.animations());
+    let spaces = set.is_some_and(|set| !set.blend_spaces().is_empty());
+    let machine = set.is_some_and(|set| set.state_machine().is_some());
     section(ui, "Clips", true, |ui| clips::show(ui, app, actions));
     section(ui, "Layers", true, |ui| layers::show(ui, app, actions));
-    section(ui, "Blend spaces", false, |ui| {
+    section(ui, "Blend spaces", spaces, |ui| {
         clips::blend_spaces(ui, app, actions)
     });
-    section(ui, "State machine", false, |ui| {
+    section(ui, "State machine", machine, |ui| {
         machine::show(ui, app, actions)
     });
     section(ui, "Morph weights", false, |ui| {

@@ -62,7 +62,8 @@ fn mouse(ui: &mut Ui, rect: Rect, app: &mut App) -> Option<egui::Pos2> {
     } else if response.dragged_by(PointerButton::Secondary)
         || response.dragged_by(PointerButton::Middle)
     {
-        app.camera.pan(moved.x, moved.y, rect.height());
+        app.camera
+            .pan(moved.x, moved.y, (rect.width(), rect.height()));
     }
     if response.hovered() {
         let scrolled = ui.input(|input| input.smooth_scroll_delta().y);

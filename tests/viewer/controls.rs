@@ -1,0 +1,254 @@
+//! What the panels and keys do, without a window.
+
+use super::viewer::app::Action;
+use super::viewer::headless::{Studio, with_studio};
+use super::viewer::keys::{Command, command};
+use super::viewer::playback::Base;
+use super::{animated, args, file};
+use throng::SkinningStage;
+use throng::glam::Vec2;
+use throng::ids::{BlendSpaceId, ClipId, MaskId};
+use throng::palette::SkinningMethod;
+use throng::state_machine::Value;
+use winit::keyboard::{Key, NamedKey, SmolStr};
+
+/// Runs a test with the animated character, and fails for any message of the validation layer.
+fn with(more: &[&str], test: impl FnOnce(&mut Studio<'_>)) {
+    let path = animated();
+    let path = path.to_string_lossy();
+    let mut all = vec![&*path];
+    all.extend(more);
+    let ran = with_studio(&args(&all), |studio| {
+        test(studio);
+        Ok(())
+    });
+    let (_, messages) = ran.expect("a viewer");
+    assert!(messages.is_empty(), "{}", messages.report());
+}
+
+fn clip_time_s(studio: &Studio<'_>) -> f64 {
+    let (playback, subject) = (studio.app.playback.as_ref(), studio.app.subject.as_ref());
+    let character = &subject.expect("a file").character;
+    playback.expect("a clip").clip_time_s(character)
+}
+
+#[test]
+fn keys_have_commands() {
+    let text = |text: &str| command(&Key::Character(SmolStr::new(text)));
+    assert_eq!(text(","), Some(Command::Step(-1)));
+    assert_eq!(text("."), Some(Command::Step(1)));
+    assert_eq!(text("l"), Some(Command::ToggleLoop));
+    assert_eq!(text("1"), Some(Command::Clip(0)));
+    assert_eq!(text("9"), Some(Command::Clip(8)));
+    assert_eq!(text("0"), None);
+    assert_eq!(text("10"), None);
+    let space = command(&Key::Named(NamedKey::Space));
+    assert_eq!(space, Some(Command::PlayOrPause));
+}
+
+#[test]
+fn steps_by_frames_around_the_loop_and_stops_at_the_end() {
+    with(&["--clip", "Run", "--time", "0"], |studio| {
+        let subject = studio.app.subject.as_ref().expect("a file");
+        let run = subject.character.clip("Run").expect("a clip");
+        let clip = &subject.character.clips()[run.index()];
+        let (rate_hz, duration_s) = (clip.report().rate_hz, clip.duration_s());
+        let frames = (duration_s * rate_hz).round();
+        for _ in 0..3 {
+            studio.app.command(Command::Step(1)).expect("a step");
+        }
+        assert!((clip_time_s(studio) - 3.0 / rate_hz).abs() < 1e-9);
+        for _ in 0..4 {
+            studio.app.command(Command::Step(-1)).expect("a step");
+        }
+        assert!((clip_time_s(studio) - (frames - 1.0) / rate_hz).abs() < 1e-9);
+        // Without the loop, it ends at the last frame.
+        studio.app.command(Command::ToggleLoop).expect("no loop");
+        for _ in 0..3 {
+            studio.app.command(Command::Step(1)).expect("a step");
+        }
+        assert!((clip_time_s(studio) - duration_s).abs() < 1e-9);
+        studio.app.command(Command::PlayOrPause).expect("play");
+        let playback = studio.app.playback.as_ref().expect("a clip");
+        assert!(playback.playing, "it plays from the start again");
+        assert_eq!(clip_time_s(studio), 0.0);
+    });
+}
+
+#[test]
+fn every_stage_and_method_draws_and_is_close_to_the_reference() {
+    with(&["--clip", "Run", "--time", "0.2"], |studio| {
+        for stage in [
+            SkinningStage::Vertex,
+            SkinningStage::Compute,
+            SkinningStage::Cpu,
+        ] {
+            for method in [
+                SkinningMethod::Linear,
+                SkinningMethod::DualQuat,
+                SkinningMethod::QuatOffset,
+            ] {
+                studio.app.settings.stage = stage;
+                studio.app.settings.method = method;
+                studio.act(Action::Rebuild).expect("instances");
+                studio.shoot().expect("a picture");
+                studio.act(Action::Measure).expect("a measurement");
+                let measured = studio.app.accuracy.expect("figures");
+                assert_eq!(measured.device_mm.is_some(), stage != SkinningStage::Vertex);
+                // Rounding only: the GPU and the SIMD code sum in another order than plain code.
+                assert!(measured.device_mm.unwrap_or(0.0) < 1e-3, "{measured:?}");
+                // The default bound of packing is 0.1 mm at 3 cm from the joints. Vertices are
+                // further away.
+                assert!(measured.clip_mm.expect("one clip") < 0.5, "{measured:?}");
+                match method {
+                    SkinningMethod::Linear => assert_eq!(measured.method_mm, 0.0),
+                    // These blend rotations in another way, so bent limbs differ by up to
+                    // centimetres.
+                    _ => assert!(measured.method_mm < 50.0, "{measured:?}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn instances_change_and_too_many_are_refused_without_harm() {
+    with(&["--time", "0.2"], |studio| {
+        for count in [50, 3, 200, 1] {
+            studio.app.settings.instances = count;
+            studio.act(Action::Rebuild).expect("instances");
+            studio.shoot().expect("a picture");
+            assert_eq!(studio.app.scene.instances(), count as usize);
+        }
+        // 10,000 characters that the CPU skins take more memory than any lavapipe offers, or the
+        // crowd can address.
+        studio.app.settings.instances = 10_000_000;
+        studio.app.settings.stage = SkinningStage::Cpu;
+        let error = studio.act(Action::Rebuild).unwrap_err().to_string();
+        assert!(!error.is_empty());
+        assert_eq!(studio.app.scene.instances(), 1);
+        studio.shoot().expect("a picture");
+    });
+}
+
+#[test]
+fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
+    with(&["--clip", "Walk", "--time", "0.2"], |studio| {
+        let before = studio.shoot().expect("a picture");
+        let wave = {
+            let character = &studio.app.subject.as_ref().expect("a file").character;
+            assert!(!character.animations().masks().is_empty());
+            character.clip("Wave").expect("a clip")
+        };
+        studio.act(Action::AddLayer(wave)).expect("a layer");
+        studio.app.playback.as_mut().expect("a clip").seek(0.9);
+        let waving = studio.shoot().expect("a picture");
+        assert_ne!(waving, before);
+        let mut layer = studio.app.playback.as_ref().expect("a clip").layers[0];
+        layer.mask = Some(MaskId(0));
+        layer.weight = 0.5;
+        studio.act(Action::SetLayer(0, layer)).expect("a layer");
+        assert_ne!(studio.shoot().expect("a picture"), waving);
+        studio.act(Action::RemoveLayer).expect("no layer");
+        let space = Base::BlendSpace(BlendSpaceId(0), Vec2::new(0.5, 0.0));
+        studio.act(Action::Play(space)).expect("a blend space");
+        studio.shoot().expect("a picture");
+        let space = Base::BlendSpace(BlendSpaceId(0), Vec2::new(1.5, 0.0));
+        studio.act(Action::Play(space)).expect("another position");
+        studio.shoot().expect("a picture");
+        studio
+            .act(Action::Play(Base::StateMachine))
+            .expect("a state machine");
+        studio.shoot().expect("a picture");
+        let parameters: Vec<_> = {
+            let character = &studio.app.subject.as_ref().expect("a file").character;
+            let machine = character.animations().state_machine().expect("a machine");
+            assert!(machine.states(0).count() > 1);
+            assert!(machine.transitions(0).count() > 1);
+            machine.parameters().map(|(id, _, _)| id).collect()
+        };
+        let id = studio.app.scene.first().expect("an instance");
+        for parameter in parameters {
+            let value = studio.app.scene.crowd().parameter(id, parameter);
+            let value = match value.expect("a value") {
+                Value::Float(_) => Value::Float(1.0),
+                Value::Trigger(_) => Value::Trigger(true),
+                other => other,
+            };
+            studio
+                .act(Action::Parameter(parameter, value))
+                .expect("a value");
+        }
+        studio.shoot().expect("a picture");
+        studio
+            .act(Action::Play(Base::Clip(ClipId(0))))
+            .expect("a clip");
+        studio.shoot().expect("a picture");
+    });
+}
+
+#[test]
+fn faults_are_messages_and_the_old_file_stays() {
+    with(&[], |studio| {
+        let broken = file("broken.glb");
+        std::fs::write(&broken, b"glTF and nothing else").expect("a file");
+        for (path, said) in [
+            (broken, "broken.glb"),
+            (file("missing.glb"), "missing.glb"),
+            (std::env::temp_dir(), "directory"),
+        ] {
+            studio.app.open(&path);
+            let error = studio.load().unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+            assert!(studio.app.subject.is_some());
+            studio.shoot().expect("a picture");
+        }
+    });
+}
+
+#[test]
+fn packs_again_with_another_bound() {
+    let ran = with_studio(&args(&["builtin", "--clip", "Run"]), |studio| {
+        let bytes = |studio: &Studio<'_>| -> usize {
+            let clips = studio
+                .app
+                .subject
+                .as_ref()
+                .expect("a file")
+                .character
+                .clips();
+            clips.iter().map(|clip| clip.report().bytes).sum()
+        };
+        let before = bytes(studio);
+        studio.act(Action::Repack(throng::clip::ClipOptions {
+            error_m: Some(0.005),
+            ..Default::default()
+        }))?;
+        studio.load()?;
+        assert!(bytes(studio) < before);
+        let playback = studio.app.playback.as_ref().expect("a clip");
+        assert_eq!(playback.clip(), Some(ClipId(2)), "it goes on");
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// All panels open, so that each is laid out with a character that has everything.
+#[test]
+fn every_panel_is_laid_out() {
+    let path = animated();
+    let path = path.to_string_lossy();
+    let more = [&*path, "--panels", "--size", "1280x900"];
+    let all = ["viewer", "--validate", "--screenshot", "unused.png"];
+    let args = <super::viewer::args::Args as clap::Parser>::parse_from(all.iter().chain(&more));
+    let (_, messages) = with_studio(&args, |studio| {
+        studio.app.settings.help = true;
+        studio.act(Action::Play(Base::StateMachine))?;
+        let without = studio.shoot()?;
+        studio.app.command(Command::TogglePanels)?;
+        assert_ne!(studio.shoot()?, without);
+        Ok(())
+    })
+    .expect("a picture");
+    assert!(messages.is_empty(), "{}", messages.report());
+}

@@ -1,0 +1,84 @@
+//! The viewer: its pictures, its controls, and its window with real keys.
+//!
+//! The pictures are compared as those of `tests/golden` are. After an intended change, run
+//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test viewer`, and look at the changes
+//! that git shows.
+
+#![cfg(all(feature = "standalone", feature = "gltf"))]
+#![allow(
+    clippy::duplicate_mod,
+    reason = "examples share files, and each is a program of its own"
+)]
+
+#[allow(dead_code, reason = "shared with the golden pictures")]
+#[path = "../golden/compare.rs"]
+mod compare;
+mod controls;
+#[allow(dead_code, reason = "shared with the golden pictures")]
+#[path = "../golden/picture.rs"]
+mod picture;
+mod pictures;
+#[allow(dead_code, reason = "the example's own main is not called")]
+#[path = "../../examples/viewer/main.rs"]
+mod viewer;
+mod window;
+
+use clap::Parser as _;
+use std::path::PathBuf;
+use throng::character::AnimationDesc;
+use throng::import::ImportOptions;
+use throng::state_machine::StateMachineDesc;
+use viewer::args::Args;
+
+/// The arguments of a small picture.
+fn args(more: &[&str]) -> Args {
+    let all = ["viewer", "--validate", "--size", "320x240"];
+    let headless = ["--screenshot", "unused.png"];
+    Args::parse_from(all.iter().chain(&headless).chain(more))
+}
+
+/// A file for a test to write.
+fn file(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewer");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder.join(name)
+}
+
+/// Adds to the built-in character's own description.
+const MORE: &str = r#"
+clip = [{ name = "Walk", events = [{ name = "left", time_s = 0.1 }, { name = "right", time_s = 0.6 }] }]
+
+[[blend_space]]
+name = "gaits"
+points = [{ at = 0, clip = "Idle" }, { at = 1.4, clip = "Walk" }, { at = 3.6, clip = "Run" }]
+
+[[blend_space]]
+name = "ways"
+points = [
+    { at = [0, 0], clip = "Idle" },
+    { at = [0, 1], clip = "Walk" },
+    { at = [1, 0], clip = "Run" },
+]
+"#;
+
+/// The built-in character with masks, blend spaces and the state machine of the example `machine`,
+/// as a file.
+fn animated() -> PathBuf {
+    let more = AnimationDesc::from_toml("more.toml", MORE).expect("a description");
+    let hero = include_str!("../../examples/machine/hero.toml");
+    let machine = StateMachineDesc::from_toml("hero.toml", hero).expect("a state machine");
+    let own = throng::builtin::animation();
+    let options = ImportOptions {
+        animation: Some(AnimationDesc {
+            masks: own.masks,
+            sockets: own.sockets,
+            state_machine: Some(machine),
+            ..more
+        }),
+        ..ImportOptions::with_curves()
+    };
+    let character = throng::builtin::mannequin_with(&options).expect("a character");
+    let path = file("animated.throng");
+    std::fs::write(&path, character.to_bytes()).expect("a file");
+    path
+}

@@ -1,0 +1,100 @@
+//! A picture of every view, and moving pictures.
+
+use super::compare::check;
+use super::picture::Picture;
+use super::viewer::args::Look;
+use super::viewer::headless::{Studio, with_studio};
+use super::viewer::settings::Overlays;
+use super::{animated, args, file};
+
+fn picture(studio: &mut Studio<'_>) -> Picture {
+    Picture::new(320, 240, &studio.shoot().expect("a picture"))
+}
+
+#[test]
+fn every_view_and_overlay() {
+    let path = animated();
+    let path = path.to_string_lossy();
+    let args = args(&[&path, "--clip", "Walk", "--time", "0.3"]);
+    let (_, messages) = with_studio(&args, |studio| {
+        for (look, name) in [
+            (Look::Shaded, "viewer-shaded"),
+            (Look::Normals, "viewer-normals"),
+            (Look::Weights, "viewer-weights"),
+            (Look::Influences, "viewer-influences"),
+        ] {
+            studio.app.settings.look = look;
+            check(name, &picture(studio));
+        }
+        studio.app.settings.look = Look::Shaded;
+        let none = Overlays::default();
+        for (overlays, name) in [
+            (
+                Overlays {
+                    skeleton: true,
+                    axes: true,
+                    ..none
+                },
+                "viewer-skeleton",
+            ),
+            (
+                Overlays {
+                    names: true,
+                    bounds: true,
+                    ..none
+                },
+                "viewer-names",
+            ),
+            (
+                Overlays {
+                    trail: true,
+                    sockets: true,
+                    ..none
+                },
+                "viewer-trail",
+            ),
+        ] {
+            studio.app.settings.overlays = overlays;
+            check(name, &picture(studio));
+        }
+        Ok(())
+    })
+    .expect("pictures");
+    assert!(messages.is_empty(), "{}", messages.report());
+}
+
+#[test]
+fn records_one_cycle_as_gif_and_as_apng() {
+    for name in ["cycle.gif", "cycle.apng"] {
+        let path = file(name);
+        let out = path.to_string_lossy();
+        let all = ["builtin", "--clip", "Run", "--fps", "10", "--record", &out];
+        let args = args(&all);
+        let args = super::viewer::args::Args {
+            screenshot: None,
+            ..args
+        };
+        super::viewer::headless::run(&args).expect("a moving picture");
+        // The clip takes 0.7 s.
+        assert_eq!(frames(&path), 7, "{name}");
+    }
+}
+
+/// The number of frames of a moving picture.
+fn frames(path: &std::path::Path) -> u32 {
+    let bytes = std::fs::read(path).expect("a file");
+    if path.extension().is_some_and(|extension| extension == "gif") {
+        let mut decoder = gif::DecodeOptions::new()
+            .read_info(&bytes[..])
+            .expect("a GIF");
+        let mut count = 0;
+        while decoder.read_next_frame().expect("a frame").is_some() {
+            count += 1;
+        }
+        return count;
+    }
+    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    let reader = decoder.read_info().expect("a PNG");
+    let control = reader.info().animation_control.expect("an animation");
+    control.num_frames
+}
