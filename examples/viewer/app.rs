@@ -31,6 +31,10 @@ const PLOTTED: usize = 120;
 const EVENTS: usize = 12;
 /// A driver is slow if a picture takes longer than this.
 const SLOW_MS: f64 = 120.0;
+/// The number of slow frames in a row after which the picture becomes cheaper.
+const SLOW_FRAMES: u32 = 4;
+/// A window that takes longer than this for a frame cannot be used.
+const HALTING_MS: f64 = 500.0;
 
 /// Something that the user did in a panel.
 #[derive(Clone, Debug)]
@@ -80,8 +84,9 @@ pub(crate) struct App {
     wanted_joint: Option<String>,
     #[cfg(feature = "shaderc")]
     watch: super::reload::Watch,
-    /// True once the user or the viewer itself has chosen the size of the picture.
-    adapted: bool,
+    drawn_by_cpu: bool,
+    /// The number of slow frames in a row.
+    slow_frames: u32,
     /// True if the user has asked to close the window.
     pub(crate) closed: bool,
 }
@@ -132,7 +137,8 @@ impl App {
             wanted_joint: args.joint.clone(),
             #[cfg(feature = "shaderc")]
             watch: super::reload::Watch::new(context.parts().0.enabled.descriptor_indexing),
-            adapted: !slow,
+            drawn_by_cpu: slow,
+            slow_frames: 0,
             closed: false,
         };
         app.egui.set_theme(egui::Theme::Dark);
@@ -583,12 +589,36 @@ impl App {
         unsafe { self.painter.record(cmd, extent, painted) }
     }
 
-    /// Makes the picture cheaper if this device is too slow for it. Does so once.
-    pub(crate) fn adapt(&mut self, frame_ms: f64) {
-        if !self.adapted && frame_ms > SLOW_MS && self.scene.instances() > 0 {
-            self.settings.shadow = false;
-            self.adapted = true;
+    /// Makes the picture cheaper if the CPU draws it and is too slow: first without a shadow, then
+    /// with fewer instances.
+    ///
+    /// # Errors
+    /// If the device is lost, or has no memory for the instances.
+    pub(crate) fn adapt(&mut self, context: &mut Context, frame_ms: f64) -> Result<()> {
+        let slow = self.drawn_by_cpu && frame_ms > SLOW_MS;
+        let count = self.scene.instances();
+        self.slow_frames = if slow && count > 0 {
+            self.slow_frames + 1
+        } else {
+            0
+        };
+        // The frames in which a file is loaded are slow, too.
+        if self.slow_frames < SLOW_FRAMES {
+            return Ok(());
         }
+        self.slow_frames = 0;
+        if self.settings.shadow {
+            self.settings.shadow = false;
+        } else if frame_ms > HALTING_MS && count > 1 {
+            let fewer = (count as f64 * HALTING_MS / frame_ms) as u32;
+            self.settings.instances = fewer.clamp(1, count as u32 - 1);
+            let fewer = self.settings.instances;
+            self.tell(format!(
+                "a frame of {count} instances takes this driver {frame_ms:.0} ms: showing {fewer}"
+            ));
+            self.rebuild(context)?;
+        }
+        Ok(())
     }
 
     /// Waits for the device, and destroys everything.

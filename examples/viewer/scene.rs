@@ -439,7 +439,9 @@ impl Scene {
                 }
                 (look, Some(lens), Some(character)) => {
                     let joint = settings.joint.map_or(u32::MAX, |joint| joint.0.into());
+                    let scope = frame.begin_scope(cmd, "draw");
                     lens.record((device, cmd), (&frame, views[0]), character, (look, joint))?;
+                    frame.end_scope(cmd, scope);
                 }
             }
             if settings.ground {
@@ -528,6 +530,14 @@ unsafe fn sampled(device: &ash::Device, cmd: vk::CommandBuffer, image: vk::Image
 }
 
 fn times(stats: &throng::Stats, crowd: &Crowd) -> Times {
+    // Scopes of one name are shown as one.
+    let mut gpu: Vec<(&str, f64)> = Vec::new();
+    for scope in crowd.gpu_times() {
+        match gpu.iter_mut().find(|(name, _)| *name == scope.name) {
+            Some((_, ms)) => *ms += scope.ms,
+            None => gpu.push((scope.name, scope.ms)),
+        }
+    }
     let rest_ms = (stats.prepare_ms - stats.animate_ms - stats.skin_ms).max(0.0);
     Times {
         cpu: vec![
@@ -536,11 +546,7 @@ fn times(stats: &throng::Stats, crowd: &Crowd) -> Times {
             ("skin", stats.skin_ms),
             ("prepare", rest_ms),
         ],
-        gpu: crowd
-            .gpu_times()
-            .iter()
-            .map(|scope| (scope.name, scope.ms))
-            .collect(),
+        gpu,
     }
 }
 

@@ -279,7 +279,7 @@ impl Stage {
             self.frames.submit(context, frame, Some(&image))?;
             self.swapchain.present(context, image)?;
         }
-        self.app.adapt(passed_s * 1e3);
+        self.app.adapt(&mut self.context, passed_s * 1e3)?;
         let title = self.app.title();
         if title != self.title {
             self.window.set_title(&title);

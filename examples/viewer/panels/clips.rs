@@ -98,10 +98,10 @@ fn pad<'a>(
     let is_line = space.dimensions() == 1;
     let low = points.iter().copied().reduce(Vec2::min)?;
     let high = points.iter().copied().reduce(Vec2::max)?;
-    let margin = (0.12 * (high - low)).max(Vec2::splat(0.05));
+    let margin = (Vec2::new(0.12, 0.2) * (high - low)).max(Vec2::splat(0.05));
     let (low, size) = (low - margin, high - low + 2.0 * margin);
     let width = ui.available_width().min(230.0);
-    let wanted = vec2(width, if is_line { 44.0 } else { width * 0.8 });
+    let wanted = vec2(width, if is_line { 44.0 } else { width * 0.55 });
     let (response, painter) = ui.allocate_painter(wanted, Sense::click_and_drag());
     let rect: Rect = response.rect;
     let place = |point: Vec2| -> Pos2 {

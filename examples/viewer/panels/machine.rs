@@ -88,7 +88,8 @@ fn parameters(
     }
 }
 
-/// The states of a layer on a circle, with arrows for transitions. Dashed: from any state.
+/// The states of a layer on a circle, with arrows for transitions. A short arrow comes from any
+/// state, or from the entry.
 fn graph(
     ui: &mut Ui,
     machine: &StateMachine,
@@ -133,7 +134,11 @@ fn graph(
         } else {
             egui::Vec2::ZERO
         };
-        painter.arrow(start + side + from_node, way - cut - from_node, stroke);
+        arrow(
+            &painter,
+            [start + side + from_node, end + side - cut],
+            stroke,
+        );
     }
     for (index, (id, name)) in states.iter().enumerate() {
         let weight = live.filter(|live| live.0 == *id).map(|live| live.1);
@@ -142,8 +147,22 @@ fn graph(
         });
         painter.circle_filled(place(index), 8.0, color);
         let font = egui::FontId::proportional(10.0);
-        let at = place(index) + vec2(0.0, 9.0);
         let text = ui.visuals().text_color();
-        painter.text(at, egui::Align2::CENTER_TOP, name, font, text);
+        // Away from the middle, where the arrows are.
+        let (offset, align) = if place(index).y < center.y - 1.0 {
+            (-9.0, egui::Align2::CENTER_BOTTOM)
+        } else {
+            (9.0, egui::Align2::CENTER_TOP)
+        };
+        painter.text(place(index) + vec2(0.0, offset), align, name, font, text);
+    }
+}
+
+fn arrow(painter: &egui::Painter, [start, end]: [Pos2; 2], stroke: Stroke) {
+    let back = (start - end).normalized() * 6.0;
+    painter.line_segment([start, end], stroke);
+    for angle in [-0.45, 0.45] {
+        let tip = egui::emath::Rot2::from_angle(angle) * back;
+        painter.line_segment([end, end + tip], stroke);
     }
 }

@@ -103,7 +103,9 @@ fn right(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
 }
 
 fn section(ui: &mut Ui, title: &str, open: bool, show: impl FnOnce(&mut Ui)) {
+    // Sections with something in them open when a file is loaded.
     CollapsingHeader::new(title)
+        .id_salt((title, open))
         .default_open(open)
         .show(ui, show);
 }
