@@ -2,10 +2,10 @@
 
 use super::compare::check;
 use super::picture::Picture;
-use super::viewer::args::Look;
-use super::viewer::headless::{Studio, with_studio};
-use super::viewer::settings::Overlays;
 use super::{animated, args, file};
+use crate::args::Look;
+use crate::headless::{Studio, with_studio};
+use crate::settings::Overlays;
 
 fn picture(studio: &mut Studio<'_>) -> Picture {
     Picture::new(320, 240, &studio.shoot().expect("a picture"))
@@ -18,10 +18,10 @@ fn every_view_and_overlay() {
     let args = args(&[&path, "--clip", "Walk", "--time", "0.3"]);
     let (_, messages) = with_studio(&args, |studio| {
         for (look, name) in [
-            (Look::Shaded, "viewer-shaded"),
-            (Look::Normals, "viewer-normals"),
-            (Look::Weights, "viewer-weights"),
-            (Look::Influences, "viewer-influences"),
+            (Look::Shaded, "shaded"),
+            (Look::Normals, "normals"),
+            (Look::Weights, "weights"),
+            (Look::Influences, "influences"),
         ] {
             studio.app.settings.look = look;
             check(name, &picture(studio));
@@ -35,7 +35,7 @@ fn every_view_and_overlay() {
                     axes: true,
                     ..none
                 },
-                "viewer-skeleton",
+                "skeleton",
             ),
             (
                 Overlays {
@@ -43,7 +43,7 @@ fn every_view_and_overlay() {
                     bounds: true,
                     ..none
                 },
-                "viewer-names",
+                "names",
             ),
             (
                 Overlays {
@@ -51,7 +51,7 @@ fn every_view_and_overlay() {
                     sockets: true,
                     ..none
                 },
-                "viewer-trail",
+                "trail",
             ),
         ] {
             studio.app.settings.overlays = overlays;
@@ -70,11 +70,11 @@ fn records_one_cycle_as_gif_and_as_apng() {
         let out = path.to_string_lossy();
         let all = ["builtin", "--clip", "Run", "--fps", "10", "--record", &out];
         let args = args(&all);
-        let args = super::viewer::args::Args {
+        let args = crate::args::Args {
             screenshot: None,
             ..args
         };
-        super::viewer::headless::run(&args).expect("a moving picture");
+        crate::headless::run(&args).expect("a moving picture");
         // The clip takes 0.7 s.
         assert_eq!(frames(&path), 7, "{name}");
     }

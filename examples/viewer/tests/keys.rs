@@ -3,7 +3,7 @@
 //! Without a display or `xdotool`, the test prints that it did not run, and fails if
 //! `THRONG_REQUIRE_DISPLAY` is set.
 
-use super::viewer;
+use crate::args::Args;
 use clap::Parser as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Drop for Running {
 fn keys_drive_the_window() {
     if std::env::var_os(CHILD).is_some() {
         let args = ["viewer", "builtin", "--validate", "--size", "640x360"];
-        return viewer::run(&viewer::args::Args::parse_from(args)).expect("a window");
+        return crate::run(&Args::parse_from(args)).expect("a window");
     }
     if let Some(why) = no_keys() {
         assert!(
@@ -37,7 +37,11 @@ fn keys_drive_the_window() {
         return;
     }
     let child = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "window::keys_drive_the_window", "--nocapture"])
+        .args([
+            "--exact",
+            "tests::keys::keys_drive_the_window",
+            "--nocapture",
+        ])
         .env(CHILD, "1")
         .stdout(Stdio::null())
         .spawn();

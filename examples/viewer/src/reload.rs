@@ -38,7 +38,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches from now on. `bindless` says whether the crowd uses descriptor indexing.
     pub(crate) fn new(bindless: bool) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shaders");
         Self {
             seen: latest(&folder),
             folder,

@@ -12,8 +12,8 @@ use throng::{CharacterId, Crowd, Frame, ViewId};
 use super::Result;
 use super::args::Look;
 
-static VERTEX: &[u8] = include_bytes!("../../shaders/spv/example/lens.vert.spv");
-static FRAGMENT: &[u8] = include_bytes!("../../shaders/spv/example/lens.frag.spv");
+static VERTEX: &[u8] = include_bytes!("../../../shaders/spv/example/lens.vert.spv");
+static FRAGMENT: &[u8] = include_bytes!("../../../shaders/spv/example/lens.frag.spv");
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw(),
 );

@@ -1,34 +1,25 @@
 //! The viewer: its pictures, its controls, and its window with real keys.
 //!
 //! The pictures are compared as those of `tests/golden` are. After an intended change, run
-//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test --test viewer`, and look at the changes
+//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer`, and look at the changes
 //! that git shows.
 
-#![cfg(all(feature = "standalone", feature = "gltf"))]
-#![allow(
-    clippy::duplicate_mod,
-    reason = "examples share files, and each is a program of its own"
-)]
-
 #[allow(dead_code, reason = "shared with the golden pictures")]
-#[path = "../golden/compare.rs"]
+#[path = "../../../tests/golden/compare.rs"]
 mod compare;
 mod controls;
+mod keys;
 #[allow(dead_code, reason = "shared with the golden pictures")]
-#[path = "../golden/picture.rs"]
+#[path = "../../../tests/golden/picture.rs"]
 mod picture;
 mod pictures;
-#[allow(dead_code, reason = "the example's own main is not called")]
-#[path = "../../examples/viewer/main.rs"]
-mod viewer;
-mod window;
 
+use crate::args::Args;
 use clap::Parser as _;
 use std::path::PathBuf;
 use throng::character::AnimationDesc;
 use throng::import::ImportOptions;
 use throng::state_machine::StateMachineDesc;
-use viewer::args::Args;
 
 /// The arguments of a small picture.
 fn args(more: &[&str]) -> Args {
@@ -39,7 +30,7 @@ fn args(more: &[&str]) -> Args {
 
 /// A file for a test to write.
 fn file(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewer");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/viewer");
     std::fs::create_dir_all(&folder).expect("a folder");
     folder.join(name)
 }
@@ -65,7 +56,7 @@ points = [
 /// as a file.
 fn animated() -> PathBuf {
     let more = AnimationDesc::from_toml("more.toml", MORE).expect("a description");
-    let hero = include_str!("../../examples/machine/hero.toml");
+    let hero = include_str!("../../machine/hero.toml");
     let machine = StateMachineDesc::from_toml("hero.toml", hero).expect("a state machine");
     let own = throng::builtin::animation();
     let options = ImportOptions {

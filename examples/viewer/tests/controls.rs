@@ -1,10 +1,10 @@
 //! What the panels and keys do, without a window.
 
-use super::viewer::app::Action;
-use super::viewer::headless::{Studio, with_studio};
-use super::viewer::keys::{Command, command};
-use super::viewer::playback::Base;
 use super::{animated, args, file};
+use crate::app::Action;
+use crate::headless::{Studio, with_studio};
+use crate::keys::{Command, command};
+use crate::playback::Base;
 use throng::SkinningStage;
 use throng::glam::Vec2;
 use throng::ids::{BlendSpaceId, ClipId, MaskId};
@@ -240,7 +240,7 @@ fn every_panel_is_laid_out() {
     let path = path.to_string_lossy();
     let more = [&*path, "--panels", "--size", "1280x900"];
     let all = ["viewer", "--validate", "--screenshot", "unused.png"];
-    let args = <super::viewer::args::Args as clap::Parser>::parse_from(all.iter().chain(&more));
+    let args = <crate::args::Args as clap::Parser>::parse_from(all.iter().chain(&more));
     let (_, messages) = with_studio(&args, |studio| {
         studio.app.settings.help = true;
         studio.act(Action::Play(Base::StateMachine))?;
