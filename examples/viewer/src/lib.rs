@@ -10,6 +10,8 @@
 //!      └▶ headless ─▶ picture or moving picture
 //! ```
 
+#![allow(clippy::duplicate_mod, reason = "tests share files with other tests")]
+
 pub(crate) mod accuracy;
 pub(crate) mod app;
 pub(crate) mod args;

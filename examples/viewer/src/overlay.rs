@@ -11,6 +11,7 @@ use throng::skeleton::Affine;
 use throng::{Crowd, InstanceId};
 
 use super::settings::Settings;
+use super::subject::joint_name;
 
 const BONE: Color32 = Color32::from_rgb(255, 196, 64);
 const JOINT: Color32 = Color32::from_rgb(255, 240, 200);
@@ -157,7 +158,8 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
             canvas.painter.circle_filled(place, radius, fill);
         }
         if shown.names {
-            canvas.text(place, &joint.name, if chosen { CHOSEN } else { JOINT });
+            let name = joint_name(posed.character, JointId(index as u16));
+            canvas.text(place, &name, if chosen { CHOSEN } else { JOINT });
         }
     }
     Ok(())

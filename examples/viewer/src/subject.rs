@@ -9,6 +9,7 @@ use throng::builtin;
 use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::glam::Vec3;
+use throng::ids::JointId;
 use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::Aabb;
 
@@ -47,7 +48,7 @@ impl Subject {
     pub(crate) fn load(request: Request) -> Result<Self, String> {
         let started = Instant::now();
         let options = ImportOptions {
-            packing: request.packing.clone(),
+            packing: request.packing,
             ..ImportOptions::with_curves()
         };
         let imported = import(&request, &options).map_err(|error| error.to_string())?;
@@ -63,9 +64,23 @@ impl Subject {
         })
     }
 
+    /// The name of a joint, or its number if it has none.
+    pub(crate) fn joint_name(&self, joint: JointId) -> String {
+        joint_name(&self.character, joint)
+    }
+
     /// The name of the file.
     pub(crate) fn name(&self) -> String {
         file_name(&self.request.path)
+    }
+}
+
+/// The name of a joint, or its number if it has none.
+pub(crate) fn joint_name(character: &Character, joint: JointId) -> String {
+    let name = character.skeleton().joints().get(joint.index());
+    match name.map_or("", |joint| &*joint.name) {
+        "" => format!("joint {}", joint.index()),
+        name => name.to_owned(),
     }
 }
 

@@ -21,11 +21,10 @@ pub(super) fn view(ui: &mut Ui, app: &mut App) {
         Look::Normals => _ = ui.weak("X red, Y green, Z blue, in world space"),
         Look::Weights => {
             let joint = settings.joint.zip(app.subject.as_ref());
-            let name = joint.and_then(|(joint, subject)| {
-                let joints = subject.character.skeleton().joints();
-                joints.get(joint.index()).map(|joint| &*joint.name)
+            let name = joint.map_or("none".to_owned(), |(joint, subject)| {
+                subject.joint_name(joint)
             });
-            ui.weak(format!("joint {}: blue 0, red 1", name.unwrap_or("none")));
+            ui.weak(format!("{name}: blue 0, red 1"));
         }
         Look::Influences => {
             _ = ui.weak("1 grey, 2 blue, 3 green, 4 yellow, to 8 orange, more red");

@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App) {
     // Depth first. Lists are reversed, so the first child is taken first.
     while let Some((index, depth)) = open.pop() {
         open.extend(children[index].iter().map(|child| (*child, depth + 1)));
-        let name = &joints[index].name;
+        let name = subject.joint_name(JointId(index as u16));
         if !wanted.is_empty() && !name.to_lowercase().contains(&wanted) {
             continue;
         }
