@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use egui::{FullOutput, RawInput, Rect};
+use throng::SkinningStage;
 use throng::animator::AnimationEventKind;
 use throng::ash::vk;
 use throng::clip::ClipOptions;
 use throng::ids::{ClipId, ParameterId};
+use throng::palette::SkinningMethod;
 use throng::standalone::{Context, FrameCommands};
 use throng::state_machine::Value;
 
@@ -21,7 +23,7 @@ use super::overlay;
 use super::paint::{Painted, Painter};
 use super::panels;
 use super::playback::{Base, Layer, Playback};
-use super::scene::{Scene, Shot, Times, lighting};
+use super::scene::{FRAMES_IN_FLIGHT, Scene, Shot, Times, lighting};
 use super::settings::Settings;
 use super::subject::{BUILTIN, Loader, Request, Subject};
 
@@ -35,6 +37,17 @@ const SLOW_MS: f64 = 120.0;
 const SLOW_FRAMES: u32 = 4;
 /// A window that takes longer than this for a frame cannot be used.
 const HALTING_MS: f64 = 500.0;
+
+/// What the accuracy of a paused picture depends on.
+#[derive(Clone, Debug, PartialEq)]
+struct Measured {
+    method: SkinningMethod,
+    stage: SkinningStage,
+    base: Base,
+    layers: Vec<Layer>,
+    morphs: Vec<Option<f32>>,
+    time_s: f64,
+}
 
 /// Something that the user did in a panel.
 #[derive(Clone, Debug)]
@@ -52,7 +65,6 @@ pub(crate) enum Action {
     Rebuild,
     /// The loop mode, or whether instances are spread, changed.
     Replay,
-    Measure,
     Command(Command),
     ClearMessages,
 }
@@ -75,6 +87,8 @@ pub(crate) struct App {
     clips: Vec<PathBuf>,
     pub(crate) messages: Vec<String>,
     pub(crate) accuracy: Option<Accuracy>,
+    /// What the accuracy depends on, and the number of frames since that last changed.
+    measured: (Option<Measured>, u32),
     /// The clock's time and the text of events, the latest last.
     pub(crate) events: VecDeque<(f64, String)>,
     pub(crate) plots: VecDeque<Times>,
@@ -130,6 +144,7 @@ impl App {
             clips: args.clips.clone(),
             messages: Vec::new(),
             accuracy: None,
+            measured: (None, 0),
             events: VecDeque::new(),
             plots: VecDeque::new(),
             device: format!("{} ({} {})", info.name, info.driver, info.driver_info),
@@ -267,8 +282,8 @@ impl App {
     fn restore(&mut self, context: &mut Context) {
         let Some(subject) = &self.subject else { return };
         self.settings.instances = 1;
-        self.settings.stage = throng::SkinningStage::Vertex;
-        self.settings.method = throng::palette::SkinningMethod::Linear;
+        self.settings.stage = SkinningStage::Vertex;
+        self.settings.method = SkinningMethod::Linear;
         let playback = self
             .playback
             .get_or_insert_with(|| Playback::new(&subject.character));
@@ -322,6 +337,9 @@ impl App {
             if let Err(error) = self.apply(context, action) {
                 self.tell(error.to_string());
             }
+        }
+        if let Err(error) = self.measure_if_paused(context) {
+            self.tell(error.to_string());
         }
         let extent = self.extent(output.pixels_per_point);
         let character = self.subject.as_ref().map(|subject| &subject.character);
@@ -378,7 +396,6 @@ impl App {
                 }
             }
             Action::Rebuild => self.rebuild(context)?,
-            Action::Measure => self.measure(context)?,
             other => self.control(other)?,
         }
         Ok(())
@@ -436,8 +453,37 @@ impl App {
         }
     }
 
+    /// Measures a paused picture once, when its frames have reached the device.
+    fn measure_if_paused(&mut self, context: &mut Context) -> Result<()> {
+        let Some(playback) = self.playback.as_ref().filter(|playback| !playback.playing) else {
+            self.accuracy = None;
+            self.measured = (None, 0);
+            return Ok(());
+        };
+        let now = Measured {
+            method: self.settings.method,
+            stage: self.settings.stage,
+            base: playback.base(),
+            layers: playback.layers.clone(),
+            morphs: playback.morphs.clone(),
+            time_s: playback.time_s,
+        };
+        if self.measured.0.as_ref() != Some(&now) {
+            self.measured = (Some(now), 0);
+            return Ok(());
+        }
+        self.measured.1 = self.measured.1.saturating_add(1);
+        if self.measured.1 == FRAMES_IN_FLIGHT + 1 {
+            self.measure(context)?;
+        }
+        Ok(())
+    }
+
     /// Measures the present pose.
-    fn measure(&mut self, context: &mut Context) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn measure(&mut self, context: &mut Context) -> Result<()> {
         let (Some(subject), Some(playback)) = (&self.subject, &self.playback) else {
             return Ok(());
         };

@@ -86,10 +86,11 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     {
         actions.push(Action::Replay);
     }
-    if ui.button("Measure the error of this pose").clicked() {
-        actions.push(Action::Measure);
-    }
-    let Some(measured) = app.accuracy else { return };
+    ui.weak("largest distance of a vertex from skinning by exact matrices:");
+    let Some(measured) = app.accuracy else {
+        ui.weak("pause to measure it");
+        return;
+    };
     ui.label(format!("method: {:.4} mm", measured.method_mm));
     match measured.device_mm {
         Some(error_mm) => ui.label(format!("stage: {error_mm:.4} mm")),
@@ -98,7 +99,6 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     if let Some(error_mm) = measured.clip_mm {
         ui.label(format!("packed clip: {error_mm:.4} mm"));
     }
-    ui.weak("largest distance of a vertex from skinning by exact matrices");
 }
 
 fn method_name(method: SkinningMethod) -> &'static str {
