@@ -3,6 +3,8 @@
 
 mod agreement;
 mod faults;
+#[cfg(feature = "toml")]
+mod lists;
 pub(crate) mod made;
 #[cfg(feature = "toml")]
 mod rules;

@@ -11,7 +11,7 @@ use throng::state_machine::{StateMachine, StateMachineDesc};
 
 pub(crate) const HERO: &str = include_str!("../../../examples/machine/hero.toml");
 
-fn character() -> &'static Character {
+pub(super) fn character() -> &'static Character {
     crate::models::mannequin()
 }
 
