@@ -36,6 +36,7 @@ mod help;
 mod image_kinds;
 mod materials;
 mod meshes;
+mod meshopt;
 mod models;
 mod morphs;
 mod nodes;

@@ -1,6 +1,7 @@
 //! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
 use super::events::Events;
+use super::json_extensions::{BufferExtensions, ViewExtensions};
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use super::json_values::{List, MAX_ATTRIBUTES, Weights, Whole, whole, whole_if_any, wholes};
@@ -243,6 +244,7 @@ pub(super) struct BufferView {
     pub(super) byte_length: u64,
     #[serde(default, deserialize_with = "stride")]
     pub(super) byte_stride: Option<u64>,
+    pub(super) extensions: Option<Box<ViewExtensions>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -251,6 +253,15 @@ pub(super) struct Buffer {
     pub(super) uri: Option<String>,
     #[serde(deserialize_with = "whole")]
     pub(super) byte_length: u64,
+    pub(super) extensions: Option<BufferExtensions>,
+}
+
+impl Buffer {
+    /// True for a buffer without data, which stands in for compressed views.
+    pub(super) fn is_empty_fallback(&self) -> bool {
+        let is_fallback = self.extensions.as_ref().is_some_and(|all| all.is_fallback());
+        is_fallback && self.uri.is_none()
+    }
 }
 
 impl Document {

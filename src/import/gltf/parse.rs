@@ -22,7 +22,7 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
         .end()
         .map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
     check_version(&doc.asset)?;
-    check_extensions(&doc)?;
+    super::extensions::check(&doc)?;
     Ok(doc)
 }
 
@@ -118,39 +118,6 @@ fn check_version(asset: &Asset) -> Result<()> {
         Some((text, None)) => {
             let why = not_allowed("the version", text, "2.x");
             Err(at("asset.minVersion", why))
-        }
-    }
-}
-
-/// The extensions that a file may require: four that are read, and others without which the import
-/// still represents the model (finer shading, which is reported, lights, metadata).
-const SUPPORTED: [&str; 17] = [
-    "KHR_mesh_quantization",
-    "KHR_texture_transform",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_unlit",
-    "KHR_materials_anisotropy",
-    "KHR_materials_clearcoat",
-    "KHR_materials_diffuse_transmission",
-    "KHR_materials_dispersion",
-    "KHR_materials_ior",
-    "KHR_materials_iridescence",
-    "KHR_materials_sheen",
-    "KHR_materials_specular",
-    "KHR_materials_transmission",
-    "KHR_materials_variants",
-    "KHR_materials_volume",
-    "KHR_lights_punctual",
-    "KHR_xmp_json_ld",
-];
-
-fn check_extensions(doc: &Document) -> Result<()> {
-    let unknown = |name: &&String| !SUPPORTED.contains(&name.as_str());
-    match doc.extensions_required.iter().find(unknown) {
-        None => Ok(()),
-        Some(name) => {
-            let why = AssetFault::Requires(cut(name));
-            Err(fault(ObjectKind::File, None, "extensionsRequired", why))
         }
     }
 }

@@ -29,6 +29,8 @@ fn check_view(doc: &Document, index: usize, view: &BufferView) -> Result<()> {
         view.byte_length,
         buffer.byte_length,
     )?;
+    #[cfg(feature = "meshopt")]
+    super::meshopt::check(doc, index, view)?;
     match view.byte_stride {
         Some(stride) if !(4..=252).contains(&stride) => {
             let why = not_allowed("the stride", &stride.to_string(), "4 to 252");
@@ -124,7 +126,7 @@ fn check_sparse(doc: &Document, index: usize, accessor: &Accessor, size: u64) ->
 }
 
 /// Checks that `length` bytes from `start` lie within `len`.
-fn check_range(
+pub(super) fn check_range(
     object: Object,
     what: &'static str,
     start: u64,
