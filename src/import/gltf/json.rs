@@ -259,7 +259,10 @@ pub(super) struct Buffer {
 impl Buffer {
     /// True for a buffer without data, which stands in for compressed views.
     pub(super) fn is_empty_fallback(&self) -> bool {
-        let is_fallback = self.extensions.as_ref().is_some_and(|all| all.is_fallback());
+        let is_fallback = self
+            .extensions
+            .as_ref()
+            .is_some_and(|all| all.is_fallback());
         is_fallback && self.uri.is_none()
     }
 }

@@ -10,3 +10,5 @@ mod mutants;
 mod readers;
 mod seeds;
 mod targets;
+
+pub(super) use seeds::everything;
