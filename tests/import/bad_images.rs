@@ -68,7 +68,7 @@ fn images_that_cannot_be_decoded_are_replaced() {
         (&png[..png.len() / 2], "cannot be decoded: "),
         (
             b"GIF89a....",
-            "cannot be decoded: it is neither PNG nor JPEG",
+            "cannot be decoded: it is not PNG, JPEG or WebP",
         ),
     ] {
         let c = repaired(&with_image(bytes));

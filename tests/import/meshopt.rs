@@ -221,11 +221,7 @@ fn filters_give_what_was_encoded() {
                 &directions[want][..3],
                 0.02,
             );
-            near(
-                &primitive.colors[vertex],
-                &colors[want],
-                0.01,
-            );
+            near(&primitive.colors[vertex], &colors[want], 0.01);
         }
         let curves = imported.curves();
         for key in 0..3 {

@@ -146,6 +146,7 @@ pub(crate) fn assemble(
         repairs: of_file(repairs, name),
         influence_loss,
         narrowing,
+        spawn_points: raw.spawn_points,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The JSON of extensions that describe data: compressed views, instances, pointers.
 
+use super::json_attributes::Attributes;
 use super::json_values::whole;
 use serde::Deserialize;
 
@@ -67,4 +68,66 @@ impl BufferExtensions {
         let both = [&self.ext_meshopt, &self.khr_meshopt];
         both.into_iter().flatten().any(|meshopt| meshopt.fallback)
     }
+}
+
+/// The extensions of a primitive.
+#[derive(Debug, Deserialize)]
+pub(super) struct PrimitiveExtensions {
+    #[serde(rename = "KHR_draco_mesh_compression")]
+    pub(super) draco: Option<Draco>,
+}
+
+/// A compressed primitive: its bytes, and the identifiers of its attributes.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(
+    not(feature = "draco"),
+    allow(dead_code, reason = "only the decoder reads it")
+)]
+pub(super) struct Draco {
+    #[serde(deserialize_with = "whole")]
+    pub(super) buffer_view: u64,
+    pub(super) attributes: Attributes,
+}
+
+/// The extensions of a node.
+#[derive(Debug, Deserialize)]
+pub(super) struct NodeExtensions {
+    #[serde(rename = "EXT_mesh_gpu_instancing")]
+    pub(super) instancing: Option<Instancing>,
+    #[serde(rename = "KHR_node_visibility")]
+    visibility: Option<Visibility>,
+}
+
+/// The transforms of instances: accessors by name.
+#[derive(Debug, Deserialize)]
+pub(super) struct Instancing {
+    pub(super) attributes: Attributes,
+}
+
+#[derive(Debug, Deserialize)]
+struct Visibility {
+    visible: Option<bool>,
+}
+
+impl NodeExtensions {
+    /// True if the node and all nodes below it are invisible.
+    pub(super) fn is_hidden(&self) -> bool {
+        let visibility = self.visibility.as_ref();
+        visibility.is_some_and(|visibility| visibility.visible == Some(false))
+    }
+}
+
+/// The extensions of a channel's target.
+#[derive(Debug, Deserialize)]
+pub(super) struct TargetExtensions {
+    #[serde(rename = "KHR_animation_pointer")]
+    pub(super) pointer: Option<Pointer>,
+}
+
+/// The path of the property that a channel drives.
+#[derive(Debug, Deserialize)]
+pub(super) struct Pointer {
+    #[serde(default)]
+    pub(super) pointer: String,
 }

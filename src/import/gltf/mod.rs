@@ -11,11 +11,14 @@ mod animation;
 mod attributes;
 mod component;
 mod container;
+#[cfg(feature = "draco")]
+mod draco;
 mod events;
 mod extensions;
 pub(super) mod fault;
 pub(super) mod image;
 mod json;
+mod json_attributes;
 mod json_extensions;
 mod json_lenient;
 mod json_material;
@@ -34,6 +37,8 @@ mod scene;
 mod skin;
 mod source;
 mod sparse;
+mod spawn_points;
+mod specular_glossiness;
 pub(super) mod texture;
 mod triangles;
 

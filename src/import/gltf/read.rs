@@ -150,6 +150,7 @@ pub(crate) fn read_raw(
     Ok(RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
+        spawn_points: super::spawn_points::read(&mut source, &nodes, repairs)?,
         nodes,
         primitives,
         materials,

@@ -10,6 +10,8 @@ use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
+#[cfg(feature = "draco")]
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A file's document with everything needed to read its data.
@@ -23,6 +25,9 @@ pub(super) struct Source<'a> {
     /// The decoded bytes of compressed views. Empty until one is decoded.
     #[cfg(feature = "meshopt")]
     views: Vec<Option<Rc<[u8]>>>,
+    /// Decoded accessors of the primitive that is read, in place of the file's.
+    #[cfg(feature = "draco")]
+    pub(super) decoded: HashMap<usize, Rc<[u8]>>,
     decoded_bytes: u64,
 }
 
@@ -70,6 +75,8 @@ impl<'a> Source<'a> {
             buffers: vec![None; doc.buffers.len()],
             #[cfg(feature = "meshopt")]
             views: Vec::new(),
+            #[cfg(feature = "draco")]
+            decoded: HashMap::new(),
             decoded_bytes: 0,
         }
     }
@@ -85,6 +92,13 @@ impl<'a> Source<'a> {
         }
         self.decoded_bytes = asked;
         Ok(())
+    }
+
+    /// The bytes that may still be decoded.
+    #[cfg(feature = "draco")]
+    pub(super) fn decodable_bytes(&self) -> u64 {
+        let cap = self.options.max_decoded_bytes;
+        cap.saturating_sub(self.decoded_bytes)
     }
 
     /// The bytes of a view, which has been checked against its buffer.
