@@ -367,6 +367,34 @@ fn faults_name_the_view_and_the_rule() {
 }
 
 #[test]
+fn mutants_never_panic() {
+    use crate::fuzz::{Random, digest, factor};
+    let mut random = Random::new(12);
+    let (mut good, mut bad) = (0, 0);
+    for (extension, version) in [(EXT, 0), (KHR, 1)] {
+        let packed = compressed(&everything(), extension, version);
+        let uri = packed.json["buffers"][1]["uri"].as_str().unwrap();
+        let start = uri.find(',').unwrap() + 1;
+        for _ in 0..2000 * factor() {
+            // Digits of base64, so that the mutants are compressed bytes.
+            let mut uri = uri.to_owned().into_bytes();
+            for _ in 0..=random.below(3) {
+                let at = start + random.below(uri.len() - start - 2);
+                uri[at] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ/+0123456789"[random.below(38)];
+            }
+            let uri = String::from_utf8(uri).unwrap();
+            let mutant = changed(&packed, "/buffers/1/uri", json!(uri));
+            *(if digest(&mutant.gltf()) {
+                &mut good
+            } else {
+                &mut bad
+            }) += 1;
+        }
+    }
+    assert!(good > 100 && bad > 100, "{good} imported, {bad} refused");
+}
+
+#[test]
 fn decoded_bytes_count_against_the_cap() {
     // Zeros compress to almost nothing.
     let bytes = vec![0; 256 * 60_000];

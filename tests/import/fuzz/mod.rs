@@ -11,4 +11,6 @@ mod readers;
 mod seeds;
 mod targets;
 
+pub(super) use invariants::digest;
+pub(super) use mutants::{Random, factor};
 pub(super) use seeds::everything;
