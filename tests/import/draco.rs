@@ -106,8 +106,8 @@ fn faults_name_the_primitive_and_the_rule() {
             count(&indices),
             json!(9),
             format!(
-                "{whole}: cannot be decoded as Draco data: Decode limit exceeded: stream decodes 4 faces, over the \
-                caller's ceiling of 3"
+                "{whole}: cannot be decoded as Draco data: Decode limit exceeded: stream decodes \
+                4 faces, over the caller's ceiling of 3"
             ),
         ),
         (

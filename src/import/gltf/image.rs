@@ -22,8 +22,8 @@ pub(in crate::import) trait Budget {
     fn charge(&mut self, bytes: u64, object: &Object) -> Result<()>;
 }
 
-/// Decodes a PNG, JPEG or WebP, which the first bytes distinguish. Sizes are checked before any memory
-/// for the image is allocated.
+/// Decodes a PNG, JPEG or WebP, which the first bytes distinguish. Sizes are checked before any
+/// memory for the image is allocated.
 pub(in crate::import) fn decode(
     bytes: &[u8],
     name: &str,

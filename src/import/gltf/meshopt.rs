@@ -1,9 +1,8 @@
 //! Views that `EXT_meshopt_compression` or `KHR_meshopt_compression` compress.
 
-use super::fault::{lookup, not_allowed};
+use super::fault::{check_range, lookup, not_allowed};
 use super::json::{BufferView, Document};
 use super::json_extensions::Meshopt;
-use super::ranges::check_range;
 use crate::error::{self, AssetFault, Object, ObjectKind};
 use crate::import::fault::{cut, fault_of, object};
 use meshoptimizer_rs::codec::{

@@ -53,14 +53,16 @@ use std::path::Path;
 /// # Extensions
 /// - `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
 ///   `KHR_materials_unlit` are read.
-/// - `KHR_animation_pointer` is read if it points to a property of a node that glTF 2.0 can animate.
+/// - `KHR_animation_pointer` is read if it points to a property of a node that glTF 2.0 can
+///   animate.
 /// - `EXT_mesh_gpu_instancing` becomes [`Imported::spawn_points`].
 /// - `KHR_node_visibility`: meshes of invisible nodes are left out, unless all are invisible.
 /// - `KHR_materials_pbrSpecularGlossiness` is converted; see [`RepairKind::SpecularGlossiness`].
 /// - `EXT_meshopt_compression` and `KHR_meshopt_compression` need the Cargo feature `meshopt`,
 ///   `KHR_draco_mesh_compression` needs `draco`, and `EXT_texture_webp` needs `webp`. A compression
-///   without its feature is an error ([`AssetFault::NoDecoder`](crate::error::AssetFault::NoDecoder))
-///   unless the file has uncompressed data too.
+///   without its feature is an error,
+///   [`AssetFault::NoDecoder`](crate::error::AssetFault::NoDecoder), unless it is optional and the
+///   file has uncompressed data too.
 ///
 /// A file may also require extensions without which the model can still be drawn, such as those of
 /// other textures, finer shading and lights. The README lists them. Any other required extension is
