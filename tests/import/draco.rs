@@ -8,7 +8,7 @@ use crate::help::*;
 use serde_json::{Value, json};
 #[cfg(feature = "draco")]
 use throng::glam::Vec3;
-use throng::import::gltf;
+use throng::import::{add_clips, gltf};
 
 const FILES: [&[u8]; 2] = [
     include_bytes!("draco/edgebreaker.glb"),
@@ -196,4 +196,15 @@ fn without_the_decoder_the_error_names_the_feature() {
         json!({ DRACO: { "bufferView": 0, "attributes": { "POSITION": 0 } } });
     assert_eq!(import(&b).primitives(), import(&arm()).primitives());
     assert!(gltf(&b.glb(), &options()).is_ok());
+}
+
+/// The clips of a file need no decoder for its meshes.
+#[test]
+fn clips_of_compressed_files_are_added() {
+    let arm = import(&arm());
+    for file in FILES {
+        let both = add_clips(&arm, file, &options()).unwrap();
+        assert_eq!(both.curves().len(), 2);
+        assert_eq!(both.curves()[0].tracks(), both.curves()[1].tracks());
+    }
 }

@@ -92,7 +92,21 @@ const BY_FEATURE: [(&str, bool, &str); 3] = [
 
 /// Rejects required extensions without which the model cannot be read.
 pub(super) fn check(doc: &Document) -> Result<()> {
-    for name in doc.extensions_required.iter() {
+    check_but(doc, "")
+}
+
+/// Rejects required extensions without which the clips cannot be read.
+pub(super) fn check_for_clips(doc: &Document) -> Result<()> {
+    // It only compresses meshes.
+    check_but(doc, DRACO)
+}
+
+fn check_but(doc: &Document, allowed: &str) -> Result<()> {
+    for name in doc
+        .extensions_required
+        .iter()
+        .filter(|name| *name != allowed)
+    {
         let by_feature = BY_FEATURE.into_iter().find(|(known, ..)| known == name);
         let why = match by_feature {
             Some((_, true, _)) => continue,

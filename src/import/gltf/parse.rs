@@ -1,4 +1,4 @@
-//! Parses text into a document: JSON, versions and required extensions.
+//! Parses text into a document: JSON and versions.
 
 use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
@@ -7,8 +7,8 @@ use crate::import::fault::fault;
 use crate::import::options::ImportOptions;
 use serde_path_to_error::Segment;
 
-/// Reads the JSON, which starts `start` bytes into the file. Rejects versions and required
-/// extensions that are not supported.
+/// Reads the JSON, which starts `start` bytes into the file. Rejects versions that are not
+/// supported.
 pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Result<Document> {
     let text = text(json, start, options)?;
     // The parser limits the depth to 128 levels, except for values that are skipped, which take no
@@ -22,7 +22,6 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
         .end()
         .map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
     check_version(&doc.asset)?;
-    super::extensions::check(&doc)?;
     Ok(doc)
 }
 

@@ -141,6 +141,7 @@ pub(crate) fn read_raw(
 ) -> Result<RawCharacter> {
     let parts = super::container::split(bytes)?;
     let doc = super::parse::document(parts.json, parts.json_start, options)?;
+    super::extensions::check(&doc)?;
     note_trailing(&doc, &parts, repairs);
     let mut source = Source::new(&doc, &parts, read, options);
     super::ranges::check(&doc)?;
