@@ -7,12 +7,12 @@ use crate::error::{self, AssetFault, Object, ObjectKind};
 use crate::import::fault::{cut, fault_of, object};
 use meshoptimizer_rs::codec::{
     decode_filter_color, decode_filter_exp, decode_filter_oct, decode_filter_quat,
-    decode_index_buffer_into, decode_index_sequence_into, decode_vertex_buffer_into,
+    decode_index_buffer, decode_index_sequence, decode_vertex_buffer,
 };
 use meshoptimizer_rs::{Error, Limits, Workspace};
 
-/// Decodes `count` elements of a size into a slice. Allocates nothing.
-type Decode = fn(&mut [u8], usize, usize, &[u8], &mut Workspace) -> Result<(), Error>;
+/// Decodes `count` elements of a size. Allocates nothing if the encoded bytes are too few for that.
+type Decode = fn(usize, usize, &[u8], &mut Workspace) -> Result<Vec<u8>, Error>;
 /// Changes decoded elements in place.
 type Filter = fn(&mut [u8], usize, usize, &mut Workspace) -> Result<(), Error>;
 
@@ -27,19 +27,19 @@ struct Mode {
 const MODES: [Mode; 3] = [
     Mode {
         name: "ATTRIBUTES",
-        decode: decode_vertex_buffer_into,
+        decode: decode_vertex_buffer,
         strides: "a multiple of 4, 4 to 256",
         has_stride: |stride| (4..=256).contains(&stride) && stride.is_multiple_of(4),
     },
     Mode {
         name: "TRIANGLES",
-        decode: decode_index_buffer_into,
+        decode: decode_index_buffer,
         strides: "2 or 4 for TRIANGLES",
         has_stride: |stride| matches!(stride, 2 | 4),
     },
     Mode {
         name: "INDICES",
-        decode: decode_index_sequence_into,
+        decode: decode_index_sequence,
         strides: "2 or 4 for INDICES",
         has_stride: |stride| matches!(stride, 2 | 4),
     },
@@ -124,25 +124,26 @@ pub(super) fn check(doc: &Document, index: usize, view: &BufferView) -> error::R
     Ok(())
 }
 
-/// Decodes the bytes of a view, which [`check`] has accepted. `out` has as many bytes as the view.
+/// The decoded bytes of a view, which [`check`] has accepted: as many as the view has.
 pub(super) fn decode(
     index: usize,
     name: &str,
     meshopt: &Meshopt,
     encoded: &[u8],
-    out: &mut [u8],
-) -> error::Result<()> {
+) -> error::Result<Vec<u8>> {
     let (mode, filter) = kinds(index, name, meshopt)?;
-    let stride = meshopt.byte_stride as usize;
-    let count = out.len() / stride;
+    let (count, stride) = (meshopt.count as usize, meshopt.byte_stride as usize);
+    // The caller has charged the result, whose size the checks have compared with the view's.
     let mut workspace = Workspace::new(Limits {
-        max_bytes: 0,
+        max_bytes: usize::MAX,
         max_work: u64::MAX,
     });
-    let decoded = (mode.decode)(out, count, stride, encoded, &mut workspace);
-    let filtered = decoded.and_then(|()| match filter {
-        Some(filter) => (filter.apply)(out, count, stride, &mut workspace),
-        None => Ok(()),
+    let decoded = (mode.decode)(count, stride, encoded, &mut workspace);
+    let filtered = decoded.and_then(|mut bytes| {
+        if let Some(filter) = filter {
+            (filter.apply)(&mut bytes, count, stride, &mut workspace)?;
+        }
+        Ok(bytes)
     });
     filtered.map_err(|error| {
         let why = AssetFault::Compressed {

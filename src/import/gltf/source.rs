@@ -142,10 +142,8 @@ impl<'a> Source<'a> {
         let start = meshopt.byte_offset as usize;
         let encoded = buffer.as_ref().get(start..);
         let encoded = encoded.and_then(|bytes| bytes.get(..meshopt.byte_length as usize));
-        let mut decoded = vec![0; length as usize];
         let encoded = encoded.unwrap_or_default();
-        super::meshopt::decode(index, name, meshopt, encoded, &mut decoded)?;
-        let bytes: Rc<[u8]> = decoded.into();
+        let bytes: Rc<[u8]> = super::meshopt::decode(index, name, meshopt, encoded)?.into();
         self.views[index] = Some(bytes.clone());
         Ok((Bytes::Shared(bytes), 0, length as usize))
     }
