@@ -4,6 +4,9 @@
 //! folder `THRONG_FUZZ_SEEDS`.
 #![no_main]
 
+#[path = "../tests/fbx/ascii.rs"]
+#[allow(dead_code, reason = "only its arm is used here")]
+mod ascii;
 #[path = "../tests/import/builder.rs"]
 mod builder;
 #[path = "../tests/reference/mod.rs"]

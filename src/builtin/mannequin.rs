@@ -97,9 +97,8 @@ pub fn raw() -> RawCharacter {
             tint_by_alpha: true,
             ..Material::default()
         }],
-        images: Vec::new(),
         animations: super::clips::animations(&rest),
-        morphs: Vec::new(),
+        ..RawCharacter::default()
     }
 }
 

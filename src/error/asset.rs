@@ -234,6 +234,22 @@ pub enum AssetFault {
         /// The feature that enables its reader.
         feature: &'static str,
     },
+    /// An extension whose decoder is a Cargo feature that is not enabled.
+    #[error("requires {extension}, which needs the Cargo feature `{feature}` of throng")]
+    NoDecoder {
+        /// The extension.
+        extension: &'static str,
+        /// The feature that enables its decoder.
+        feature: &'static str,
+    },
+    /// Compressed data that the decoder rejected.
+    #[error("cannot be decoded as {codec} data: {why}")]
+    Compressed {
+        /// The codec.
+        codec: &'static str,
+        /// The decoder's reason.
+        why: Box<str>,
+    },
     /// Any other violation, described by the text.
     #[error("{0}")]
     Invalid(&'static str),

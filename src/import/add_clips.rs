@@ -73,6 +73,7 @@ impl RawCharacter {
             repairs: of_file(fitted.repairs, &name),
             influence_loss: None,
             narrowing: None,
+            spawn_points: Vec::new(),
         })
     }
 }

@@ -53,6 +53,7 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
             repairs: Vec::new(),
             influence_loss: None,
             narrowing: None,
+            spawn_points: Vec::new(),
         }),
         #[cfg(feature = "gltf")]
         Format::Gltf => super::gltf::read_file(&bytes, path, &folder, &options),

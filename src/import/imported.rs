@@ -1,6 +1,7 @@
 //! The result of an import.
 
 use super::repair::Repair;
+use super::spawn_point::SpawnPoint;
 use crate::character::{Character, SplitReport};
 use crate::ids::ClipId;
 
@@ -25,6 +26,8 @@ pub struct Imported {
     /// Palette ranges of more than 256 entries need 16-bit indices. Such primitives were cut, or
     /// just given a shorter range of their own. Each repeated entry takes 48 bytes per instance.
     pub narrowing: Option<SplitReport>,
+    /// The places where the file draws copies of the character. Empty in most files.
+    pub spawn_points: Vec<SpawnPoint>,
 }
 
 /// The error caused by dropping influences: the vertex with the largest displacement.

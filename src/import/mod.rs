@@ -43,6 +43,7 @@ mod rigid;
 mod shapes;
 #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 mod sidecar;
+mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod srgb;
 mod weight_match;
@@ -65,5 +66,6 @@ pub use raw::{
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;
+pub use spawn_point::SpawnPoint;
 #[cfg(feature = "wgl")]
 pub use wgl::{wgl, wgl_file};

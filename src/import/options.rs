@@ -115,6 +115,8 @@ pub struct ImportOptions {
     /// A packed clip takes memory and time for each joint of the skeleton, including joints that it
     /// does not drive. Curves have no such cap.
     pub max_clip_joints: u64,
+    /// The most spawn points; see [`SpawnPoint`](crate::import::SpawnPoint).
+    pub max_spawn_points: usize,
     /// The most texels of one image.
     pub max_image_texels: u64,
 }
@@ -146,6 +148,7 @@ impl Default for ImportOptions {
             max_morph_elements: 1 << 28,
             max_keys: 16 << 20,
             max_clip_joints: 4 << 20,
+            max_spawn_points: 1 << 18,
             max_image_texels: 8192 * 8192,
         }
     }

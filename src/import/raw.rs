@@ -1,5 +1,6 @@
 //! The contents of a file, before they are checked.
 
+use super::spawn_point::SpawnPoint;
 use crate::clip::Interpolation;
 use crate::mesh::{Image, Material, MorphTarget};
 use crate::skeleton::Transform;
@@ -29,6 +30,9 @@ pub struct RawCharacter {
     pub animations: Vec<RawAnimation>,
     /// The morph weights of nodes that have some.
     pub morphs: Vec<RawMorph>,
+    /// Places for instances. They pass through to
+    /// [`Imported::spawn_points`](super::Imported::spawn_points).
+    pub spawn_points: Vec<SpawnPoint>,
 }
 
 /// The morph weights of a node: one for each target of its mesh.

@@ -176,6 +176,18 @@ pub enum RepairKind {
     /// An unsupported part was left out. The object names it.
     #[error("left out, because it is not supported")]
     LeftOut,
+    /// The mesh of a node was left out, because the node is invisible and other meshes are not.
+    #[error("left out, because the node is invisible")]
+    Invisible,
+    /// A material of specular colour and glossiness was converted to metalness and roughness.
+    ///
+    /// A texture of specular colour and glossiness is left out. The material then becomes
+    /// non-metallic.
+    #[error("converted to metalness and roughness")]
+    SpecularGlossiness,
+    /// Instances of a node whose transform has no inverse were left out.
+    #[error("instances left out, because the node's transform has no inverse")]
+    SpawnPointsLeftOut,
     /// Tracks of a joint were left out of added clips, because the skeleton does not have the
     /// joint.
     #[error("tracks left out, because the skeleton does not have the joint")]

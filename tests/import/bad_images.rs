@@ -68,8 +68,21 @@ fn images_that_cannot_be_decoded_are_replaced() {
         (&png[..png.len() / 2], "cannot be decoded: "),
         (
             b"GIF89a....",
-            "cannot be decoded: it is neither PNG nor JPEG",
+            "cannot be decoded: it is not PNG, JPEG or WebP",
         ),
+        (
+            b"\xabKTX 20\xbb\r\n\x1a\n",
+            "cannot be decoded: it is KTX2 (KHR_texture_basisu), which is not supported",
+        ),
+        (
+            b"\0\0\0 ftypavif",
+            "cannot be decoded: it is AVIF (EXT_texture_avif), which is not supported",
+        ),
+        (
+            b"DDS |",
+            "cannot be decoded: it is DDS (MSFT_texture_dds), which is not supported",
+        ),
+        (b"RIFF    WEBPVP8 ", "cannot be decoded: "),
     ] {
         let c = repaired(&with_image(bytes));
         assert_is_placeholder(&c.images()[0]);
@@ -200,4 +213,49 @@ fn caps_and_broken_references_of_images_are_errors() {
     b.json["images"] = json!([{ "bufferView": 99 }]);
     b.json["textures"] = json!([{ "source": 0 }]);
     assert!(refused(&b.glb()).starts_with("f: image 0: refers to bufferView 99"));
+}
+
+/// The image of an extension is replaced too, even if the file requires the extension.
+#[test]
+fn images_of_extensions_are_replaced() {
+    for extension in [
+        "KHR_texture_basisu",
+        "EXT_texture_avif",
+        "MSFT_texture_dds",
+        "GOOGLE_texture_basis",
+        "EXT_texture_webp",
+    ] {
+        let mut b = with_image(b"\xabKTX 20\xbb");
+        b.json["extensionsRequired"] = json!([extension]);
+        b.json["textures"] = json!([{ "extensions": { extension: { "source": 0 } } }]);
+        let c = repaired(&b);
+        told(
+            &c,
+            &[
+                "image 0: replaced by a placeholder: cannot be decoded: it is KTX2 \
+               (KHR_texture_basisu), which is not supported (1)",
+            ],
+        );
+        assert_is_placeholder(&c.images()[0]);
+        // The texture's own image is preferred.
+        let view = b.view(&grey_png(3, 2));
+        b.add("images", json!({ "bufferView": view }));
+        b.json["textures"][0]["source"] = json!(1);
+        assert_eq!(repaired(&b).images()[0].width, 3);
+        b.json["textures"] = json!([{ "extensions": { extension: { "source": 9 } } }]);
+        let words = "f: texture 0, source: refers to image 9, but there are 2";
+        assert_eq!(refused(&b.glb()), words);
+    }
+}
+
+/// The decoder would allocate a frame of 16,383 × 16,383 texels before it compares the sizes.
+#[cfg(feature = "webp")]
+#[test]
+fn webp_frames_that_lie_about_their_size_are_not_decoded() {
+    let mut bytes = include_bytes!("pictures/lossy_alpha.webp").to_vec();
+    let frame = bytes.windows(4).position(|name| name == b"VP8 ").unwrap();
+    bytes[frame + 14..frame + 18].fill(0x3F);
+    let words = "image 0: replaced by a placeholder: cannot be decoded: a frame does not have the \
+        size of the image (1)";
+    told(&repaired(&with_image(&bytes)), &[words]);
 }

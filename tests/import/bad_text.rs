@@ -233,14 +233,9 @@ fn versions_and_required_extensions() {
         ),
         (
             "/extensionsRequired",
-            json!(["KHR_draco_mesh_compression"]),
-            "f: file, extensionsRequired: requires KHR_draco_mesh_compression, which is not \
+            json!(["KHR_mesh_quantization", "EXT_mesh_primitive_restart"]),
+            "f: file, extensionsRequired: requires EXT_mesh_primitive_restart, which is not \
              supported",
-        ),
-        (
-            "/extensionsRequired",
-            json!(["KHR_mesh_quantization", "EXT_meshopt_compression"]),
-            "f: file, extensionsRequired: requires EXT_meshopt_compression, which is not supported",
         ),
     ] {
         assert_eq!(with(&arm(), path, value), words, "{path}");

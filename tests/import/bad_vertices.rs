@@ -206,3 +206,13 @@ fn normals_are_brought_to_unit_length() {
     told(&c, &["mesh 0, primitives[0]: normals normalised (2)"]);
     assert_eq!(c.primitives()[0].normals, [Vec3::Z; 3]);
 }
+
+#[test]
+fn a_rest_pose_whose_size_overflows_is_refused() {
+    let mut b = triangle();
+    let corners = [-3e38, 0.0, 0.0, 3e38, 0.0, 0.0, 0.0, 1.0, 0.0_f32];
+    let position = b.accessor("VEC3", F32, &corners);
+    let words = "f: file: the rest pose is too large for 32-bit numbers";
+    let path = format!("{ATTRIBUTES}/POSITION");
+    assert_eq!(with(&b, &path, json!(position)), words);
+}

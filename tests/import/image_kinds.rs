@@ -1,10 +1,11 @@
-//! Every kind of PNG and JPEG gives 8-bit RGBA.
+//! Every kind of PNG, JPEG and WebP gives 8-bit RGBA.
 //!
 //! The files in `pictures/` are gradients of 5 × 4 to 23 × 17 texels, made by ImageMagick:
 //!
 //! - PNG: grey, RGB and palette, with and without alpha, of 2, 8 and 16 bits, interlaced, and with
 //!   a transparent colour;
-//! - JPEG: baseline, progressive, grey and CMYK.
+//! - JPEG: baseline, progressive, grey and CMYK;
+//! - WebP: lossy and lossless, with and without alpha (64 to 255, from top to bottom), by libwebp.
 
 use crate::builder::*;
 use crate::help::*;
@@ -60,5 +61,44 @@ fn every_kind_of_image_gives_rgba() {
             .sum();
         let got = (texels[0], texels[texels.len() - 1], total);
         assert_eq!(got, (first, last, sum), "{name}");
+    }
+}
+
+#[cfg(feature = "webp")]
+#[test]
+fn webp_gives_rgba() {
+    for (name, bytes, has_alpha, by) in [
+        ("lossless.webp", &file!("lossless.webp")[..], false, 0),
+        ("lossless_alpha.webp", file!("lossless_alpha.webp"), true, 0),
+        ("lossy.webp", file!("lossy.webp"), false, 12),
+        ("lossy_alpha.webp", file!("lossy_alpha.webp"), true, 12),
+    ] {
+        let mut b = triangle();
+        let view = b.view(bytes);
+        b.json["images"] = json!([{ "bufferView": view, "mimeType": "image/webp" }]);
+        b.json["extensionsRequired"] = json!(["EXT_texture_webp"]);
+        b.json["textures"] = json!([{ "extensions": { "EXT_texture_webp": { "source": 0 } } }]);
+        b.json["materials"] =
+            json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }]);
+        b.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+        let character = import(&b);
+        let image = &character.images()[0];
+        assert_eq!((image.width, image.height), (23, 17), "{name}");
+        for (at, texel) in image.rgba.as_chunks::<4>().0.iter().enumerate() {
+            let (x, y) = ((at % 23) as f32, (at / 23) as f32);
+            let blue = (x * 255.0 / 22.0).round();
+            let alpha = if has_alpha {
+                (64.0 + y * 191.0 / 16.0).round()
+            } else {
+                255.0
+            };
+            // Lossy colours blur into each other.
+            for (got, want) in texel.iter().zip([255.0 - blue, 0.0, blue, alpha]) {
+                assert!(
+                    (f32::from(*got) - want).abs() <= by as f32,
+                    "{name} {at}: {texel:?}"
+                );
+            }
+        }
     }
 }

@@ -5,6 +5,10 @@
 //! - It repairs some defects.
 #![cfg(feature = "gltf")]
 
+#[cfg(feature = "fbx")]
+#[path = "../fbx/ascii.rs"]
+#[allow(dead_code, reason = "only its arm is used here")]
+mod ascii;
 mod builder;
 #[path = "../reference/mod.rs"]
 mod reference;
@@ -12,6 +16,7 @@ mod reference;
 mod signed;
 
 mod add_clips;
+mod animation_pointers;
 mod animations;
 mod bad_animations;
 mod bad_caps;
@@ -26,6 +31,8 @@ mod bad_resources;
 mod bad_text;
 mod bad_vertices;
 mod clip_forms;
+mod draco;
+mod extensions;
 #[cfg(feature = "ezm")]
 mod ezm;
 mod files;
@@ -36,6 +43,7 @@ mod help;
 mod image_kinds;
 mod materials;
 mod meshes;
+mod meshopt;
 mod models;
 mod morphs;
 mod nodes;
@@ -48,6 +56,8 @@ mod retarget;
 mod samples;
 mod sidecar;
 mod skins;
+mod spawn_points;
+mod specular_glossiness;
 mod tangents;
 mod texture_coordinates;
 #[cfg(feature = "wgl")]

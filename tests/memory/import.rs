@@ -79,6 +79,49 @@ fn bomb() -> Builder {
     b
 }
 
+/// A view of `count` elements of four bytes, in ten compressed bytes.
+#[cfg(feature = "meshopt")]
+fn compressed(mode: &str, count: u64) -> Builder {
+    let extension = "EXT_meshopt_compression";
+    let mut b = triangle();
+    let view = b.view(&[0xA0_u8, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let start = b.json["bufferViews"][view]["byteOffset"].clone();
+    b.json["bufferViews"][view] = json!({ "buffer": 1, "byteLength": count * 4,
+        "extensions": { extension: { "buffer": 0, "byteOffset": start, "byteLength": 10,
+            "byteStride": 4, "mode": mode, "count": count } } });
+    b.json["buffers"] = json!([{ "byteLength": b.bin.len() },
+        { "byteLength": u64::MAX, "extensions": { extension: { "fallback": true } } }]);
+    b.json["accessors"][0] = json!({ "bufferView": view, "componentType": U32,
+        "type": "SCALAR", "count": 3 });
+    let position = b.add(
+        "accessors",
+        json!({ "componentType": F32, "type": "VEC3", "count": 3 }),
+    );
+    let primitive = &mut b.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["POSITION"] = json!(position);
+    primitive["indices"] = json!(0);
+    b
+}
+
+#[cfg(feature = "meshopt")]
+#[test]
+fn compressed_views_are_not_allocated_for_a_few_bytes() {
+    let _measurement = measure();
+    for mode in ["ATTRIBUTES", "TRIANGLES", "INDICES"] {
+        let file = compressed(mode, 3_000_000).glb();
+        let words = gltf(&file, &ImportOptions::curves_only()).unwrap_err();
+        assert!(
+            words
+                .to_string()
+                .ends_with("as meshopt data: invalid encoded stream")
+        );
+        for count in [30_000_000, 300_000_000, 3_000_000_000, 3 << 60] {
+            let (peak, worked) = peak(&compressed(mode, count).glb());
+            assert!(!worked && peak < 512 << 10, "{mode} {count}: {peak} bytes");
+        }
+    }
+}
+
 #[test]
 fn what_is_claimed_is_not_allocated() {
     const SMALL: usize = 512 << 10;

@@ -57,7 +57,7 @@ pub fn ribbon(joints: usize) -> RawCharacter {
             rotation("sway", joints - 1, Vec3::Z),
             rotation("turn", 0, Vec3::Y),
         ],
-        morphs: Vec::new(),
+        ..RawCharacter::default()
     }
 }
 

@@ -146,6 +146,7 @@ pub(crate) fn assemble(
         repairs: of_file(repairs, name),
         influence_loss,
         narrowing,
+        spawn_points: raw.spawn_points,
     })
 }
 
@@ -257,6 +258,11 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
             }
             bounds = bounds.with_point(*point);
         }
+    }
+    // Each point may be finite, but not their distance.
+    if !character.model.primitives.is_empty() && !bounds.size().is_finite() {
+        let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");
+        return Err(fault(ObjectKind::File, None, "", why));
     }
     Ok(bounds)
 }

@@ -86,6 +86,11 @@ impl<'a> Source<'a> {
             component,
             normalized: accessor.normalized,
         };
+        #[cfg(feature = "draco")]
+        if let Some(bytes) = self.decoded.get(&index) {
+            elements.bytes = Bytes::Shared(bytes.clone());
+            return Ok(elements);
+        }
         self.place(&mut elements, accessor, &object)?;
         if accessor.buffer_view.is_none() || accessor.sparse.is_some() {
             self.charge((count as u64).saturating_mul(size as u64), || {

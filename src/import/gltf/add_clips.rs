@@ -2,7 +2,7 @@
 
 use super::read::note_trailing;
 use super::source::Source;
-use super::{animation, container, morph, parse, ranges, scene, skin};
+use super::{animation, container, extensions, morph, parse, ranges, scene, skin};
 use crate::error::Result;
 use crate::import::RawCharacter;
 use crate::import::options::ImportOptions;
@@ -17,6 +17,7 @@ pub(in crate::import) fn read_clips(
 ) -> Result<RawCharacter> {
     let parts = container::split(bytes)?;
     let doc = parse::document(parts.json, parts.json_start, options)?;
+    extensions::check_for_clips(&doc)?;
     note_trailing(&doc, &parts, repairs);
     let mut source = Source::new(&doc, &parts, read, options);
     ranges::check(&doc)?;

@@ -2,8 +2,8 @@
 
 use super::accessor::Elements;
 use super::component::Component;
-use super::fault::{lookup, not_allowed};
-use super::json::{Animation, AnimationSampler, Document};
+use super::fault::{cut, lookup, not_allowed};
+use super::json::{Animation, AnimationSampler, Document, Target as ChannelTarget};
 use super::morph::target_count;
 use super::source::Source;
 use crate::character::NamedTimes;
@@ -15,9 +15,9 @@ use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-/// Reads all animations, without channels that drive no node or a path that glTF 2.0 does not have.
+/// Reads all animations, without channels that drive no property of a node.
 pub(super) fn read(
     source: &mut Source<'_>,
     repairs: &mut Vec<Repair>,
@@ -33,37 +33,29 @@ pub(super) fn read(
             events: animation.extras.0.clone(),
         };
         check_events(index, &raw.events, &mut events, source.options)?;
-        let (mut nodeless, mut pathless, mut of_matrix) = (0, 0, 0);
+        let (mut left_out, mut of_matrix) = (BTreeMap::new(), 0);
         let mut driven = HashSet::new();
         for number in 0..animation.channels.len() {
-            let target = target(doc, index, number, &mut driven)?;
-            match target.node {
-                None if doc.animations[index].channels[number].target.node.is_none() => {
-                    nodeless += 1;
-                }
-                None => pathless += 1,
-                Some(node) => {
-                    let has_matrix = doc.nodes[node].matrix.is_some();
+            match target(doc, index, number, &mut driven)? {
+                Err(why) => *left_out.entry(why).or_insert(0) += 1,
+                Ok(target) => {
+                    let has_matrix = doc.nodes[target.node].matrix.is_some();
                     of_matrix += u64::from(has_matrix && target.path != "weights");
-                    let channel = curve(source, animation, &target, node, &mut keys)?;
+                    let channel = curve(source, animation, &target, &mut keys)?;
                     raw.channels.push(channel);
                 }
             }
         }
         let empty = u64::from(animation.channels.is_empty());
-        for (part, kind, count) in [
-            ("", RepairKind::NoChannels, empty),
-            ("channels without a node", RepairKind::LeftOut, nodeless),
-            ("channels of other paths", RepairKind::LeftOut, pathless),
-            ("", RepairKind::MatrixAnimated, of_matrix),
-        ] {
-            note(
-                repairs,
-                &object(ObjectKind::Animation, index, part),
-                kind,
-                count,
-            );
+        let mut tell = |part: &str, kind, count| {
+            let object = object(ObjectKind::Animation, index, part);
+            note(repairs, &object, kind, count);
+        };
+        tell("", RepairKind::NoChannels, empty);
+        for (part, count) in left_out {
+            tell(&part, RepairKind::LeftOut, count);
         }
+        tell("", RepairKind::MatrixAnimated, of_matrix);
         animations.push(raw);
     }
     Ok(animations)
@@ -90,21 +82,22 @@ fn check_events(
 
 /// The target of a channel, and its sampler.
 struct Target<'a> {
-    node: Option<usize>,
+    node: usize,
     path: &'a str,
     /// The number of morph targets of the node.
     targets: usize,
     place: Place,
 }
 
-/// The checked target of a channel. It has no node if only an extension can interpret it, because
-/// the file names no node or a path that glTF 2.0 does not have.
+/// The checked target of a channel, or a description of channels that are not read.
+///
+/// These name no node, or a property that no node of a character has.
 fn target<'a>(
     doc: &'a Document,
     index: usize,
     number: usize,
     driven: &mut HashSet<(usize, &'a str)>,
-) -> Result<Target<'a>> {
+) -> Result<core::result::Result<Target<'a>, Box<str>>> {
     let animation = &doc.animations[index];
     let channel = &animation.channels[number];
     let at = |part: &str| {
@@ -113,31 +106,64 @@ fn target<'a>(
     };
     let samplers = &animation.samplers;
     let (sampler, _) = lookup(samplers, channel.sampler, "sampler", || at("sampler"))?;
-    let path = channel.target.path.as_str();
-    let mut target = Target {
-        node: None,
-        path,
-        targets: 0,
-        place: Place { index, sampler },
-    };
-    let Some(node) = channel.target.node else {
-        return Ok(target);
+    let (node, path) = match node_property(doc, &channel.target) {
+        Ok(property) => property,
+        Err(why) => return Ok(Err(why)),
     };
     let (node, _) = lookup(&doc.nodes, node, "node", || at("target.node"))?;
-    if !["translation", "rotation", "scale", "weights"].contains(&path) {
-        return Ok(target);
+    if !PATHS.contains(&path) {
+        return Ok(Err("channels of other paths".into()));
     }
     if !driven.insert((node, path)) {
         let why = AssetFault::Invalid("is already driven by another channel");
         return Err(fault_of(at("target"), why));
     }
-    target.targets = target_count(doc, &doc.nodes[node]);
-    if path == "weights" && target.targets == 0 {
+    let targets = target_count(doc, &doc.nodes[node]);
+    if path == "weights" && targets == 0 {
         let why = AssetFault::Invalid("drives the weights of a node without morph targets");
         return Err(fault_of(at("target"), why));
     }
-    target.node = Some(node);
-    Ok(target)
+    Ok(Ok(Target {
+        node,
+        path,
+        targets,
+        place: Place { index, sampler },
+    }))
+}
+
+/// The properties of nodes that channels drive.
+const PATHS: [&str; 4] = ["translation", "rotation", "scale", "weights"];
+
+/// The node and the path that a channel drives, or a description of channels that drive none.
+fn node_property<'a>(
+    doc: &Document,
+    target: &'a ChannelTarget,
+) -> core::result::Result<(u64, &'a str), Box<str>> {
+    let extensions = target.extensions.as_ref();
+    if let Some(pointer) = extensions.and_then(|all| all.pointer.as_ref()) {
+        let property = pointed_property(&pointer.pointer);
+        let property = property.filter(|(node, _)| *node < doc.nodes.len() as u64);
+        return property.ok_or_else(|| pointer_pattern(&pointer.pointer));
+    }
+    let node = target.node.ok_or("channels without a node")?;
+    Ok((node, &target.path))
+}
+
+/// The node and the path in a pointer such as `/nodes/3/rotation`.
+fn pointed_property(pointer: &str) -> Option<(u64, &str)> {
+    let (node, path) = pointer.strip_prefix("/nodes/")?.split_once('/')?;
+    let is_index = node.bytes().all(|byte| byte.is_ascii_digit());
+    let node = node.parse().ok().filter(|_| is_index)?;
+    PATHS.contains(&path).then_some((node, path))
+}
+
+/// A description of the channels with a pointer. `{}` replaces its indices.
+fn pointer_pattern(pointer: &str) -> Box<str> {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let parts = pointer.split('/');
+    let parts = parts.map(|part| if is_index(part) { "{}" } else { part });
+    let pattern: Vec<&str> = parts.collect();
+    cut(&format!("channels of {}", pattern.join("/")))
 }
 
 fn check_samplers(doc: &Document, index: usize, samplers: &[AnimationSampler]) -> Result<()> {
@@ -168,7 +194,6 @@ fn curve(
     source: &mut Source<'_>,
     animation: &Animation,
     target: &Target<'_>,
-    node: usize,
     keys: &mut u64,
 ) -> Result<RawChannel> {
     let place = &target.place;
@@ -202,7 +227,7 @@ fn curve(
         _ => RawKeys::Translation(vectors(output)?),
     };
     Ok(RawChannel {
-        node,
+        node: target.node,
         times_s,
         interpolation,
         values,

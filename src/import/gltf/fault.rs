@@ -24,3 +24,25 @@ pub(super) fn lookup<'a, T>(
         )),
     }
 }
+
+/// Checks that `length` bytes from `start` lie within `len`.
+pub(super) fn check_range(
+    object: Object,
+    what: &'static str,
+    start: u64,
+    length: u64,
+    len: u64,
+) -> Result<()> {
+    match start.checked_add(length) {
+        Some(end) if end <= len => Ok(()),
+        end => {
+            let why = AssetFault::OutOfBounds {
+                what,
+                start,
+                end: end.unwrap_or(u64::MAX),
+                len,
+            };
+            Err(fault_of(object, why))
+        }
+    }
+}

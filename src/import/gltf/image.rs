@@ -1,4 +1,4 @@
-//! Decoding of PNG and JPEG to 8-bit RGBA.
+//! Decoding of PNG, JPEG and WebP to 8-bit RGBA.
 
 use super::fault::cut;
 use crate::error::{AssetFault, Object, Result};
@@ -22,8 +22,8 @@ pub(in crate::import) trait Budget {
     fn charge(&mut self, bytes: u64, object: &Object) -> Result<()>;
 }
 
-/// Decodes a PNG or JPEG, which the first bytes distinguish. Sizes are checked before any memory
-/// for the image is allocated.
+/// Decodes a PNG, JPEG or WebP, which the first bytes distinguish. Sizes are checked before any
+/// memory for the image is allocated.
 pub(in crate::import) fn decode(
     bytes: &[u8],
     name: &str,
@@ -34,8 +34,10 @@ pub(in crate::import) fn decode(
         decode_png(bytes, budget, object)?
     } else if bytes.starts_with(&JPEG_START) {
         decode_jpeg(bytes, budget, object)?
+    } else if is_webp(bytes) {
+        decode_webp(bytes, budget, object)?
     } else {
-        return Err(failed(object, "it is neither PNG nor JPEG"));
+        return Err(failed(object, other_format(bytes)));
     };
     Ok(Image {
         name: name.into(),
@@ -104,6 +106,66 @@ fn decode_jpeg(
     let mut texels = vec![0; width as usize * height as usize * channels];
     decoder.decode_into(&mut texels).map_err(failed)?;
     Ok(([width, height], to_rgba(texels, channels)))
+}
+
+fn is_webp(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")
+}
+
+#[cfg(feature = "webp")]
+fn decode_webp(
+    bytes: &[u8],
+    budget: &mut dyn Budget,
+    object: &Object,
+) -> Result<([u32; 2], Vec<u8>)> {
+    let failed = |error: image_webp::DecodingError| failed(object, &error.to_string());
+    let mut decoder = image_webp::WebPDecoder::new(Cursor::new(bytes)).map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    let channels = if decoder.has_alpha() { 4 } else { 3 };
+    if decoder.is_animated() {
+        return Err(self::failed(object, "it is animated"));
+    }
+    if !webp_frames(bytes).all(|size| size == [width, height]) {
+        let why = "a frame does not have the size of the image";
+        return Err(self::failed(object, why));
+    }
+    // The decoder has planes or RGBA of its own beside the result.
+    charge([width, height], channels + 4, bytes.len(), budget, object)?;
+    let mut texels = vec![0; width as usize * height as usize * channels];
+    decoder.read_image(&mut texels).map_err(failed)?;
+    Ok(([width, height], to_rgba(texels, channels)))
+}
+
+/// The sizes of the lossy frames of a WebP.
+///
+/// The decoder allocates a frame before it compares its size with that of the image.
+#[cfg(feature = "webp")]
+fn webp_frames(bytes: &[u8]) -> impl Iterator<Item = [u32; 2]> {
+    const START_CODE: [u8; 3] = [0x9D, 0x01, 0x2A];
+    bytes.windows(18).filter_map(|chunk| {
+        let is_frame = chunk.starts_with(b"VP8 ") && chunk[11..14] == START_CODE;
+        let size = |at| u32::from(u16::from_le_bytes([chunk[at], chunk[at + 1]]) & 0x3FFF);
+        is_frame.then(|| [size(14), size(16)])
+    })
+}
+
+#[cfg(not(feature = "webp"))]
+fn decode_webp(_: &[u8], _: &mut dyn Budget, object: &Object) -> Result<([u32; 2], Vec<u8>)> {
+    let why = "it is WebP, which needs the Cargo feature `webp` of throng";
+    Err(failed(object, why))
+}
+
+/// The reason that an image of another format is not decoded.
+fn other_format(bytes: &[u8]) -> &'static str {
+    if bytes.starts_with(b"\xabKTX 20\xbb") {
+        "it is KTX2 (KHR_texture_basisu), which is not supported"
+    } else if bytes.starts_with(b"DDS ") {
+        "it is DDS (MSFT_texture_dds), which is not supported"
+    } else if bytes.get(4..12) == Some(b"ftypavif") {
+        "it is AVIF (EXT_texture_avif), which is not supported"
+    } else {
+        "it is not PNG, JPEG or WebP"
+    }
 }
 
 fn failed(object: &Object, why: &str) -> crate::Error {

@@ -1,54 +1,19 @@
 //! The JSON of glTF 2.0, as far as it is used. Only its form is checked here.
 
 use super::events::Events;
+use super::json_attributes::Attributes;
+use super::json_extensions::{
+    BufferExtensions, NodeExtensions, PrimitiveExtensions, TargetExtensions, ViewExtensions,
+};
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
-use super::json_values::{List, MAX_ATTRIBUTES, Weights, Whole, whole, whole_if_any, wholes};
-use core::ops::Deref;
+use super::json_values::{List, Weights, whole, whole_if_any, wholes};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
-use std::collections::BTreeMap;
+use serde::de::Deserializer;
 
 /// A stride. Older formats and some writers use 0 for "no stride".
 fn stride<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(whole_if_any(deserializer)?.filter(|stride| *stride != 0))
-}
-
-/// The accessors of a primitive's attributes by name, at most [`MAX_ATTRIBUTES`] of them.
-#[derive(Debug)]
-pub(super) struct Attributes(BTreeMap<String, u64>);
-
-impl Deref for Attributes {
-    type Target = BTreeMap<String, u64>;
-
-    fn deref(&self) -> &BTreeMap<String, u64> {
-        &self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Attributes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Attributes;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a map")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attributes, A::Error> {
-                let mut entries = BTreeMap::new();
-                while let Some((name, Whole(accessor))) = map.next_entry()? {
-                    if entries.len() == MAX_ATTRIBUTES {
-                        return Err(A::Error::custom("more than 4096 attributes"));
-                    }
-                    entries.insert(name, accessor);
-                }
-                Ok(Attributes(entries))
-            }
-        }
-        deserializer.deserialize_map(Entries)
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -115,6 +80,7 @@ pub(super) struct Node {
     pub(super) scale: Option<[f32; 3]>,
     #[serde(default)]
     pub(super) weights: Weights,
+    pub(super) extensions: Option<Box<NodeExtensions>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -138,6 +104,7 @@ pub(super) struct Primitive {
     pub(super) mode: Option<u64>,
     #[serde(default)]
     pub(super) targets: List<MorphTarget>,
+    pub(super) extensions: Option<Box<PrimitiveExtensions>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -175,6 +142,7 @@ pub(super) struct Target {
     #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) node: Option<u64>,
     pub(super) path: String,
+    pub(super) extensions: Option<Box<TargetExtensions>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -243,6 +211,7 @@ pub(super) struct BufferView {
     pub(super) byte_length: u64,
     #[serde(default, deserialize_with = "stride")]
     pub(super) byte_stride: Option<u64>,
+    pub(super) extensions: Option<Box<ViewExtensions>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -251,6 +220,18 @@ pub(super) struct Buffer {
     pub(super) uri: Option<String>,
     #[serde(deserialize_with = "whole")]
     pub(super) byte_length: u64,
+    pub(super) extensions: Option<BufferExtensions>,
+}
+
+impl Buffer {
+    /// True for a buffer without data, which stands in for compressed views.
+    pub(super) fn is_empty_fallback(&self) -> bool {
+        let is_fallback = self
+            .extensions
+            .as_ref()
+            .is_some_and(|all| all.is_fallback());
+        is_fallback && self.uri.is_none()
+    }
 }
 
 impl Document {

@@ -23,18 +23,25 @@ pub(super) struct Material {
 }
 
 /// Extensions of materials that are not read but change how a surface looks.
-const NOT_READ: [&str; 11] = [
+const NOT_READ: [&str; 18] = [
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
     "KHR_materials_diffuse_transmission",
     "KHR_materials_dispersion",
     "KHR_materials_ior",
     "KHR_materials_iridescence",
-    "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_sheen",
     "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_volume",
+    "KHR_materials_volume_scatter",
+    "KHR_techniques_webgl",
+    "ADOBE_materials_clearcoat_specular",
+    "ADOBE_materials_clearcoat_tint",
+    "ADOBE_materials_thin_transparency",
+    "MSFT_packing_normalRoughnessMetallic",
+    "MSFT_packing_occlusionRoughnessMetallic",
+    "NV_materials_mdl",
 ];
 
 /// The extensions of a material.
@@ -42,8 +49,20 @@ const NOT_READ: [&str; 11] = [
 pub(super) struct MaterialExtensions {
     pub(super) emissive_strength: Option<f32>,
     pub(super) unlit: bool,
+    pub(super) specular_glossiness: Option<Box<SpecularGlossiness>>,
     /// The extensions that are present but not read, each once.
     pub(super) left_out: Vec<&'static str>,
+}
+
+/// `KHR_materials_pbrSpecularGlossiness`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SpecularGlossiness {
+    pub(super) diffuse_factor: Option<[f32; 4]>,
+    pub(super) diffuse_texture: Option<TextureInfo>,
+    pub(super) specular_factor: Option<[f32; 3]>,
+    pub(super) glossiness_factor: Option<f32>,
+    pub(super) specular_glossiness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,6 +90,10 @@ impl<'de> Deserialize<'de> for MaterialExtensions {
                     if name == "KHR_materials_emissive_strength" {
                         let strength: Option<EmissiveStrength> = map.next_value()?;
                         read.emissive_strength = strength.and_then(|s| s.emissive_strength);
+                        continue;
+                    }
+                    if name == "KHR_materials_pbrSpecularGlossiness" {
+                        read.specular_glossiness = map.next_value()?;
                         continue;
                     }
                     let is_there = map.next_value::<Option<IgnoredAny>>()?.is_some();
@@ -133,7 +156,42 @@ pub(super) struct Texture {
     #[serde(default, deserialize_with = "whole_if_any")]
     pub(super) sampler: Option<u64>,
     #[serde(default, deserialize_with = "whole_if_any")]
-    pub(super) source: Option<u64>,
+    source: Option<u64>,
+    extensions: Option<Box<TextureExtensions>>,
+}
+
+/// Images in other formats than PNG and JPEG.
+#[derive(Debug, Deserialize)]
+struct TextureExtensions {
+    #[serde(rename = "EXT_texture_webp")]
+    webp: Option<OtherImage>,
+    #[serde(rename = "KHR_texture_basisu")]
+    basisu: Option<OtherImage>,
+    #[serde(rename = "EXT_texture_avif")]
+    avif: Option<OtherImage>,
+    #[serde(rename = "MSFT_texture_dds")]
+    dds: Option<OtherImage>,
+    #[serde(rename = "GOOGLE_texture_basis")]
+    basis: Option<OtherImage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OtherImage {
+    #[serde(default, deserialize_with = "whole_if_any")]
+    source: Option<u64>,
+}
+
+impl Texture {
+    /// The image: the texture's own, which is a PNG or a JPEG, else that of an extension.
+    ///
+    /// So an import does not depend on the formats that are compiled in, if there is a choice.
+    pub(super) fn image(&self) -> Option<u64> {
+        let others = self.extensions.as_deref().map(|all| {
+            let all = [&all.webp, &all.basisu, &all.avif, &all.dds, &all.basis];
+            all.into_iter().flatten().find_map(|other| other.source)
+        });
+        self.source.or(others.flatten())
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,8 @@
 
 use super::fault::{lookup, not_allowed};
 use super::json::Document;
-use super::json_material::{Material as RawMaterial, TextureInfo};
+use super::json_material::{Material as RawMaterial, SpecularGlossiness, TextureInfo};
+use super::specular_glossiness::{Factors, convert};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
@@ -67,14 +68,30 @@ fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
         let part = format!("extensions.{name}");
         leave_out(ObjectKind::Material, index, &part, notes);
     }
+    let factors = match glossy(raw) {
+        Some(glossy) => {
+            note_glossy(index, glossy, notes);
+            convert(glossy)
+        }
+        None => {
+            if extensions.is_some_and(|all| all.specular_glossiness.is_some()) {
+                leave_out(ObjectKind::Material, index, GLOSSY, notes);
+            }
+            Factors {
+                base_color: pbr.and_then(|p| p.base_color_factor).unwrap_or([1.0; 4]),
+                metallic: pbr.and_then(|p| p.metallic_factor).unwrap_or(1.0),
+                roughness: pbr.and_then(|p| p.roughness_factor).unwrap_or(1.0),
+            }
+        }
+    };
     let normal_scale = raw.normal_texture.as_ref().and_then(|info| info.scale);
     let occlusion = raw.occlusion_texture.as_ref();
     let occlusion_strength = occlusion.and_then(|info| info.strength);
     Ok(Material {
         name: raw.name.as_deref().unwrap_or_default().into(),
-        base_color: pbr.and_then(|p| p.base_color_factor).unwrap_or([1.0; 4]),
-        metallic: pbr.and_then(|p| p.metallic_factor).unwrap_or(1.0),
-        roughness: pbr.and_then(|p| p.roughness_factor).unwrap_or(1.0),
+        base_color: factors.base_color,
+        metallic: factors.metallic,
+        roughness: factors.roughness,
         normal_scale: normal_scale.unwrap_or(1.0),
         occlusion_strength: occlusion_strength.unwrap_or(1.0),
         emissive: emissive(index, raw, notes)?,
@@ -83,6 +100,24 @@ fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
         double_sided: raw.double_sided.unwrap_or(false),
         ..Material::default()
     })
+}
+
+const GLOSSY: &str = "extensions.KHR_materials_pbrSpecularGlossiness";
+
+/// The specular colour and glossiness of a material, if it has no metalness and roughness too.
+fn glossy(raw: &RawMaterial) -> Option<&SpecularGlossiness> {
+    let extensions = raw.extensions.as_deref()?;
+    let glossy = extensions.specular_glossiness.as_deref();
+    glossy.filter(|_| raw.pbr_metallic_roughness.is_none())
+}
+
+fn note_glossy(index: usize, glossy: &SpecularGlossiness, notes: &mut Vec<Repair>) {
+    let object = object(ObjectKind::Material, index, GLOSSY);
+    note(notes, &object, RepairKind::SpecularGlossiness, 1);
+    if glossy.specular_glossiness_texture.is_some() {
+        let part = format!("{GLOSSY}.specularGlossinessTexture");
+        leave_out(ObjectKind::Material, index, &part, notes);
+    }
 }
 
 fn textures(
@@ -96,12 +131,19 @@ fn textures(
         notes,
         ..TextureNeeds::default()
     };
-    // In the order of `Material::textures`.
-    let infos = [
-        (
+    let color = match glossy(raw) {
+        Some(glossy) => (
+            "extensions.KHR_materials_pbrSpecularGlossiness.diffuseTexture",
+            glossy.diffuse_texture.as_ref(),
+        ),
+        None => (
             "pbrMetallicRoughness.baseColorTexture",
             pbr.and_then(|p| p.base_color_texture.as_ref()),
         ),
+    };
+    // In the order of `Material::textures`.
+    let infos = [
+        color,
         (
             "pbrMetallicRoughness.metallicRoughnessTexture",
             pbr.and_then(|p| p.metallic_roughness_texture.as_ref()),
@@ -174,8 +216,8 @@ impl TextureNeeds {
     ) -> Result<()> {
         let referrer = || object(ObjectKind::Material, index, format!("{part}.index"));
         let (texture, raw) = lookup(&doc.textures, info.index, "texture", referrer)?;
-        let Some(image) = raw.source else {
-            // Only an extension that is not read defines the pixels.
+        let Some(image) = raw.image() else {
+            // Only an unknown extension defines the pixels.
             leave_out(ObjectKind::Texture, texture, "", &mut self.notes);
             return Ok(());
         };

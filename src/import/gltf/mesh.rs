@@ -156,6 +156,7 @@ impl Reader<'_, '_> {
         if self.vertices > cap {
             return Err(at.cap("vertices", self.vertices, cap));
         }
+        self.decompress(at, raw)?;
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -174,6 +175,46 @@ impl Reader<'_, '_> {
             primitive.skin = None;
             self.leave_out(at, "", RepairKind::SkinWithoutInfluences, 1);
         }
+        #[cfg(feature = "draco")]
+        self.source.decoded.clear();
         Ok(Some(primitive))
+    }
+
+    /// Decodes the accessors that are compressed, for the reading of this primitive.
+    #[cfg(feature = "draco")]
+    fn decompress(&mut self, at: &At, raw: &Primitive) -> Result<()> {
+        let extensions = raw.extensions.as_ref();
+        if let Some(draco) = extensions.and_then(|all| all.draco.as_ref()) {
+            let place = |part: &str| at.object(part);
+            let decoded = super::draco::decode(self.source, raw, draco, &place)?;
+            let decoded = decoded
+                .into_iter()
+                .map(|(index, bytes)| (index, bytes.into()));
+            self.source.decoded = decoded.collect();
+        }
+        Ok(())
+    }
+
+    /// Rejects a primitive that is compressed, unless its accessors have uncompressed data too.
+    #[cfg(not(feature = "draco"))]
+    fn decompress(&mut self, at: &At, raw: &Primitive) -> Result<()> {
+        let extensions = raw.extensions.as_ref();
+        let Some(draco) = extensions.and_then(|all| all.draco.as_ref()) else {
+            return Ok(());
+        };
+        let compressed = draco.attributes.keys();
+        let compressed = compressed.filter_map(|name| raw.attributes.get(name));
+        let mut compressed = compressed.chain(&raw.indices);
+        let accessors = &self.source.doc.accessors;
+        let is_absent = |accessor: &u64| {
+            let accessor = accessors.get(*accessor as usize);
+            accessor.is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none())
+        };
+        if compressed.any(is_absent) {
+            let part = "extensions.KHR_draco_mesh_compression";
+            let (extension, feature) = ("KHR_draco_mesh_compression", "draco");
+            return Err(at.fault(part, AssetFault::NoDecoder { extension, feature }));
+        }
+        Ok(())
     }
 }

@@ -11,16 +11,23 @@ mod animation;
 mod attributes;
 mod component;
 mod container;
+#[cfg(feature = "draco")]
+mod draco;
 mod events;
+mod extensions;
 pub(super) mod fault;
 pub(super) mod image;
 mod json;
+mod json_attributes;
+mod json_extensions;
 mod json_lenient;
 mod json_material;
 mod json_morph;
 mod json_values;
 mod material;
 mod mesh;
+#[cfg(feature = "meshopt")]
+mod meshopt;
 mod morph;
 mod parse;
 mod ranges;
@@ -30,6 +37,8 @@ mod scene;
 mod skin;
 mod source;
 mod sparse;
+mod spawn_points;
+mod specular_glossiness;
 pub(super) mod texture;
 mod triangles;
 

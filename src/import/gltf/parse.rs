@@ -1,4 +1,4 @@
-//! Parses text into a document: JSON, versions and required extensions.
+//! Parses text into a document: JSON and versions.
 
 use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
@@ -7,8 +7,8 @@ use crate::import::fault::fault;
 use crate::import::options::ImportOptions;
 use serde_path_to_error::Segment;
 
-/// Reads the JSON, which starts `start` bytes into the file. Rejects versions and required
-/// extensions that are not supported.
+/// Reads the JSON, which starts `start` bytes into the file. Rejects versions that are not
+/// supported.
 pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Result<Document> {
     let text = text(json, start, options)?;
     // The parser limits the depth to 128 levels, except for values that are skipped, which take no
@@ -22,7 +22,6 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
         .end()
         .map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
     check_version(&doc.asset)?;
-    check_extensions(&doc)?;
     Ok(doc)
 }
 
@@ -118,39 +117,6 @@ fn check_version(asset: &Asset) -> Result<()> {
         Some((text, None)) => {
             let why = not_allowed("the version", text, "2.x");
             Err(at("asset.minVersion", why))
-        }
-    }
-}
-
-/// The extensions that a file may require: four that are read, and others without which the import
-/// still represents the model (finer shading, which is reported, lights, metadata).
-const SUPPORTED: [&str; 17] = [
-    "KHR_mesh_quantization",
-    "KHR_texture_transform",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_unlit",
-    "KHR_materials_anisotropy",
-    "KHR_materials_clearcoat",
-    "KHR_materials_diffuse_transmission",
-    "KHR_materials_dispersion",
-    "KHR_materials_ior",
-    "KHR_materials_iridescence",
-    "KHR_materials_sheen",
-    "KHR_materials_specular",
-    "KHR_materials_transmission",
-    "KHR_materials_variants",
-    "KHR_materials_volume",
-    "KHR_lights_punctual",
-    "KHR_xmp_json_ld",
-];
-
-fn check_extensions(doc: &Document) -> Result<()> {
-    let unknown = |name: &&String| !SUPPORTED.contains(&name.as_str());
-    match doc.extensions_required.iter().find(unknown) {
-        None => Ok(()),
-        Some(name) => {
-            let why = AssetFault::Requires(cut(name));
-            Err(fault(ObjectKind::File, None, "extensionsRequired", why))
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Checks of the ranges of all views and accessors, before any of them is read.
 
 use super::component::{Component, shape, unpadded};
-use super::fault::{lookup, not_allowed};
+use super::fault::{check_range, lookup, not_allowed};
 use super::json::{Accessor, BufferView, Document};
-use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 
 /// Checks all views against the stated sizes of their buffers, and all accessors against their
@@ -29,6 +29,8 @@ fn check_view(doc: &Document, index: usize, view: &BufferView) -> Result<()> {
         view.byte_length,
         buffer.byte_length,
     )?;
+    #[cfg(feature = "meshopt")]
+    super::meshopt::check(doc, index, view)?;
     match view.byte_stride {
         Some(stride) if !(4..=252).contains(&stride) => {
             let why = not_allowed("the stride", &stride.to_string(), "4 to 252");
@@ -121,26 +123,4 @@ fn check_sparse(doc: &Document, index: usize, accessor: &Accessor, size: u64) ->
         check_range(at(part), "the bufferView", offset, length, view.byte_length)?;
     }
     Ok(())
-}
-
-/// Checks that `length` bytes from `start` lie within `len`.
-fn check_range(
-    object: Object,
-    what: &'static str,
-    start: u64,
-    length: u64,
-    len: u64,
-) -> Result<()> {
-    match start.checked_add(length) {
-        Some(end) if end <= len => Ok(()),
-        end => {
-            let why = AssetFault::OutOfBounds {
-                what,
-                start,
-                end: end.unwrap_or(u64::MAX),
-                len,
-            };
-            Err(fault_of(object, why))
-        }
-    }
 }

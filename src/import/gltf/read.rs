@@ -26,7 +26,7 @@ use std::path::Path;
 ///   (`extras.targetNames` of the mesh).
 /// - Skins, even if their joints are not in the scene.
 /// - All animations of translation, rotation, scale and weights.
-/// - Metallic-roughness materials with their textures (PNG, JPEG).
+/// - Metallic-roughness materials with their textures (PNG, JPEG, WebP).
 ///
 /// A mesh on a node without a skin follows that node rigidly. A mesh with a skin but without joints
 /// and weights does so too, with a [`Repair`]. A primitive without a material gets the format's
@@ -41,20 +41,32 @@ use std::path::Path;
 /// Each of these is reported as a [`Repair`]:
 /// - Points and lines.
 /// - Morph targets of other attributes, or of attributes that the primitive does not have.
-/// - Textures of used materials whose pixels only an extension provides.
+/// - Textures of used materials without an image.
 /// - `KHR_materials_*` extensions of used materials that are not read and change how a surface
 ///   looks.
 /// - Trailing indices that make no full triangle.
-/// - Animation channels without a node, or of a path that glTF 2.0 does not have.
+/// - Animation channels without a node, of a path that glTF 2.0 does not have, or with a pointer to
+///   anything but a property of a node.
 ///
 /// Images that are missing or cannot be decoded are replaced; see [`RepairKind::ImageReplaced`].
 ///
 /// # Extensions
-/// `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
-/// `KHR_materials_unlit` are read. A file may also require extensions without which the model can
-/// still be drawn: the other `KHR_materials_*` ones except specular-glossiness,
-/// `KHR_lights_punctual` and `KHR_xmp_json_ld`. Any other required extension is an error. Any other
-/// optional one is ignored.
+/// - `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
+///   `KHR_materials_unlit` are read.
+/// - `KHR_animation_pointer` is read if it points to a property of a node that glTF 2.0 can
+///   animate.
+/// - `EXT_mesh_gpu_instancing` becomes [`Imported::spawn_points`].
+/// - `KHR_node_visibility`: meshes of invisible nodes are left out, unless all are invisible.
+/// - `KHR_materials_pbrSpecularGlossiness` is converted; see [`RepairKind::SpecularGlossiness`].
+/// - `EXT_meshopt_compression` and `KHR_meshopt_compression` need the Cargo feature `meshopt`,
+///   `KHR_draco_mesh_compression` needs `draco`, and `EXT_texture_webp` needs `webp`. A compression
+///   without its feature is an error,
+///   [`AssetFault::NoDecoder`](crate::error::AssetFault::NoDecoder), unless it is optional and the
+///   file has uncompressed data too.
+///
+/// A file may also require extensions without which the model can still be drawn, such as those of
+/// other textures, finer shading and lights. The README lists them. Any other required extension is
+/// an error. Any other optional one is ignored.
 ///
 /// # Checks
 /// Indices, counts and ranges are checked in the whole file, values only in the parts that are
@@ -129,6 +141,7 @@ pub(crate) fn read_raw(
 ) -> Result<RawCharacter> {
     let parts = super::container::split(bytes)?;
     let doc = super::parse::document(parts.json, parts.json_start, options)?;
+    super::extensions::check(&doc)?;
     note_trailing(&doc, &parts, repairs);
     let mut source = Source::new(&doc, &parts, read, options);
     super::ranges::check(&doc)?;
@@ -150,6 +163,7 @@ pub(crate) fn read_raw(
     Ok(RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
+        spawn_points: super::spawn_points::read(&mut source, &nodes, repairs)?,
         nodes,
         primitives,
         materials,

@@ -82,7 +82,32 @@ pub(super) fn mesh_nodes(
         Some(scene) => reachable(doc, parents, scene, repairs),
     };
     let carries = |index: &usize| reached[*index] && doc.nodes[*index].mesh.is_some();
-    Ok((0..doc.nodes.len()).filter(carries).collect())
+    let carriers: Vec<usize> = (0..doc.nodes.len()).filter(carries).collect();
+    Ok(without_hidden(doc, carriers, repairs))
+}
+
+/// The nodes that are visible, or all of them if none is.
+fn without_hidden(doc: &Document, carriers: Vec<usize>, repairs: &mut Vec<Repair>) -> Vec<usize> {
+    let is_hidden = |node: &Node| node.extensions.as_ref().is_some_and(|all| all.is_hidden());
+    let mut hidden = vec![false; doc.nodes.len()];
+    let mut open: Vec<usize> = (0..doc.nodes.len())
+        .filter(|index| is_hidden(&doc.nodes[*index]))
+        .collect();
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut hidden[node], true) {
+            open.extend(doc.nodes[node].children.iter().map(|child| *child as usize));
+        }
+    }
+    if carriers.iter().all(|node| hidden[*node]) {
+        return carriers;
+    }
+    let (left_out, shown): (Vec<usize>, Vec<usize>) =
+        carriers.into_iter().partition(|node| hidden[*node]);
+    for node in left_out {
+        let object = object(ObjectKind::Node, node, "mesh");
+        note(repairs, &object, RepairKind::Invisible, 1);
+    }
+    shown
 }
 
 fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>> {

@@ -5,10 +5,13 @@ use super::container::Parts;
 use super::fault::{lookup, not_allowed};
 use super::image::Budget;
 use super::json::{Accessor, Document};
+use super::json_extensions::Meshopt;
 use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
+#[cfg(feature = "draco")]
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A file's document with everything needed to read its data.
@@ -19,6 +22,12 @@ pub(super) struct Source<'a> {
     is_binary: bool,
     read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
     buffers: Vec<Option<Bytes<'a>>>,
+    /// The decoded bytes of compressed views. Empty until one is decoded.
+    #[cfg(feature = "meshopt")]
+    views: Vec<Option<Rc<[u8]>>>,
+    /// Decoded accessors of the primitive that is read, in place of the file's.
+    #[cfg(feature = "draco")]
+    pub(super) decoded: HashMap<usize, Rc<[u8]>>,
     decoded_bytes: u64,
 }
 
@@ -64,6 +73,10 @@ impl<'a> Source<'a> {
             is_binary: parts.is_binary,
             read,
             buffers: vec![None; doc.buffers.len()],
+            #[cfg(feature = "meshopt")]
+            views: Vec::new(),
+            #[cfg(feature = "draco")]
+            decoded: HashMap::new(),
             decoded_bytes: 0,
         }
     }
@@ -81,6 +94,13 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
+    /// The bytes that may still be decoded.
+    #[cfg(feature = "draco")]
+    pub(super) fn decodable_bytes(&self) -> u64 {
+        let cap = self.options.max_decoded_bytes;
+        cap.saturating_sub(self.decoded_bytes)
+    }
+
     /// The bytes of a view, which has been checked against its buffer.
     pub(super) fn view(
         &mut self,
@@ -88,8 +108,63 @@ impl<'a> Source<'a> {
         referrer: &Object,
     ) -> Result<(Bytes<'a>, usize, usize)> {
         let views = &self.doc.buffer_views;
-        let (_, view) = lookup(views, index, "bufferView", || referrer.clone())?;
+        let (index, view) = lookup(views, index, "bufferView", || referrer.clone())?;
+        let compressed = view.extensions.as_ref().and_then(|all| all.meshopt());
+        if let Some((name, meshopt)) = compressed {
+            return self.compressed(index, name, meshopt);
+        }
         let bytes = self.buffer(view.buffer, referrer)?;
+        let start = usize::try_from(view.byte_offset).unwrap_or(usize::MAX);
+        let length = usize::try_from(view.byte_length).unwrap_or(usize::MAX);
+        Ok((bytes, start, length))
+    }
+
+    /// The bytes of a view that is compressed, decoded once.
+    #[cfg(feature = "meshopt")]
+    fn compressed(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        meshopt: &Meshopt,
+    ) -> Result<(Bytes<'a>, usize, usize)> {
+        let object = object(ObjectKind::BufferView, index, format!("extensions.{name}"));
+        if self.views.is_empty() {
+            self.views = vec![None; self.doc.buffer_views.len()];
+        }
+        if let Some(bytes) = &self.views[index] {
+            return Ok((Bytes::Shared(bytes.clone()), 0, bytes.len()));
+        }
+        let length = self.doc.buffer_views[index].byte_length;
+        // Several views may refer to the same bytes, and each reads all of them.
+        let asked = length.saturating_add(meshopt.byte_length);
+        self.charge(asked, || object.clone())?;
+        let buffer = self.buffer(meshopt.buffer, &object)?;
+        let start = meshopt.byte_offset as usize;
+        let encoded = buffer.as_ref().get(start..);
+        let encoded = encoded.and_then(|bytes| bytes.get(..meshopt.byte_length as usize));
+        let encoded = encoded.unwrap_or_default();
+        let bytes: Rc<[u8]> = super::meshopt::decode(index, name, meshopt, encoded)?.into();
+        self.views[index] = Some(bytes.clone());
+        Ok((Bytes::Shared(bytes), 0, length as usize))
+    }
+
+    /// The uncompressed bytes of a view that is also compressed.
+    #[cfg(not(feature = "meshopt"))]
+    fn compressed(
+        &mut self,
+        index: usize,
+        extension: &'static str,
+        _: &Meshopt,
+    ) -> Result<(Bytes<'a>, usize, usize)> {
+        let object = object(ObjectKind::BufferView, index, "");
+        let view = &self.doc.buffer_views[index];
+        let buffer = self.doc.buffers.get(view.buffer as usize);
+        if buffer.is_some_and(|buffer| buffer.is_empty_fallback()) {
+            let feature = "meshopt";
+            let why = AssetFault::NoDecoder { extension, feature };
+            return Err(fault_of(object, why));
+        }
+        let bytes = self.buffer(view.buffer, &object)?;
         let start = usize::try_from(view.byte_offset).unwrap_or(usize::MAX);
         let length = usize::try_from(view.byte_length).unwrap_or(usize::MAX);
         Ok((bytes, start, length))
@@ -119,6 +194,10 @@ impl<'a> Source<'a> {
                 return Err(fault_of(object, AssetFault::Cap { what, asked, cap }));
             }
             (Some(uri), _) => Bytes::Shared(self.resource(uri, &object)?.into()),
+            (None, _) if buffer.is_empty_fallback() => {
+                let what = "uri; the buffer is a fallback for compressed views";
+                return Err(fault_of(object, AssetFault::Missing(what)));
+            }
             (None, Some(bin)) if index == 0 => Bytes::Borrowed(bin),
             (None, _) => {
                 let what = match self.is_binary && index == 0 {

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 pub(super) fn check(doc: &Document) -> Result<()> {
     for (index, texture) in doc.textures.iter().enumerate() {
         let at = |part: &str| object(ObjectKind::Texture, index, part);
-        if let Some(image) = texture.source {
+        if let Some(image) = texture.image() {
             lookup(&doc.images, image, "image", || at("source"))?;
         }
         if let Some(sampler) = texture.sampler {

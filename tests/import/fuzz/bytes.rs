@@ -75,6 +75,8 @@ fn images_of_any_bytes_never_panic() {
         builder::png((23, 17), color, depth, &gradient),
         include_bytes!("../pictures/baseline.jpg").to_vec(),
         include_bytes!("../pictures/progressive.jpg").to_vec(),
+        include_bytes!("../pictures/lossless_alpha.webp").to_vec(),
+        include_bytes!("../pictures/lossy_alpha.webp").to_vec(),
     ];
     for seed in seeds {
         for _ in 0..2000 * factor() {

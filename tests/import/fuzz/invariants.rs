@@ -20,7 +20,7 @@ pub(super) fn options() -> ImportOptions {
 /// Imports a file, and plays all clips of a character. Returns whether there was one.
 ///
 /// Nothing may panic, and all results are finite.
-pub(super) fn digest(bytes: &[u8]) -> bool {
+pub(crate) fn digest(bytes: &[u8]) -> bool {
     digest_by(bytes, gltf)
 }
 

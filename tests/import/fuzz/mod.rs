@@ -10,3 +10,7 @@ mod mutants;
 mod readers;
 mod seeds;
 mod targets;
+
+pub(super) use invariants::digest;
+pub(super) use mutants::{Random, factor};
+pub(super) use seeds::everything;

@@ -4,7 +4,7 @@ use crate::builder::{Builder, F32, I8, U8, U16, arm, grey_png, triangle};
 use serde_json::json;
 
 /// A file that uses most features that the importer reads.
-pub(super) fn everything() -> Builder {
+pub(crate) fn everything() -> Builder {
     let mut b = arm();
     let sparse_places = b.view(&[1_u8, 4]);
     let sparse_values = b.view(&[0.1_f32, 0.2, 0.3, 0.4, 0.5, 0.6]);

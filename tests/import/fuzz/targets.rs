@@ -29,6 +29,12 @@ pub(crate) static TARGETS: &[Target] = &[
         read: |bytes| digest(bytes) && packed(bytes),
         seeds,
     },
+    #[cfg(feature = "fbx")]
+    Target {
+        name: "fbx",
+        read: |bytes| super::invariants::digest_by(bytes, throng::import::fbx),
+        seeds: || vec![crate::ascii::arm().0.text().into_bytes()],
+    },
     #[cfg(feature = "ezm")]
     Target {
         name: "ezm",
