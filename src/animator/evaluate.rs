@@ -154,7 +154,9 @@ impl Animator {
         }
     }
 
-    /// Evaluates local and model poses, with inverse kinematics. `model` is resized as needed.
+    /// Evaluates local and model poses, with inverse kinematics and spring bones.
+    ///
+    /// `model` is resized as needed.
     fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine>) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
@@ -163,6 +165,7 @@ impl Animator {
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine::IDENTITY);
         let skeleton = &self.library.skeleton;
+        let mut scratch = core::mem::take(&mut self.work.springs);
         let poses = local
             .chunks_exact_mut(joints.max(1))
             .zip(model.chunks_exact_mut(joints.max(1)));
@@ -187,7 +190,11 @@ impl Animator {
                     goal.solve(&self.solvers, rig, local_s, local, model);
                 }
             }
+            if let Some(springs) = &mut actor.springs {
+                springs.advance(&self.library.springs, local_s, (local, model), &mut scratch);
+            }
         }
+        self.work.springs = scratch;
     }
 
     /// # Safety

@@ -95,6 +95,7 @@ impl Animator {
             now_s: 0.0,
             visits: 0,
         };
+        animator.work.springs.make_room(&animator.library.springs);
         animator.reserve(desc.actors);
         Ok(animator)
     }
@@ -124,6 +125,7 @@ impl Animator {
         let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.resolve(&play)?;
         let id = self.actors.add(self.now_s);
+        self.start_springs(id.index);
         match resolved {
             Some(resolved) => self.start(id.index, &play, resolved),
             None => self.changed(id.index),
@@ -243,7 +245,9 @@ impl Animator {
     #[must_use]
     pub fn is_resting(&self, id: ActorId) -> bool {
         let actor = self.actors.list.get(id.index as usize);
-        actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
+        actor.is_none_or(|actor| {
+            actor.block.is_empty() && actor.goals.is_empty() && actor.springs.is_none()
+        })
     }
 
     /// A number that identifies an actor's pose while it does not change.
@@ -254,6 +258,9 @@ impl Animator {
     pub fn still_pose(&self, id: ActorId) -> Option<u32> {
         let actor = self.actors.list.get(id.index as usize)?;
         let local_s = actor.clock.local_s(self.now_s);
+        if actor.springs.is_some() {
+            return None;
+        }
         let still = actor.clock.stands() || local_s >= actor.still_from_s;
         still.then_some(actor.version)
     }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::ids::JointId;
 use crate::motion::{JointPart, blend_joint};
 use crate::skeleton::{Affine, Transform};
+use crate::spring::SpringScratch;
 
 impl Animator {
     /// The transform from a joint's or socket's space to character space.
@@ -17,7 +18,7 @@ impl Animator {
     /// The result is that at the animator's `time_s`, which may lie before or after the last
     /// update. It is evaluated from what the actor plays now. The clips of a state machine are
     /// evaluated at that time too, but no transition fires. Only the joint and its ancestors are
-    /// evaluated, unless inverse kinematics changes the pose.
+    /// evaluated, unless inverse kinematics or spring bones move the joint.
     ///
     /// # Errors
     /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if
@@ -45,7 +46,8 @@ impl Animator {
     /// The transform to character space from the space of a joint, which must exist.
     fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine> {
         let joints = self.library.skeleton.joints();
-        if !actor.goals.is_empty() {
+        let swings = actor.springs.is_some() && self.library.springs.moves(wanted);
+        if swings || !actor.goals.is_empty() {
             return self.solved_joint(actor, wanted, local_s);
         }
         if let Some(own) = &actor.own_pose
@@ -92,7 +94,7 @@ impl Animator {
         local
     }
 
-    /// A joint's model matrix after inverse kinematics, which needs the whole pose.
+    /// A joint's model matrix after inverse kinematics and spring bones, which needs the whole pose.
     fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
         let skeleton = &self.library.skeleton;
         let joints = 0..skeleton.len();
@@ -106,6 +108,16 @@ impl Animator {
                 let mut goal = goal.clone();
                 goal.solve(&self.solvers, rig, local_s, &mut local, &mut model);
             }
+        }
+        if let Some(springs) = &actor.springs {
+            let pose = (&mut *local, &mut *model);
+            let mut springs = springs.clone();
+            springs.advance(
+                &self.library.springs,
+                local_s,
+                pose,
+                &mut SpringScratch::default(),
+            );
         }
         Ok(model[joint])
     }

@@ -2,6 +2,7 @@
 
 use crate::animate::Starts;
 use crate::skeleton::{Affine, Transform};
+use crate::spring::SpringScratch;
 
 /// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
@@ -14,6 +15,7 @@ pub(super) struct Work {
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine>,
+    pub(super) springs: SpringScratch,
 }
 
 /// Addresses that palettes are written to.

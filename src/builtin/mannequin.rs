@@ -100,6 +100,7 @@ pub fn raw() -> RawCharacter {
         images: Vec::new(),
         animations: super::clips::animations(&rest),
         morphs: Vec::new(),
+        ..RawCharacter::default()
     }
 }
 

@@ -45,6 +45,8 @@ mod shapes;
 mod sidecar;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod srgb;
+#[cfg(feature = "gltf")]
+mod vrm;
 mod weight_match;
 #[cfg(feature = "wgl")]
 mod wgl;

@@ -176,6 +176,11 @@ pub enum RepairKind {
     /// An unsupported part was left out. The object names it.
     #[error("left out, because it is not supported")]
     LeftOut,
+    /// A part of an extension does not follow the rules of its format, and was left out.
+    ///
+    /// Such parts are spring bones, expressions and humanoid bones.
+    #[error("left out: {0}")]
+    Unusable(Box<AssetFault>),
     /// Tracks of a joint were left out of added clips, because the skeleton does not have the
     /// joint.
     #[error("tracks left out, because the skeleton does not have the joint")]

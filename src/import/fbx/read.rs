@@ -158,6 +158,7 @@ fn read_raw(
         images,
         animations,
         morphs: meshes.morphs,
+        ..RawCharacter::default()
     })
 }
 

@@ -4,6 +4,7 @@ use super::events::Events;
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use super::json_values::{List, MAX_ATTRIBUTES, Weights, Whole, whole, whole_if_any, wholes};
+use crate::import::vrm::{SpringBone1, Vrm0, Vrm1};
 use core::ops::Deref;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -85,6 +86,19 @@ pub(super) struct Document {
     pub(super) buffer_views: List<BufferView>,
     #[serde(default)]
     pub(super) buffers: List<Buffer>,
+    #[serde(default)]
+    pub(super) extensions: Extensions,
+}
+
+/// The extensions of the whole file.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Extensions {
+    #[serde(rename = "VRM")]
+    pub(super) vrm0: Option<Vrm0>,
+    #[serde(rename = "VRMC_vrm")]
+    pub(super) vrm1: Option<Vrm1>,
+    #[serde(rename = "VRMC_springBone")]
+    pub(super) springs: Option<SpringBone1>,
 }
 
 #[derive(Debug, Deserialize)]

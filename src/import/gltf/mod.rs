@@ -32,6 +32,7 @@ mod source;
 mod sparse;
 pub(super) mod texture;
 mod triangles;
+mod vrm;
 
 pub(super) use add_clips::read_clips;
 pub(super) use read::read_file;

@@ -124,7 +124,7 @@ fn check_version(asset: &Asset) -> Result<()> {
 
 /// The extensions that a file may require: four that are read, and others without which the import
 /// still represents the model (finer shading, which is reported, lights, metadata).
-const SUPPORTED: [&str; 17] = [
+const SUPPORTED: [&str; 24] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
     "KHR_materials_emissive_strength",
@@ -142,6 +142,13 @@ const SUPPORTED: [&str; 17] = [
     "KHR_materials_volume",
     "KHR_lights_punctual",
     "KHR_xmp_json_ld",
+    "VRM",
+    "VRMC_materials_hdr_emissiveMultiplier",
+    "VRMC_materials_mtoon",
+    "VRMC_node_constraint",
+    "VRMC_springBone",
+    "VRMC_springBone_extended_collider",
+    "VRMC_vrm",
 ];
 
 fn check_extensions(doc: &Document) -> Result<()> {

@@ -147,7 +147,7 @@ pub(crate) fn read_raw(
     let images =
         super::texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
     super::material::give_default(&mut materials, &mut primitives);
-    Ok(RawCharacter {
+    let mut raw = RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
         nodes,
@@ -156,7 +156,10 @@ pub(crate) fn read_raw(
         images,
         animations: super::animation::read(&mut source, repairs)?,
         morphs,
-    })
+        ..RawCharacter::default()
+    };
+    super::vrm::read(&doc, &mut raw, repairs)?;
+    Ok(raw)
 }
 
 /// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.
