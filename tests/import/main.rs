@@ -50,6 +50,7 @@ mod sidecar;
 mod skins;
 mod tangents;
 mod texture_coordinates;
+mod vrm;
 #[cfg(feature = "wgl")]
 mod wgl;
 mod winding;

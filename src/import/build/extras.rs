@@ -13,9 +13,7 @@ use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint, Sprin
 use glam::Vec3;
 use std::collections::HashSet;
 
-/// Marks the nodes of chains that move something, and of their colliders.
-///
-/// Nodes of a humanoid become joints only if something else makes them joints.
+/// Marks the nodes of a humanoid, and those of chains that move something.
 pub(super) fn want(raw: &RawCharacter, wanted: &mut [bool]) {
     let mut matters = wanted.to_vec();
     for start in 0..wanted.len() {
@@ -35,7 +33,7 @@ pub(super) fn want(raw: &RawCharacter, wanted: &mut [bool]) {
         let first = chain.joints.first();
         first.is_some_and(|first| matters.get(first.joint) == Some(&true))
     };
-    let mut used = Vec::new();
+    let mut used: Vec<usize> = raw.roles.iter().map(|(_, node)| *node).collect();
     for chain in raw.springs.chains.iter().filter(moves) {
         used.extend(chain.joints.iter().map(|joint| joint.joint));
         used.extend(chain.center);
@@ -73,7 +71,6 @@ pub(super) fn roles(
     for (role, node) in &raw.roles {
         let why = match joint_of.get(*node) {
             None => dangling("node", *node, joint_of.len()),
-            // A bone that moves nothing.
             Some(None) => continue,
             Some(Some(joint)) => {
                 let joint = JointId(*joint);

@@ -4,7 +4,7 @@ use super::events::Events;
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use super::json_values::{List, MAX_ATTRIBUTES, Weights, Whole, whole, whole_if_any, wholes};
-use crate::import::vrm::{SpringBone1, Vrm0, Vrm1};
+use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use core::ops::Deref;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -97,6 +97,8 @@ pub(super) struct Extensions {
     pub(super) vrm0: Option<Vrm0>,
     #[serde(rename = "VRMC_vrm")]
     pub(super) vrm1: Option<Vrm1>,
+    #[serde(rename = "VRMC_vrm_animation")]
+    pub(super) vrm_animation: Option<VrmAnimation>,
     #[serde(rename = "VRMC_springBone")]
     pub(super) springs: Option<SpringBone1>,
 }

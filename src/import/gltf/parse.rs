@@ -124,7 +124,7 @@ fn check_version(asset: &Asset) -> Result<()> {
 
 /// The extensions that a file may require: four that are read, and others without which the import
 /// still represents the model (finer shading, which is reported, lights, metadata).
-const SUPPORTED: [&str; 24] = [
+const SUPPORTED: [&str; 25] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",
     "KHR_materials_emissive_strength",
@@ -149,6 +149,7 @@ const SUPPORTED: [&str; 24] = [
     "VRMC_springBone",
     "VRMC_springBone_extended_collider",
     "VRMC_vrm",
+    "VRMC_vrm_animation",
 ];
 
 fn check_extensions(doc: &Document) -> Result<()> {

@@ -4,7 +4,7 @@ use super::json::Document;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::vrm::{VrmScene, read_vrm0, read_vrm1};
+use crate::import::vrm::{VrmScene, read_animation, read_vrm0, read_vrm1};
 
 /// Extensions of VRM that are not read. The material falls back to what glTF says.
 const UNREAD: [&str; 4] = [
@@ -42,6 +42,9 @@ pub(super) fn read(
         children: &children,
         mesh: &mesh,
     };
+    if let (Some(animation), None) = (&extensions.vrm_animation, &extensions.vrm1) {
+        read_animation(animation, &mut scene);
+    }
     match (&extensions.vrm1, &extensions.vrm0) {
         (None, Some(vrm)) => read_vrm0(vrm, &mut scene),
         (vrm, _) => read_vrm1(vrm.as_ref(), extensions.springs.as_ref(), &mut scene),

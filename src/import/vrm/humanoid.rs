@@ -5,10 +5,10 @@ use super::scene::VrmScene;
 use crate::import::fault::{cut, dangling, not_allowed};
 use crate::skeleton::role::Role;
 
-/// Reads the bones of version 1.0.
-pub(super) fn read1(humanoid: &Humanoid1, scene: &mut VrmScene<'_>) {
+/// Reads the bones of version 1.0 from an extension.
+pub(super) fn read1(extension: &str, humanoid: &Humanoid1, scene: &mut VrmScene<'_>) {
     for (name, bone) in &humanoid.human_bones.0 {
-        let part = || format!("extensions.VRMC_vrm.humanoid.humanBones.{}", cut(name));
+        let part = || format!("extensions.{extension}.humanoid.humanBones.{}", cut(name));
         bone_of(name, Role::from_name(name), bone.node, part, scene);
     }
 }

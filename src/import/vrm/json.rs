@@ -103,6 +103,13 @@ pub(in crate::import) struct Vrm1 {
     pub(super) expressions: Expressions1,
 }
 
+/// `VRMC_vrm_animation`: a clip for any humanoid.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::import) struct VrmAnimation {
+    pub(super) humanoid: Humanoid1,
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(in crate::import) struct Humanoid1 {

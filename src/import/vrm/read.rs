@@ -1,6 +1,6 @@
 //! Reads the VRM extensions of both versions.
 
-use super::json::{SpringBone1, Vrm0, Vrm1};
+use super::json::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use super::scene::VrmScene;
 use super::{expressions, facing, humanoid, springs};
 use crate::error::Result;
@@ -15,10 +15,15 @@ pub(in crate::import) fn read_vrm1(
     scene: &mut VrmScene<'_>,
 ) -> Result<()> {
     if let Some(vrm) = vrm {
-        humanoid::read1(&vrm.humanoid, scene);
+        humanoid::read1("VRMC_vrm", &vrm.humanoid, scene);
         expressions::read1(&vrm.expressions, scene);
     }
     bones.map_or(Ok(()), |bones| springs::read1(bones, scene))
+}
+
+/// Reads the bones of `VRMC_vrm_animation`.
+pub(in crate::import) fn read_animation(vrm: &VrmAnimation, scene: &mut VrmScene<'_>) {
+    humanoid::read1("VRMC_vrm_animation", &vrm.humanoid, scene);
 }
 
 /// Reads `VRM` of version 0.x, and turns the character so that it faces +Z.
