@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The joints of a humanoid.
 ///
-/// They are [`Skeleton::roles`], if the skeleton has any. Otherwise they are found by name. If
+/// They are [`Skeleton::roles`], if the skeleton has any, as that of a VRM file. Otherwise they are found by name. If
 /// several joints have a suitable name, the hierarchy decides.
 ///
 /// These naming schemes are known:

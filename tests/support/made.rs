@@ -58,6 +58,7 @@ pub fn ribbon(joints: usize) -> RawCharacter {
             rotation("turn", 0, Vec3::Y),
         ],
         morphs: Vec::new(),
+        ..RawCharacter::default()
     }
 }
 

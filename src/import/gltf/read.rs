@@ -51,9 +51,13 @@ use std::path::Path;
 ///
 /// # Extensions
 /// `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
-/// `KHR_materials_unlit` are read. A file may also require extensions without which the model can
+/// `KHR_materials_unlit` are read. Of VRM 0.x and 1.0, humanoid bones
+/// ([`Skeleton::roles`](crate::skeleton::Skeleton::roles)), expressions
+/// ([`Character::expressions`](crate::character::Character::expressions)) and spring bones
+/// ([`Character::springs`](crate::character::Character::springs)) are read; a character of version
+/// 0.x is turned so that it faces +Z. A file may also require extensions without which the model can
 /// still be drawn: the other `KHR_materials_*` ones except specular-glossiness,
-/// `KHR_lights_punctual` and `KHR_xmp_json_ld`. Any other required extension is an error. Any other
+/// `KHR_lights_punctual`, `KHR_xmp_json_ld` and those of VRM. Any other required extension is an error. Any other
 /// optional one is ignored.
 ///
 /// # Checks
