@@ -1,6 +1,6 @@
 //! Joints, their hierarchy and their rest pose.
 
-use super::role::Role;
+use super::role::{Role, Roles};
 use crate::error::{Error, Result};
 use crate::ids::{JointId, find};
 use glam::{Affine3A, Mat3, Quat, Vec3};
@@ -150,7 +150,7 @@ pub struct Skeleton {
     pub(crate) joints: Arc<[Joint]>,
     pub(crate) levels: Vec<Range<u16>>,
     /// The joints of a humanoid, ascending by role.
-    pub(crate) roles: Arc<[(Role, JointId)]>,
+    pub(crate) roles: Roles,
 }
 
 impl Skeleton {

@@ -1,6 +1,8 @@
 //! The parts of a humanoid.
 
+use crate::ids::JointId;
 use std::fmt;
+use std::sync::Arc;
 
 /// A side of the body, from the character's own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +27,9 @@ pub enum Finger {
     /// The little finger.
     Little,
 }
+
+/// The joints of a humanoid, ascending by role.
+pub(crate) type Roles = Arc<[(Role, JointId)]>;
 
 /// The role of a joint in a humanoid.
 ///

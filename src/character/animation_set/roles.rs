@@ -5,18 +5,14 @@ use super::fault::{At, Checked, Fault};
 use crate::error::{DescFault, cut};
 use crate::ids::JointId;
 use crate::skeleton::Skeleton;
-use crate::skeleton::role::Role;
+use crate::skeleton::role::{Role, Roles};
 use crate::text::find;
-use std::sync::Arc;
 
 /// The roles, ascending. `None` if the description names none.
 ///
 /// # Errors
 /// A fault that names the bone.
-pub(super) fn of(
-    desc: &AnimationDesc,
-    skeleton: &Skeleton,
-) -> Checked<Option<Arc<[(Role, JointId)]>>> {
+pub(super) fn of(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Roles>> {
     let mut roles: Vec<(Role, JointId)> = Vec::new();
     for (bone, joint) in &desc.humanoid {
         let field = format!("humanoid.{}", cut(bone));

@@ -16,17 +16,14 @@ use std::collections::HashSet;
 /// Marks the nodes of a humanoid, and those of chains that move something.
 pub(super) fn want(raw: &RawCharacter, wanted: &mut [bool]) {
     let mut matters = wanted.to_vec();
-    for start in 0..wanted.len() {
+    for start in (0..wanted.len()).filter(|node| wanted[*node]) {
         let mut at = start;
-        while wanted[start] {
-            // An index that does not exist, and a cycle, are errors later.
-            match raw.nodes[at].parent {
-                Some(parent) if matters.get(parent) == Some(&false) => {
-                    matters[parent] = true;
-                    at = parent;
-                }
-                _ => break,
-            }
+        // An index that does not exist, and a cycle, are errors later.
+        while let Some(parent) = raw.nodes[at].parent
+            && matters.get(parent) == Some(&false)
+        {
+            matters[parent] = true;
+            at = parent;
         }
     }
     let moves = |chain: &&SpringChain<usize>| {

@@ -33,7 +33,7 @@ pub(in crate::import) fn read_clips(
         morphs: morph::weights(&mut source)?,
         ..RawCharacter::default()
     };
-    if doc.extensions.vrm0.is_some() {
+    if doc.extensions.vrm0.is_some() && doc.extensions.vrm1.is_none() {
         crate::import::vrm::face_forward(&mut raw);
     }
     Ok(raw)

@@ -104,7 +104,7 @@ fn the_limits_of_values() {
     );
     refused(
         colliders(vec![collider(0, 1.0); 4097]),
-        "4097 spring colliders exceed the limit of 4096",
+        "spring colliders: 4097 requested, at most 4096 allowed",
     );
 }
 

@@ -90,7 +90,7 @@ const BONES: [(&str, usize); 11] = [
     ("leftThumbDistal", 13),
 ];
 
-pub(super) fn vrm1() -> Builder {
+pub(crate) fn vrm1() -> Builder {
     let mut b = doll();
     let bones = BONES
         .iter()
@@ -136,7 +136,7 @@ pub(super) fn vrm1() -> Builder {
     b
 }
 
-pub(super) fn vrm0() -> Builder {
+pub(crate) fn vrm0() -> Builder {
     let mut b = doll();
     let bones = BONES
         .iter()

@@ -7,3 +7,5 @@ mod hostile;
 mod humanoid;
 mod saved;
 mod springs;
+
+pub(crate) use files::{vrm0, vrm1};
