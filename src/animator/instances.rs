@@ -95,7 +95,6 @@ impl Animator {
             now_s: 0.0,
             visits: 0,
         };
-        animator.work.springs.make_room(&animator.library.springs);
         animator.reserve(desc.actors);
         Ok(animator)
     }

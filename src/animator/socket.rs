@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::ids::JointId;
 use crate::motion::{JointPart, blend_joint};
 use crate::skeleton::{Affine, Transform};
-use crate::spring::SpringScratch;
 
 impl Animator {
     /// The transform from a joint's or socket's space to character space.
@@ -112,12 +111,7 @@ impl Animator {
         if let Some(springs) = &actor.springs {
             let pose = (&mut *local, &mut *model);
             let mut springs = springs.clone();
-            springs.advance(
-                &self.library.springs,
-                local_s,
-                pose,
-                &mut SpringScratch::default(),
-            );
+            springs.advance(&self.library.springs, local_s, pose);
         }
         Ok(model[joint])
     }

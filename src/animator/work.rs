@@ -2,7 +2,7 @@
 
 use crate::animate::Starts;
 use crate::skeleton::{Affine, Transform};
-use crate::spring::SpringScratch;
+use crate::spring::SpringState;
 
 /// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
@@ -15,8 +15,12 @@ pub(super) struct Work {
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine>,
-    pub(super) springs: SpringScratch,
+    /// The spring bones of the actors whose pose needs more than their records, and their times.
+    pub(super) swings: Vec<Swing>,
 }
+
+/// The state of an actor's spring bones, if it has some, and the actor's time.
+pub(super) type Swing = (Option<Box<SpringState>>, f64);
 
 /// Addresses that palettes are written to.
 #[derive(Debug, Default)]
@@ -36,6 +40,8 @@ impl Work {
         for list in [&mut self.list, &mut self.plain, &mut self.special] {
             list.reserve(actors.saturating_sub(list.len()));
         }
+        self.swings
+            .reserve(special.saturating_sub(self.swings.len()));
         for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
             starts.reserve(actors.saturating_sub(starts.len()));
         }

@@ -44,5 +44,4 @@ mod step;
 
 pub use bones::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 pub(crate) use rig::SpringRig;
-pub(crate) use scratch::SpringScratch;
 pub(crate) use state::SpringState;

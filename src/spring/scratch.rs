@@ -2,11 +2,17 @@
 
 use super::rig::SpringRig;
 use crate::skeleton::{Affine, NO_PARENT, Transform};
+use core::cell::RefCell;
 use glam::{Quat, Vec3};
+
+thread_local! {
+    /// The memory of each thread, which simulates one instance at a time.
+    static SCRATCH: RefCell<SpringScratch> = RefCell::default();
+}
 
 /// Working memory of the simulation, kept from call to call so that nothing is allocated.
 #[derive(Debug, Default)]
-pub(crate) struct SpringScratch {
+pub(super) struct SpringScratch {
     /// World space from the space of each anchor, at the present time.
     pub(super) targets: Vec<Affine>,
     /// World space from the space of each slot, at the time of the step.
@@ -39,8 +45,18 @@ impl Arm {
 }
 
 impl SpringScratch {
+    /// Runs `work` with the memory of this thread.
+    pub(super) fn with(work: impl FnOnce(&mut Self)) {
+        SCRATCH.with(|scratch| {
+            // Taken out, so that nothing can borrow it twice.
+            let mut own = scratch.take();
+            work(&mut own);
+            scratch.replace(own);
+        });
+    }
+
     /// Allocates the memory for characters with this rig.
-    pub(crate) fn make_room(&mut self, rig: &SpringRig) {
+    fn make_room(&mut self, rig: &SpringRig) {
         let anchors = rig.anchors.len();
         self.targets.resize(anchors, Affine::IDENTITY);
         self.slots

@@ -86,6 +86,15 @@ impl SpringState {
         rig: &SpringRig,
         time_s: f64,
         (local, model): (&mut [Transform], &mut [Affine]),
+    ) {
+        SpringScratch::with(|scratch| self.advance_with(rig, time_s, (local, model), scratch));
+    }
+
+    fn advance_with(
+        &mut self,
+        rig: &SpringRig,
+        time_s: f64,
+        (local, model): (&mut [Transform], &mut [Affine]),
         scratch: &mut SpringScratch,
     ) {
         let gain = self.world.matrix3.determinant().abs().cbrt();

@@ -1,6 +1,7 @@
 //! Switching, resetting, pausing and moving actors with spring bones.
 
 use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
+use throng::Threads;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
@@ -157,24 +158,38 @@ fn scaled_instances_swing_alike() {
 
 #[test]
 fn many_actors_do_not_disturb_each_other() {
-    let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
-    let actors: Vec<_> = (0..40).map(|_| animator.add(Play::REST).unwrap()).collect();
-    let mut poses = vec![Affine::IDENTITY; 40 * JOINTS];
-    let mut shows: Vec<Show> = (0..40).map(|_| Show::new(&strand())).collect();
-    for frame in 0..60 {
-        let time_s = f64::from(frame) / 60.0;
-        animator.update(time_s).unwrap();
-        for (number, actor) in actors.iter().enumerate() {
-            let place = way(time_s + number as f64);
-            animator.set_world(*actor, &place).unwrap();
-        }
-        animator.model_poses(&actors, &mut poses).unwrap();
-        for (number, (show, pose)) in shows.iter_mut().zip(poses.chunks(JOINTS)).enumerate() {
-            assert_eq!(
-                show.at(time_s, &way(time_s + number as f64)),
-                pose,
-                "{number}"
-            );
+    for threads in [Threads::One, Threads::Rayon] {
+        let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
+        animator.set_threads(threads);
+        let actors: Vec<_> = (0..40).map(|_| animator.add(Play::REST).unwrap()).collect();
+        let mut poses = vec![Affine::IDENTITY; 40 * JOINTS];
+        let mut shows: Vec<Show> = (0..40).map(|_| Show::new(&strand())).collect();
+        for frame in 0..60 {
+            let time_s = f64::from(frame) / 60.0;
+            animator.update(time_s).unwrap();
+            for (number, actor) in actors.iter().enumerate() {
+                let place = way(time_s + number as f64);
+                animator.set_world(*actor, &place).unwrap();
+            }
+            animator.model_poses(&actors, &mut poses).unwrap();
+            for (number, (show, pose)) in shows.iter_mut().zip(poses.chunks(JOINTS)).enumerate() {
+                let place = way(time_s + number as f64);
+                assert_eq!(show.at(time_s, &place), pose, "{number}");
+            }
         }
     }
+}
+
+#[test]
+fn an_actor_may_be_listed_twice() {
+    let (mut show, pose) = swinging();
+    let mut twice = vec![Affine::IDENTITY; 2 * JOINTS];
+    let actors = [show.actor; 2];
+    show.animator.model_poses(&actors, &mut twice).unwrap();
+    assert_eq!(twice, [&pose[..], &pose[..]].concat());
+    let later = 1.0 + 1.0 / 60.0;
+    show.animator.update(later).unwrap();
+    show.animator.model_poses(&actors, &mut twice).unwrap();
+    assert_eq!(twice[..JOINTS], twice[JOINTS..]);
+    assert_ne!(twice[..JOINTS], pose);
 }
