@@ -166,7 +166,7 @@ impl Animator {
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine::IDENTITY);
         let skeleton = &self.library.skeleton;
-        let mut swings = core::mem::take(&mut self.work.swings);
+        let mut swings = core::mem::take(&mut self.swings);
         swings.clear();
         let poses = local
             .chunks_exact_mut(joints.max(1))
@@ -192,10 +192,12 @@ impl Animator {
                     goal.solve(&self.solvers, rig, local_s, local, model);
                 }
             }
-            swings.push((actor.springs.take(), local_s));
+            if !self.library.springs.is_empty() {
+                swings.push((actor.springs.take(), local_s));
+            }
         }
         self.swing(list, &mut swings, (local, model));
-        self.work.swings = swings;
+        self.swings = swings;
     }
 
     /// Takes the spring bones of actors to the present time, and puts them back.

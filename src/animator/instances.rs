@@ -8,7 +8,7 @@ use super::event::EventQueue;
 use super::library::Library;
 use super::pool::RecordPool;
 use super::wake::WakeHeap;
-use super::work::Work;
+use super::work::{Swing, Work};
 use super::{ActorId, AnimationEvent, AnimationEventKind, AnimatorDesc, IkSolver, Play};
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -56,6 +56,8 @@ pub struct Animator {
     pub(crate) solvers: Vec<IkSolver>,
     pub(crate) rig: Option<IkRig>,
     pub(super) work: Work,
+    /// The spring bones of the actors whose poses are evaluated.
+    pub(super) swings: Vec<Swing>,
     /// The number of actors whose pose may need more than their records.
     pub(crate) specials: usize,
     pub(crate) cut_work: CutWork,
@@ -89,6 +91,7 @@ impl Animator {
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            swings: Vec::new(),
             specials: 0,
             cut_work: CutWork::default(),
             warmed: 0,

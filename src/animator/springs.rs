@@ -79,6 +79,8 @@ impl Animator {
         if let Some(actor) = self.actors.list.get_mut(index as usize) {
             actor.springs = Some(Box::new(SpringState::new(&self.library.springs)));
             self.expect_special(index);
+            let more = self.actors.len().saturating_sub(self.swings.len());
+            self.swings.reserve(more);
         }
     }
 

@@ -15,8 +15,6 @@ pub(super) struct Work {
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine>,
-    /// The spring bones of the actors whose pose needs more than their records, and their times.
-    pub(super) swings: Vec<Swing>,
 }
 
 /// The state of an actor's spring bones, if it has some, and the actor's time.
@@ -40,8 +38,6 @@ impl Work {
         for list in [&mut self.list, &mut self.plain, &mut self.special] {
             list.reserve(actors.saturating_sub(list.len()));
         }
-        self.swings
-            .reserve(special.saturating_sub(self.swings.len()));
         for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
             starts.reserve(actors.saturating_sub(starts.len()));
         }

@@ -24,7 +24,7 @@ use glam::Vec3;
 ///     });
 ///     Ok::<_, throng::Error>(SpringChain::new(joints.to_vec()))
 /// };
-/// let chains = vec![chain("LeftForeArm", "LeftHand")?, chain("RightForeArm", "RightHand")?];
+/// let chains = vec![chain("LeftLowerArm", "LeftHand")?, chain("RightLowerArm", "RightHand")?];
 /// let character = character.with_springs(SpringBones { chains, ..SpringBones::default() })?;
 ///
 /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;

@@ -13,7 +13,7 @@ fn nothing_is_allocated_from_frame_to_frame() {
     let character = builtin::mannequin().unwrap().character;
     let joint = |name| SpringJoint::new(character.skeleton().joint(name).unwrap());
     let chains = vec![SpringChain::new(vec![
-        joint("LeftForeArm"),
+        joint("LeftLowerArm"),
         joint("LeftHand"),
     ])];
     let bones = SpringBones {
