@@ -31,6 +31,7 @@
 //! - Time that stands still, or goes back, takes no step.
 //! - Tails move in world space, so chains lag behind a character that walks. A teleport carries
 //!   them along.
+//! - Results have the same bits on any number of threads.
 //! - The world transform may scale. Stiffness, gravity and radii scale with it.
 //!
 //! [`Character::with_springs`]: crate::character::Character::with_springs

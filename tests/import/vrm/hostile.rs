@@ -5,7 +5,8 @@ use crate::builder::Builder;
 use serde_json::{Value, json};
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::import::{ImportOptions, Imported, gltf};
+use throng::character::Character;
+use throng::import::{ImportOptions, gltf};
 use throng::skeleton::Affine;
 
 fn refused(b: &Builder) -> String {
@@ -70,10 +71,10 @@ fn too_many_pairs_of_chains_and_colliders_are_refused() {
 }
 
 /// Plays what was imported for a while.
-fn play(imported: &Imported) {
-    let mut animator = Animator::new(imported, &AnimatorDesc::default()).unwrap();
+pub(super) fn play(character: &Character) {
+    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
     let actor = animator.add(Play::REST).unwrap();
-    let mut pose = vec![Affine::IDENTITY; imported.skeleton().len()];
+    let mut pose = vec![Affine::IDENTITY; character.skeleton().len()];
     for frame in 0..5 {
         animator.update(f64::from(frame) * 0.04).unwrap();
         animator.model_poses(&[actor], &mut pose).unwrap();
