@@ -95,6 +95,8 @@ ids! {
     ClipId, "clip", "character", "[`Character::clip`](crate::character::Character::clip)";
     MorphWeightId, "morph weight", "character",
         "[`Character::morph_weight`](crate::character::Character::morph_weight)";
+    ExpressionId, "expression", "character",
+        "[`Character::expression`](crate::character::Character::expression)";
     MaskId, "mask", "character", "[`AnimationSet::mask`](crate::character::AnimationSet::mask)";
     SocketId, "socket", "character",
         "[`AnimationSet::socket`](crate::character::AnimationSet::socket)";

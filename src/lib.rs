@@ -53,7 +53,7 @@
 //!   immutable. [`builtin`] generates one in code.
 //! - [`animator`] animates many instances of a character, without Vulkan. [`clip`], [`motion`],
 //!   [`state_machine`] and [`ik`] describe what it plays.
-//! - [`skeleton`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a character,
+//! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a character,
 //!   and what the CPU does with it: palettes, skinning, picking, retargeting.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
@@ -103,6 +103,8 @@ mod text;
 mod threads;
 
 pub mod skeleton;
+
+pub mod spring;
 
 pub mod mesh;
 

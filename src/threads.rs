@@ -55,6 +55,37 @@ impl Threads {
         }
     }
 
+    /// Runs `each` for all of `all`, each with its own pose of `joints` joints.
+    ///
+    /// The poses are given as two lists, such as local and model transforms.
+    pub(crate) fn for_each_pose<T: Send, A: Send, B: Send>(
+        &self,
+        joints: usize,
+        all: &mut [T],
+        (first, second): (&mut [A], &mut [B]),
+        each: impl Fn(&mut T, &mut [A], &mut [B]) + Sync + Send,
+    ) {
+        /// The fewest poses that are worth a thread.
+        const LEAST: usize = 8;
+        let joints = joints.max(1);
+        if matches!(self, Self::One) || all.len() <= LEAST {
+            let poses = first.chunks_exact_mut(joints);
+            let poses = poses.zip(second.chunks_exact_mut(joints));
+            for (one, (first, second)) in all.iter_mut().zip(poses) {
+                each(one, first, second);
+            }
+            return;
+        }
+        let poses = first.par_chunks_exact_mut(joints);
+        let poses = poses.zip(second.par_chunks_exact_mut(joints));
+        let all = all.par_iter_mut().zip(poses).with_min_len(LEAST);
+        let run = || all.for_each(|(one, (first, second))| each(one, first, second));
+        match self {
+            Self::Pool(pool) => pool.install(run),
+            _ => run(),
+        }
+    }
+
     /// The largest number of threads.
     pub(crate) fn count(&self) -> usize {
         match self {

@@ -10,6 +10,7 @@ use super::own_pose::OwnPose;
 use super::pool::Block;
 use super::root::Root;
 use crate::error::{Error, Result};
+use crate::spring::SpringState;
 
 #[derive(Debug)]
 pub(crate) struct Actor {
@@ -38,6 +39,10 @@ pub(crate) struct Actor {
     /// Morph weights that the caller set. NaN leaves a weight to the clips. Empty means none are
     /// set.
     pub(crate) weights: Vec<f32>,
+    /// The weights of expressions. Empty if none was set.
+    pub(crate) expressions: Vec<f32>,
+    /// The state of its spring bones, if it has some.
+    pub(crate) springs: Option<Box<SpringState>>,
 }
 
 impl Actor {
@@ -58,6 +63,8 @@ impl Actor {
             carry: None,
             goals: Vec::new(),
             weights: Vec::new(),
+            expressions: Vec::new(),
+            springs: None,
         }
     }
 
@@ -69,13 +76,15 @@ impl Actor {
 
     /// Returns true if its pose needs more than its records.
     ///
-    /// This is the case with inverse kinematics, a model pose, or decaying offsets after a cut.
+    /// This is the case with inverse kinematics, spring bones, a model pose, or decaying offsets
+    /// after a cut.
     pub(crate) fn is_special(&self, now_s: f64) -> bool {
         let own_pose = self.own_pose.as_ref();
         if self.carry_at(self.clock.local_s(now_s)).is_some() {
             return true;
         }
-        !self.goals.is_empty() || own_pose.is_some_and(|own| !own.model.is_empty())
+        let solved = !self.goals.is_empty() || self.springs.is_some();
+        solved || own_pose.is_some_and(|own| !own.model.is_empty())
     }
 }
 

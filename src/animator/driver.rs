@@ -30,6 +30,7 @@ impl Animator {
     pub fn add_driven(&mut self) -> Result<ActorId> {
         self.state_machine()?;
         let id = self.actors.add(self.now_s);
+        self.start_springs(id.index);
         self.drive(id)?;
         Ok(id)
     }

@@ -7,6 +7,7 @@ use super::library::Library;
 use super::own_pose::clip_of;
 use super::pool::RecordPool;
 use super::record::PlayRecord;
+use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
@@ -154,7 +155,9 @@ impl Animator {
         }
     }
 
-    /// Evaluates local and model poses, with inverse kinematics. `model` is resized as needed.
+    /// Evaluates local and model poses, with inverse kinematics and spring bones.
+    ///
+    /// `model` is resized as needed.
     fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine>) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
@@ -163,6 +166,8 @@ impl Animator {
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine::IDENTITY);
         let skeleton = &self.library.skeleton;
+        let mut swings = core::mem::take(&mut self.swings);
+        swings.clear();
         let poses = local
             .chunks_exact_mut(joints.max(1))
             .zip(model.chunks_exact_mut(joints.max(1)));
@@ -186,6 +191,56 @@ impl Animator {
                 for goal in &mut actor.goals {
                     goal.solve(&self.solvers, rig, local_s, local, model);
                 }
+            }
+            if !self.library.springs.is_empty() {
+                swings.push((actor.springs.take(), local_s));
+            }
+        }
+        self.swing(list, &mut swings, (local, model));
+        self.swings = swings;
+    }
+
+    /// Takes the spring bones of actors to the present time, and puts them back.
+    fn swing(
+        &mut self,
+        list: &[u32],
+        swings: &mut [Swing],
+        (local, model): (&mut [Transform], &mut [Affine]),
+    ) {
+        let rig = &self.library.springs;
+        if rig.is_empty() {
+            return;
+        }
+        let joints = self.library.skeleton.len();
+        let advance = |swing: &mut Swing, local: &mut [Transform], model: &mut [Affine]| {
+            if let (Some(state), local_s) = swing {
+                state.advance(rig, *local_s, (local, model));
+            }
+        };
+        self.threads
+            .for_each_pose(joints, swings, (local, model), advance);
+        let mut twice = false;
+        for (index, (state, local_s)) in list.iter().zip(&mut *swings) {
+            let actor = self.actors.list.get_mut(*index as usize);
+            if let (Some(actor), Some(state)) = (actor, state.take()) {
+                actor.springs = Some(state);
+                *local_s = f64::NAN;
+            } else {
+                twice = true;
+            }
+        }
+        if !twice {
+            return;
+        }
+        // Actors that are listed twice, whose state was taken the first time.
+        let poses = local
+            .chunks_exact_mut(joints)
+            .zip(model.chunks_exact_mut(joints));
+        for ((index, (_, local_s)), pose) in list.iter().zip(&*swings).zip(poses) {
+            let actor = self.actors.list.get_mut(*index as usize);
+            let state = actor.and_then(|actor| actor.springs.as_mut());
+            if let Some(state) = state.filter(|_| !local_s.is_nan()) {
+                state.advance(rig, *local_s, pose);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::event::EventQueue;
 use super::library::Library;
 use super::pool::RecordPool;
 use super::wake::WakeHeap;
-use super::work::Work;
+use super::work::{Swing, Work};
 use super::{ActorId, AnimationEvent, AnimationEventKind, AnimatorDesc, IkSolver, Play};
 use crate::animate::BatchPoser;
 use crate::character::Character;
@@ -56,6 +56,8 @@ pub struct Animator {
     pub(crate) solvers: Vec<IkSolver>,
     pub(crate) rig: Option<IkRig>,
     pub(super) work: Work,
+    /// The spring bones of the actors whose poses are evaluated.
+    pub(super) swings: Vec<Swing>,
     /// The number of actors whose pose may need more than their records.
     pub(crate) specials: usize,
     pub(crate) cut_work: CutWork,
@@ -89,6 +91,7 @@ impl Animator {
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
+            swings: Vec::new(),
             specials: 0,
             cut_work: CutWork::default(),
             warmed: 0,
@@ -124,6 +127,7 @@ impl Animator {
         let play = play.into().fade_s(0.0).inertial_s(0.0);
         let resolved = self.resolve(&play)?;
         let id = self.actors.add(self.now_s);
+        self.start_springs(id.index);
         match resolved {
             Some(resolved) => self.start(id.index, &play, resolved),
             None => self.changed(id.index),
@@ -243,7 +247,9 @@ impl Animator {
     #[must_use]
     pub fn is_resting(&self, id: ActorId) -> bool {
         let actor = self.actors.list.get(id.index as usize);
-        actor.is_none_or(|actor| actor.block.is_empty() && actor.goals.is_empty())
+        actor.is_none_or(|actor| {
+            actor.block.is_empty() && actor.goals.is_empty() && actor.springs.is_none()
+        })
     }
 
     /// A number that identifies an actor's pose while it does not change.
@@ -254,6 +260,9 @@ impl Animator {
     pub fn still_pose(&self, id: ActorId) -> Option<u32> {
         let actor = self.actors.list.get(id.index as usize)?;
         let local_s = actor.clock.local_s(self.now_s);
+        if actor.springs.is_some() {
+            return None;
+        }
         let still = actor.clock.stands() || local_s >= actor.still_from_s;
         still.then_some(actor.version)
     }

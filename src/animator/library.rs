@@ -5,8 +5,10 @@ use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{Error, Result};
 use crate::ids::{BlendSpaceId, ClipId, MaskId, find};
+use crate::mesh::Expression;
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::Skeleton;
+use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
 use glam::Vec2;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ pub(crate) struct Library {
     pub(crate) skeleton: Skeleton,
     pub(crate) clips: Arc<Vec<Clip>>,
     pub(crate) set: Arc<AnimationSet>,
+    pub(crate) springs: Arc<SpringRig>,
+    pub(crate) expressions: Vec<Expression>,
     /// Morph weights of the rest pose.
     pub(crate) morph_weights: Vec<f32>,
 }
@@ -28,6 +32,8 @@ impl Library {
             skeleton: character.skeleton().clone(),
             clips: Arc::clone(&character.clips),
             set: Arc::clone(&character.animations),
+            springs: Arc::clone(&character.springs),
+            expressions: character.expressions().to_vec(),
             morph_weights: weights.map(|weight| weight.rest).collect(),
         }
     }

@@ -1,8 +1,8 @@
 //! References to parts of a character, by id or name.
 
-use crate::ids::{BlendSpaceId, ClipId, MaskId};
+use crate::ids::{BlendSpaceId, ClipId, ExpressionId, MaskId};
 
-/// Selects a clip, a blend space or a mask of a character, by its id or its name.
+/// Selects a clip, a blend space, a mask or an expression of a character, by its id or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NameOrId<'a, I> {
     /// By its id.
@@ -32,5 +32,11 @@ impl From<BlendSpaceId> for NameOrId<'_, BlendSpaceId> {
 impl From<MaskId> for NameOrId<'_, MaskId> {
     fn from(mask: MaskId) -> Self {
         Self::Id(mask)
+    }
+}
+
+impl From<ExpressionId> for NameOrId<'_, ExpressionId> {
+    fn from(expression: ExpressionId) -> Self {
+        Self::Id(expression)
     }
 }

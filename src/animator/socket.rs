@@ -17,7 +17,7 @@ impl Animator {
     /// The result is that at the animator's `time_s`, which may lie before or after the last
     /// update. It is evaluated from what the actor plays now. The clips of a state machine are
     /// evaluated at that time too, but no transition fires. Only the joint and its ancestors are
-    /// evaluated, unless inverse kinematics changes the pose.
+    /// evaluated, unless inverse kinematics or spring bones move the joint.
     ///
     /// # Errors
     /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if
@@ -45,7 +45,8 @@ impl Animator {
     /// The transform to character space from the space of a joint, which must exist.
     fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine> {
         let joints = self.library.skeleton.joints();
-        if !actor.goals.is_empty() {
+        let swings = actor.springs.is_some() && self.library.springs.moves(wanted);
+        if swings || !actor.goals.is_empty() {
             return self.solved_joint(actor, wanted, local_s);
         }
         if let Some(own) = &actor.own_pose
@@ -92,7 +93,7 @@ impl Animator {
         local
     }
 
-    /// A joint's model matrix after inverse kinematics, which needs the whole pose.
+    /// A joint's model matrix after inverse kinematics and spring bones, which needs the whole pose.
     fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
         let skeleton = &self.library.skeleton;
         let joints = 0..skeleton.len();
@@ -106,6 +107,11 @@ impl Animator {
                 let mut goal = goal.clone();
                 goal.solve(&self.solvers, rig, local_s, &mut local, &mut model);
             }
+        }
+        if let Some(springs) = &actor.springs {
+            let pose = (&mut *local, &mut *model);
+            let mut springs = springs.clone();
+            springs.advance(&self.library.springs, local_s, pose);
         }
         Ok(model[joint])
     }

@@ -4,13 +4,15 @@ use super::ActorId;
 use super::blended_weights::blend_records;
 use super::instances::Animator;
 use crate::error::{Error, Result, expect_finite, expect_len};
+use crate::mesh::add_expressions;
 
 impl Animator {
     /// Writes the morph weights of an actor at the present time.
     ///
     /// There is one for each of its character's
     /// [`morph_weights`](crate::character::Character::morph_weights). Weights from clips are
-    /// blended as joints are. Weights that the caller set override them.
+    /// blended as joints are. [Expressions](Self::set_expression) are added. Weights that the caller
+    /// set override all of this.
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
@@ -34,6 +36,9 @@ impl Animator {
         blend_records(&self.library, own, records, local_s, out);
         if let Some(carry) = actor.carry_at(local_s) {
             carry.apply_weights(local_s, out);
+        }
+        if !actor.expressions.is_empty() {
+            add_expressions(&self.library.expressions, &actor.expressions, out);
         }
         for (out, set) in out.iter_mut().zip(&actor.weights) {
             if !set.is_nan() {

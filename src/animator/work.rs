@@ -2,6 +2,7 @@
 
 use crate::animate::Starts;
 use crate::skeleton::{Affine, Transform};
+use crate::spring::SpringState;
 
 /// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
@@ -15,6 +16,9 @@ pub(super) struct Work {
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine>,
 }
+
+/// The state of an actor's spring bones, if it has some, and the actor's time.
+pub(super) type Swing = (Option<Box<SpringState>>, f64);
 
 /// Addresses that palettes are written to.
 #[derive(Debug, Default)]

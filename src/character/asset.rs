@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::ids::{ClipId, JointId, MorphWeightId, find};
 use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
 use crate::skeleton::Skeleton;
+use crate::spring::SpringRig;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ use std::sync::Arc;
 /// - The joint of every curve exists, its key times are finite and strictly increasing, and its
 ///   values are finite.
 /// - Every material, image and sampler index exists. There is at least one material.
+/// - Every joint of a spring bone exists, swings in one chain only and lies below the one before it.
+/// - Every morph weight of an expression exists.
 /// - Morph targets list vertices of their primitive in ascending order, their deltas are finite,
 ///   and the morph weight that drives them exists.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +41,7 @@ pub struct Character {
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
     pub(crate) animations: Arc<AnimationSet>,
+    pub(crate) springs: Arc<SpringRig>,
 }
 
 impl Character {

@@ -8,6 +8,7 @@ mod animation_set;
 mod asset;
 mod clip_names;
 mod cut;
+mod extras;
 mod flips;
 mod pack_clips;
 mod packing;

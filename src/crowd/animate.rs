@@ -9,8 +9,10 @@ use super::instances::Instances;
 use super::state::Crowd;
 use super::{Frame, InstanceId, SkinningStage};
 use crate::animate::Starts;
+use crate::animator::ActorId;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
+use crate::skeleton::Affine;
 use core::ptr::NonNull;
 use std::time::Instant;
 
@@ -197,6 +199,22 @@ impl Crowd {
 }
 
 impl Entry {
+    /// Tells the spring bones of an actor where its instance is. `jump` moves them along.
+    pub(super) fn move_springs(
+        &mut self,
+        actor: ActorId,
+        world_from_model: &Affine,
+        jump: bool,
+    ) -> Result<()> {
+        if !self.animator.has_springs() {
+            return Ok(());
+        }
+        match jump {
+            true => self.animator.teleport(actor, world_from_model),
+            false => self.animator.set_world(actor, world_from_model),
+        }
+    }
+
     /// The instance of an actor.
     pub(super) fn instance(&self, instances: &Instances, actor: u32) -> Option<InstanceId> {
         let index = self.instance_of_actor.get(actor as usize)?;

@@ -40,6 +40,7 @@ mod skinned_vertices;
 mod socket;
 mod sorted;
 mod spawn;
+mod springs;
 mod state;
 mod stats;
 mod view;

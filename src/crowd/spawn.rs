@@ -109,11 +109,12 @@ impl Crowd {
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
             entry.mirrored += usize::from(mirrored);
-            let actor = actor.index as usize;
+            let (instance_actor, actor) = (actor, actor.index as usize);
             if entry.instance_of_actor.len() <= actor {
                 entry.instance_of_actor.resize(actor + 1, u32::MAX);
             }
             entry.instance_of_actor[actor] = id.index;
+            entry.move_springs(instance_actor, &spawn.world_from_model, true)?;
         }
         self.animated.spawned(id.index);
         self.visibility.spawned(id.index);
@@ -257,7 +258,10 @@ impl Crowd {
     ) -> Result<()> {
         let instance = self.instances.get(id)?;
         let (before, now) = (instance.mirrored, is_mirrored(world_from_model));
-        let character = instance.record.character;
+        let (character, actor) = (instance.record.character, instance.actor);
+        if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
+            entry.move_springs(actor, world_from_model, jump)?;
+        }
         if before != now
             && let Some(Some(entry)) = self.characters.get_mut(character as usize)
         {

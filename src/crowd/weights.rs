@@ -2,7 +2,9 @@
 
 use super::InstanceId;
 use super::state::Crowd;
+use crate::animator::NameOrId;
 use crate::error::Result;
+use crate::ids::ExpressionId;
 
 impl Crowd {
     /// Overrides an instance's morph weights.
@@ -45,5 +47,21 @@ impl Crowd {
     pub fn morph_weights(&self, id: InstanceId, out: &mut [f32]) -> Result<()> {
         let (animator, actor) = self.actor(id)?;
         animator.morph_weights(actor, out)
+    }
+
+    /// Sets the weight at which an instance shows an expression, such as a smile.
+    ///
+    /// # Errors
+    /// As [`Animator::set_expression`](crate::animator::Animator::set_expression).
+    pub fn set_expression<'a>(
+        &mut self,
+        id: InstanceId,
+        expression: impl Into<NameOrId<'a, ExpressionId>>,
+        weight: f32,
+    ) -> Result<()> {
+        let expression = expression.into();
+        self.with_actor(id, |animator, actor| {
+            animator.set_expression(actor, expression, weight)
+        })
     }
 }

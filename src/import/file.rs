@@ -15,7 +15,7 @@ use std::path::Path;
 ///
 /// | format | Cargo feature | see |
 /// |---|---|---|
-/// | glTF 2.0 (`.glb`, `.gltf`) | `gltf` | [`gltf_file`](super::gltf_file) |
+/// | glTF 2.0 (`.glb`, `.gltf`, `.vrm`) | `gltf` | [`gltf_file`](super::gltf_file) |
 /// | FBX (`.fbx`) | `fbx` | [`fbx_file`](super::fbx_file) |
 /// | EZMesh (`.ezm`) | `ezm` | [`ezm_file`](super::ezm_file) |
 /// | WebGL model or clip (`.wglmodel`, `.wglanim`) | `wgl` | [`wgl_file`](super::wgl_file) |

@@ -74,7 +74,7 @@ impl Format {
 fn of_name(name: &str) -> Option<Format> {
     let extension = Path::new(name).extension()?.to_str()?;
     match extension.to_ascii_lowercase().as_str() {
-        "glb" | "gltf" => Some(Format::Gltf),
+        "glb" | "gltf" | "vrm" | "vrma" => Some(Format::Gltf),
         "fbx" => Some(Format::Fbx),
         "ezm" => Some(Format::Ezm),
         "wglmodel" => Some(Format::WglModel),

@@ -46,6 +46,8 @@ mod sidecar;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod srgb;
+#[cfg(feature = "gltf")]
+mod vrm;
 mod weight_match;
 #[cfg(feature = "wgl")]
 mod wgl;

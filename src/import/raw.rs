@@ -2,8 +2,10 @@
 
 use super::spawn_point::SpawnPoint;
 use crate::clip::Interpolation;
-use crate::mesh::{Image, Material, MorphTarget};
+use crate::mesh::{Expression, Image, Material, MorphTarget};
 use crate::skeleton::Transform;
+use crate::skeleton::role::Role;
+use crate::spring::SpringBones;
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 
 /// The unchecked contents of a file about one character.
@@ -33,6 +35,12 @@ pub struct RawCharacter {
     /// Places for instances. They pass through to
     /// [`Imported::spawn_points`](super::Imported::spawn_points).
     pub spawn_points: Vec<SpawnPoint>,
+    /// Nodes that are parts of a humanoid.
+    pub roles: Vec<(Role, usize)>,
+    /// Named sets of morph weights. A weight is a node and the index of one of its weights.
+    pub expressions: Vec<Expression<(usize, usize)>>,
+    /// Chains of nodes that swing.
+    pub springs: SpringBones<usize>,
 }
 
 /// The morph weights of a node: one for each target of its mesh.

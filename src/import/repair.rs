@@ -188,6 +188,11 @@ pub enum RepairKind {
     /// Instances of a node whose transform has no inverse were left out.
     #[error("instances left out, because the node's transform has no inverse")]
     SpawnPointsLeftOut,
+    /// A part of an extension does not follow the rules of its format, and was left out.
+    ///
+    /// Such parts are spring bones, expressions and humanoid bones.
+    #[error("left out: {0}")]
+    Unusable(Box<AssetFault>),
     /// Tracks of a joint were left out of added clips, because the skeleton does not have the
     /// joint.
     #[error("tracks left out, because the skeleton does not have the joint")]

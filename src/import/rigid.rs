@@ -64,6 +64,11 @@ impl RawCharacter {
         });
         Self {
             nodes: nodes.collect(),
+            roles: skeleton
+                .roles()
+                .iter()
+                .map(|(role, joint)| (*role, joint.index()))
+                .collect(),
             ..Self::default()
         }
     }

@@ -1,6 +1,7 @@
 //! Meshes, materials and palette entries: the parts of a character that are drawn.
 
 mod aabb;
+mod expression;
 mod material;
 mod model;
 mod morph_weight;
@@ -9,6 +10,8 @@ mod parts;
 mod primitive;
 
 pub use aabb::Aabb;
+pub(crate) use expression::add_expressions;
+pub use expression::{Expression, ExpressionOverride};
 pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 pub(crate) use model::{Model, Skin};
 pub(crate) use morph_weight::MorphReach;

@@ -1,6 +1,8 @@
 //! The parts of a character that are posed and drawn.
 
-use super::{Aabb, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive};
+use super::{
+    Aabb, Expression, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive,
+};
 use crate::ids::JointId;
 use crate::skeleton::Skeleton;
 use std::ops::Range;
@@ -25,6 +27,7 @@ pub(crate) struct Model {
     pub(crate) materials: Vec<Material>,
     pub(crate) images: Vec<Image>,
     pub(crate) morph_weights: Vec<MorphWeight>,
+    pub(crate) expressions: Vec<Expression>,
     pub(crate) skins: Vec<Skin>,
     pub(crate) parts: Parts,
     pub(crate) rest_bounds: Aabb,

@@ -1,7 +1,7 @@
 //! Model poses in `f64`, and the orientation of a body in them.
 
 use super::humanoid::Humanoid;
-use super::role::{Role, Side};
+use crate::skeleton::role::{Role, Side};
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 

@@ -1,15 +1,16 @@
 //! Finds the joints of a skeleton that are the parts of a humanoid.
 
-use super::role::{Finger, Role, Side};
 use super::words::{Copy, Named, Part, named};
 use crate::ids::JointId;
+use crate::skeleton::role::{Finger, Role, Side};
 use crate::skeleton::{NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The joints of a humanoid, found by name.
+/// The joints of a humanoid.
 ///
-/// If several joints have a suitable name, the hierarchy decides.
+/// They are [`Skeleton::roles`], if the skeleton has any, as that of a VRM file. Otherwise they are found by name. If
+/// several joints have a suitable name, the hierarchy decides.
 ///
 /// These naming schemes are known:
 ///
@@ -42,6 +43,9 @@ impl Humanoid {
     /// Finds the humanoid of a skeleton, which may be empty.
     #[must_use]
     pub fn find(skeleton: &Skeleton) -> Self {
+        if !skeleton.roles().is_empty() {
+            return Self::of_roles(skeleton.roles());
+        }
         let mut search = Search::new(skeleton);
         for side in Side::BOTH {
             search.arm(side);
@@ -54,6 +58,19 @@ impl Humanoid {
         }
         search.trunk();
         search.found
+    }
+
+    /// The humanoid whose parts are known.
+    fn of_roles(roles: &[(Role, JointId)]) -> Self {
+        let of = |wanted: &[Role]| {
+            let found = roles.iter().filter(|(role, _)| wanted.contains(role));
+            found.map(|(_, joint)| *joint).collect()
+        };
+        Self {
+            roles: roles.iter().copied().collect(),
+            spine: of(&[Role::Spine, Role::Chest, Role::UpperChest]),
+            neck: of(&[Role::Neck]),
+        }
     }
 
     /// The joint of a role, if it was found.

@@ -1,10 +1,10 @@
 //! The map from source joints to the target joints that follow them.
 
 use super::humanoid::Humanoid;
-use super::role::Role;
 use super::words::loose;
 use crate::error::{Error, Result, listed};
 use crate::ids::{JointId, unknown};
+use crate::skeleton::role::Role;
 use crate::skeleton::{Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
 

@@ -42,13 +42,12 @@ mod humanoid;
 mod map;
 mod options;
 mod plan;
-mod role;
 mod steps;
 mod words;
 
+pub use crate::skeleton::role::{Finger, Role, Side};
 pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use humanoid::Humanoid;
 pub use map::{JointLink, JointMap};
 pub use options::RetargetOptions;
-pub use role::{Finger, Role, Side};

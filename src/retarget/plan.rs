@@ -4,9 +4,9 @@ use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_betwee
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::options::RetargetOptions;
-use super::role::Role;
 use crate::error::{Error, Result, expect_len};
 use crate::ids::JointId;
+use crate::skeleton::role::Role;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3};
 

@@ -1,6 +1,6 @@
 //! Naming schemes as tables: splits joint names into words and interprets them.
 
-use super::role::{Finger, Side};
+use crate::skeleton::role::{Finger, Side};
 
 /// The part of a body that a joint's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -47,6 +47,7 @@ impl Skeleton {
         Ok(Self {
             joints: joints.into(),
             levels,
+            roles: std::sync::Arc::default(),
         })
     }
 

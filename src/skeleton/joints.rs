@@ -1,6 +1,7 @@
 //! Joints, their hierarchy and their rest pose.
 
-use crate::error::Result;
+use super::role::{Role, Roles};
+use crate::error::{Error, Result};
 use crate::ids::{JointId, find};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
@@ -148,6 +149,8 @@ pub struct Skeleton {
     /// Shared with the clips that were made for this skeleton.
     pub(crate) joints: Arc<[Joint]>,
     pub(crate) levels: Vec<Range<u16>>,
+    /// The joints of a humanoid, ascending by role.
+    pub(crate) roles: Roles,
 }
 
 impl Skeleton {
@@ -192,5 +195,55 @@ impl Skeleton {
     /// [`Error::UnknownName`](crate::error::Error::UnknownName) with the names that exist.
     pub fn joint(&self, name: &str) -> Result<JointId> {
         find(self.joints.iter().map(|joint| &*joint.name), name)
+    }
+
+    /// True if a joint lies at most `most` joints below another one. Both must exist.
+    pub(crate) fn is_below(&self, joint: JointId, above: JointId, most: usize) -> bool {
+        let mut at = self.joints[joint.index()].parent;
+        for _ in 1..most {
+            let Some(parent) = at.filter(|at| *at > above) else {
+                break;
+            };
+            at = self.joints[parent.index()].parent;
+        }
+        at == Some(above)
+    }
+
+    /// The joints that are parts of a humanoid, ascending by role.
+    ///
+    /// They are those that a VRM file names, or that [`Self::with_roles`] set. If there are none,
+    /// [`Humanoid::find`](crate::retarget::Humanoid::find) goes by the joints' names.
+    #[must_use]
+    pub fn roles(&self) -> &[(Role, JointId)] {
+        &self.roles
+    }
+
+    /// The same skeleton with these joints as the parts of a humanoid.
+    ///
+    /// # Errors
+    /// [`Error::At`] with the index of a pair whose joint does not exist, or whose role or joint
+    /// occurs twice.
+    pub fn with_roles(mut self, roles: &[(Role, JointId)]) -> Result<Self> {
+        for (index, (role, joint)) in roles.iter().enumerate() {
+            let before = &roles[..index];
+            let why = if joint.index() >= self.len() {
+                Error::NotFound {
+                    what: "joint",
+                    index: (*joint).into(),
+                    count: self.len() as u64,
+                }
+            } else if let Some(of) = before.iter().position(|(other, _)| other == role) {
+                Error::duplicate("role", of)
+            } else if let Some(of) = before.iter().position(|(_, other)| other == joint) {
+                Error::duplicate("joint", of)
+            } else {
+                continue;
+            };
+            return Err(why.at("role", index));
+        }
+        let mut sorted = roles.to_vec();
+        sorted.sort_unstable();
+        self.roles = sorted.into();
+        Ok(self)
     }
 }

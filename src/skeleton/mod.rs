@@ -10,6 +10,7 @@ mod joints;
 mod mask;
 mod model_pose;
 mod name_match;
+pub(crate) mod role;
 mod socket;
 
 pub(crate) use joints::NO_PARENT;

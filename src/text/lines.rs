@@ -60,7 +60,8 @@ impl<A: Copy + Ord + Default> TextLines<A> {
         }
     }
 
-    fn fields(&mut self, at: A, path: &str, value: &Spanned<DeValue<'_>>, depth: usize) {
+    /// Adds the fields inside a field of a part.
+    pub(crate) fn fields(&mut self, at: A, path: &str, value: &Spanned<DeValue<'_>>, depth: usize) {
         // Fields inside a field whose path is too long have longer paths, so they are skipped.
         if depth == MAX_DEPTH || path.len() > MAX_PATH {
             return;

@@ -22,4 +22,5 @@ mod morph_clips;
 mod root_motion;
 mod sampling;
 mod sockets;
+mod springs;
 mod state_machine;

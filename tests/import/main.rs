@@ -60,6 +60,7 @@ mod spawn_points;
 mod specular_glossiness;
 mod tangents;
 mod texture_coordinates;
+mod vrm;
 #[cfg(feature = "wgl")]
 mod wgl;
 mod winding;

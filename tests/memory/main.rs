@@ -16,4 +16,5 @@ mod batch;
 mod blend;
 mod import;
 mod skinner;
+mod springs;
 mod state_machine;

@@ -85,6 +85,10 @@ impl Character {
         observer: Option<&PackObserver>,
     ) -> Result<()> {
         let desc = source.desc();
+        let roles = super::roles::of(desc, &self.model.skeleton);
+        if let Some(roles) = roles.map_err(|fault| source.error(fault))? {
+            self.model.skeleton.roles = roles;
+        }
         let mut draft = Draft {
             character: self,
             clips,

@@ -3,6 +3,7 @@
 use crate::motion::RootReference;
 use crate::state_machine::{BlendPointDesc, MaskDesc, StateMachineDesc};
 use glam::Vec2;
+use std::collections::BTreeMap;
 
 /// Animation data of a character that no file format can store.
 ///
@@ -13,6 +14,10 @@ use glam::Vec2;
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]
+///
+/// [humanoid]                                  # roles of joints, for retargeting
+/// hips = "Bip01 Pelvis"
+/// leftUpperArm = "Bip01 L UpperArm"
 ///
 /// [[mask]]
 /// name = "upper body"
@@ -51,6 +56,12 @@ pub struct AnimationDesc {
     /// It is beside the model or in a folder there.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub state_machine_file: Option<String>,
+    /// The joints that are parts of a humanoid: names of VRM 1.0, and names of joints.
+    ///
+    /// If empty, the character keeps those that it has. See
+    /// [`Skeleton::roles`](crate::skeleton::Skeleton::roles).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
+    pub humanoid: BTreeMap<String, String>,
     /// Sets of joints, `mask` in text. Layers of the state machine may name them too.
     #[cfg_attr(
         feature = "serde",

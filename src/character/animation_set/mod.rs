@@ -8,6 +8,7 @@
 //! - `draft`: clips that will be added to a character, with the data of each.
 //! - `apply`: from plain data and drafts to checked data.
 //! - `parts`: masks, sockets, blend spaces and state machine of the checked data.
+//! - `roles`: the joints that are parts of a humanoid.
 //! - `gait`: measures the speed at which a clip walks.
 
 mod apply;
@@ -17,6 +18,7 @@ mod draft;
 mod fault;
 mod gait;
 mod parts;
+mod roles;
 mod save;
 mod set;
 mod source;

@@ -164,8 +164,11 @@ impl Found {
         let (root, _) = DeTable::parse_recoverable(text);
         let root = root.get_ref();
         let (mut places, mut names) = (TextLines::new(text), BTreeMap::new());
-        for (key, _) in root {
+        for (key, value) in root {
             let field = key.get_ref().to_string();
+            if field == "humanoid" {
+                places.fields(At::Whole, &field, value, 0);
+            }
             places.field(At::Whole, field, key.span().start);
         }
         for (list, kind) in LISTS {

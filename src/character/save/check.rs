@@ -67,6 +67,7 @@ impl Skeleton {
         Ok(Self {
             joints: joints.into(),
             levels,
+            roles: std::sync::Arc::default(),
         })
     }
 }

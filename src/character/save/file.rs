@@ -122,6 +122,7 @@ impl Character {
         self.clips.len().save(to);
         self.clips.iter().for_each(|clip| clip.save(to));
         self.save_animations(to);
+        self.save_extras(to);
     }
 
     pub(super) fn load(from: &mut Reader<'_>) -> Result<Self> {
@@ -135,6 +136,7 @@ impl Character {
             materials: Save::load(from)?,
             images: Save::load(from)?,
             morph_weights: Save::load(from)?,
+            expressions: Vec::new(),
             skins: Save::load(from)?,
             rest_bounds: Save::load(from)?,
             morph_reaches: Save::load(from)?,
@@ -147,6 +149,7 @@ impl Character {
             packing: Save::load(from)?,
             scales: Save::load(from)?,
             animations: Arc::default(),
+            springs: Arc::default(),
         };
         character.check_saved()?;
         character.model.parts = Parts::new(&character.model.primitives);
@@ -161,7 +164,7 @@ impl Character {
         }
         character.check_clips()?;
         character.load_animations(from)?;
-        Ok(character)
+        character.load_extras(from)
     }
 }
 

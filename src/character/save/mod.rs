@@ -4,5 +4,6 @@
 //! result is a character with all its invariants, or an error.
 
 mod check;
+mod extras;
 mod file;
 mod parts;

@@ -74,8 +74,10 @@ pub(crate) fn assemble(
     super::leave_out::apply(&mut raw, &options.leave_out)?;
     let mut repairs = Vec::new();
     super::materials::check(&mut raw, &mut repairs)?;
-    let wanted = wanted_nodes(&raw)?;
-    let (skeleton, joint_of) = super::skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
+    let mut wanted = wanted_nodes(&raw)?;
+    super::extras::want(&raw, &mut wanted);
+    let (mut skeleton, joint_of) =
+        super::skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
     let morphs = Morphs::new(&raw)?;
     let mut entries = Entries::new(&raw, &joint_of)?;
     let mut drafts = Vec::with_capacity(raw.primitives.len());
@@ -89,6 +91,9 @@ pub(crate) fn assemble(
     let palette = entries.finish(&rest)?;
     let curves = super::clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
     let events = super::clips::events(&raw.animations, &curves, &mut repairs);
+    super::extras::roles(&raw, &joint_of, &mut skeleton, &mut repairs);
+    let springs = super::extras::springs(&raw, &joint_of, &skeleton, &mut repairs)?;
+    let expressions = super::extras::expressions(&raw, &morphs, &mut repairs);
     let mut materials = raw.materials;
     let default_material = materials.len();
     if materials.is_empty() || drafts.iter().any(|d| d.material.is_none()) {
@@ -104,6 +109,7 @@ pub(crate) fn assemble(
             materials,
             images: raw.images,
             morph_weights: morphs.into_weights(),
+            expressions,
             skins: skin_infos(&raw.skins, &joint_of),
             parts: Parts::default(),
             rest_bounds: Aabb::EMPTY,
@@ -112,6 +118,7 @@ pub(crate) fn assemble(
         clips: Arc::default(),
         curves: Arc::new(curves),
         animations: Arc::default(),
+        springs: Arc::new(springs),
         packing: Packing {
             clips: options.clips,
             options: options.packing,

@@ -3,6 +3,7 @@
 mod adopt;
 mod character;
 mod clips;
+mod extras;
 mod fault;
 mod influences;
 mod leave_out;

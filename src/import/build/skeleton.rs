@@ -9,6 +9,7 @@ use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawNode, RawTransform};
 use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};
+use std::sync::Arc;
 
 /// The largest deviation of a matrix's last row from 0, 0, 0, 1.
 const LAST_ROW_TOLERANCE: f32 = 1e-4;
@@ -62,7 +63,12 @@ pub(super) fn build(
         levels[depth].end = joint + 1;
     }
     let joints = joints.into();
-    Ok((Skeleton { joints, levels }, joint_of))
+    let skeleton = Skeleton {
+        joints,
+        levels,
+        roles: Arc::default(),
+    };
+    Ok((skeleton, joint_of))
 }
 
 fn check_cap(what: &'static str, asked: usize, cap: usize) -> Result<()> {

@@ -26,12 +26,16 @@ pub(in crate::import) fn read_clips(
     // animated.
     scene::mesh_nodes(&doc, &parents, options, &mut Vec::new())?;
     morph::check(&doc)?;
-    Ok(RawCharacter {
+    let mut raw = RawCharacter {
         name: options.name.clone(),
         nodes: scene::nodes(&doc, parents),
         skins: skin::read(&mut source, &[])?,
         animations: animation::read(&mut source, repairs)?,
         morphs: morph::weights(&mut source)?,
         ..RawCharacter::default()
-    })
+    };
+    if doc.extensions.vrm0.is_some() && doc.extensions.vrm1.is_none() {
+        crate::import::vrm::face_forward(&mut raw);
+    }
+    Ok(raw)
 }

@@ -10,7 +10,7 @@ pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Extensions that a file may require: those that are read, and those without which the import
 /// still represents the model.
-const SUPPORTED: [&str; 66] = [
+const SUPPORTED: [&str; 74] = [
     // Read.
     "EXT_mesh_gpu_instancing",
     "KHR_animation_pointer",
@@ -20,6 +20,10 @@ const SUPPORTED: [&str; 66] = [
     "KHR_mesh_quantization",
     "KHR_node_visibility",
     "KHR_texture_transform",
+    "VRM",
+    "VRMC_springBone",
+    "VRMC_vrm",
+    "VRMC_vrm_animation",
     // Finer shading, which is reported.
     "ADOBE_materials_clearcoat_specular",
     "ADOBE_materials_clearcoat_tint",
@@ -39,6 +43,11 @@ const SUPPORTED: [&str; 66] = [
     "MSFT_packing_normalRoughnessMetallic",
     "MSFT_packing_occlusionRoughnessMetallic",
     "NV_materials_mdl",
+    "VRMC_materials_hdr_emissiveMultiplier",
+    "VRMC_materials_mtoon",
+    // Movements of VRM, which are reported.
+    "VRMC_node_constraint",
+    "VRMC_springBone_extended_collider",
     // Images in other formats. Placeholders replace those that cannot be decoded.
     "EXT_texture_avif",
     "EXT_texture_webp",

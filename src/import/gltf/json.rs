@@ -8,6 +8,7 @@ use super::json_extensions::{
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use super::json_values::{List, Weights, whole, whole_if_any, wholes};
+use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use serde::Deserialize;
 use serde::de::Deserializer;
 
@@ -50,6 +51,21 @@ pub(super) struct Document {
     pub(super) buffer_views: List<BufferView>,
     #[serde(default)]
     pub(super) buffers: List<Buffer>,
+    #[serde(default)]
+    pub(super) extensions: Extensions,
+}
+
+/// The extensions of the whole file.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Extensions {
+    #[serde(rename = "VRM")]
+    pub(super) vrm0: Option<Vrm0>,
+    #[serde(rename = "VRMC_vrm")]
+    pub(super) vrm1: Option<Vrm1>,
+    #[serde(rename = "VRMC_vrm_animation")]
+    pub(super) vrm_animation: Option<VrmAnimation>,
+    #[serde(rename = "VRMC_springBone")]
+    pub(super) springs: Option<SpringBone1>,
 }
 
 #[derive(Debug, Deserialize)]

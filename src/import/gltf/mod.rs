@@ -41,6 +41,7 @@ mod spawn_points;
 mod specular_glossiness;
 pub(super) mod texture;
 mod triangles;
+mod vrm;
 
 pub(super) use add_clips::read_clips;
 pub(super) use read::read_file;

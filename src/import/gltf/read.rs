@@ -63,6 +63,11 @@ use std::path::Path;
 ///   without its feature is an error,
 ///   [`AssetFault::NoDecoder`](crate::error::AssetFault::NoDecoder), unless it is optional and the
 ///   file has uncompressed data too.
+/// - Of VRM 0.x and 1.0, humanoid bones
+///   ([`Skeleton::roles`](crate::skeleton::Skeleton::roles)), expressions
+///   ([`Character::expressions`](crate::character::Character::expressions)) and spring bones
+///   ([`Character::springs`](crate::character::Character::springs)). A character of version 0.x is
+///   turned so that it faces +Z.
 ///
 /// A file may also require extensions without which the model can still be drawn, such as those of
 /// other textures, finer shading and lights. The README lists them. Any other required extension is
@@ -160,7 +165,7 @@ pub(crate) fn read_raw(
     let images =
         super::texture::load_images(&mut source, &mut materials, needs, &primitives, repairs)?;
     super::material::give_default(&mut materials, &mut primitives);
-    Ok(RawCharacter {
+    let mut raw = RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
         spawn_points: super::spawn_points::read(&mut source, &nodes, repairs)?,
@@ -170,7 +175,10 @@ pub(crate) fn read_raw(
         images,
         animations: super::animation::read(&mut source, repairs)?,
         morphs,
-    })
+        ..RawCharacter::default()
+    };
+    super::vrm::read(&doc, &mut raw, repairs)?;
+    Ok(raw)
 }
 
 /// Reports bytes after the container, and bytes in its binary chunk after the buffer and padding.

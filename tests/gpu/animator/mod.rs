@@ -3,6 +3,7 @@
 //! The comparison is bit for bit, in every format.
 
 mod random;
+mod springs;
 mod still;
 mod told;
 
@@ -188,8 +189,25 @@ impl World {
         }
     }
 
+    /// A crowd with characters that have spring bones.
+    pub(crate) fn swinging(setup: &mut Setup, capacity: Capacity) -> Self {
+        let mut world = Self::empty(setup, capacity);
+        let character = || springs::with_springs(&performer(false));
+        world.add_made::<Mat3x4>(setup, SkinningMethod::Linear, character());
+        world.add_made::<DualQuat>(setup, SkinningMethod::DualQuat, character());
+        world
+    }
+
     fn add<E: PaletteEntry>(&mut self, setup: &mut Setup, method: SkinningMethod, stretches: bool) {
-        let character = performer(stretches);
+        self.add_made::<E>(setup, method, performer(stretches));
+    }
+
+    fn add_made<E: PaletteEntry>(
+        &mut self,
+        setup: &mut Setup,
+        method: SkinningMethod,
+        character: Character,
+    ) {
         assert_eq!(character.palette().len(), JOINTS);
         let desc = CharacterDesc {
             method,

@@ -1,6 +1,7 @@
 //! The files that are mutated.
 
 use crate::builder::{Builder, F32, I8, U8, U16, arm, grey_png, triangle};
+use crate::vrm::{vrm0, vrm1};
 use serde_json::json;
 
 /// A file that uses most features that the importer reads.
@@ -136,6 +137,8 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         morphs().gltf(),
         arm().glb(),
         triangle().gltf(),
+        vrm0().glb(),
+        vrm1().glb(),
     ];
     match std::env::var_os("THRONG_ASSETS") {
         None => loudly("NOT TESTED: THRONG_ASSETS is not set; no published model is mutated"),

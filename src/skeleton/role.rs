@@ -1,6 +1,8 @@
 //! The parts of a humanoid.
 
+use crate::ids::JointId;
 use std::fmt;
+use std::sync::Arc;
 
 /// A side of the body, from the character's own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +27,9 @@ pub enum Finger {
     /// The little finger.
     Little,
 }
+
+/// The joints of a humanoid, ascending by role.
+pub(crate) type Roles = Arc<[(Role, JointId)]>;
 
 /// The role of a joint in a humanoid.
 ///
@@ -71,11 +76,11 @@ pub enum Role {
 }
 
 impl Side {
-    pub(super) const BOTH: [Self; 2] = [Self::Left, Self::Right];
+    pub(crate) const BOTH: [Self; 2] = [Self::Left, Self::Right];
 }
 
 impl Finger {
-    pub(super) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Thumb,
         Self::Index,
         Self::Middle,
@@ -118,10 +123,16 @@ impl Role {
             .chain(Side::BOTH.into_iter().flat_map(side))
     }
 
+    /// The role with this name in VRM 1.0, such as `leftUpperArm`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|role| role.to_string() == name)
+    }
+
     /// The role at the end of the limb that starts here.
     ///
     /// `None` if the direction of such a limb does not determine how it is held.
-    pub(super) fn limb_end(self) -> Option<Self> {
+    pub(crate) fn limb_end(self) -> Option<Self> {
         Some(match self {
             Self::UpperArm(side) => Self::LowerArm(side),
             Self::LowerArm(side) => Self::Hand(side),
@@ -134,7 +145,7 @@ impl Role {
     }
 
     /// True if a joint without a direction of its own is aligned as the joint before it.
-    pub(super) fn is_held_along(self) -> bool {
+    pub(crate) fn is_held_along(self) -> bool {
         matches!(
             self,
             Self::LowerArm(_) | Self::Hand(_) | Self::Finger(..) | Self::LowerLeg(_)

@@ -1,0 +1,95 @@
+//! Spring bones of actors.
+
+use super::ActorId;
+use super::instances::Animator;
+use crate::error::{Error, Result};
+use crate::skeleton::Affine;
+use crate::spring::SpringState;
+
+impl Animator {
+    /// Moves an actor through the world, for its spring bones.
+    ///
+    /// `world_from_model` is the transform from character space to world space, from the next
+    /// evaluation on. At first it is the identity. Actors without spring bones ignore it.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// - [`Error::Argument`] if the transform is not finite.
+    pub fn set_world(&mut self, id: ActorId, world_from_model: &Affine) -> Result<()> {
+        if let Some(state) = self.spring_state(id, world_from_model)? {
+            state.set_world(world_from_model);
+        }
+        Ok(())
+    }
+
+    /// Moves an actor to another place in the world. Its spring bones move along without a swing.
+    ///
+    /// # Errors
+    /// As [`Self::set_world`].
+    pub fn teleport(&mut self, id: ActorId, world_from_model: &Affine) -> Result<()> {
+        let springs = std::sync::Arc::clone(&self.library.springs);
+        if let Some(state) = self.spring_state(id, world_from_model)? {
+            state.teleport(&springs, world_from_model);
+        }
+        Ok(())
+    }
+
+    /// Switches the spring bones of an actor on or off.
+    ///
+    /// They are on at first, if the character has any. Switched on again, they start in the
+    /// animated pose. Actors far away cost less without them.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    pub fn set_springs(&mut self, id: ActorId, on: bool) -> Result<()> {
+        let has = self.actors.get(id)?.springs.is_some();
+        if on && !has {
+            self.start_springs(id.index);
+        } else if !on && let Some(actor) = self.actors.list.get_mut(id.index as usize) {
+            actor.springs = None;
+        }
+        self.changed(id.index);
+        Ok(())
+    }
+
+    /// Lets an actor's spring bones start anew, in its animated pose.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    pub fn reset_springs(&mut self, id: ActorId) -> Result<()> {
+        self.actors.check(id)?;
+        let actor = self.actors.list.get_mut(id.index as usize);
+        if let Some(state) = actor.and_then(|actor| actor.springs.as_mut()) {
+            state.reset();
+        }
+        Ok(())
+    }
+
+    /// True if the character has spring bones.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn has_springs(&self) -> bool {
+        !self.library.springs.is_empty()
+    }
+
+    /// Gives an actor the state of its spring bones, if the character has any.
+    pub(super) fn start_springs(&mut self, index: u32) {
+        if self.library.springs.is_empty() {
+            return;
+        }
+        if let Some(actor) = self.actors.list.get_mut(index as usize) {
+            actor.springs = Some(Box::new(SpringState::new(&self.library.springs)));
+            self.expect_special(index);
+            let more = self.actors.len().saturating_sub(self.swings.len());
+            self.swings.reserve(more);
+        }
+    }
+
+    fn spring_state(&mut self, id: ActorId, world: &Affine) -> Result<Option<&mut SpringState>> {
+        self.actors.check(id)?;
+        if !world.is_finite() {
+            return Err(Error::invalid("world_from_model", "must be finite"));
+        }
+        let actor = self.actors.list.get_mut(id.index as usize);
+        Ok(actor.and_then(|actor| actor.springs.as_deref_mut()))
+    }
+}

@@ -1,0 +1,33 @@
+//! The joints that a description names as parts of a humanoid.
+
+use super::desc::AnimationDesc;
+use super::fault::{At, Checked, Fault};
+use crate::error::{DescFault, cut};
+use crate::ids::JointId;
+use crate::skeleton::Skeleton;
+use crate::skeleton::role::{Role, Roles};
+use crate::text::find;
+
+/// The roles, ascending. `None` if the description names none.
+///
+/// # Errors
+/// A fault that names the bone.
+pub(super) fn of(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Roles>> {
+    let mut roles: Vec<(Role, JointId)> = Vec::new();
+    for (bone, joint) in &desc.humanoid {
+        let field = format!("humanoid.{}", cut(bone));
+        let Some(role) = Role::from_name(bone) else {
+            let why = DescFault::Invalid("is no humanoid bone of VRM 1.0");
+            return Err(Fault::new(At::Whole, field, why));
+        };
+        let names = || skeleton.joints().iter().map(|joint| &*joint.name);
+        let joint = JointId(find(At::Whole, &field, "joint", joint, names)?);
+        if roles.iter().any(|(_, other)| *other == joint) {
+            let why = DescFault::Invalid("is the joint of another bone");
+            return Err(Fault::new(At::Whole, field, why));
+        }
+        roles.push((role, joint));
+    }
+    roles.sort_unstable();
+    Ok((!roles.is_empty()).then(|| roles.into()))
+}

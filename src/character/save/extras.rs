@@ -1,0 +1,60 @@
+//! Expressions, spring bones and humanoid roles as bytes.
+
+use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
+use crate::character::asset::Character;
+use crate::error::Result;
+use crate::ids::{JointId, MorphWeightId};
+use crate::mesh::{Expression, ExpressionOverride};
+use crate::skeleton::role::Role;
+use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
+
+save_structs! {
+    Expression { name, morphs, binary, blink, look, mouth }
+    SpringBones { colliders, chains }
+    SpringCollider { joint, offset_m, tail_m, radius_m }
+    SpringChain { name, joints, tail_m, colliders, center }
+    SpringJoint { joint, stiffness, gravity, drag, radius_m }
+}
+
+save_enums! {
+    ExpressionOverride, "override of an expression": 0 => None, 1 => Block, 2 => Blend;
+}
+
+impl Save for MorphWeightId {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        u16::load(from).map(Self)
+    }
+}
+
+impl Character {
+    /// Writes expressions, spring bones and roles.
+    pub(super) fn save_extras(&self, to: &mut Vec<u8>) {
+        self.expressions().len().save(to);
+        Save::save_list(self.expressions(), to);
+        self.springs().save(to);
+        let roles = self.model.skeleton.roles().iter();
+        let roles = roles.map(|(role, joint)| (role.to_string().into_boxed_str(), *joint));
+        roles.collect::<Vec<_>>().save(to);
+    }
+
+    /// Reads what [`Self::save_extras`] wrote, and checks it.
+    ///
+    /// # Errors
+    /// [`Error::Saved`](crate::Error::Saved), and those of the functions that set it.
+    pub(super) fn load_extras(self, from: &mut Reader<'_>) -> Result<Self> {
+        let expressions = Save::load(from)?;
+        let springs = Save::load(from)?;
+        let mut roles = Vec::new();
+        for (name, joint) in Vec::<(Box<str>, JointId)>::load(from)? {
+            let role = Role::from_name(&name);
+            roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
+        }
+        self.with_expressions(expressions)?
+            .with_springs(springs)?
+            .with_roles(&roles)
+    }
+}

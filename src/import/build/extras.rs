@@ -1,0 +1,325 @@
+//! Humanoid roles, expressions and spring bones: from nodes to joints.
+
+use super::morphs::Morphs;
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::ids::{JointId, MorphWeightId};
+use crate::import::RawCharacter;
+use crate::import::fault::{cut, dangling, fault};
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::mesh::Expression;
+use crate::skeleton::Skeleton;
+use crate::skeleton::role::Role;
+use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint, SpringRig};
+use glam::Vec3;
+use std::collections::HashSet;
+
+/// Marks the nodes of a humanoid, and those of chains that move something.
+pub(super) fn want(raw: &RawCharacter, wanted: &mut [bool]) {
+    let mut matters = wanted.to_vec();
+    for start in (0..wanted.len()).filter(|node| wanted[*node]) {
+        let mut at = start;
+        // An index that does not exist, and a cycle, are errors later.
+        while let Some(parent) = raw.nodes[at].parent
+            && matters.get(parent) == Some(&false)
+        {
+            matters[parent] = true;
+            at = parent;
+        }
+    }
+    let moves = |chain: &&SpringChain<usize>| {
+        let first = chain.joints.first();
+        first.is_some_and(|first| matters.get(first.joint) == Some(&true))
+    };
+    let mut used: Vec<usize> = raw.roles.iter().map(|(_, node)| *node).collect();
+    for chain in raw.springs.chains.iter().filter(moves) {
+        used.extend(chain.joints.iter().map(|joint| joint.joint));
+        used.extend(chain.center);
+        for collider in &chain.colliders {
+            used.extend(raw.springs.colliders.get(*collider).map(|of| of.joint));
+        }
+    }
+    for node in used {
+        if let Some(wanted) = wanted.get_mut(node) {
+            *wanted = true;
+        }
+    }
+}
+
+fn object(part: String) -> Object {
+    Object {
+        kind: ObjectKind::File,
+        index: None,
+        part: cut(&part),
+    }
+}
+
+fn unusable(repairs: &mut Vec<Repair>, part: String, why: AssetFault) {
+    note(repairs, &object(part), RepairKind::Unusable(why.into()), 1);
+}
+
+/// Gives the skeleton its humanoid roles.
+pub(super) fn roles(
+    raw: &RawCharacter,
+    joint_of: &[Option<u16>],
+    skeleton: &mut Skeleton,
+    repairs: &mut Vec<Repair>,
+) {
+    let mut roles: Vec<(Role, JointId)> = Vec::new();
+    for (role, node) in &raw.roles {
+        let why = match joint_of.get(*node) {
+            None => dangling("node", *node, joint_of.len()),
+            Some(None) => continue,
+            Some(Some(joint)) => {
+                let joint = JointId(*joint);
+                if roles
+                    .iter()
+                    .any(|(other, of)| other == role || *of == joint)
+                {
+                    AssetFault::Invalid("the role or its node occurs twice")
+                } else {
+                    roles.push((*role, joint));
+                    continue;
+                }
+            }
+        };
+        unusable(repairs, format!("humanoid bone {role}"), why);
+    }
+    roles.sort_unstable();
+    skeleton.roles = roles.into();
+}
+
+/// The expressions, with the weights that drive something.
+pub(super) fn expressions(
+    raw: &RawCharacter,
+    morphs: &Morphs,
+    repairs: &mut Vec<Repair>,
+) -> Vec<Expression> {
+    let mut all: Vec<Expression> = Vec::new();
+    let mut names = HashSet::new();
+    for expression in &raw.expressions {
+        let part = || format!("expression {:?}", cut(&expression.name));
+        if all.len() == usize::from(u16::MAX) || !names.insert(&*expression.name) {
+            let why = AssetFault::Invalid("has the name of another one, or is past number 65,535");
+            unusable(repairs, part(), why);
+            continue;
+        }
+        let mut found = Vec::new();
+        for (number, ((node, index), weight)) in expression.morphs.iter().enumerate() {
+            let part = || part() + &format!(", morph {number}");
+            let Some(driven) = morphs.of_node(*node) else {
+                let why = AssetFault::Invalid("the node has no morph weights");
+                unusable(repairs, part(), why);
+                continue;
+            };
+            if *index >= driven.count {
+                unusable(repairs, part(), dangling("target", *index, driven.count));
+                continue;
+            }
+            if !weight.is_finite() {
+                unusable(
+                    repairs,
+                    part(),
+                    AssetFault::Invalid("the weight is not finite"),
+                );
+                continue;
+            }
+            let id = driven.first.map(|first| first as usize + index);
+            if let Some(Ok(id)) = id.map(u16::try_from) {
+                found.push((MorphWeightId(id), *weight));
+            }
+        }
+        all.push(Expression {
+            morphs: found,
+            name: expression.name.clone(),
+            binary: expression.binary,
+            blink: expression.blink,
+            look: expression.look,
+            mouth: expression.mouth,
+        });
+    }
+    all
+}
+
+/// The spring bones. Chains and colliders that do not follow the rules are left out.
+pub(super) fn springs(
+    raw: &RawCharacter,
+    joint_of: &[Option<u16>],
+    skeleton: &Skeleton,
+    repairs: &mut Vec<Repair>,
+) -> Result<SpringRig> {
+    let mut nodes = Nodes {
+        joint_of,
+        clamped: 0,
+    };
+    let mut bones = SpringBones::default();
+    let mut places = Vec::with_capacity(raw.springs.colliders.len());
+    for (index, collider) in raw.springs.colliders.iter().enumerate() {
+        let checked = nodes.collider(collider);
+        places.push(match checked {
+            Ok(Some(collider)) => {
+                bones.colliders.push(collider);
+                Some(bones.colliders.len() - 1)
+            }
+            Ok(None) => None,
+            Err(why) => {
+                unusable(repairs, format!("spring collider {index}"), why);
+                None
+            }
+        });
+    }
+    let mut swings = HashSet::new();
+    for (index, chain) in raw.springs.chains.iter().enumerate() {
+        let part = || format!("spring chain {index} {:?}", cut(&chain.name));
+        let checked = nodes.chain(chain, &places);
+        let checked = checked.and_then(|chain| match chain {
+            Some(chain) => checked_chain(skeleton, chain, &mut swings).map(Some),
+            None => Ok(None),
+        });
+        match checked {
+            Ok(chain) => bones.chains.extend(chain),
+            Err(why) => unusable(repairs, part(), why),
+        }
+    }
+    free_centers(skeleton, &mut bones, repairs);
+    let clamped = nodes.clamped;
+    let part = object("spring bones".into());
+    note(repairs, &part, RepairKind::FactorClamped, clamped);
+    SpringRig::new(skeleton, bones).map_err(|why| {
+        let why = match why {
+            Error::Capacity { what, asked, cap } => AssetFault::Cap { what, asked, cap },
+            _ => AssetFault::Invalid("do not follow the rules of spring bones"),
+        };
+        fault(ObjectKind::File, None, "spring bones", why)
+    })
+}
+
+/// Checks a chain, and that none of its joints swings in an earlier one.
+fn checked_chain(
+    skeleton: &Skeleton,
+    chain: SpringChain,
+    swings: &mut HashSet<JointId>,
+) -> Result<SpringChain, AssetFault> {
+    for pair in chain.joints.windows(2) {
+        if !skeleton.is_below(pair[1].joint, pair[0].joint, SpringBones::MAX_GAP) {
+            return Err(AssetFault::Invalid(
+                "a joint does not lie below the one before it, within 256 joints",
+            ));
+        }
+    }
+    let swinging: Vec<JointId> = chain.swinging().map(|joint| joint.joint).collect();
+    if swinging.is_empty() {
+        return Err(AssetFault::Invalid("has fewer than two joints"));
+    }
+    if swinging.iter().any(|joint| swings.contains(joint)) {
+        return Err(AssetFault::Invalid(
+            "a joint already swings in another chain",
+        ));
+    }
+    swings.extend(swinging);
+    Ok(chain)
+}
+
+/// Removes centers that swing. The first joint of a chain stands for its parent.
+fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones, repairs: &mut Vec<Repair>) {
+    let mut moved = vec![false; skeleton.len()];
+    for joint in bones.chains.iter().flat_map(SpringChain::swinging) {
+        moved[joint.joint.index()] = true;
+    }
+    for (index, joint) in skeleton.joints().iter().enumerate() {
+        moved[index] |= joint.parent.is_some_and(|parent| moved[parent.index()]);
+    }
+    for (index, chain) in bones.chains.iter_mut().enumerate() {
+        let first = chain.joints.first().map(|joint| joint.joint);
+        if chain.center.is_some() && chain.center == first {
+            chain.center = first.and_then(|first| skeleton.joints()[first.index()].parent);
+        }
+        if chain.center.is_some_and(|center| moved[center.index()]) {
+            chain.center = None;
+            let part = format!("spring chain {index} {:?}, center", cut(&chain.name));
+            unusable(repairs, part, AssetFault::Invalid("the center swings"));
+        }
+    }
+}
+
+/// The joints of nodes.
+struct Nodes<'a> {
+    joint_of: &'a [Option<u16>],
+    /// The number of values that were clamped.
+    clamped: u64,
+}
+
+impl Nodes<'_> {
+    /// `None` if the node is no joint.
+    fn joint(&self, node: usize) -> Result<Option<JointId>, AssetFault> {
+        let count = self.joint_of.len();
+        let joint = self.joint_of.get(node);
+        let joint = joint.ok_or_else(|| dangling("node", node, count))?;
+        Ok(joint.map(JointId))
+    }
+
+    fn clamp(&mut self, value: f32, max: f32) -> f32 {
+        let clamped = value.clamp(0.0, max);
+        self.clamped += u64::from(clamped != value);
+        clamped
+    }
+
+    fn collider(
+        &mut self,
+        raw: &SpringCollider<usize>,
+    ) -> Result<Option<SpringCollider>, AssetFault> {
+        check_point(raw.offset_m)?;
+        check_point(raw.tail_m.unwrap_or_default())?;
+        check_point(Vec3::splat(raw.radius_m))?;
+        Ok(self.joint(raw.joint)?.map(|joint| SpringCollider {
+            joint,
+            offset_m: raw.offset_m,
+            tail_m: raw.tail_m,
+            radius_m: self.clamp(raw.radius_m, f32::MAX),
+        }))
+    }
+
+    /// `None` if the chain moves nothing.
+    fn chain(
+        &mut self,
+        raw: &SpringChain<usize>,
+        places: &[Option<usize>],
+    ) -> Result<Option<SpringChain>, AssetFault> {
+        check_point(raw.tail_m.unwrap_or_default())?;
+        let mut joints = Vec::with_capacity(raw.joints.len());
+        for joint in &raw.joints {
+            check_point(joint.gravity)?;
+            check_point(Vec3::new(joint.stiffness, joint.drag, joint.radius_m))?;
+            let Some(of) = self.joint(joint.joint)? else {
+                return Ok(None);
+            };
+            joints.push(SpringJoint {
+                joint: of,
+                stiffness: self.clamp(joint.stiffness, f32::MAX),
+                gravity: joint.gravity,
+                drag: self.clamp(joint.drag, 1.0),
+                radius_m: self.clamp(joint.radius_m, f32::MAX),
+            });
+        }
+        let mut colliders = Vec::new();
+        for index in &raw.colliders {
+            let place = places.get(*index);
+            let place = place.ok_or_else(|| dangling("collider", *index, places.len()))?;
+            colliders.extend(*place);
+        }
+        let center = raw.center.map(|center| self.joint(center)).transpose()?;
+        Ok(Some(SpringChain {
+            name: raw.name.clone(),
+            joints,
+            tail_m: raw.tail_m,
+            colliders,
+            center: center.flatten(),
+        }))
+    }
+}
+
+fn check_point(point: Vec3) -> Result<(), AssetFault> {
+    if point.is_finite() {
+        return Ok(());
+    }
+    Err(AssetFault::Invalid("has a value that is not finite"))
+}

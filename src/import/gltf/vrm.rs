@@ -1,0 +1,52 @@
+//! The VRM extensions of a glTF file.
+
+use super::json::Document;
+use crate::error::{Object, ObjectKind, Result};
+use crate::import::RawCharacter;
+use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::vrm::{VrmScene, read_animation, read_vrm0, read_vrm1};
+
+/// Extensions of VRM that are not read. The material falls back to what glTF says.
+const UNREAD: [&str; 4] = [
+    "VRMC_materials_hdr_emissiveMultiplier",
+    "VRMC_materials_mtoon",
+    "VRMC_node_constraint",
+    "VRMC_springBone_extended_collider",
+];
+
+/// Reads humanoid bones, expressions and spring bones into `raw`. If a file has both versions, 1.0
+/// counts.
+///
+/// # Errors
+/// [`Error::Asset`](crate::Error::Asset) for an index that does not exist, and for too many
+/// colliders.
+pub(super) fn read(
+    doc: &Document,
+    raw: &mut RawCharacter,
+    repairs: &mut Vec<Repair>,
+) -> Result<()> {
+    for name in UNREAD.into_iter().filter(|name| doc.uses(name)) {
+        let object = Object {
+            kind: ObjectKind::File,
+            index: None,
+            part: format!("extensions.{name}").into(),
+        };
+        note(repairs, &object, RepairKind::LeftOut, 1);
+    }
+    let extensions = &doc.extensions;
+    let children = |node: usize| doc.nodes.get(node).map_or(&[][..], |node| &node.children);
+    let mesh = |node: usize| doc.nodes.get(node).and_then(|node| node.mesh);
+    let mut scene = VrmScene {
+        raw,
+        repairs,
+        children: &children,
+        mesh: &mesh,
+    };
+    if let (Some(animation), None) = (&extensions.vrm_animation, &extensions.vrm1) {
+        read_animation(animation, &mut scene);
+    }
+    match (&extensions.vrm1, &extensions.vrm0) {
+        (None, Some(vrm)) => read_vrm0(vrm, &mut scene),
+        (vrm, _) => read_vrm1(vrm.as_ref(), extensions.springs.as_ref(), &mut scene),
+    }
+}

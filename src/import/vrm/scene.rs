@@ -1,0 +1,36 @@
+//! What the readers of both versions work on.
+
+use crate::error::{AssetFault, Object, ObjectKind};
+use crate::import::RawCharacter;
+use crate::import::repair::{Repair, RepairKind, note};
+
+/// The character that is filled in, and what the file says about nodes.
+pub(in crate::import) struct VrmScene<'a> {
+    pub(in crate::import) raw: &'a mut RawCharacter,
+    pub(in crate::import) repairs: &'a mut Vec<Repair>,
+    /// The children of a node, in the file's order.
+    pub(in crate::import) children: &'a dyn Fn(usize) -> &'a [u64],
+    /// The mesh of a node.
+    pub(in crate::import) mesh: &'a dyn Fn(usize) -> Option<u64>,
+}
+
+impl VrmScene<'_> {
+    /// Lists a part that does not follow the rules.
+    pub(super) fn unusable(&mut self, part: String, why: AssetFault) {
+        self.note(part, RepairKind::Unusable(why.into()), 1);
+    }
+
+    /// Lists parts that are not supported.
+    pub(super) fn left_out(&mut self, part: String, count: usize) {
+        self.note(part, RepairKind::LeftOut, count as u64);
+    }
+
+    fn note(&mut self, part: String, kind: RepairKind, count: u64) {
+        let object = Object {
+            kind: ObjectKind::File,
+            index: None,
+            part: part.into(),
+        };
+        note(self.repairs, &object, kind, count);
+    }
+}

@@ -1,0 +1,264 @@
+//! Spring bones of both versions.
+
+use super::json::{Index, Joint1, Spring0, SpringBone1, Springs0};
+use super::scene::VrmScene;
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::RawTransform;
+use crate::import::fault::{dangling, fault};
+use crate::skeleton::Transform;
+use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
+use glam::Vec3;
+
+/// The length of the last bone of a chain in version 0.x, in metres.
+const LAST_BONE_M: f32 = 0.07;
+
+/// Lists of colliders, which chains name.
+struct Groups {
+    groups: Vec<Vec<usize>>,
+    /// The number of pairs of a chain and a collider that may still be made.
+    spare: usize,
+}
+
+impl Groups {
+    fn new(groups: Vec<Vec<usize>>) -> Self {
+        let spare = SpringBones::MAX_PAIRS;
+        Self { groups, spare }
+    }
+
+    /// The colliders of these groups, each once.
+    fn colliders(
+        &mut self,
+        indices: &[Index],
+        part: &str,
+        scene: &mut VrmScene<'_>,
+    ) -> Result<Vec<usize>> {
+        let mut all = Vec::new();
+        for (number, Index(index)) in indices.iter().enumerate() {
+            let Some(index) = *index else { continue };
+            let Some(count) = self.groups.get(index).map(Vec::len) else {
+                let why = dangling("collider group", index, self.groups.len());
+                scene.unusable(format!("{part}.colliderGroups[{number}]"), why);
+                continue;
+            };
+            self.take(count, part)?;
+            all.extend(&self.groups[index]);
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// Counts pairs of a chain and a collider.
+    fn take(&mut self, pairs: usize, part: &str) -> Result<()> {
+        let cap = SpringBones::MAX_PAIRS as u64;
+        let asked = cap - self.spare as u64 + pairs as u64;
+        match self.spare.checked_sub(pairs) {
+            Some(spare) => self.spare = spare,
+            None => {
+                let what = "pairs of a chain and a collider";
+                let why = AssetFault::Cap { what, asked, cap };
+                return Err(fault(ObjectKind::File, None, part, why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the spring bones of version 1.0.
+pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()> {
+    let root = "extensions.VRMC_springBone";
+    // For each collider of the file, its index among those that are kept.
+    let mut places = Vec::new();
+    for (index, collider) in bones.colliders.0.iter().enumerate() {
+        let shape = &collider.shape;
+        let found = match (collider.node, &shape.sphere, &shape.capsule) {
+            (Index(Some(joint)), Some(round), _) => Some((joint, round, None)),
+            (Index(Some(joint)), None, Some(round)) => Some((joint, round, Some(round.tail))),
+            _ => None,
+        };
+        let Some((joint, round, tail)) = found else {
+            let why = AssetFault::Invalid("has no node, or is neither a sphere nor a capsule");
+            scene.unusable(format!("{root}.colliders[{index}]"), why);
+            places.push(None);
+            continue;
+        };
+        places.push(Some(scene.raw.springs.colliders.len()));
+        scene.raw.springs.colliders.push(SpringCollider {
+            joint,
+            offset_m: Vec3::from_array(round.offset),
+            tail_m: tail.map(Vec3::from_array),
+            radius_m: round.radius,
+        });
+    }
+    let mut groups = Vec::new();
+    for (index, group) in bones.collider_groups.0.iter().enumerate() {
+        let mut kept = Vec::new();
+        for (number, Index(collider)) in group.colliders.0.iter().enumerate() {
+            let Some(collider) = *collider else { continue };
+            match places.get(collider) {
+                Some(place) => kept.extend(*place),
+                None => {
+                    let part = format!("{root}.colliderGroups[{index}].colliders[{number}]");
+                    scene.unusable(part, dangling("collider", collider, places.len()));
+                }
+            }
+        }
+        groups.push(kept);
+    }
+    let mut groups = Groups::new(groups);
+    for (index, spring) in bones.springs.0.iter().enumerate() {
+        let part = format!("{root}.springs[{index}]");
+        let colliders = groups.colliders(&spring.collider_groups.0, &part, scene)?;
+        let joints: Option<Vec<_>> = spring.joints.0.iter().map(joint1).collect();
+        let Some(joints) = joints else {
+            let why = AssetFault::Invalid("has a joint without a node");
+            scene.unusable(part, why);
+            continue;
+        };
+        scene.raw.springs.chains.push(SpringChain {
+            name: spring.name.clone().unwrap_or_default(),
+            colliders,
+            center: spring.center.0,
+            ..SpringChain::new(joints)
+        });
+    }
+    Ok(())
+}
+
+fn joint1(raw: &Joint1) -> Option<SpringJoint<usize>> {
+    let gravity = raw.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from_array);
+    Some(SpringJoint {
+        joint: raw.node.0?,
+        stiffness: raw.stiffness.unwrap_or(1.0),
+        gravity: gravity * raw.gravity_power.unwrap_or(0.0),
+        drag: raw.drag_force.unwrap_or(0.5),
+        radius_m: raw.hit_radius.unwrap_or(0.0),
+    })
+}
+
+/// Reads the spring bones of version 0.x.
+///
+/// A bone stands for all nodes below it. Each turns towards its first child, and the last one
+/// towards a point [`LAST_BONE_M`] beyond it.
+pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> {
+    let root = "extensions.VRM.secondaryAnimation";
+    let mut groups = Vec::new();
+    for (index, group) in springs.collider_groups.0.iter().enumerate() {
+        let mut kept = Vec::new();
+        match group.node {
+            Index(Some(joint)) => {
+                for collider in &group.colliders.0 {
+                    // The file's axes are left-handed.
+                    let offset = Vec3::from(collider.offset) * Vec3::new(1.0, 1.0, -1.0);
+                    kept.push(scene.raw.springs.colliders.len());
+                    scene.raw.springs.colliders.push(SpringCollider {
+                        joint,
+                        offset_m: offset,
+                        tail_m: None,
+                        radius_m: collider.radius,
+                    });
+                }
+            }
+            Index(None) => {
+                let part = format!("{root}.colliderGroups[{index}]");
+                scene.unusable(part, AssetFault::Invalid("has no node"));
+            }
+        }
+        groups.push(kept);
+    }
+    let mut groups = Groups::new(groups);
+    let mut taken = vec![false; scene.raw.nodes.len()];
+    for (index, spring) in springs.bone_groups.0.iter().enumerate() {
+        let part = format!("{root}.boneGroups[{index}]");
+        let colliders = groups.colliders(&spring.collider_groups.0, &part, scene)?;
+        for (number, Index(bone)) in spring.bones.0.iter().enumerate() {
+            let Some(bone) = *bone else { continue };
+            let part = format!("{part}.bones[{number}]");
+            match taken.get(bone) {
+                None => scene.unusable(part, dangling("node", bone, taken.len())),
+                Some(true) => {
+                    let why = AssetFault::Invalid("already swings as a part of another bone");
+                    scene.unusable(part, why);
+                }
+                Some(false) => {
+                    let chains = chains0(bone, spring, &mut taken, scene);
+                    groups.take(colliders.len().saturating_mul(chains.len()), &part)?;
+                    for chain in chains {
+                        let colliders = colliders.clone();
+                        let chain = SpringChain { colliders, ..chain };
+                        scene.raw.springs.chains.push(chain);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The chains of a bone and of all nodes below it. Nodes that swing already are left out.
+fn chains0(
+    bone: usize,
+    spring: &Spring0,
+    taken: &mut [bool],
+    scene: &VrmScene<'_>,
+) -> Vec<SpringChain<usize>> {
+    let settings = SpringJoint {
+        stiffness: spring.stiffness.unwrap_or(1.0),
+        gravity: gravity0(spring),
+        drag: spring.drag_force.unwrap_or(0.4),
+        radius_m: spring.hit_radius.unwrap_or(0.02),
+        ..SpringJoint::new(bone)
+    };
+    let mut chains = Vec::new();
+    let mut starts = vec![bone];
+    while let Some(start) = starts.pop() {
+        let mut joints = Vec::new();
+        let mut next = Some(start);
+        let mut last = None;
+        while let Some(joint) = next {
+            let Some(taken) = taken.get_mut(joint).filter(|taken| !**taken) else {
+                break;
+            };
+            *taken = true;
+            joints.push(SpringJoint { joint, ..settings });
+            let mut children = (scene.children)(joint).iter().map(|child| *child as usize);
+            next = children.next();
+            starts.extend(children);
+            last = Some(joint);
+        }
+        let tail_m = last.and_then(|last| last_tail(last, scene));
+        if !joints.is_empty() {
+            chains.push(SpringChain {
+                name: spring.comment.clone().unwrap_or_default(),
+                tail_m,
+                center: spring.center.0,
+                ..SpringChain::new(joints)
+            });
+        }
+    }
+    chains
+}
+
+/// The gravity of version 0.x, whose world is left-handed and faces the other way.
+fn gravity0(spring: &Spring0) -> Vec3 {
+    let along = spring.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from);
+    Vec3::new(-along.x, along.y, along.z) * spring.gravity_power.unwrap_or(0.0)
+}
+
+/// The end of a bone without children, in its space: as far along as from its parent.
+fn last_tail(node: usize, scene: &VrmScene<'_>) -> Option<Vec3> {
+    let local = match scene.raw.nodes.get(node)?.transform {
+        RawTransform::Trs(trs) => trs,
+        RawTransform::Matrix(matrix) => {
+            let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
+            Transform {
+                translation,
+                rotation,
+                scale,
+            }
+        }
+    };
+    let along = local.translation.try_normalize()? * LAST_BONE_M;
+    let tail = local.rotation.inverse() * along / local.scale;
+    tail.is_finite().then_some(tail)
+}

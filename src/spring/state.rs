@@ -1,0 +1,164 @@
+//! The simulation state of one instance.
+
+use super::bones::SpringBones;
+use super::rig::{NONE, SpringRig};
+use super::scratch::SpringScratch;
+use super::step::{Step, mix};
+use crate::skeleton::{Affine, Transform};
+use glam::Vec3;
+
+/// The time without evaluation after which chains start anew, in seconds.
+const FORGET_S: f64 = 1.0;
+
+/// The simulation state of one instance.
+#[derive(Debug, Clone)]
+pub(crate) struct SpringState {
+    /// World space from character space, from the next evaluation on.
+    world: Affine,
+    /// For each link, its tail in center space after the last step, and after the one before.
+    pub(super) now: Vec<Vec3>,
+    pub(super) before: Vec<Vec3>,
+    /// For each anchor, its world matrix at the last evaluation.
+    anchors: Vec<Affine>,
+    /// The time of the last evaluation.
+    time_s: f64,
+    /// Steps are counted from this time.
+    start_s: f64,
+    /// The number of steps since then.
+    steps: u64,
+    /// False until the first evaluation, and after a reset.
+    is_ready: bool,
+}
+
+impl SpringState {
+    /// A state that starts in the pose of the first evaluation.
+    pub(crate) fn new(rig: &SpringRig) -> Self {
+        Self {
+            world: Affine::IDENTITY,
+            now: vec![Vec3::ZERO; rig.links.len()],
+            before: vec![Vec3::ZERO; rig.links.len()],
+            anchors: vec![Affine::IDENTITY; rig.anchors.len()],
+            time_s: 0.0,
+            start_s: 0.0,
+            steps: 0,
+            is_ready: false,
+        }
+    }
+
+    /// Moves the character through the world.
+    pub(crate) fn set_world(&mut self, world: &Affine) {
+        self.world = *world;
+    }
+
+    /// Moves the character to another place in the world, and its chains with it.
+    pub(crate) fn teleport(&mut self, rig: &SpringRig, world: &Affine) {
+        let to_from = *world * self.world.inverse();
+        self.world = *world;
+        if !to_from.is_finite() {
+            self.is_ready = false;
+            return;
+        }
+        for anchor in &mut self.anchors {
+            *anchor = to_from * *anchor;
+        }
+        for (link, tails) in rig
+            .links
+            .iter()
+            .zip(self.now.iter_mut().zip(&mut self.before))
+        {
+            if link.center == NONE {
+                *tails.0 = to_from.transform_point3(*tails.0);
+                *tails.1 = to_from.transform_point3(*tails.1);
+            }
+        }
+    }
+
+    /// Lets chains start anew, in the animated pose of the next evaluation.
+    pub(crate) fn reset(&mut self) {
+        self.is_ready = false;
+    }
+
+    /// Takes the chains to a time, and changes the pose.
+    ///
+    /// The pose is given as local and model transforms of all joints.
+    pub(crate) fn advance(
+        &mut self,
+        rig: &SpringRig,
+        time_s: f64,
+        (local, model): (&mut [Transform], &mut [Affine]),
+    ) {
+        SpringScratch::with(|scratch| self.advance_with(rig, time_s, (local, model), scratch));
+    }
+
+    fn advance_with(
+        &mut self,
+        rig: &SpringRig,
+        time_s: f64,
+        (local, model): (&mut [Transform], &mut [Affine]),
+        scratch: &mut SpringScratch,
+    ) {
+        let gain = self.world.matrix3.determinant().abs().cbrt();
+        if rig.is_empty() || !gain.is_finite() {
+            return;
+        }
+        scratch.take(rig, &self.world, (local, model));
+        let passed_s = time_s - self.time_s;
+        let mut from_s = self.time_s;
+        if !self.is_ready || passed_s > FORGET_S {
+            self.begin(rig, time_s, scratch);
+            from_s = time_s;
+        } else if passed_s < 0.0 {
+            // Time went back. Steps are counted from here, and the tails stay.
+            (self.start_s, self.steps, from_s) = (time_s, 0, time_s);
+        }
+        let due = ((time_s - self.start_s) / SpringBones::STEP_S).max(0.0);
+        let all = due.floor() as u64;
+        let most = u64::from(SpringBones::MAX_STEPS);
+        if all > self.steps + most {
+            // The steps that are left take the whole movement.
+            self.steps = all - most;
+            from_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
+        }
+        let anchors = rig.anchors.len();
+        while self.steps < all {
+            self.steps += 1;
+            let at_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
+            let part = ((at_s - from_s) / (time_s - from_s)).clamp(0.0, 1.0) as f32;
+            let slots = scratch.slots[..anchors].iter_mut();
+            for (slot, (from, to)) in slots.zip(self.anchors.iter().zip(&scratch.targets)) {
+                *slot = mix(from, to, part);
+            }
+            let step = Step {
+                rig,
+                gain,
+                part: 1.0,
+            };
+            step.run([&mut self.now, &mut self.before], scratch);
+        }
+        scratch.slots[..anchors].copy_from_slice(&scratch.targets);
+        self.anchors.copy_from_slice(&scratch.targets);
+        self.time_s = time_s;
+        let part = (due - due.floor()) as f32;
+        let step = Step { rig, gain, part };
+        step.show([&self.now, &self.before], (local, model), scratch);
+    }
+
+    /// Puts all tails where the animated pose has them.
+    fn begin(&mut self, rig: &SpringRig, time_s: f64, scratch: &mut SpringScratch) {
+        scratch.rest(rig);
+        for moved in &rig.moved {
+            let at = moved.link as usize;
+            let (Some(link), Some(arm)) = (rig.links.get(at), scratch.arms.get(at)) else {
+                continue;
+            };
+            let frame = scratch.slots[moved.parent as usize] * arm.frame;
+            let tail = frame.transform_point3(arm.tail);
+            let center = scratch.slots.get(link.center as usize);
+            let tail = center.map_or(tail, |center| center.inverse().transform_point3(tail));
+            (self.now[at], self.before[at]) = (tail, tail);
+        }
+        self.anchors.copy_from_slice(&scratch.targets);
+        (self.start_s, self.steps, self.time_s) = (time_s, 0, time_s);
+        self.is_ready = true;
+    }
+}

@@ -1,0 +1,123 @@
+//! Spring bones that do not fit are refused, by chain, joint and rule.
+
+use super::bodies::{chain, joint, plain, strand};
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::glam::Vec3;
+use throng::ids::JointId;
+use throng::skeleton::Affine;
+use throng::spring::{SpringBones, SpringChain, SpringCollider};
+
+#[track_caller]
+fn refused(bones: SpringBones, message: &str) {
+    let error = plain().with_springs(bones).unwrap_err();
+    assert_eq!(error.to_string(), message);
+}
+
+fn chains(chains: Vec<SpringChain>) -> SpringBones {
+    SpringBones {
+        chains,
+        ..SpringBones::default()
+    }
+}
+
+fn changed(change: impl FnOnce(&mut SpringChain)) -> SpringBones {
+    let mut chain = chain();
+    change(&mut chain);
+    chains(vec![chain])
+}
+
+#[test]
+fn the_rules_of_chains() {
+    refused(
+        changed(|chain| chain.joints[1].joint = JointId(9)),
+        "spring chain 0: joint 1: joint 9 does not exist: there are 7",
+    );
+    refused(
+        changed(|chain| chain.joints.swap(1, 2)),
+        "spring chain 0: joint 2: joint: must lie below the one before it, within 256 joints",
+    );
+    refused(
+        changed(|chain| chain.joints[1].joint = JointId(2)),
+        "spring chain 0: joint 1: joint: must lie below the one before it, within 256 joints",
+    );
+    refused(
+        changed(|chain| chain.joints.truncate(1)),
+        "spring chain 0: joints: must be two, or one if there is a tail_m",
+    );
+    refused(
+        changed(|chain| chain.center = Some(JointId(4))),
+        "spring chain 0: center: must not swing, and must not lie below a joint that does",
+    );
+    refused(
+        changed(|chain| chain.center = Some(JointId(70))),
+        "spring chain 0: center 70 does not exist: there are 7",
+    );
+    refused(
+        changed(|chain| chain.colliders = vec![3]),
+        "spring chain 0: spring collider 3 does not exist: there are 0",
+    );
+    refused(
+        chains(vec![SpringChain::new(vec![joint(4), joint(5)]), chain()]),
+        "spring chain 1: joint 2: joint: already swings in another chain",
+    );
+}
+
+#[test]
+fn the_limits_of_values() {
+    refused(
+        changed(|chain| chain.joints[0].stiffness = -1.0),
+        "spring chain 0: joint 0: stiffness: -1 must be at least 0",
+    );
+    refused(
+        changed(|chain| chain.joints[0].drag = 1.5),
+        "spring chain 0: joint 0: drag: 1.5 lies outside 0..=1",
+    );
+    refused(
+        changed(|chain| chain.joints[3].radius_m = f32::NAN),
+        "spring chain 0: joint 3: radius_m: NaN is not finite",
+    );
+    refused(
+        changed(|chain| chain.joints[2].gravity.y = f32::INFINITY),
+        "spring chain 0: joint 2: gravity: inf is not finite",
+    );
+    refused(
+        changed(|chain| chain.tail_m = Some(Vec3::NAN)),
+        "spring chain 0: tail_m: NaN is not finite",
+    );
+    let collider = |joint, radius_m| SpringCollider {
+        joint: JointId(joint),
+        offset_m: Vec3::ZERO,
+        tail_m: None,
+        radius_m,
+    };
+    let colliders = |colliders| SpringBones {
+        colliders,
+        chains: Vec::new(),
+    };
+    refused(
+        colliders(vec![collider(0, 1.0), collider(0, -1.0)]),
+        "spring collider 1: radius_m: -1 must be at least 0",
+    );
+    refused(
+        colliders(vec![collider(8, 1.0)]),
+        "spring collider 0: joint 8 does not exist: there are 7",
+    );
+    refused(
+        colliders(vec![collider(0, 1.0); 4097]),
+        "spring colliders: 4097 requested, at most 4096 allowed",
+    );
+}
+
+#[test]
+fn a_world_that_is_not_finite_is_refused() {
+    let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
+    let actor = animator.add(Play::REST).unwrap();
+    let bad = Affine::from_translation(Vec3::NAN);
+    let error = animator.set_world(actor, &bad).unwrap_err();
+    assert_eq!(error.to_string(), "world_from_model: must be finite");
+    assert!(animator.teleport(actor, &bad).is_err());
+    animator.remove(actor).unwrap();
+    assert!(animator.set_world(actor, &Affine::IDENTITY).is_err());
+    assert!(animator.set_springs(actor, true).is_err());
+    assert!(animator.reset_springs(actor).is_err());
+}

@@ -1,0 +1,195 @@
+//! Switching, resetting, pausing and moving actors with spring bones.
+
+use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
+use throng::Threads;
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
+use throng::skeleton::{Affine, Transform};
+use throng::spring::SpringBones;
+
+/// A strand in full swing at one second.
+fn swinging() -> (Show, Vec<Affine>) {
+    let mut show = Show::new(&strand());
+    let mut pose = Vec::new();
+    for frame in 0..=60 {
+        let time_s = f64::from(frame) / 60.0;
+        pose = show.at(time_s, &way(time_s));
+    }
+    (show, pose)
+}
+
+fn rest() -> Vec<Affine> {
+    Show::new(&plain()).at(0.0, &Affine::IDENTITY)
+}
+
+#[test]
+fn only_the_strand_moves() {
+    let (_, pose) = swinging();
+    assert_eq!(pose[..3].len(), 3);
+    for (joint, (pose, rest)) in pose.iter().zip(&rest()).enumerate() {
+        let moved = pose.translation.distance(rest.translation);
+        assert_eq!(moved > 1e-3, joint > 2, "joint {joint} moved {moved}");
+    }
+}
+
+#[test]
+fn equal_times_give_equal_poses() {
+    let (mut show, pose) = swinging();
+    let (mut other, again) = swinging();
+    assert_eq!(pose, again);
+    assert_eq!(show.at(1.0, &way(1.0)), pose);
+    assert_eq!(show.at(1.0, &way(1.0)), pose);
+    let mut local = vec![Transform::IDENTITY; JOINTS];
+    other
+        .animator
+        .local_poses(&[other.actor], &mut local)
+        .unwrap();
+    let mut model = Vec::new();
+    for (joint, local) in local.iter().enumerate() {
+        let above = if joint == 0 {
+            Affine::IDENTITY
+        } else {
+            model[joint - 1]
+        };
+        model.push(above * local.to_affine());
+    }
+    assert!(apart(&model, &pose) < 1e-6);
+    for (joint, expected) in pose.iter().enumerate() {
+        let found = show
+            .animator
+            .joint_model(show.actor, JointId(joint as u16), 1.0);
+        let found = found.unwrap();
+        assert!(found.abs_diff_eq(*expected, 1e-5), "joint {joint}");
+    }
+}
+
+#[test]
+fn springs_switch_off_and_start_anew() {
+    let (mut show, _) = swinging();
+    show.animator.set_springs(show.actor, false).unwrap();
+    assert!(apart(&show.at(1.1, &way(1.1)), &rest()) < 1e-6);
+    show.animator.set_springs(show.actor, true).unwrap();
+    assert!(apart(&show.at(1.2, &way(1.2)), &rest()) < 1e-6);
+    assert!(apart(&show.at(1.3, &way(1.3)), &rest()) > 1e-3);
+    show.animator.reset_springs(show.actor).unwrap();
+    assert!(apart(&show.at(1.4, &way(1.4)), &rest()) < 1e-6);
+}
+
+#[test]
+fn a_second_without_evaluation_starts_anew() {
+    let (mut show, _) = swinging();
+    assert!(apart(&show.at(2.1, &way(2.1)), &rest()) < 1e-6);
+    // A hitch of half a second does not.
+    let (mut show, _) = swinging();
+    assert!(apart(&show.at(1.5, &way(1.5)), &rest()) > 1e-3);
+}
+
+#[test]
+fn a_teleport_carries_the_strand_along() {
+    let (mut show, pose) = swinging();
+    let far = Affine::from_rotation_translation(Quat::from_rotation_y(2.0), Vec3::X * 40.0);
+    show.animator.teleport(show.actor, &far).unwrap();
+    let after = show.at(1.0, &far);
+    assert!(apart(&pose, &after) < 1e-4, "{}", apart(&pose, &after));
+    // The swing goes on.
+    let next = show.at(1.0 + 1.0 / 60.0, &far);
+    assert!(apart(&after, &next) < 0.05);
+}
+
+#[test]
+fn time_that_stands_still_or_goes_back_keeps_the_strand() {
+    let (mut show, pose) = swinging();
+    show.animator.pause(show.actor).unwrap();
+    for frame in 0..30 {
+        let now = show.at(1.0 + f64::from(frame), &way(1.0));
+        assert!(apart(&now, &pose) < 1e-6);
+    }
+    let (mut show, pose) = swinging();
+    assert!(apart(&show.at(0.5, &way(1.0)), &pose) < 0.02);
+    assert!(show.at(0.6, &way(1.0)).iter().all(Affine::is_finite));
+}
+
+#[test]
+fn a_chain_with_a_center_ignores_the_way() {
+    let of = |center| {
+        let mut chain = chain();
+        chain.center = center;
+        for joint in &mut chain.joints {
+            joint.gravity = Vec3::ZERO;
+        }
+        let chains = vec![chain];
+        let mut show = Show::new(&with(SpringBones {
+            chains,
+            ..SpringBones::default()
+        }));
+        let mut most = 0.0_f32;
+        for frame in 0..120 {
+            let time_s = f64::from(frame) / 60.0;
+            most = most.max(apart(&show.at(time_s, &way(time_s)), &rest()));
+        }
+        most
+    };
+    assert!(of(None) > 0.02);
+    assert!(of(Some(JointId(0))) < 1e-3, "{}", of(Some(JointId(0))));
+}
+
+#[test]
+fn scaled_instances_swing_alike() {
+    let scale = |size: f32, time_s: f64| {
+        let world = way(time_s);
+        let place = Affine::from_scale(Vec3::splat(size))
+            * Affine::from_translation(world.translation.into());
+        Affine {
+            translation: place.transform_point3(Vec3::ZERO).into(),
+            matrix3: world.matrix3 * size,
+        }
+    };
+    let mut poses = [Vec::new(), Vec::new()];
+    for (pose, size) in poses.iter_mut().zip([1.0, 3.0]) {
+        let mut show = Show::new(&strand());
+        for frame in 0..90 {
+            let time_s = f64::from(frame) / 60.0;
+            *pose = show.at(time_s, &scale(size, time_s));
+        }
+    }
+    assert!(apart(&poses[0], &poses[1]) < 1e-4);
+}
+
+#[test]
+fn many_actors_do_not_disturb_each_other() {
+    for threads in [Threads::One, Threads::Rayon] {
+        let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
+        animator.set_threads(threads);
+        let actors: Vec<_> = (0..40).map(|_| animator.add(Play::REST).unwrap()).collect();
+        let mut poses = vec![Affine::IDENTITY; 40 * JOINTS];
+        let mut shows: Vec<Show> = (0..40).map(|_| Show::new(&strand())).collect();
+        for frame in 0..60 {
+            let time_s = f64::from(frame) / 60.0;
+            animator.update(time_s).unwrap();
+            for (number, actor) in actors.iter().enumerate() {
+                let place = way(time_s + number as f64);
+                animator.set_world(*actor, &place).unwrap();
+            }
+            animator.model_poses(&actors, &mut poses).unwrap();
+            for (number, (show, pose)) in shows.iter_mut().zip(poses.chunks(JOINTS)).enumerate() {
+                let place = way(time_s + number as f64);
+                assert_eq!(show.at(time_s, &place), pose, "{number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_actor_may_be_listed_twice() {
+    let (mut show, pose) = swinging();
+    let mut twice = vec![Affine::IDENTITY; 2 * JOINTS];
+    let actors = [show.actor; 2];
+    show.animator.model_poses(&actors, &mut twice).unwrap();
+    assert_eq!(twice, [&pose[..], &pose[..]].concat());
+    let later = 1.0 + 1.0 / 60.0;
+    show.animator.update(later).unwrap();
+    show.animator.model_poses(&actors, &mut twice).unwrap();
+    assert_eq!(twice[..JOINTS], twice[JOINTS..]);
+    assert_ne!(twice[..JOINTS], pose);
+}

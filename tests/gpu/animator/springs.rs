@@ -1,0 +1,96 @@
+//! Spring bones of instances that move through the world.
+
+use super::{FRAMES_IN_FLIGHT, World};
+use crate::support::{SMALL, Setup, each};
+use throng::Play;
+use throng::character::Character;
+use throng::glam::{Quat, Vec3};
+use throng::ids::JointId;
+use throng::skeleton::Affine;
+use throng::spring::{SpringBones, SpringChain, SpringJoint};
+
+/// The character with its upper half as a strand.
+pub(super) fn with_springs(character: &Character) -> Character {
+    let joints = character.skeleton().len() as u16;
+    let joints = (joints / 2..joints).map(|joint| SpringJoint {
+        gravity: Vec3::new(0.3, -1.0, 0.0),
+        ..SpringJoint::new(JointId(joint))
+    });
+    let chains = vec![SpringChain::new(joints.collect())];
+    let bones = SpringBones {
+        chains,
+        ..SpringBones::default()
+    };
+    character.clone().with_springs(bones).unwrap()
+}
+
+fn way(time_s: f64, number: usize) -> Affine {
+    let t = time_s as f32 + number as f32;
+    let turn = Quat::from_rotation_y((2.0 * t).sin());
+    Affine::from_rotation_translation(turn, Vec3::new(t.sin(), 0.0, (1.7 * t).cos()))
+}
+
+fn move_all(world: &mut World, jump: bool) {
+    for number in 0..world.members.len() {
+        let member = world.members[number];
+        let place = way(world.now_s, number);
+        world.both(
+            member,
+            |crowd, id| match jump {
+                true => crowd.teleport(id, &place),
+                false => crowd.set_transform(id, &place),
+            },
+            |animator, actor| match jump {
+                true => animator.teleport(actor, &place),
+                false => animator.set_world(actor, &place),
+            },
+        );
+    }
+}
+
+#[test]
+fn instances_swing_as_actors_that_are_told_where_they_are() {
+    each(|setup: &mut Setup| {
+        let mut world = World::swinging(setup, SMALL);
+        for kind in 0..world.kinds.len() {
+            world.spawn(kind, "sway".into());
+            world.spawn(kind, Play::REST);
+            world.spawn(kind, Play::new("turn").speed(0.0));
+        }
+        let mut frame = 0;
+        let mut frames = |setup: &mut Setup, world: &mut World, count: u32, jump: bool| {
+            for number in 0..count {
+                world.now_s += 0.021;
+                move_all(world, jump && number == 0);
+                let stats = world.look(setup, frame % FRAMES_IN_FLIGHT);
+                assert!(stats.animated > 0);
+                frame += 1;
+            }
+        };
+        frames(setup, &mut world, 20, false);
+        // It swings: without springs, the pose is another one.
+        let member = world.members[1];
+        let tail = JointId(world.kinds[0].character.skeleton().len() as u16 - 1);
+        let now_s = world.now_s;
+        let swung = world.crowd.joint_model(member.id, tail, now_s).unwrap();
+        let off = |world: &mut World, on: bool| {
+            world.both(
+                member,
+                |crowd, id| crowd.set_springs(id, on),
+                |animator, actor| {
+                    animator.set_springs(actor, on)?;
+                    animator.set_world(actor, &way(now_s, 1))
+                },
+            );
+        };
+        off(&mut world, false);
+        let still = world.crowd.joint_model(member.id, tail, now_s).unwrap();
+        assert!(swung.translation.distance(still.translation) > 1e-2);
+        frames(setup, &mut world, 3, false);
+        off(&mut world, true);
+        frames(setup, &mut world, 5, false);
+        world.now_s += 7.0;
+        frames(setup, &mut world, 8, true);
+        world.destroy(setup);
+    });
+}

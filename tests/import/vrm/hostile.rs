@@ -1,0 +1,138 @@
+//! Malformed and huge VRM data: errors or repairs, never a panic.
+
+use super::files::{import, vrm0, vrm1};
+use crate::builder::Builder;
+use serde_json::{Value, json};
+use throng::Error;
+use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::character::Character;
+use throng::import::{ImportOptions, gltf};
+use throng::skeleton::Affine;
+
+fn refused(b: &Builder) -> String {
+    let error = gltf(&b.glb(), &ImportOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::Asset { .. }), "{error:?}");
+    error.to_string()
+}
+
+#[test]
+fn values_of_another_form_are_refused_with_their_place() {
+    let mut b = vrm1();
+    b.json["extensions"]["VRMC_springBone"]["springs"][0]["joints"] = json!({});
+    let error = refused(&b);
+    assert!(
+        error.contains("extensions.VRMC_springBone.springs"),
+        "{error}"
+    );
+    let mut b = vrm0();
+    b.json["extensions"]["VRM"]["humanoid"]["humanBones"][2]["node"] = json!("head");
+    let error = refused(&b);
+    assert!(
+        error.contains("extensions.VRM.humanoid.humanBones"),
+        "{error}"
+    );
+}
+
+#[test]
+fn nulls_and_empty_objects_are_nothing() {
+    for extensions in [
+        json!({ "VRM": null, "VRMC_vrm": null, "VRMC_springBone": null }),
+        json!({ "VRM": {} }),
+        json!({ "VRMC_vrm": {}, "VRMC_springBone": {} }),
+        json!({ "VRMC_springBone": { "springs": null, "colliders": null },
+            "VRMC_vrm": { "expressions": { "preset": null } } }),
+    ] {
+        let mut b = vrm1();
+        b.json["extensions"] = extensions;
+        let imported = import(&b);
+        assert!(imported.springs().is_empty());
+        assert!(imported.expressions().is_empty());
+    }
+}
+
+#[test]
+fn too_many_pairs_of_chains_and_colliders_are_refused() {
+    let mut b = vrm1();
+    let bones = &mut b.json["extensions"]["VRMC_springBone"];
+    bones["colliderGroups"][0]["colliders"] = json!(vec![0; 4000]);
+    bones["springs"][0]["colliderGroups"] = json!(vec![0; 100]);
+    let error = refused(&b);
+    let why = "pairs of a chain and a collider";
+    assert!(
+        error.contains("springs[0]") && error.contains(why),
+        "{error}"
+    );
+    let mut b = vrm0();
+    let bones = &mut b.json["extensions"]["VRM"]["secondaryAnimation"];
+    let collider = json!({ "radius": 1.0 });
+    bones["colliderGroups"][0]["colliders"] = json!(vec![collider; 5000]);
+    let error = refused(&b);
+    assert!(error.contains("spring colliders"), "{error}");
+}
+
+/// Plays what was imported for a while.
+pub(super) fn play(character: &Character) {
+    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let actor = animator.add(Play::REST).unwrap();
+    let mut pose = vec![Affine::IDENTITY; character.skeleton().len()];
+    for frame in 0..5 {
+        animator.update(f64::from(frame) * 0.04).unwrap();
+        animator.model_poses(&[actor], &mut pose).unwrap();
+        assert!(pose.iter().all(Affine::is_finite));
+    }
+}
+
+/// All places of a value, as pointers.
+fn places(value: &Value, at: String, out: &mut Vec<String>) {
+    match value {
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                places(value, format!("{at}/{index}"), out);
+            }
+        }
+        Value::Object(map) => {
+            for (key, value) in map {
+                places(value, format!("{at}/{key}"), out);
+            }
+        }
+        _ => {}
+    }
+    out.push(at);
+}
+
+#[test]
+fn mutants_never_panic() {
+    let values = [
+        json!(null),
+        json!(-1),
+        json!(0),
+        json!(14),
+        json!(1e39),
+        json!(4294967295_u64),
+        json!(0.5),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!(true),
+        json!([1, 2]),
+    ];
+    let (mut good, mut bad) = (0, 0);
+    for file in [vrm0(), vrm1()] {
+        let mut all = Vec::new();
+        places(&file.json["extensions"], "/extensions".into(), &mut all);
+        for place in all {
+            for value in &values {
+                let mut b = file.clone();
+                *b.json.pointer_mut(&place).unwrap() = value.clone();
+                match gltf(&b.glb(), &ImportOptions::default()) {
+                    Ok(imported) => {
+                        good += 1;
+                        play(&imported);
+                    }
+                    Err(_) => bad += 1,
+                }
+            }
+        }
+    }
+    assert!(good > 500 && bad > 100, "{good} imported, {bad} refused");
+}

@@ -1,0 +1,162 @@
+//! Humanoid bones become roles of joints, and retargeting uses them.
+
+use super::files::{NODES, doll, import, repairs, vrm0, vrm1};
+use serde_json::json;
+use throng::glam::Quat;
+use throng::ids::JointId;
+use throng::retarget::{Finger, Humanoid, JointMap, Retarget, Role, Side};
+use throng::skeleton::{Skeleton, Transform};
+
+fn name_of(skeleton: &Skeleton, role: Role) -> &str {
+    let found = skeleton.roles().iter().find(|(other, _)| *other == role);
+    &skeleton.joints()[found.unwrap().1.index()].name
+}
+
+#[test]
+fn both_versions_name_the_same_joints() {
+    let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
+    assert_eq!(old.skeleton().roles(), new.skeleton().roles());
+    assert_eq!(new.skeleton().roles().len(), 13);
+    let skeleton = new.skeleton();
+    assert_eq!(name_of(skeleton, Role::Hips), "pelvis");
+    assert_eq!(name_of(skeleton, Role::LowerLeg(Side::Right)), "llB");
+    for (number, name) in [(0, "t1"), (1, "t2"), (2, "t3")] {
+        let role = Role::Finger(Side::Left, Finger::Thumb, number);
+        assert_eq!(name_of(skeleton, role), name);
+    }
+    let humanoid = Humanoid::find(skeleton);
+    assert_eq!(humanoid.spine().len(), 2);
+    assert_eq!(humanoid.roles().count(), 13);
+    assert!(
+        repairs(&new)
+            .iter()
+            .all(|repair| !repair.contains("left out"))
+    );
+}
+
+#[test]
+fn roles_map_one_skeleton_onto_another() {
+    let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
+    let map = JointMap::humanoid(old.skeleton(), new.skeleton()).unwrap();
+    assert_eq!(map.links().len(), 13);
+    // The names of the doll's joints say little, so a map must be given.
+    let plain = import(&doll());
+    let plain = &plain.character;
+    let map = JointMap::humanoid(new.skeleton(), plain.skeleton()).unwrap();
+    assert!(map.links().len() < 4, "{map:?}");
+    let roles: Vec<(Role, JointId)> = [("hips", "pelvis"), ("leftUpperLeg", "ulA")]
+        .map(|(role, joint)| {
+            let joint = plain.skeleton().joint(joint).unwrap();
+            (Role::from_name(role).unwrap(), joint)
+        })
+        .to_vec();
+    let mapped = plain.clone().with_roles(&roles).unwrap();
+    let map = JointMap::humanoid(new.skeleton(), mapped.skeleton()).unwrap();
+    assert_eq!(map.links().len(), 2);
+    // The pose of one doll becomes that of the other.
+    let (source, target) = (old.skeleton(), new.skeleton());
+    let map = JointMap::humanoid(source, target).unwrap();
+    let mut retarget = Retarget::new(source, target, &map, &Default::default()).unwrap();
+    let mut pose = source.rest_pose();
+    let thigh = source.joint("ulA").unwrap();
+    pose[thigh.index()].rotation = Quat::from_rotation_x(0.5);
+    let mut out = vec![Transform::IDENTITY; target.len()];
+    retarget.pose(&pose, &mut out).unwrap();
+    let turned = out[target.joint("ulA").unwrap().index()].rotation;
+    assert!(
+        turned.abs_diff_eq(Quat::from_rotation_x(0.5), 1e-5),
+        "{turned}"
+    );
+}
+
+#[test]
+fn a_table_beside_the_model_names_the_joints() {
+    use throng::character::AnimationDesc;
+    let text = "[humanoid]\nhips = 'pelvis'\nleftUpperLeg = 'ulA'\n";
+    let desc = AnimationDesc::from_toml("doll.toml", text).unwrap();
+    let character = import(&doll()).character.with_animation(&desc).unwrap();
+    assert_eq!(character.skeleton().roles().len(), 2);
+    assert_eq!(name_of(character.skeleton(), Role::Hips), "pelvis");
+    // A description without the table keeps them.
+    let again = character.with_animation(&AnimationDesc::default()).unwrap();
+    assert_eq!(again.skeleton().roles().len(), 2);
+    for (text, message) in [
+        (
+            "[humanoid]\ntail = 'pelvis'\n",
+            "d.toml:2: animation, humanoid.tail: is no humanoid bone of VRM 1.0",
+        ),
+        (
+            "[humanoid]\nhips = 'pelvi'\n",
+            "d.toml:2: animation, humanoid.hips: ",
+        ),
+        (
+            "[humanoid]\nhips = 'pelvis'\nspine = 'pelvis'\n",
+            "d.toml:3: animation, humanoid.spine: is the joint of another bone",
+        ),
+    ] {
+        let character = import(&doll()).character;
+        let error = character.with_animation_toml("d.toml", text).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn wrong_bones_are_left_out_and_listed() {
+    let mut b = vrm1();
+    let bones = &mut b.json["extensions"]["VRMC_vrm"]["humanoid"]["humanBones"];
+    bones["tail"] = json!({ "node": 14 });
+    bones["neck"] = json!({ "node": 999 });
+    bones["jaw"] = json!({ "node": 4 });
+    bones["leftEye"] = json!({});
+    let imported = import(&b);
+    assert_eq!(imported.skeleton().roles().len(), 13);
+    let repairs = repairs(&imported).join("\n");
+    let root = "extensions.VRMC_vrm.humanoid.humanBones";
+    for line in [
+        format!("file, {root}.neck: left out: refers to node 999, but there are 20"),
+        format!("file, {root}.tail: left out: the bone"),
+        "file, humanoid bone jaw: left out: the role or its node occurs twice".into(),
+    ] {
+        assert!(repairs.contains(&line), "{line} in {repairs}");
+    }
+}
+
+#[test]
+fn roles_that_do_not_fit_are_refused() {
+    let character = import(&doll()).character;
+    let [hips, head] = ["hips", "head"].map(|name| Role::from_name(name).unwrap());
+    for (roles, message) in [
+        (
+            vec![(hips, JointId(99))],
+            "role 0: joint 99 does not exist: there are 19",
+        ),
+        (
+            vec![(hips, JointId(1)), (hips, JointId(2))],
+            "role 1: role: is equal to that of element 0",
+        ),
+        (
+            vec![(hips, JointId(1)), (head, JointId(1))],
+            "role 1: joint: is equal to that of element 0",
+        ),
+    ] {
+        let error = character.clone().with_roles(&roles).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    assert!(Role::from_name("hip").is_none());
+    for role in Role::all() {
+        assert_eq!(Role::from_name(&role.to_string()), Some(role));
+    }
+    assert_eq!(NODES[0].0, "Root");
+}
+
+#[test]
+fn a_clip_for_any_humanoid_names_its_joints() {
+    let mut b = doll();
+    b.json["extensions"] = json!({ "VRMC_vrm_animation": { "specVersion": "1.0",
+        "humanoid": { "humanBones": { "hips": { "node": 1 }, "head": { "node": 4 } } } } });
+    let clip = import(&b);
+    assert_eq!(clip.skeleton().roles().len(), 2);
+    let avatar = import(&vrm1());
+    let map = JointMap::humanoid(clip.skeleton(), avatar.skeleton()).unwrap();
+    assert_eq!(map.links().len(), 2);
+}

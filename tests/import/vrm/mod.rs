@@ -1,0 +1,11 @@
+//! VRM 0.x and 1.0, written by the tests.
+
+mod expressions;
+mod facing;
+mod files;
+mod hostile;
+mod humanoid;
+mod saved;
+mod springs;
+
+pub(crate) use files::{vrm0, vrm1};
