@@ -39,10 +39,17 @@ impl<'a> Reader<'a> {
         Self { bytes, at: 0 }
     }
 
+    /// The bytes of a range, with positions counted from the start of all `bytes`.
+    pub(crate) fn within(bytes: &'a [u8], range: Range<usize>) -> Self {
+        Self {
+            bytes: &bytes[range.clone()],
+            at: range.start,
+        }
+    }
+
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let Some((taken, left)) = self.bytes.split_at_checked(count) else {
-            let why = SavedFault::Ends { at: self.at as u64 };
-            return Err(Error::Saved { why });
+            return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));
         };
         self.bytes = left;
         self.at += count;
@@ -55,10 +62,8 @@ impl<'a> Reader<'a> {
 }
 
 /// The error for a part that is invalid.
-pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Error {
-    Error::Saved {
-        why: SavedFault::Invalid { what, why },
-    }
+pub(crate) fn invalid(what: &'static str, why: &'static str) -> Error {
+    Error::saved(SavedFault::Invalid { what, why })
 }
 
 /// Lists whose memory is copied directly.

@@ -4,5 +4,8 @@
 //! result is a character with all its invariants, or an error.
 
 mod check;
+mod checksum;
+mod container;
+mod disk;
 mod file;
 mod parts;
