@@ -14,10 +14,10 @@
 //! | bytes | header |
 //! |---:|---|
 //! | 8 | signature: `throng`, carriage return, line feed |
+//! | 8 | checksum of the rest of the header and of the table |
 //! | 4 | version of header and table: 2 |
 //! | 4 | number of sections, at most 64 |
 //! | 8 | length of the file in bytes |
-//! | 8 | checksum of the 24 bytes before it and of everything after it |
 //!
 //! The table follows, with an entry for each section, in the order of the sections:
 //!
@@ -28,6 +28,7 @@
 //! | 4 | version of the section's contents |
 //! | 8 | offset from the start of the file, a multiple of 16 |
 //! | 8 | length in bytes |
+//! | 8 | checksum of the section |
 //!
 //! The sections follow without gaps, except for the zeros that align each to 16 bytes:
 //!

@@ -327,9 +327,12 @@ pub enum SavedFault {
         /// The number of bytes that were written.
         need: u64,
     },
-    /// The bytes were altered.
-    #[error("the checksum does not match: the bytes were altered")]
-    Checksum,
+    /// The bytes of a section, or of the table of sections, were altered.
+    #[error("the checksum of \"{section}\" does not match: the bytes were altered")]
+    Checksum {
+        /// The name of the section, or `table`.
+        section: Box<str>,
+    },
     /// A section is missing, exists twice, is misplaced, or is required but unknown.
     #[error("section \"{name}\" {why}")]
     Section {

@@ -273,7 +273,7 @@ fn foreign_bytes_and_other_versions_are_refused() {
     assert_eq!(fault(&longer), length(need + 1, need));
     for found in [0, 1, 3, 77, u32::MAX] {
         let mut other = bytes.clone();
-        other[8..12].copy_from_slice(&found.to_le_bytes());
+        other[16..20].copy_from_slice(&found.to_le_bytes());
         sign(&mut other);
         assert_eq!(fault(&other), SavedFault::Version { found, known: 2 });
     }
@@ -294,16 +294,21 @@ fn the_checksum_finds_every_altered_byte() {
     let bytes = small()[0].to_bytes();
     let mut rng = Rng::new(2);
     for round in 0..2000 {
-        // The header first. Its first fields have errors of their own.
-        let at = match 12 + round {
-            at if at < HEADER => at,
-            _ => 12 + rng.below(bytes.len() - 12),
+        // Header and table first. Signature, version and length have errors of their own.
+        let at = match 8 + round {
+            at if at < HEADER + 7 * ENTRY => at,
+            _ => HEADER + rng.below(bytes.len() - HEADER),
         };
         let mut altered = bytes.clone();
         altered[at] ^= 1 << rng.below(8);
-        match fault(&altered) {
-            SavedFault::Checksum => {}
-            SavedFault::Length { .. } => assert!((16..24).contains(&at)),
+        match (fault(&altered), at) {
+            (SavedFault::Checksum { section }, 8..16 | 20..24) => assert_eq!(&*section, "table"),
+            (SavedFault::Checksum { .. }, _) => {}
+            (SavedFault::Version { .. }, 16..20) | (SavedFault::Length { .. }, 20..32) => {}
+            // The zeros between two sections.
+            (SavedFault::Section { why, .. }, _) => {
+                assert_eq!(why, "is preceded by bytes that are not 0");
+            }
             other => panic!("byte {at}: {other:?}"),
         }
     }

@@ -2,34 +2,53 @@
 
 use std::ops::Range;
 
-/// Signature, version, number of sections, length and checksum.
+/// Signature, checksum, version, number of sections and length.
 pub(crate) const HEADER: usize = 32;
 /// The bytes of a section's entry in the table.
-pub(crate) const ENTRY: usize = 40;
+pub(crate) const ENTRY: usize = 48;
 
-/// Writes the length and the checksum of altered bytes into the header.
-pub(crate) fn sign(bytes: &mut [u8]) {
-    let length = bytes.len() as u64;
-    bytes[16..24].copy_from_slice(&length.to_le_bytes());
-    let step = |hash: u64, word: &[u8]| {
-        let mut eight = [0; 8];
-        eight[..word.len()].copy_from_slice(word);
-        (hash ^ u64::from_le_bytes(eight))
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, word: u64| {
+        (hash ^ word)
             .wrapping_mul(0x0000_0100_0000_01B3)
             .rotate_left(23)
     };
     let empty = 0xCBF2_9CE4_8422_2325_u64;
-    let mut body = bytes[HEADER..].to_vec();
+    let mut padded = bytes.to_vec();
     // A last block that is padded, or empty.
-    body.resize((body.len() / 32 + 1) * 32, 0);
-    let mut lanes = [empty; 4];
-    for (index, word) in body.chunks(8).enumerate() {
-        lanes[index % 4] = step(lanes[index % 4], word);
+    padded.resize((bytes.len() / 64 + 1) * 64, 0);
+    let mut lanes = [empty; 8];
+    for (index, word) in padded.chunks(8).enumerate() {
+        let lane = &mut lanes[index % 8];
+        *lane = step(*lane, u64::from_le_bytes(word.try_into().unwrap()));
     }
-    let hash = bytes[..24].chunks(8).fold(empty, step);
-    let lanes = lanes.iter();
-    let hash = lanes.fold(hash, |hash, lane| step(hash, &lane.to_le_bytes()));
-    bytes[24..32].copy_from_slice(&hash.to_le_bytes());
+    let words = lanes.into_iter().chain([bytes.len() as u64]);
+    words.fold(empty, step)
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+/// Writes the length and all checksums that altered bytes have, as far as there are sections.
+pub(crate) fn sign(bytes: &mut [u8]) {
+    let length = bytes.len() as u64;
+    bytes[24..32].copy_from_slice(&length.to_le_bytes());
+    let count = u32::from_le_bytes(bytes[20..24].try_into().unwrap()) as usize;
+    for index in 0..count {
+        let at = HEADER + index * ENTRY;
+        if at + ENTRY > bytes.len() {
+            return;
+        }
+        let (start, length) = (number(bytes, at + 24), number(bytes, at + 32));
+        let end = start.saturating_add(length) as usize;
+        if let Some(contents) = bytes.get(start as usize..end) {
+            let sum = checksum(contents);
+            bytes[at + 40..at + 48].copy_from_slice(&sum.to_le_bytes());
+        }
+    }
+    let sum = checksum(&bytes[16..HEADER + count * ENTRY]);
+    bytes[8..16].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// A section of a saved character: name, flags, version and contents.
@@ -46,7 +65,7 @@ pub(crate) struct Section {
 #[allow(dead_code, reason = "not every program of tests alters sections")]
 pub(crate) fn sections(bytes: &[u8]) -> Vec<Section> {
     let word = |range: Range<usize>| u32::from_le_bytes(bytes[range].try_into().unwrap());
-    let count = word(12..16) as usize;
+    let count = word(20..24) as usize;
     let section = |index: usize| {
         let at = HEADER + index * ENTRY;
         let name = String::from_utf8(bytes[at..at + 16].to_vec()).unwrap();
@@ -64,7 +83,7 @@ pub(crate) fn sections(bytes: &[u8]) -> Vec<Section> {
 /// A file of these sections, with a valid table and checksum.
 #[allow(dead_code, reason = "not every program of tests alters sections")]
 pub(crate) fn file(sections: &[Section]) -> Vec<u8> {
-    let mut bytes = b"throng\r\n".to_vec();
+    let mut bytes = b"throng\r\n\0\0\0\0\0\0\0\0".to_vec();
     bytes.extend(2_u32.to_le_bytes());
     bytes.extend((sections.len() as u32).to_le_bytes());
     bytes.resize(HEADER + sections.len() * ENTRY, 0);
@@ -77,7 +96,7 @@ pub(crate) fn file(sections: &[Section]) -> Vec<u8> {
         entry[16..20].copy_from_slice(&section.flags.to_le_bytes());
         entry[20..24].copy_from_slice(&section.version.to_le_bytes());
         entry[24..32].copy_from_slice(&(start as u64).to_le_bytes());
-        entry[32..].copy_from_slice(&(section.contents.len() as u64).to_le_bytes());
+        entry[32..40].copy_from_slice(&(section.contents.len() as u64).to_le_bytes());
     }
     sign(&mut bytes);
     bytes

@@ -1,7 +1,7 @@
 //! `throng bake`: an imported character as a file that loads without importing.
 
 use crate::clips::{self, Matching};
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::words::{bytes, grouped, millimetres, note, plural, title};
 use crate::{output, progress};
@@ -19,11 +19,10 @@ use throng::import::ImportOptions;
 /// decoding and packing. It depends on the version of throng: keep the original.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng bake knight.glb knight.throng
   throng bake knight.glb knight.throng --clips walk.glb --clips dance.fbx
-  throng bake knight.glb server.throng --no-images --error 1.0",
-    after_long_help = EXIT_STATUS
+  throng bake knight.glb server.throng --no-images --error 1.0")
 )]
 pub(crate) struct Args {
     /// The file to import.

@@ -1,6 +1,6 @@
 //! `throng check`: whether files are sound.
 
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::load;
 use crate::words::plural;
 use std::io::Write;
@@ -13,11 +13,10 @@ use throng::import::{ImportOptions, Imported};
 /// corrects, or a part that it leaves out. All files are checked, also after a faulty one.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng check assets/*.glb                 all files of a folder
   throng check --strict knight.glb          the file must need no repair
-  throng check --quiet *.glb || exit 1      only lines of faulty files, in a script",
-    after_long_help = EXIT_STATUS
+  throng check --quiet *.glb || exit 1      only lines of faulty files, in a script")
 )]
 pub(crate) struct Args {
     /// The files.

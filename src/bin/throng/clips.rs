@@ -168,13 +168,16 @@ fn retargeted(
         from.skeleton().len() - map.unmatched_source().count(),
         from.skeleton().len()
     )];
-    remarks.extend(map.unmatched_roles().iter().map(|(role, in_source)| {
-        let whose = match in_source {
-            true => "the file with the clips",
-            false => "the target",
-        };
-        format!("only {whose} has a joint for {role}")
-    }));
+    for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
+        let roles = map
+            .unmatched_roles()
+            .iter()
+            .filter(|(_, of)| *of == in_source);
+        let roles: Vec<String> = roles.map(|(role, _)| role.to_string()).collect();
+        if !roles.is_empty() {
+            remarks.push(format!("only {whose} has joints for {}", some(&roles)));
+        }
+    }
     remarks.extend(unmatched("no joint follows", from, map.unmatched_source()));
     remarks.extend(unmatched("nothing moves", onto, map.unmatched_target()));
     if morphs > 0 {
@@ -227,19 +230,25 @@ fn unmatched(
     character: &Character,
     joints: impl Iterator<Item = JointId>,
 ) -> Option<String> {
-    const SHOWN: usize = 12;
     let all = character.skeleton().joints();
     let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();
-    if names.is_empty() {
-        return None;
+    match names.is_empty() {
+        true => None,
+        false => Some(format!(
+            "{what} {}: {}",
+            plural(names.len(), "joint"),
+            some(&names)
+        )),
     }
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    Some(format!(
-        "{what} {}: {shown}{more}",
-        plural(names.len(), "joint")
-    ))
+}
+
+/// The first names of a list, and the number of the others.
+fn some<T: AsRef<str>>(names: &[T]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names.iter().take(SHOWN).map(AsRef::as_ref);
+    let shown: Vec<&str> = shown.collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }

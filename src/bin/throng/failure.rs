@@ -5,13 +5,21 @@ use std::path::Path;
 use throng::Error;
 use throng::standalone::StandaloneError;
 
-/// Exit statuses, for the help of every subcommand.
-pub(crate) const EXIT_STATUS: &str = "Exit status:
-  0  done
-  1  a file cannot be read or is faulty, or has no such clip
-  2  the command line is wrong
-  3  the output cannot be written
-  4  there is no suitable Vulkan device, or a Vulkan call failed";
+/// The text after the help of a subcommand: its examples, and the exit statuses of all.
+macro_rules! after_help {
+    ($examples:literal) => {
+        concat!(
+            $examples,
+            "\n\nExit status:\n",
+            "  0  done\n",
+            "  1  a file cannot be read or is faulty, or has no such clip\n",
+            "  2  the command line is wrong\n",
+            "  3  the output cannot be written\n",
+            "  4  there is no suitable Vulkan device, or a Vulkan call failed"
+        )
+    };
+}
+pub(crate) use after_help;
 
 /// The reason why there is no result.
 #[derive(Debug)]

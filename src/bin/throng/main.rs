@@ -20,7 +20,7 @@ mod table;
 mod words;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use failure::{EXIT_STATUS, Failure};
+use failure::{Failure, after_help};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -35,12 +35,11 @@ use std::process::ExitCode;
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng inspect knight.glb                 what is in the file
   throng check assets/*.glb                 whether all of them are sound
   throng bake knight.glb knight.throng      a file that loads without importing
-  throng help bake                          everything about a subcommand",
-    after_long_help = EXIT_STATUS
+  throng help bake                          everything about a subcommand")
 )]
 struct Args {
     #[command(subcommand)]

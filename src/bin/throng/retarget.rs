@@ -1,7 +1,7 @@
 //! `throng retarget`: the clips of one file on the character of another.
 
 use crate::clips::{self, Matching};
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::table::section;
 use crate::words::{plural, title};
@@ -17,11 +17,10 @@ use std::path::PathBuf;
 /// by the parts of the body, and proportions and rest poses may differ.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng retarget dance.glb knight.glb knight.throng
   throng retarget --match humanoid mixamo.glb unreal.glb out.throng
-  throng retarget knight.glb builtin out.throng --keep-curves",
-    after_long_help = EXIT_STATUS
+  throng retarget knight.glb builtin out.throng --keep-curves")
 )]
 pub(crate) struct Args {
     /// The file with the clips.

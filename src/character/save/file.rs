@@ -94,9 +94,9 @@ impl Character {
     /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse
     /// than an error, and the memory used is proportional to their number.
     ///
-    /// The bytes may be a memory-mapped file. They are read once, from front to back, for the
-    /// checksum, and once more to copy them to the character; nothing refers to them afterwards.
-    /// With the crate `memmap2`:
+    /// The bytes may be a memory-mapped file. They are read once, from front to back: each piece is
+    /// compared with the checksum and copied to the character. Nothing refers to the bytes
+    /// afterwards. With the crate `memmap2`:
     ///
     /// ```ignore
     /// let file = std::fs::File::open("knight.throng")?;
@@ -119,6 +119,7 @@ impl Character {
     fn load(bytes: &[u8]) -> Result<Self> {
         let container = Container::open(bytes)?;
         container.expect_known(&SECTIONS)?;
+        container.check_others(&SECTIONS)?;
         let (skeleton, skins, scales) = container.read(SKELETON, |from| {
             let skeleton = Skeleton::of_joints(Save::load(from)?)?;
             Ok((skeleton, Save::load(from)?, Save::load(from)?))

@@ -4,7 +4,6 @@
 //! result is a character with all its invariants, or an error.
 
 mod check;
-mod checksum;
 mod container;
 mod disk;
 mod file;

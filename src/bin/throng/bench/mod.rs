@@ -4,7 +4,7 @@ mod cpu;
 mod gpu;
 mod median;
 
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::table::table;
 use crate::words::plural;
@@ -21,13 +21,12 @@ use throng::import::ImportOptions;
 /// one run.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng bench knight.glb                       1,000 instances
   throng bench knight.glb --instances 10000 --frames 100
   throng bench knight.glb --cpu-only            without Vulkan
 
-THRONG_DEVICE selects the device, by its index or a part of its name.",
-    after_long_help = EXIT_STATUS
+THRONG_DEVICE selects the device, by its index or a part of its name.")
 )]
 pub(crate) struct Args {
     /// The file.

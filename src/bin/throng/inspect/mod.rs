@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::load;
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,13 +18,12 @@ use throng::mesh::Primitive;
 /// GPU, and what the importer repaired.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng inspect knight.glb | less
   throng inspect --json knight.glb | jq '.clips[] | [.name, .ratio, .error_m]'
   throng inspect knight.throng              a file that `throng bake` wrote
 
-The keys of the JSON are in docs/command-line.md. New versions only add keys.",
-    after_long_help = EXIT_STATUS
+The keys of the JSON are in docs/command-line.md. New versions only add keys.")
 )]
 pub(crate) struct Args {
     /// The file.

@@ -10,7 +10,7 @@ mod obj;
 mod picture;
 
 use crate::clips::{self, Matching};
-use crate::failure::{EXIT_STATUS, Failure};
+use crate::failure::{Failure, after_help};
 use crate::model::{self, load, note_repairs};
 use crate::moment::{self, Moment};
 use crate::output;
@@ -29,12 +29,11 @@ use throng::palette::SkinningMethod;
 /// Without --clip and --time it is the rest pose. Only --on gpu and --picture need Vulkan.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:
+    after_help = after_help!("Examples:
   throng pose knight.glb --clip Walk --time 0.5 --glb walk.glb
   throng pose knight.glb --obj - | head                   the rest pose, to the output
   throng pose builtin --clip Wave --time 1 --picture wave.png
-  throng pose builtin --clips knight.glb --clip Cheer --obj cheer.obj",
-    after_long_help = EXIT_STATUS
+  throng pose builtin --clips knight.glb --clip Cheer --obj cheer.obj")
 )]
 #[command(group = clap::ArgGroup::new("outputs").required(true).multiple(true)
     .args(["obj", "glb", "picture"]))]
