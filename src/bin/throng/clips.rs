@@ -144,8 +144,8 @@ fn retargeted(
         };
         return Err(Failure::File(format!("{}: {words}", path.display())));
     }
-    let (matching, map) = map(from.skeleton(), onto.skeleton(), matching)
-        .map_err(|error| Failure::of_file(path, &error))?;
+    let (matching, map) =
+        map(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options)?;
     let mut taken: HashSet<String> = crate::model::clips(onto)
@@ -195,12 +195,13 @@ fn retargeted(
 
 /// The map for retargeting, and the matching that it is from.
 fn map(
-    from: &Skeleton,
+    from: &Character,
     onto: &Skeleton,
     matching: Matching,
 ) -> throng::Result<(Matching, JointMap)> {
-    let names = || JointMap::by_names(from, onto).map(|map| (Matching::Names, map));
-    let humanoid = || JointMap::humanoid(from, onto).map(|map| (Matching::Humanoid, map));
+    let names = || JointMap::by_names(from.skeleton(), onto).map(|map| (Matching::Names, map));
+    let humanoid = || JointMap::humanoid(from.skeleton(), onto);
+    let humanoid = || humanoid().map(|map| (Matching::Humanoid, map));
     match matching {
         Matching::Names => names(),
         Matching::Humanoid => humanoid(),
@@ -209,10 +210,22 @@ fn map(
                 let more = names.1.links().len() >= humanoid.1.links().len();
                 Ok(if more { names } else { humanoid })
             }
-            (Ok(only), Err(_)) | (Err(_), Ok(only)) => Ok(only),
-            (Err(_), Err(error)) => Err(error),
+            // A few names that are alike by chance are no match.
+            (Ok(names), Err(error)) => match matches_most(from, &names.1) {
+                true => Ok(names),
+                false => Err(error),
+            },
+            (Err(_), humanoid) => humanoid,
         },
     }
+}
+
+/// True if at least half of the joints that the clips move are matched.
+fn matches_most(from: &Character, map: &JointMap) -> bool {
+    let tracks = from.curves().iter().flat_map(CurveClip::tracks);
+    let moved: HashSet<JointId> = tracks.map(|track| JointId(track.joint)).collect();
+    let unmatched: HashSet<JointId> = map.unmatched_source().collect();
+    2 * moved.intersection(&unmatched).count() <= moved.len()
 }
 
 /// The name, with the first free number after it if another clip has it.

@@ -35,6 +35,7 @@ use std::process::ExitCode;
     version,
     propagate_version = true,
     arg_required_else_help = true,
+    max_term_width = 100,
     after_help = after_help!("Examples:
   throng inspect knight.glb                 what is in the file
   throng check assets/*.glb                 whether all of them are sound
