@@ -53,7 +53,7 @@ fn options_reach_the_importer() {
     let coarse = bake(&["--error", "100"]).clips()[0].report().bytes;
     let fine = bake(&["--error", "0.01"]).clips()[0].report().bytes;
     let plain = bake(&["--packing", "none"]).clips()[0].report().bytes;
-    assert!(coarse < fine && fine < plain, "{coarse} {fine} {plain}");
+    assert!(coarse < fine && fine <= plain, "{coarse} {fine} {plain}");
     let influences = |character: &Character| {
         let primitives = character.primitives().iter();
         primitives.map(|part| part.influences.per_vertex).max()

@@ -223,7 +223,7 @@ fn map(
 /// True if at least half of the joints that the clips move are matched.
 fn matches_most(from: &Character, map: &JointMap) -> bool {
     let tracks = from.curves().iter().flat_map(CurveClip::tracks);
-    let moved: HashSet<JointId> = tracks.map(|track| JointId(track.joint)).collect();
+    let moved: HashSet<JointId> = tracks.map(|track| track.joint).collect();
     let unmatched: HashSet<JointId> = map.unmatched_source().collect();
     2 * moved.intersection(&unmatched).count() <= moved.len()
 }
