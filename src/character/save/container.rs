@@ -245,10 +245,12 @@ fn table(bytes: &[u8], count: usize) -> Result<Vec<Entry<'_>>> {
         }
         let expected = end.next_multiple_of(ALIGNMENT);
         if start != expected as u64 {
-            return Err(of_section(
-                &name,
-                "does not start where the one before ends",
-            ));
+            return Err(of_section(name, "does not start where the one before ends"));
+        }
+        // Zeros, so that every byte of a file has one right value.
+        let gap = bytes.get(end..expected).unwrap_or_default();
+        if gap.iter().any(|byte| *byte != 0) {
+            return Err(of_section(name, "is preceded by bytes that are not 0"));
         }
         let last = start
             .checked_add(length)
