@@ -86,7 +86,10 @@ fn says_what_it_cannot_read_or_write() {
     let words = fails(3, &["pose", &file, "--obj", &file]);
     assert!(words.contains("it is the file that is read"), "{words}");
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    fails(2, &["pose", "builtin", "--picture", "out.jpg"]);
+    for picture in ["out.jpg", "x.png.gif", "x", "folder.png/x", ""] {
+        let words = fails(2, &["pose", "builtin", "--picture", picture]);
+        assert!(words.contains("must end in .png"), "{words}");
+    }
     fails(2, &["pose", "builtin"]);
 }
 

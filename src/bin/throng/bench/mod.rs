@@ -7,7 +7,7 @@ mod median;
 use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::table::table;
-use crate::words::plural;
+use crate::words::{note, plural};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -55,6 +55,9 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    if cfg!(debug_assertions) {
+        note("this program was built for debugging: install it, or build it with --release");
+    }
     let started = Instant::now();
     let model = load(&args.file, &ImportOptions::default())?;
     let import_ms = median::ms(started);

@@ -80,7 +80,10 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
         let mut row = vec![index.to_string(), title(clip.name())];
         row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
         row.extend(counted(report.frames, "frame"));
-        row.push(format!("at {:.4} Hz", report.rate_hz));
+        row.push(match report.frames {
+            1 => "no motion of joints".into(),
+            _ => format!("at {:.4} Hz", report.rate_hz),
+        });
         row.extend(counted(report.bytes, "byte"));
         row.push(format!("ratio {:.1}", report.ratio()));
         row.push(format!("error {:.4} mm", report.error_m * 1000.0));
