@@ -1,6 +1,6 @@
 //! The materials of a posed mesh as glTF.
 
-use super::glb::Data;
+use super::glb_data::Data;
 use super::picture;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

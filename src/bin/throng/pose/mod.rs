@@ -4,6 +4,7 @@
 
 mod deform;
 mod glb;
+mod glb_data;
 mod glb_material;
 mod gpu;
 mod obj;
