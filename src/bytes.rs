@@ -1,8 +1,9 @@
 //! Conversion of numbers, lists and names to bytes and back.
 
+use crate::checksum::Checksum;
 use crate::error::{Error, Result, SavedFault};
 use crate::ids::JointId;
-use glam::{Affine2, Affine3A, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A, Vec4};
+use glam::{Affine2, Affine3A, DVec3, Quat, Vec2, Vec3, Vec4};
 use std::ops::Range;
 
 /// Values that can be written and read back. Loaded numbers may have any value and are checked
@@ -25,6 +26,13 @@ pub(crate) trait Save: Sized {
         }
         Ok(list)
     }
+
+    /// Reads an array.
+    fn load_array<const N: usize>(from: &mut Reader<'_>) -> Result<[Self; N]> {
+        let list = Self::load_list(N, from)?;
+        // The list has the requested length.
+        list.try_into().map_err(|_| invalid("list", "is cut"))
+    }
 }
 
 /// The bytes that remain to be read.
@@ -32,21 +40,44 @@ pub(crate) trait Save: Sized {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// The checksum of what was read, and somewhat more.
+    sum: Checksum<'a>,
 }
 
+/// Bytes that are summed and copied together. The copy finds them in the cache.
+const PIECE: usize = 16 << 10;
+
 impl<'a> Reader<'a> {
-    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+    /// The bytes of a range, with positions counted from the start of all `bytes`.
+    pub(crate) fn within(bytes: &'a [u8], range: Range<usize>) -> Self {
+        let at = range.start;
+        let bytes = &bytes[range];
+        let sum = Checksum::new(bytes);
+        Self { bytes, at, sum }
+    }
+
+    /// The checksum of all bytes, also of those that were not read.
+    pub(crate) fn checksum(self) -> u64 {
+        self.sum.finish()
     }
 
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let Some((taken, left)) = self.bytes.split_at_checked(count) else {
-            let why = SavedFault::Ends { at: self.at as u64 };
-            return Err(Error::Saved { why });
+            return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));
         };
         self.bytes = left;
         self.at += count;
+        self.sum.advance(left.len());
         Ok(taken)
+    }
+
+    /// Fails unless so many bytes remain.
+    #[cfg(target_endian = "little")]
+    fn expect(&self, count: usize) -> Result<()> {
+        if self.bytes.len() < count {
+            return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));
+        }
+        Ok(())
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -55,10 +86,8 @@ impl<'a> Reader<'a> {
 }
 
 /// The error for a part that is invalid.
-pub(crate) const fn invalid(what: &'static str, why: &'static str) -> Error {
-    Error::Saved {
-        why: SavedFault::Invalid { what, why },
-    }
+pub(crate) fn invalid(what: &'static str, why: &'static str) -> Error {
+    Error::saved(SavedFault::Invalid { what, why })
 }
 
 /// Lists whose memory is copied directly.
@@ -91,6 +120,14 @@ macro_rules! numbers {
             }
 
             plain_lists!();
+
+            #[cfg(target_endian = "little")]
+            fn load_array<const N: usize>(from: &mut Reader<'_>) -> Result<[Self; N]> {
+                let mut array = [Self::default(); N];
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut array);
+                bytes.copy_from_slice(from.take(bytes.len())?);
+                Ok(array)
+            }
         }
     )*};
 }
@@ -125,8 +162,22 @@ vectors! {
 #[cfg(target_endian = "little")]
 fn load_plain<T: bytemuck::Pod>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>> {
     // If the product overflows, it is larger than any number of bytes.
-    let bytes = from.take(count.saturating_mul(size_of::<T>()))?;
-    Ok(bytemuck::pod_collect_to_vec(bytes))
+    let size = count.saturating_mul(size_of::<T>());
+    if size <= PIECE {
+        return Ok(bytemuck::pod_collect_to_vec(from.take(size)?));
+    }
+    from.expect(size)?;
+    let mut list: Vec<T> = Vec::with_capacity(count);
+    let step = PIECE / size_of::<T>();
+    while list.len() < count {
+        let bytes = from.take((count - list.len()).min(step) * size_of::<T>())?;
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(values) => list.extend_from_slice(values),
+            // The bytes are not aligned for the type.
+            Err(_) => list.extend_from_slice(&bytemuck::pod_collect_to_vec(bytes)),
+        }
+    }
+    Ok(list)
 }
 
 impl<T: Save, const N: usize> Save for [T; N] {
@@ -135,9 +186,7 @@ impl<T: Save, const N: usize> Save for [T; N] {
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let list = T::load_list(N, from)?;
-        // The list has the requested length.
-        list.try_into().map_err(|_| invalid("list", "is cut"))
+        T::load_array(from)
     }
 }
 
@@ -177,12 +226,8 @@ impl Save for Affine3A {
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let [x, y, z, translation]: [[f32; 3]; 4] = Save::load(from)?;
-        let [x, y, z] = [x, y, z].map(Vec3A::from);
-        Ok(Self {
-            matrix3: Mat3A::from_cols(x, y, z),
-            translation: translation.into(),
-        })
+        let columns: [f32; 12] = Save::load(from)?;
+        Ok(Self::from_cols_array(&columns))
     }
 }
 

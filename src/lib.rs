@@ -95,6 +95,7 @@
 pub mod error;
 
 mod bytes;
+mod checksum;
 mod hash;
 pub mod ids;
 #[doc(hidden)]

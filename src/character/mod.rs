@@ -2,6 +2,56 @@
 //!
 //! A [`Character`] is made by [`crate::import`] or [`crate::builtin`]. It is immutable. Its
 //! invariants are listed at [`Character`], and later stages do not check them again.
+//!
+//! # Saved characters
+//!
+//! [`Character::save_file`] writes a character that is ready to be played, conventionally with the
+//! extension `.throng`. [`Character::load_file`] checks everything that an import checks, but it
+//! decodes, packs and measures nothing. A tool makes such files once, and a game loads them.
+//!
+//! All numbers are little-endian. The file starts with a header:
+//!
+//! | bytes | header |
+//! |---:|---|
+//! | 8 | signature: `throng`, carriage return, line feed |
+//! | 8 | checksum of the rest of the header and of the table |
+//! | 4 | version of header and table: 2 |
+//! | 4 | number of sections, at most 64 |
+//! | 8 | length of the file in bytes |
+//!
+//! The table follows, with an entry for each section, in the order of the sections:
+//!
+//! | bytes | entry |
+//! |---:|---|
+//! | 16 | name in ASCII, padded with zeros |
+//! | 4 | flags: bit 0 is set if the section is required |
+//! | 4 | version of the section's contents |
+//! | 8 | offset from the start of the file, a multiple of 16 |
+//! | 8 | length in bytes |
+//! | 8 | checksum of the section |
+//!
+//! The sections follow without gaps, except for the zeros that align each to 16 bytes:
+//!
+//! | section | contents |
+//! |---|---|
+//! | `skeleton` | joints, skins, the range of each joint's scale |
+//! | `mesh` | name, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
+//! | `materials` | materials |
+//! | `images` | decoded images, 4 bytes per texel |
+//! | `curves` | the curves of the imported file, if they were kept |
+//! | `clips` | packed clips |
+//! | `animations` | masks, sockets, blend spaces, state machine, events, root motion, gaits |
+//! | `expressions` | expressions with their morph weights |
+//! | `springs` | colliders and chains of spring bones |
+//! | `humanoid` | the joints that are parts of a humanoid |
+//!
+//! Later versions of the crate may add sections. A reader skips an unknown section, unless it is
+//! required: then it refuses the file, and the error names the section. It also refuses a known
+//! section of another version, a missing one, and one that exists twice. Nothing is converted:
+//! import the original file again and save the result.
+//!
+//! Lists of numbers, such as vertex streams, texels and packed keys, are stored as they are in
+//! memory, and loading copies each of them at once.
 
 mod added_clips;
 mod animation_set;

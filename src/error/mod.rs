@@ -8,7 +8,6 @@ mod expect;
 mod names;
 mod place;
 mod range;
-mod saved;
 mod unrepresentable;
 mod variants;
 
@@ -18,6 +17,5 @@ pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
 pub(crate) use expect::{expect_finite, expect_in, expect_len};
 pub(crate) use names::{cut, listed};
-pub use saved::SavedFault;
 pub use unrepresentable::{PoseAt, Unrepresentable};
-pub use variants::{DescFault, Error, Result};
+pub use variants::{DescFault, Error, Result, SavedFault};

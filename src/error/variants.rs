@@ -1,10 +1,9 @@
-//! The error type, and the faults of descriptions, which may contain it again.
+//! The error type, and the faults that may contain it again.
 
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
 use super::place::{Field, Place};
-use super::saved::SavedFault;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 
 /// A result whose error is [`Error`].
@@ -113,9 +112,19 @@ pub enum Error {
         /// The largest number that a part may use.
         cap: usize,
     },
+    /// A file could not be written.
+    #[error("{path} cannot be written: {kind}")]
+    Write {
+        /// The path as it was given.
+        path: Box<str>,
+        /// The error that the operating system reported.
+        kind: std::io::ErrorKind,
+    },
     /// Bytes that are not a saved character, or are corrupt.
-    #[error("saved character: {why}")]
+    #[error("{}saved character: {why}", Place { file, line: None })]
     Saved {
+        /// The name of the file. Empty for bytes that did not come from a file.
+        file: Box<str>,
         /// The error.
         why: SavedFault,
     },
@@ -190,8 +199,21 @@ pub enum Error {
 }
 
 impl Error {
+    /// A fault in the bytes of a saved character.
+    pub(crate) fn saved(why: SavedFault) -> Self {
+        Self::Saved {
+            file: Box::default(),
+            why,
+        }
+    }
+
     /// The same error, with this file name unless it already has one.
     pub(crate) fn in_file(mut self, name: &str) -> Self {
+        if let Self::Saved { file, .. } = &mut self
+            && file.is_empty()
+        {
+            *file = name.into();
+        }
         if let Self::Asset { file, .. } = &mut self
             && file.is_empty()
         {
@@ -277,4 +299,76 @@ pub enum DescFault {
     /// Any other error.
     #[error("{0}")]
     Invalid(&'static str),
+}
+
+/// The reason that bytes cannot be read as a saved character.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SavedFault {
+    /// The bytes do not start with the signature of a saved character.
+    #[error("the bytes do not start with the signature")]
+    Magic,
+    /// Another version of the crate wrote the bytes, in another format.
+    #[error(
+        "has format version {found}, but this version of the crate reads only {known}: \
+         save the character again"
+    )]
+    Version {
+        /// The version of the bytes.
+        found: u32,
+        /// The version that can be read.
+        known: u32,
+    },
+    /// The data is shorter or longer than it was when it was written.
+    #[error("has {got} bytes, needs {need}")]
+    Length {
+        /// The number of bytes that are there.
+        got: u64,
+        /// The number of bytes that were written.
+        need: u64,
+    },
+    /// The bytes of a section, or of the table of sections, were altered.
+    #[error("the checksum of \"{section}\" does not match: the bytes were altered")]
+    Checksum {
+        /// The name of the section, or `table`.
+        section: Box<str>,
+    },
+    /// A section is missing, exists twice, is misplaced, or is required but unknown.
+    #[error("section \"{name}\" {why}")]
+    Section {
+        /// The name of the section.
+        name: Box<str>,
+        /// The reason.
+        why: &'static str,
+    },
+    /// Another version of the crate wrote a section, in another format.
+    #[error(
+        "section \"{name}\" has version {found}, but this version of the crate reads only \
+         {known}: save the character again"
+    )]
+    SectionVersion {
+        /// The name of the section.
+        name: Box<str>,
+        /// The version of the section.
+        found: u32,
+        /// The version that can be read.
+        known: u32,
+    },
+    /// The data ends before a part is complete.
+    #[error("the data ends at byte {at}, before it is complete")]
+    Ends {
+        /// The byte position at which reading stopped.
+        at: u64,
+    },
+    /// A part is invalid.
+    #[error("{what} {why}")]
+    Invalid {
+        /// The part.
+        what: &'static str,
+        /// The reason that it is invalid.
+        why: &'static str,
+    },
+    /// Data that its own type rejected, such as a clip whose key times do not ascend.
+    #[error("{0}")]
+    Refused(Box<Error>),
 }

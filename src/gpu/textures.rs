@@ -10,7 +10,7 @@ use ash::vk;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
-const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true];
+pub(crate) const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true];
 
 /// Sampler of the white texel.
 ///

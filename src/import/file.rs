@@ -19,7 +19,7 @@ use std::path::Path;
 /// | FBX (`.fbx`) | `fbx` | [`fbx_file`](super::fbx_file) |
 /// | EZMesh (`.ezm`) | `ezm` | [`ezm_file`](super::ezm_file) |
 /// | WebGL model or clip (`.wglmodel`, `.wglanim`) | `wgl` | [`wgl_file`](super::wgl_file) |
-/// | saved character | none | [`Character::from_bytes`] |
+/// | saved character (`.throng`) | none | [`Character::from_bytes`] |
 ///
 /// The options do not apply to a saved character, except for
 /// [`ImportOptions::max_resource_bytes`].
@@ -27,7 +27,7 @@ use std::path::Path;
 /// ```no_run
 /// use throng::import;
 ///
-/// for path in ["knight.glb", "girl.ezm", "player.wglmodel", "knight.saved"] {
+/// for path in ["knight.glb", "girl.ezm", "player.wglmodel", "knight.throng"] {
 ///     let character = import::file(path, &Default::default())?;
 ///     println!("{path}: {} joints", character.skeleton().len());
 /// }
@@ -49,7 +49,7 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
     let format = Format::of(&bytes, &path.to_string_lossy());
     let imported = match format.map_err(|error| error.in_file(&options.name))? {
         Format::Saved => Ok(Imported {
-            character: Character::from_bytes(&bytes)?,
+            character: Character::from_bytes(&bytes).map_err(|e| e.in_file(&options.name))?,
             repairs: Vec::new(),
             influence_loss: None,
             narrowing: None,

@@ -77,6 +77,7 @@ fn of_name(name: &str) -> Option<Format> {
         "glb" | "gltf" | "vrm" | "vrma" => Some(Format::Gltf),
         "fbx" => Some(Format::Fbx),
         "ezm" => Some(Format::Ezm),
+        "throng" => Some(Format::Saved),
         "wglmodel" => Some(Format::WglModel),
         "wglvert" => Some(Format::WglVertices),
         "wglanim" => Some(Format::WglClip),

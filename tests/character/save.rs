@@ -4,8 +4,9 @@
 
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random};
-use crate::signed::{HEADER, sign};
+use crate::signed::{ENTRY, HEADER, Section, file, sections, sign};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use throng::Error;
 use throng::animate::BatchPoser;
@@ -175,7 +176,7 @@ fn what_belongs_to_the_animation_is_read_back() {
 
 fn fault(bytes: &[u8]) -> SavedFault {
     match Character::from_bytes(bytes) {
-        Err(Error::Saved { why }) => why,
+        Err(Error::Saved { why, .. }) => why,
         other => panic!("{:?}", other.map(|_| ())),
     }
 }
@@ -261,33 +262,55 @@ fn make_small() -> Vec<Character> {
 
 #[test]
 fn foreign_bytes_and_other_versions_are_refused() {
-    let mut bytes = small()[0].to_bytes();
+    let bytes = small()[0].to_bytes();
     for foreign in [&b""[..], b"glTF", &[0; 100], &bytes[1..]] {
         assert_eq!(fault(foreign), SavedFault::Magic);
     }
+    let length = |got, need| SavedFault::Length { got, need };
+    assert_eq!(fault(&bytes[..12]), length(12, 32));
+    let need = bytes.len() as u64;
+    let longer = [&bytes[..], &[0]].concat();
+    assert_eq!(fault(&longer), length(need + 1, need));
+    for found in [0, 1, 3, 77, u32::MAX] {
+        let mut other = bytes.clone();
+        other[16..20].copy_from_slice(&found.to_le_bytes());
+        sign(&mut other);
+        assert_eq!(fault(&other), SavedFault::Version { found, known: 2 });
+    }
+    // The first version's header: no table, and another checksum.
+    let mut old = b"throng\r\n".to_vec();
+    old.extend(1_u32.to_le_bytes());
+    old.resize(64, 0);
+    let old = Character::from_bytes(&old).unwrap_err().to_string();
     assert_eq!(
-        fault(&bytes[..12]),
-        SavedFault::Length { got: 12, need: 32 }
+        old,
+        "saved character: has format version 1, but this version of the crate reads only 2: save \
+         the character again"
     );
-    let body = (bytes.len() - HEADER) as u64;
-    bytes.push(0);
-    let (got, need) = (body + 1, body);
-    assert_eq!(fault(&bytes), SavedFault::Length { got, need });
-    bytes.pop();
-    bytes[8] = 77;
-    let (found, known) = (77, 1);
-    assert_eq!(fault(&bytes), SavedFault::Version { found, known });
 }
 
 #[test]
 fn the_checksum_finds_every_altered_byte() {
     let bytes = small()[0].to_bytes();
     let mut rng = Rng::new(2);
-    for _ in 0..2000 {
+    for round in 0..2000 {
+        // Header and table first. Signature, version and length have errors of their own.
+        let at = match 8 + round {
+            at if at < HEADER + 7 * ENTRY => at,
+            _ => HEADER + rng.below(bytes.len() - HEADER),
+        };
         let mut altered = bytes.clone();
-        let at = HEADER + rng.below(bytes.len() - HEADER);
         altered[at] ^= 1 << rng.below(8);
-        assert_eq!(fault(&altered), SavedFault::Checksum);
+        match (fault(&altered), at) {
+            (SavedFault::Checksum { section }, 8..16 | 20..24) => assert_eq!(&*section, "table"),
+            (SavedFault::Checksum { .. }, _) => {}
+            (SavedFault::Version { .. }, 16..20) | (SavedFault::Length { .. }, 20..32) => {}
+            // The zeros between two sections.
+            (SavedFault::Section { why, .. }, _) => {
+                assert_eq!(why, "is preceded by bytes that are not 0");
+            }
+            other => panic!("byte {at}: {other:?}"),
+        }
     }
 }
 
@@ -296,19 +319,223 @@ fn cut_bytes_give_errors() {
     let mut rng = Rng::new(3);
     for character in small() {
         let bytes = character.to_bytes();
-        for _ in 0..300 {
-            let end = rng.below(bytes.len());
-            assert!(Character::from_bytes(&bytes[..end]).is_err());
-            // With a new checksum, the end of the bytes is found by reading.
+        let random = (0..300).map(|_| rng.below(bytes.len()));
+        for end in (0..HEADER + 7 * ENTRY).chain(random) {
+            let cut = &bytes[..end];
+            match fault(cut) {
+                SavedFault::Magic => assert!(end < 8),
+                SavedFault::Length { got, .. } => assert_eq!(got, end as u64),
+                other => panic!("{end} bytes: {other:?}"),
+            }
+            // With a new checksum, the table finds the end.
             let mut cut = bytes[..end.max(HEADER)].to_vec();
             sign(&mut cut);
             assert!(Character::from_bytes(&cut).is_err());
         }
-        let mut longer = bytes.clone();
-        longer.push(0);
-        sign(&mut longer);
-        assert!(matches!(fault(&longer), SavedFault::Invalid { .. }));
     }
+}
+
+/// Every section, cut at every byte, in a file whose table and checksum fit.
+#[test]
+fn cut_sections_give_errors() {
+    let arm = &small()[0];
+    let all = sections(&arm.to_bytes());
+    assert_eq!(file(&all), arm.to_bytes());
+    for (index, section) in all.iter().enumerate() {
+        let length = section.contents.len();
+        for end in (0..length).step_by(1 + length / 2000) {
+            let mut cut = all.clone();
+            cut[index].contents.truncate(end);
+            fault(&file(&cut));
+        }
+        let mut longer = all.clone();
+        longer[index].contents.push(0);
+        let why = "has bytes after its end";
+        assert_eq!(fault(&file(&longer)), of_section(&section.name, why));
+    }
+}
+
+fn of_section(name: &str, why: &'static str) -> SavedFault {
+    let name = name.into();
+    SavedFault::Section { name, why }
+}
+
+fn extra(flags: u32) -> Section {
+    Section {
+        name: "levels-of-detail".into(),
+        flags,
+        version: 1,
+        contents: vec![7; 100],
+    }
+}
+
+#[test]
+fn sections_are_known_or_optional() {
+    let character = &small()[0];
+    let all = sections(&character.to_bytes());
+    let names: Vec<_> = all.iter().map(|section| &*section.name).collect();
+    assert_eq!(
+        names,
+        [
+            "skeleton",
+            "mesh",
+            "materials",
+            "images",
+            "curves",
+            "clips",
+            "animations",
+            "expressions",
+            "springs",
+            "humanoid"
+        ]
+    );
+    // What a later version adds is skipped, wherever it is, unless it is required.
+    for at in 0..=all.len() {
+        let mut more = all.clone();
+        more.insert(at, extra(0));
+        assert!(Character::from_bytes(&file(&more)).unwrap() == *character);
+        more[at].flags = 1;
+        let unknown = "is required, but this version of the crate does not know it";
+        assert_eq!(fault(&file(&more)), of_section("levels-of-detail", unknown));
+    }
+    for index in 0..all.len() {
+        let name = &*all[index].name;
+        let mut fewer = all.clone();
+        fewer.remove(index);
+        assert_eq!(fault(&file(&fewer)), of_section(name, "is missing"));
+        let mut twice = all.clone();
+        twice.push(all[index].clone());
+        assert_eq!(fault(&file(&twice)), of_section(name, "exists twice"));
+        for found in [0, 2] {
+            let mut other = all.clone();
+            other[index].version = found;
+            let (name, known) = (name.into(), 1);
+            let why = SavedFault::SectionVersion { name, found, known };
+            assert_eq!(fault(&file(&other)), why);
+        }
+        // Neither a gap nor an overlap.
+        let entry = HEADER + index * ENTRY;
+        for change in [-16_i64, 8, 16, 1 << 40, i64::MIN] {
+            let mut moved = character.to_bytes();
+            let at: &mut [u8; 8] = (&mut moved[entry + 24..][..8]).try_into().unwrap();
+            *at = (i64::from_le_bytes(*at).wrapping_add(change)).to_le_bytes();
+            sign(&mut moved);
+            let why = "does not start where the one before ends";
+            assert_eq!(fault(&moved), of_section(name, why));
+        }
+        for length in [u64::MAX, u64::MAX - 500, 1 << 60, 1 << 33] {
+            let mut long = character.to_bytes();
+            long[entry + 32..][..8].copy_from_slice(&length.to_le_bytes());
+            sign(&mut long);
+            assert_eq!(fault(&long), of_section(name, "ends after the file"));
+        }
+    }
+    let many = vec![extra(0); 65];
+    let invalid = |what, why| SavedFault::Invalid { what, why };
+    assert_eq!(
+        fault(&file(&many)),
+        invalid("table", "has more than 64 sections")
+    );
+    let mut longer = file(&all);
+    longer.push(0);
+    sign(&mut longer);
+    let why = "has bytes after its last section";
+    assert_eq!(fault(&longer), invalid("file", why));
+    for name in ["", "\u{7}", "a b"] {
+        let mut odd = all.clone();
+        odd[0].name = name.into();
+        let why = "has a section whose name is not ASCII";
+        assert_eq!(fault(&file(&odd)), invalid("table", why));
+    }
+}
+
+/// The size of a list that a file states takes no memory unless the file has the elements.
+#[test]
+fn stated_counts_take_no_memory() {
+    let bytes = animated().to_bytes();
+    let all = sections(&bytes);
+    for (index, section) in all.iter().enumerate() {
+        for at in (0..section.contents.len().saturating_sub(8))
+            .step_by(8)
+            .take(500)
+        {
+            let mut altered = all.clone();
+            altered[index].contents[at..at + 8].copy_from_slice(&[0xFF; 8]);
+            let _ = Character::from_bytes(&file(&altered));
+        }
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn files_are_written_whole_and_errors_name_them() {
+    let folder = folder("saved characters");
+    let path = folder.join("one.throng");
+    let [first, second] = [&small()[0], &small()[1]];
+    first.save_file(&path).unwrap();
+    assert!(Character::load_file(&path).unwrap() == *first);
+    second.save_file(&path).unwrap();
+    assert!(Character::load_file(&path).unwrap() == *second);
+    assert_eq!(std::fs::read(&path).unwrap(), second.to_bytes());
+    let imported = import::file(&path, &ImportOptions::default()).unwrap();
+    assert!(imported.character == *second && imported.repairs.is_empty());
+    // Nothing else is left in the folder.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+
+    let text = |error: Error| error.to_string();
+    let path = |name: &str| folder.join(name);
+    let read = text(Character::load_file(path("none.throng")).unwrap_err());
+    assert!(
+        read.contains("none.throng cannot be read: entity not found"),
+        "{read}"
+    );
+    let read = text(Character::load_file(&folder).unwrap_err());
+    assert!(read.ends_with("cannot be read: is a directory"), "{read}");
+    let written = text(first.save_file(&folder).unwrap_err());
+    assert!(
+        written.ends_with("saved characters cannot be written: is a directory"),
+        "{written}"
+    );
+    let written = text(first.save_file(path("none/one.throng")).unwrap_err());
+    assert!(
+        written.contains("one.throng cannot be written: entity not found"),
+        "{written}"
+    );
+    std::fs::write(path("cut.throng"), &first.to_bytes()[..40]).unwrap();
+    let cut = path("cut.throng");
+    let both = [
+        text(Character::load_file(&cut).unwrap_err()),
+        text(import::file(&cut, &ImportOptions::default()).unwrap_err()),
+    ];
+    for error in both {
+        assert!(
+            error.starts_with("cut.throng: saved character: has 40 bytes, needs "),
+            "{error}"
+        );
+    }
+    // The name decides if the contents fit no format.
+    std::fs::write(path("empty.throng"), b"").unwrap();
+    let empty = import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
+    let words = "empty.throng: saved character: the bytes do not start with the signature";
+    assert_eq!(text(empty), words);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let folder = folder("saved characters, link");
+    let (file, link) = (folder.join("file.throng"), folder.join("link.throng"));
+    small()[0].save_file(&file).unwrap();
+    std::os::unix::fs::symlink("file.throng", &link).unwrap();
+    small()[1].save_file(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(Character::load_file(&file).unwrap() == small()[1]);
 }
 
 /// Bytes that were altered on purpose are refused, or give a character that can be played.

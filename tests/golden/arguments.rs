@@ -1,7 +1,6 @@
 //! Tests of the examples' command lines: what they refuse, and with which words.
 
 use super::crowd::args::Args as CrowdArgs;
-use super::pose_example::pose::Args as PoseArgs;
 use clap::Parser;
 use throng::Crowd;
 
@@ -24,12 +23,9 @@ fn pictures_are_png_files() {
             assert!(refused.contains(words), "{option} {path}: {refused}");
             assert!(refused.contains(option), "{refused}");
         }
-        let refused = refusal::<PoseArgs>(&["--picture", path]);
-        assert!(refused.contains(words), "{path}: {refused}");
     }
     for path in ["x.png", "a/b.PNG"] {
         assert_eq!(refusal::<CrowdArgs>(&["--out", path, "--apng", path]), "");
-        assert_eq!(refusal::<PoseArgs>(&["--picture", path]), "");
     }
 }
 

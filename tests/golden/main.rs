@@ -54,7 +54,6 @@ mod compare;
 mod methods;
 mod picture;
 mod pops;
-mod pose_example;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod stage;

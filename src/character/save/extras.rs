@@ -1,7 +1,6 @@
 //! Expressions, spring bones and humanoid roles as bytes.
 
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
-use crate::character::asset::Character;
 use crate::error::Result;
 use crate::ids::{JointId, MorphWeightId};
 use crate::mesh::{Expression, ExpressionOverride};
@@ -30,31 +29,17 @@ impl Save for MorphWeightId {
     }
 }
 
-impl Character {
-    /// Writes expressions, spring bones and roles.
-    pub(super) fn save_extras(&self, to: &mut Vec<u8>) {
-        self.expressions().len().save(to);
-        Save::save_list(self.expressions(), to);
-        self.springs().save(to);
-        let roles = self.model.skeleton.roles().iter();
-        let roles = roles.map(|(role, joint)| (role.to_string().into_boxed_str(), *joint));
-        roles.collect::<Vec<_>>().save(to);
-    }
+pub(super) fn save_roles(roles: &[(Role, JointId)], to: &mut Vec<u8>) {
+    let roles = roles.iter();
+    let roles = roles.map(|(role, joint)| (role.to_string().into_boxed_str(), *joint));
+    roles.collect::<Vec<_>>().save(to);
+}
 
-    /// Reads what [`Self::save_extras`] wrote, and checks it.
-    ///
-    /// # Errors
-    /// [`Error::Saved`](crate::Error::Saved), and those of the functions that set it.
-    pub(super) fn load_extras(self, from: &mut Reader<'_>) -> Result<Self> {
-        let expressions = Save::load(from)?;
-        let springs = Save::load(from)?;
-        let mut roles = Vec::new();
-        for (name, joint) in Vec::<(Box<str>, JointId)>::load(from)? {
-            let role = Role::from_name(&name);
-            roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
-        }
-        self.with_expressions(expressions)?
-            .with_springs(springs)?
-            .with_roles(&roles)
+pub(super) fn load_roles(from: &mut Reader<'_>) -> Result<Vec<(Role, JointId)>> {
+    let mut roles = Vec::new();
+    for (name, joint) in Vec::<(Box<str>, JointId)>::load(from)? {
+        let role = Role::from_name(&name);
+        roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
     }
+    Ok(roles)
 }

@@ -1,31 +1,65 @@
 //! A character with its packed clips as bytes, and back.
 
-use crate::bytes::{Reader, Save, invalid};
+use super::container::{Container, Section, Writer, is_container};
+use super::extras::{load_roles, save_roles};
+use crate::bytes::{Reader, Save};
 use crate::character::asset::Character;
+use crate::character::packing::Packing;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
-use crate::hash;
 use crate::mesh::{Model, Parts};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
-/// The signature at the start of a saved character.
-pub(super) const MAGIC: [u8; 8] = *b"throng\r\n";
+/// What makes the skeleton's joints, with their skins and the ranges of their scales.
+const SKELETON: Section = section("skeleton");
+/// The character's name and options, and its parts: palette, primitives, morph weights, bounds.
+const MESH: Section = section("mesh");
+/// The materials.
+const MATERIALS: Section = section("materials");
+/// The decoded images.
+const IMAGES: Section = section("images");
+/// The file's own curves, if they were kept.
+const CURVES: Section = section("curves");
+/// The packed clips.
+const CLIPS: Section = section("clips");
+/// The animation set.
+const ANIMATIONS: Section = section("animations");
 
-/// Incremented with every change of the format.
-pub(super) const VERSION: u32 = 1;
+/// The expressions.
+const EXPRESSIONS: Section = section("expressions");
+/// The spring bones.
+const SPRINGS: Section = section("springs");
+/// The joints that are parts of a humanoid.
+const HUMANOID: Section = section("humanoid");
 
-/// Signature, version, four bytes of 0, the length of the data that follows, and its checksum.
-pub(super) const HEADER: usize = 32;
+/// All sections, in the order in which they are written.
+const SECTIONS: [Section; 10] = [
+    SKELETON,
+    MESH,
+    MATERIALS,
+    IMAGES,
+    CURVES,
+    CLIPS,
+    ANIMATIONS,
+    EXPRESSIONS,
+    SPRINGS,
+    HUMANOID,
+];
+
+const fn section(name: &'static str) -> Section {
+    Section { name, version: 1 }
+}
 
 impl Character {
     /// Saves the whole character as bytes.
     ///
     /// This includes packed clips, decoded images, animation set and, if present, the file's own
     /// curves. [`Self::from_bytes`] reads the bytes in a fraction of the time that an import takes.
+    /// [`Self::save_file`] writes them to a file.
     ///
-    /// The format is private and may change with any version of the crate, so keep the file that
-    /// the character was imported from. Numbers are little-endian. Images are not compressed.
+    /// The [format](crate::character#saved-characters) may change with any version of the crate, so
+    /// keep the file that the character was imported from. Images are not compressed.
     ///
     /// ```
     /// use throng::character::Character;
@@ -37,19 +71,47 @@ impl Character {
     /// ```
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER];
-        self.save(&mut bytes);
-        let (header, body) = bytes.split_at_mut(HEADER);
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[16..24].copy_from_slice(&(body.len() as u64).to_le_bytes());
-        header[24..].copy_from_slice(&checksum(body).to_le_bytes());
-        bytes
+        let model = &self.model;
+        let mut writer = Writer::new(SECTIONS.len());
+        writer.add(SKELETON, |to| {
+            model.skeleton.joints.len().save(to);
+            Save::save_list(&model.skeleton.joints, to);
+            model.skins.save(to);
+            self.scales.save(to);
+        });
+        writer.add(MESH, |to| {
+            model.name.save(to);
+            self.packing.save(to);
+            model.palette.save(to);
+            model.primitives.save(to);
+            model.morph_weights.save(to);
+            model.rest_bounds.save(to);
+            model.morph_reaches.save(to);
+        });
+        writer.add(MATERIALS, |to| model.materials.save(to));
+        writer.add(IMAGES, |to| model.images.save(to));
+        writer.add(CURVES, |to| {
+            self.curves.len().save(to);
+            self.curves.iter().for_each(|curve| save_curves(curve, to));
+        });
+        writer.add(CLIPS, |to| {
+            self.clips.len().save(to);
+            self.clips.iter().for_each(|clip| clip.save(to));
+        });
+        writer.add(ANIMATIONS, |to| self.save_animations(to));
+        writer.add(EXPRESSIONS, |to| {
+            self.expressions().len().save(to);
+            Save::save_list(self.expressions(), to);
+        });
+        writer.add(SPRINGS, |to| self.springs().save(to));
+        writer.add(HUMANOID, |to| save_roles(model.skeleton.roles(), to));
+        writer.finish()
     }
 
     /// Returns true for bytes that start like those of [`Self::to_bytes`].
+    #[must_use]
     pub(crate) fn is_saved(bytes: &[u8]) -> bool {
-        bytes.starts_with(&MAGIC)
+        is_container(bytes)
     }
 
     /// Loads a character that [`Self::to_bytes`] wrote.
@@ -57,118 +119,105 @@ impl Character {
     /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse
     /// than an error, and the memory used is proportional to their number.
     ///
+    /// The bytes may be a memory-mapped file. They are read once, from front to back: each piece is
+    /// compared with the checksum and copied to the character. Nothing refers to the bytes
+    /// afterwards. With the crate `memmap2`:
+    ///
+    /// ```ignore
+    /// let file = std::fs::File::open("knight.throng")?;
+    /// // SAFETY: no other program changes the file while it is mapped.
+    /// let bytes = unsafe { memmap2::Mmap::map(&file)? };
+    /// let knight = Character::from_bytes(&bytes)?;
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Saved`] for bytes of another format or version, and for truncated or altered bytes.
-    /// The errors of [`CurveClip::new`] for altered curves.
+    /// [`Error::Saved`](crate::Error::Saved) for bytes of another format or version, and for
+    /// truncated or altered bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let fault = |why| Error::Saved { why };
-        let Some((header, body)) = bytes.split_at_checked(HEADER) else {
-            return Err(fault(if bytes.starts_with(&MAGIC) {
-                SavedFault::Length {
-                    got: bytes.len() as u64,
-                    need: HEADER as u64,
-                }
-            } else {
-                SavedFault::Magic
-            }));
-        };
-        let mut header = Reader::new(header);
-        if <[u8; 8]>::load(&mut header)? != MAGIC {
-            return Err(fault(SavedFault::Magic));
-        }
-        let [found, _] = <[u32; 2]>::load(&mut header)?;
-        if found != VERSION {
-            let known = VERSION;
-            return Err(fault(SavedFault::Version { found, known }));
-        }
-        let [need, expected] = <[u64; 2]>::load(&mut header)?;
-        let got = body.len() as u64;
-        if got != need {
-            return Err(fault(SavedFault::Length { got, need }));
-        }
-        if checksum(body) != expected {
-            return Err(fault(SavedFault::Checksum));
-        }
-        let mut from = Reader::new(body);
-        let character = Self::load(&mut from)?;
-        if !from.is_empty() {
-            return Err(invalid("saved character", "has bytes after its end"));
-        }
-        Ok(character)
+        Self::load(bytes).map_err(|error| match error {
+            Error::Saved { .. } => error,
+            // Data that its own type rejected.
+            other => Error::saved(SavedFault::Refused(Box::new(other))),
+        })
     }
 
-    pub(super) fn save(&self, to: &mut Vec<u8>) {
-        self.model.name.save(to);
-        self.model.skeleton.joints.len().save(to);
-        self.model
-            .skeleton
-            .joints
-            .iter()
-            .for_each(|joint| joint.save(to));
-        self.model.palette.save(to);
-        self.model.primitives.save(to);
-        self.model.materials.save(to);
-        self.model.images.save(to);
-        self.model.morph_weights.save(to);
-        self.model.skins.save(to);
-        self.model.rest_bounds.save(to);
-        self.model.morph_reaches.save(to);
-        self.packing.save(to);
-        self.scales.save(to);
-        self.curves.len().save(to);
-        for curve in self.curves.iter() {
-            save_curves(curve, to);
-        }
-        self.clips.len().save(to);
-        self.clips.iter().for_each(|clip| clip.save(to));
-        self.save_animations(to);
-        self.save_extras(to);
-    }
-
-    pub(super) fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let name = Save::load(from)?;
-        let skeleton = Skeleton::of_joints(Save::load(from)?)?;
-        let model = Model {
-            name,
-            skeleton,
-            palette: Save::load(from)?,
-            primitives: Save::load(from)?,
-            materials: Save::load(from)?,
-            images: Save::load(from)?,
-            morph_weights: Save::load(from)?,
-            expressions: Vec::new(),
-            skins: Save::load(from)?,
-            rest_bounds: Save::load(from)?,
-            morph_reaches: Save::load(from)?,
-            parts: Parts::default(),
-        };
+    fn load(bytes: &[u8]) -> Result<Self> {
+        let container = Container::open(bytes)?;
+        container.expect_known(&SECTIONS)?;
+        container.check_others(&SECTIONS)?;
+        let (skeleton, skins, scales) = container.read(SKELETON, |from| {
+            let skeleton = Skeleton::of_joints(Save::load(from)?)?;
+            Ok((skeleton, Save::load(from)?, Save::load(from)?))
+        })?;
+        let (mut model, packing) = container.read(MESH, |from| load_mesh(skeleton, from))?;
+        model.skins = skins;
+        model.materials = container.read(MATERIALS, Save::load)?;
+        model.images = container.read(IMAGES, Save::load)?;
         let mut character = Self {
             model,
             clips: Arc::default(),
             curves: Arc::default(),
-            packing: Save::load(from)?,
-            scales: Save::load(from)?,
+            packing,
+            scales,
             animations: Arc::default(),
             springs: Arc::default(),
         };
         character.check_saved()?;
         character.model.parts = Parts::new(&character.model.primitives);
-        for _ in 0..usize::load(from)? {
-            let curve = load_curves(&character, from)?;
-            Arc::make_mut(&mut character.curves).push(curve);
-        }
+        character.curves = Arc::new(container.read(CURVES, |from| {
+            load_all(from, |from| load_curves(&character, from))
+        })?);
         let fingerprint = Clip::fingerprint(&character.model.skeleton);
-        for _ in 0..usize::load(from)? {
-            let clip = Clip::load(character.model(), fingerprint, from)?;
-            Arc::make_mut(&mut character.clips).push(clip);
-        }
+        character.clips = Arc::new(container.read(CLIPS, |from| {
+            load_all(from, |from| {
+                Clip::load(character.model(), fingerprint, from)
+            })
+        })?);
         character.check_clips()?;
-        character.load_animations(from)?;
-        character.load_extras(from)
+        container.read(ANIMATIONS, |from| character.load_animations(from))?;
+        let expressions = container.read(EXPRESSIONS, Save::load)?;
+        let springs = container.read(SPRINGS, Save::load)?;
+        let roles = container.read(HUMANOID, load_roles)?;
+        character
+            .with_expressions(expressions)?
+            .with_springs(springs)?
+            .with_roles(&roles)
     }
 }
 
-pub(super) fn save_curves(curve: &CurveClip, to: &mut Vec<u8>) {
+fn load_mesh(skeleton: Skeleton, from: &mut Reader<'_>) -> Result<(Model, Packing)> {
+    let name = Save::load(from)?;
+    let packing = Save::load(from)?;
+    let model = Model {
+        name,
+        skeleton,
+        palette: Save::load(from)?,
+        primitives: Save::load(from)?,
+        materials: Vec::new(),
+        images: Vec::new(),
+        morph_weights: Save::load(from)?,
+        expressions: Vec::new(),
+        skins: Vec::new(),
+        rest_bounds: Save::load(from)?,
+        morph_reaches: Save::load(from)?,
+        parts: Parts::default(),
+    };
+    Ok((model, packing))
+}
+
+/// Reads a count and so many elements.
+fn load_all<T>(
+    from: &mut Reader<'_>,
+    mut load: impl FnMut(&mut Reader<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for _ in 0..usize::load(from)? {
+        all.push(load(from)?);
+    }
+    Ok(all)
+}
+
+fn save_curves(curve: &CurveClip, to: &mut Vec<u8>) {
     Box::<str>::from(curve.name()).save(to);
     [curve.start_s(), curve.duration_s()].save(to);
     curve.tracks().len().save(to);
@@ -177,7 +226,7 @@ pub(super) fn save_curves(curve: &CurveClip, to: &mut Vec<u8>) {
     Save::save_list(curve.weight_tracks(), to);
 }
 
-pub(super) fn load_curves(character: &Character, from: &mut Reader<'_>) -> Result<CurveClip> {
+fn load_curves(character: &Character, from: &mut Reader<'_>) -> Result<CurveClip> {
     let name: Box<str> = Save::load(from)?;
     let [start_s, end_s] = Save::load(from)?;
     let tracks = Save::load(from)?;
@@ -187,19 +236,4 @@ pub(super) fn load_curves(character: &Character, from: &mut Reader<'_>) -> Resul
         return Ok(curve);
     }
     curve.with_range(start_s, end_s)
-}
-
-/// A checksum that misses a change of any bytes with a probability of 1 in 2⁶⁴.
-///
-/// It is FNV-1a over words of eight bytes, the last one padded with zeros. Each step rotates the
-/// value so that high bits affect low bits.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    let step = |hash, word| hash::add(hash, word).rotate_left(23);
-    let (words, rest) = bytes.as_chunks::<8>();
-    let hash = words.iter().fold(hash::EMPTY, |hash, word| {
-        step(hash, u64::from_le_bytes(*word))
-    });
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    step(hash, u64::from_le_bytes(last))
 }

@@ -4,6 +4,8 @@
 //! result is a character with all its invariants, or an error.
 
 mod check;
+mod container;
+mod disk;
 mod extras;
 mod file;
 mod parts;

@@ -1,8 +1,9 @@
 //! The same pose on the GPU: reads back the deformed mesh, and draws the picture.
 
 use super::deform::play;
-use super::picture::write_rgba;
-use super::{Failure, Moment};
+use super::picture;
+use crate::failure::Failure;
+use crate::moment::Moment;
 use std::path::Path;
 use throng::SkinningStage;
 use throng::character::Character;
@@ -11,18 +12,10 @@ use throng::glam::{Vec3, Vec4};
 use throng::mesh::Aabb;
 use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
-use throng::standalone::{
-    Begin, Context, ContextDesc, StandaloneError, Target, TargetDesc, read_buffer,
-};
+use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
 use throng::{
     Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, Spawn, View, ash::vk,
 };
-
-impl From<StandaloneError> for Failure {
-    fn from(error: StandaloneError) -> Self {
-        Self::Told(error.to_string())
-    }
-}
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 720,
@@ -33,7 +26,7 @@ const EXTENT: vk::Extent2D = vk::Extent2D {
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) model: &'a Character,
-    pub(super) moment: Moment,
+    pub(super) moment: Option<Moment>,
     pub(super) method: SkinningMethod,
 }
 
@@ -99,9 +92,7 @@ pub(super) fn picture(
         let target = Target::new(context, &desc)?;
         let pixels = shoot(context, crowd, &target, bounds);
         target.destroy(context);
-        let (width, height) = (EXTENT.width, EXTENT.height);
-        write_rgba(path, &pixels?, width, height)
-            .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
+        picture::write(path, &pixels?, (EXTENT.width, EXTENT.height))
     })
 }
 
@@ -171,7 +162,7 @@ fn with_crowd<T>(
     use_it: impl FnOnce(&mut Context, &mut Crowd, InstanceId) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut context = Context::new(&ContextDesc {
-        app_name: "pose",
+        app_name: "throng pose",
         ..ContextDesc::default()
     })?;
     let model = subject.model;

@@ -1,18 +1,7 @@
-//! Tests of the example `pose`: its listing, its output files, and its error messages.
+//! Tests of `throng pose`: its files, its pictures, and its errors.
 
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the example's own main is not called"
-)]
-#[path = "../../examples/pose/main.rs"]
-pub(crate) mod pose;
-
-use super::picture::Picture;
-use clap::Parser;
-use pose::{Args, Failure};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use crate::{ODD, fails, folder, odd_gltf, ok, text, write};
+use std::path::Path;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::glam::Vec3;
@@ -21,174 +10,99 @@ use throng::import::{ImportOptions, gltf_file};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
-/// The result or the text of the error, and the notes.
+/// The output or the words of the error, and the notes.
 fn run(args: &[&str]) -> (Result<String, String>, String) {
-    let args = Args::try_parse_from(["pose"].iter().chain(args)).unwrap();
-    let (mut out, mut notes) = (Vec::new(), Vec::new());
-    let result = pose::run(&args, &mut out, &mut notes);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        result.map(|()| text(out)).map_err(|e| e.to_string()),
-        text(notes),
-    )
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-#[test]
-fn lists_the_built_in_character_without_arguments() {
-    let (listing, notes) = run(&[]);
-    let listing = listing.unwrap();
-    for line in [
-        "\nSkins (1)\n",
-        "\nJoints (57)\n",
-        "\nClips (4)\n",
-        "\nPrimitives (1)\n",
-        "\nMaterials (1)\n",
-        "\nRepairs: none\n",
-    ] {
-        assert!(listing.contains(line), "{line:?} is not in:\n{listing}");
+    let ran = crate::run(&[&["pose"], args].concat());
+    let (notes, rest): (Vec<_>, Vec<_>) =
+        ran.err.lines().partition(|line| line.starts_with("note: "));
+    let notes = notes.iter().map(|line| format!("{line}\n")).collect();
+    match ran.status {
+        0 => (Ok(ran.out), notes),
+        _ => (Err(rest.join("\n")), notes),
     }
-    assert!(listing.lines().all(|line| line == line.trim_end()));
-    assert_eq!(notes, "");
-    assert_eq!(run(&["builtin", "--list"]).0.unwrap(), listing);
 }
 
-/// Names have no limit of their own. Rust's formatting stops at widths of 65,535.
-#[test]
-fn lists_names_of_any_length() {
-    let folder = folder("pose example, long names");
-    let file = folder.join("long.gltf");
-    let (long, rows) = ("n".repeat(70_000), 200);
-    let node = |row| match row {
-        3 => serde_json::json!({ "name": long }),
-        _ => serde_json::json!({ "name": row.to_string() }),
-    };
-    let json = serde_json::json!({
-        "asset": { "version": "2.0" },
-        "scene": 0,
-        "scenes": [{ "nodes": (0..rows).collect::<Vec<_>>() }],
-        "nodes": (0..rows).map(node).collect::<Vec<_>>(),
-    });
-    std::fs::write(&file, json.to_string()).unwrap();
-    let listing = run(&[file.to_str().unwrap()]).0.unwrap();
-    assert!(listing.contains(&format!("\"{long}\"")));
-    // The long name pads no other row.
-    assert!(listing.len() < 2 * long.len(), "{}", listing.len());
+/// What is said about a pose of the built-in character, and the notes.
+fn said(args: &[&str]) -> (Result<String, String>, String) {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("said.obj");
+    run(&[&["builtin", "--obj", &text(&out)], args].concat())
 }
 
-/// Points of a triangle, and one more: four vertices of which the last makes no triangle.
 #[test]
-fn repairs_are_listed_and_noted() {
-    let folder = folder("pose example, repairs");
-    let file = folder.join("odd.gltf");
-    let uri = format!("data:;base64,{}", "A".repeat(64));
-    let json = serde_json::json!({
-        "asset": { "version": "2.0" },
-        "nodes": [{ "mesh": 0 }],
-        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
-        "accessors": [{ "bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 4 }],
-        "bufferViews": [{ "buffer": 0, "byteLength": 48 }],
-        "buffers": [{ "uri": uri, "byteLength": 48 }],
-    });
-    std::fs::write(&file, json.to_string()).unwrap();
-    let file = file.to_str().unwrap();
-    let repair = "odd.gltf: mesh 0, primitives[0].indices: trailing indices that make no full \
-                  triangle dropped (1)\n";
-    let (obj, notes) = run(&[file, "--obj", "-"]);
+fn repairs_are_noted() {
+    let file = write(&folder("pose repairs"), "odd.gltf", odd_gltf());
+    let (obj, notes) = run(&[&file, "--obj", "-"]);
     assert!(obj.unwrap().contains("\nf 1"));
-    assert_eq!(notes, format!("note: {repair}"));
-    let (listing, notes) = run(&[file]);
-    assert!(listing.unwrap().contains(repair));
-    assert_eq!(notes, "", "they are in the list");
+    assert_eq!(notes, format!("note: {ODD}"));
 }
 
 #[test]
 fn clips_go_by_name_and_number() {
     for clip in ["Walk", "1"] {
-        let listing = run(&["--clip", clip, "--time", "0.25"]).0.unwrap();
-        assert!(
-            listing.contains("Pose: clip 1, \"Walk\", at 0.25 s;"),
-            "{listing}"
-        );
+        let line = said(&["--clip", clip, "--time", "0.25"]).0.unwrap();
+        assert!(line.contains("clip 1, \"Walk\", at 0.25 s;"), "{line}");
     }
-    let (result, _) = run(&["--clip", "Wlak"]);
-    let words = result.unwrap_err();
+    let words = said(&["--clip", "Wlak"]).0.unwrap_err();
     assert!(
         words.contains("\"Wlak\"") && words.contains("Idle, Walk, Run, Wave"),
         "{words}"
     );
-    let words = run(&["--clip", "4"]).0.unwrap_err();
+    let words = said(&["--clip", "4"]).0.unwrap_err();
     assert!(words.contains("0 to 3"), "{words}");
 }
 
 #[test]
-fn times_are_held_to_the_clip_with_a_note() {
-    let (result, notes) = run(&["--clip", "Walk", "--time", "-1.5"]);
+fn times_are_clamped_to_the_clip_with_a_note() {
+    let (result, notes) = said(&["--clip", "Walk", "--time", "-1.5"]);
     assert!(result.unwrap().contains("at 0 s;"));
     assert_eq!(
         notes,
-        "note: -1.5 s lies before the start of \"Walk\": taking 0 s\n"
+        "note: -1.5 s is before the start of \"Walk\": taking 0 s\n"
     );
-    let (result, notes) = run(&["--time", "1000"]);
+    let (result, notes) = said(&["--time", "1000"]);
     assert!(result.is_ok());
     assert!(
         notes.contains("clip 0, \"Idle\"") && notes.contains("after the end"),
         "{notes}"
     );
     for time in ["nan", "inf", "1e999"] {
-        assert!(run(&["--time", time]).0.unwrap_err().contains("finite"));
+        let out = ["pose", "builtin", "--obj", "-", "--time", time];
+        assert!(fails(2, &out).contains("finite"));
     }
 }
 
 #[test]
 fn says_what_it_cannot_read_or_write() {
-    let words = run(&["no such file.glb"]).0.unwrap_err();
+    let words = fails(1, &["pose", "no such file.glb", "--obj", "-"]);
     assert!(words.contains("no such file.glb"), "{words}");
-    let folder = folder("pose example, errors");
-    let missing = folder.join("none").join("out.obj");
-    let words = run(&["--obj", missing.to_str().unwrap()]).0.unwrap_err();
+    let folder = folder("pose errors");
+    let missing = text(&folder.join("none").join("out.obj"));
+    let words = fails(3, &["pose", "builtin", "--obj", &missing]);
     assert!(words.contains("there is no folder"), "{words}");
-    let words = run(&["--obj", folder.to_str().unwrap()]).0.unwrap_err();
+    let words = fails(3, &["pose", "builtin", "--glb", &text(&folder)]);
     assert!(words.contains("it is a folder"), "{words}");
-    let file = crate::reference::made::write(&folder);
-    let file = file.to_str().unwrap();
-    let before = std::fs::read(file).unwrap();
-    let words = run(&[file, "--obj", file]).0.unwrap_err();
+    let file = text(&crate::reference::made::write(&folder));
+    let before = std::fs::read(&file).unwrap();
+    let words = fails(3, &["pose", &file, "--obj", &file]);
     assert!(words.contains("it is the file that is read"), "{words}");
-    assert_eq!(std::fs::read(file).unwrap(), before);
-}
-
-/// An output that nobody reads any more.
-struct Closed;
-
-impl Write for Closed {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::BrokenPipe.into())
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    for picture in ["out.jpg", "x.png.gif", "x", "folder.png/x", ""] {
+        let words = fails(2, &["pose", "builtin", "--picture", picture]);
+        assert!(words.contains("must end in .png"), "{words}");
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    fails(2, &["pose", "builtin"]);
 }
 
 #[test]
-fn a_closed_output_is_no_panic() {
-    for args in [
-        &["pose"][..],
-        &["pose", "--obj", "-"],
-        &["pose", "--time", "99"],
-    ] {
-        let args = Args::try_parse_from(args).unwrap();
-        let failure = pose::run(&args, &mut Closed, &mut Closed).unwrap_err();
-        let closed =
-            matches!(&failure, Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe);
-        assert!(closed, "{failure:?}");
-    }
+fn clips_of_another_file_are_posed() {
+    let out = ["pose", "builtin", "--clips", "builtin", "--obj", "-"];
+    let pose = |clip: &str| ok(&[&out[..], &["--clip", clip, "--time", "0.5"]].concat());
+    let [own, other] = ["Wave", "Wave (2)"].map(|clip| numbers(&pose(clip)));
+    assert_eq!(own.len(), other.len());
+    let worst = own.iter().zip(&other).map(|(a, b)| (a - b).abs());
+    // Millimetres, and the normals of a few vertices.
+    let far = worst.filter(|off| *off > 0.02).count();
+    assert!(far < own.len() / 100, "{far} of {}", own.len());
 }
 
 #[derive(Default)]
@@ -286,7 +200,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
 
 #[test]
 fn the_mesh_reads_back_as_it_was_computed() {
-    let folder = folder("pose example");
+    let folder = folder("pose mesh");
     let file = crate::reference::made::write(&folder);
     let character = gltf_file(&file, &ImportOptions::default()).unwrap();
     let out = folder.join("out.obj");
@@ -296,15 +210,11 @@ fn the_mesh_reads_back_as_it_was_computed() {
     let text = std::fs::read_to_string(&out).unwrap();
     check(&read(&text), &character, Some((0, 1.25)));
 
-    let (text, notes) = run(&[file, "--obj", "-", "--list"]);
+    let (text, _) = run(&[file, "--obj", "-"]);
     check(&read(&text.unwrap()), &character, None);
-    assert!(
-        notes.contains("\nJoints ("),
-        "the list goes elsewhere: {notes}"
-    );
 
     let mannequin = throng::builtin::mannequin_with(&ImportOptions::default()).unwrap();
-    let (text, _) = run(&["--clip", "Run", "--time", "0.3", "--obj", "-"]);
+    let (text, _) = run(&["builtin", "--clip", "Run", "--time", "0.3", "--obj", "-"]);
     check(&read(&text.unwrap()), &mannequin, Some((2, 0.3)));
 }
 
@@ -323,7 +233,8 @@ fn the_mesh_is_the_same_from_the_gpu() {
     for method in ["linear", "dualquat", "quatoffset"] {
         let [cpu, gpu] = ["cpu", "gpu"].map(|on| {
             let args = [
-                "--clip", "Wave", "--time", "0.7", "--obj", "-", "--method", method, "--on", on,
+                "builtin", "--clip", "Wave", "--time", "0.7", "--obj", "-", "--method", method,
+                "--on", on,
             ];
             numbers(&run(&args).0.unwrap())
         });
@@ -337,13 +248,24 @@ fn the_mesh_is_the_same_from_the_gpu() {
     }
 }
 
+/// The texels of a PNG of 8-bit RGBA.
+fn picture(path: &Path) -> Vec<[u8; 4]> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut rgba).unwrap();
+    assert_eq!(frame.color_type, png::ColorType::Rgba);
+    rgba.as_chunks().0.to_vec()
+}
+
 #[test]
 fn the_picture_is_the_same_wherever_it_is_skinned() {
-    let folder = folder("pose_pictures");
+    let folder = folder("pose pictures");
     let [vertex, compute, cpu] = ["vertex", "compute", "cpu"].map(|skin| {
         let path = folder.join(format!("{skin}.png"));
         let path = path.to_str().unwrap();
         let args = [
+            "builtin",
             "--clip",
             "Run",
             "--time",
@@ -358,15 +280,15 @@ fn the_picture_is_the_same_wherever_it_is_skinned() {
             told.starts_with("wrote ") && told.contains("\"Run\", at 0.3 s"),
             "{told}"
         );
-        Picture::read(Path::new(path))
+        picture(Path::new(path))
     });
-    let different = |a: &Picture, b: &Picture| {
-        let pairs = a.texels.iter().zip(&b.texels);
+    let different = |a: &[[u8; 4]], b: &[[u8; 4]]| {
+        let pairs = a.iter().zip(b);
         let far = |(a, b): &(&[u8; 4], &[u8; 4])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 2);
         pairs.filter(far).count()
     };
-    let background = vertex.at(0, 0);
-    let drawn = vertex.texels.iter().filter(|texel| **texel != background);
+    let background = vertex[0];
+    let drawn = vertex.iter().filter(|texel| **texel != background);
     let drawn = drawn.count();
     assert!(drawn > 20_000, "{drawn}");
     // The last bits of a position decide a few samples along edges.

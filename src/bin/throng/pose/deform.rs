@@ -1,6 +1,8 @@
 //! Deforms the mesh on the CPU.
 
-use super::{Failure, Moment};
+use crate::failure::Failure;
+use crate::moment::Moment;
+use crate::words::title;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::ids::ClipId;
@@ -12,9 +14,43 @@ use throng::palette::{
 use throng::skeleton::Affine;
 use throng::skin::PosedVertices;
 
+/// A posed mesh: for each primitive its vertices, and which of its triangles the pose flips.
+pub(super) struct Mesh<'a> {
+    pub(super) model: &'a Character,
+    pub(super) posed: &'a [PosedVertices],
+    pub(super) flipped: &'a [Vec<bool>],
+}
+
+impl Mesh<'_> {
+    /// Fails if the pose is too large for 32-bit numbers.
+    pub(super) fn expect_finite(&self) -> Result<(), Failure> {
+        for (part, posed) in self.model.primitives().iter().zip(self.posed) {
+            let mut vectors = posed.positions.iter().chain(&posed.normals);
+            if !vectors.all(|vector| vector.is_finite()) {
+                return Err(Failure::File(format!(
+                    "{}: {}: the pose is too large for 32-bit numbers",
+                    self.model.name(),
+                    title(&part.name)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The triangles of a primitive, counter-clockwise from their front in this pose.
+    pub(super) fn triangles(&self, primitive: usize) -> impl Iterator<Item = [u32; 3]> {
+        let triangles = self.model.primitives()[primitive]
+            .indices
+            .as_chunks::<3>()
+            .0;
+        let all = triangles.iter().zip(&self.flipped[primitive]);
+        all.map(|([a, b, c], flipped)| if *flipped { [*a, *c, *b] } else { [*a, *b, *c] })
+    }
+}
+
 /// A play that holds a model at a moment: the clip does not advance.
-pub(super) fn play(moment: Moment) -> Play<'static> {
-    moment.map_or(Play::REST, |(clip, time_s)| Play {
+pub(super) fn play(moment: Option<Moment>) -> Play<'static> {
+    moment.map_or(Play::REST, |Moment { clip, time_s }| Play {
         offset_s: time_s,
         speed: 0.0,
         loop_mode: LoopMode::Once,
@@ -25,7 +61,7 @@ pub(super) fn play(moment: Moment) -> Play<'static> {
 /// The vertices of every primitive, in the file's world space.
 pub(super) fn on_cpu(
     model: &Character,
-    moment: Moment,
+    moment: Option<Moment>,
     method: SkinningMethod,
 ) -> Result<Vec<PosedVertices>, Failure> {
     match PaletteFormat::of(model, method)? {
@@ -36,13 +72,16 @@ pub(super) fn on_cpu(
     }
 }
 
-fn actor(model: &Character, moment: Moment) -> Result<(Animator, ActorId), Failure> {
+fn actor(model: &Character, moment: Option<Moment>) -> Result<(Animator, ActorId), Failure> {
     let mut animator = Animator::new(model, &AnimatorDesc::default())?;
     let actor = animator.add(play(moment))?;
     Ok((animator, actor))
 }
 
-fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVertices>, Failure> {
+fn by<E: PaletteEntry>(
+    model: &Character,
+    moment: Option<Moment>,
+) -> Result<Vec<PosedVertices>, Failure> {
     let (mut animator, actor) = actor(model, moment)?;
     let mut entries = vec![E::project(&Affine::IDENTITY); model.palette().len()];
     animator.palettes(&[actor], WriteOnly::over(&mut entries))?;
@@ -59,9 +98,9 @@ fn by<E: PaletteEntry>(model: &Character, moment: Moment) -> Result<Vec<PosedVer
 }
 
 /// For every primitive, the triangles that the pose flips, which reverses their winding.
-pub(super) fn turned(
+pub(super) fn flipped(
     model: &Character,
-    moment: Moment,
+    moment: Option<Moment>,
     method: SkinningMethod,
 ) -> Result<Vec<Vec<bool>>, Failure> {
     let parts = model.primitives();
@@ -73,6 +112,6 @@ pub(super) fn turned(
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
     let (mut animator, actor) = actor(model, moment)?;
     animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
-    let turned = |part| Ok(model.flipped_triangles(part, PaletteRef::from(&*palette))?);
-    parts.iter().map(turned).collect()
+    let flipped = |part| Ok(model.flipped_triangles(part, PaletteRef::from(&*palette))?);
+    parts.iter().map(flipped).collect()
 }

@@ -1,0 +1,186 @@
+//! `throng bake`: an imported character as a file that loads without importing.
+
+use crate::clips::{self, Matching};
+use crate::failure::{Failure, after_help};
+use crate::model::{load, note_repairs};
+use crate::words::{bytes, grouped, millimetres, note, plural, title};
+use crate::{output, progress};
+use clap::ValueEnum;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use throng::character::{Character, ClipImport};
+use throng::clip::{ClipOptions, ClipPacking};
+use throng::import::ImportOptions;
+
+/// Import a character, pack its clips, and save it.
+///
+/// The saved file (.throng) has everything that the character needs, with packed clips and decoded
+/// images, and the description beside the file (knight.toml beside knight.glb). It loads without
+/// decoding and packing. It depends on the version of throng: keep the original.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = after_help!("Examples:
+  throng bake knight.glb knight.throng
+  throng bake knight.glb knight.throng --clips walk.glb --clips dance.fbx
+  throng bake knight.glb server.throng --no-images --error 1.0")
+)]
+pub(crate) struct Args {
+    /// The file to import.
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write, usually with the extension .throng.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Another file whose clips are added, after those of IN. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    clips: Vec<PathBuf>,
+    /// How the joints of --clips are matched.
+    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
+    matching: Matching,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The options of import and packing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The largest error of a packed clip in millimetres, measured 3 cm from each joint. By
+    /// default 0.1 mm for a character of 1.8 m, and in proportion for others.
+    #[arg(long, value_name = "MM", value_parser = positive)]
+    error: Option<f32>,
+    /// The storage of keys.
+    #[arg(long, value_enum, default_value = "quantised", value_name = "HOW")]
+    packing: Packing,
+    /// Keep the file's own curves too, for retargeting.
+    #[arg(long)]
+    keep_curves: bool,
+    /// Leave images out. Materials have no textures then.
+    #[arg(long)]
+    no_images: bool,
+    /// Ignore the description beside the file.
+    #[arg(long)]
+    no_sidecar: bool,
+    /// Compute normals where the file has none.
+    #[arg(long)]
+    smooth_normals: bool,
+    /// The most joints that move a vertex. The strongest are kept.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    max_influences: Option<u32>,
+    /// The number of instances for which memory is to be saved, if primitives follow more than 256
+    /// joints.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    instances: u32,
+}
+
+/// The storage of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Packing {
+    /// Integers of as few bits as the error allows.
+    Quantised,
+    /// 32-bit numbers: larger, and the fastest to read.
+    None,
+}
+
+fn positive(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("is not a positive number".into()),
+    }
+}
+
+impl Options {
+    /// The options for the importer.
+    pub(crate) fn to_import(&self) -> ImportOptions {
+        ImportOptions {
+            images: !self.no_images,
+            sidecar: !self.no_sidecar,
+            smooth_normals: self.smooth_normals,
+            max_influences: self.max_influences,
+            narrow_for_instances: Some(self.instances),
+            clips: match self.keep_curves {
+                true => ClipImport::PackedWithCurves,
+                false => ClipImport::Packed,
+            },
+            packing: ClipOptions {
+                packing: match self.packing {
+                    Packing::Quantised => ClipPacking::Quantised,
+                    Packing::None => ClipPacking::None,
+                },
+                error_m: self.error.map(|error_mm| error_mm / 1000.0),
+            },
+            on_packed: progress::packing(),
+            ..ImportOptions::default()
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
+    sources.push(&args.input);
+    output::check(&args.output, &sources)?;
+    let model = load(&args.input, &args.options.to_import());
+    progress::clear();
+    let model = model?;
+    note_repairs(&model);
+    let mut character = model.character;
+    for path in &args.clips {
+        let added = clips::add(&character, path, args.matching)?;
+        note(&format!(
+            "{}: {} added",
+            path.display(),
+            plural(added.clips.len(), "clip")
+        ));
+        added.remarks.iter().for_each(|line| note(line));
+        character = added.character;
+    }
+    save(&character, &args.output, out)
+}
+
+/// Writes the character, and tells its size and error.
+pub(crate) fn save(character: &Character, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    character.save_file(path)?;
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    writeln!(out, "wrote {}: {}", path.display(), bytes(size))?;
+    writeln!(
+        out,
+        "  {}, {}, {}",
+        plural(character.skeleton().len(), "joint"),
+        plural(character.vertex_count(), "vertex"),
+        plural(character.triangle_count(), "triangle")
+    )?;
+    let clips = character.clips();
+    let worst = clips
+        .iter()
+        .max_by(|a, b| a.report().error_m.total_cmp(&b.report().error_m));
+    if let Some(worst) = worst {
+        let packed: usize = clips.iter().map(|clip| clip.report().bytes).sum();
+        let raw: f64 = clips.iter().map(|clip| clip.report().raw_bytes).sum();
+        let joint = worst.report().error_joint;
+        let joint = character.skeleton().joints().get(joint.index());
+        writeln!(
+            out,
+            "  {}: {}, {:.1} times smaller than 32-bit transforms at 30 Hz",
+            plural(clips.len(), "clip"),
+            bytes(packed as u64),
+            raw / packed.max(1) as f64
+        )?;
+        writeln!(
+            out,
+            "  largest error {}, of joint {} in clip {}",
+            millimetres(worst.report().error_m),
+            title(joint.map_or("", |joint| &joint.name)),
+            title(worst.name())
+        )?;
+    }
+    let images = character.images();
+    if !images.is_empty() {
+        let texels: usize = images.iter().map(|image| image.rgba.len()).sum();
+        writeln!(
+            out,
+            "  {}: {} bytes, not compressed",
+            plural(images.len(), "image"),
+            grouped(texels as u64)
+        )?;
+    }
+    Ok(())
+}

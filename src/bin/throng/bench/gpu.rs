@@ -1,0 +1,238 @@
+//! Frames of a crowd: animation into the mapped ring, upload and drawing.
+
+use super::cpu::{FRAME_S, play};
+use super::median;
+use crate::failure::Failure;
+use crate::table::table;
+use crate::words::{bytes, grouped};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Instant;
+use throng::ash::vk;
+use throng::character::Character;
+use throng::glam::camera::rh;
+use throng::glam::{Quat, Vec3};
+use throng::mesh::Aabb;
+use throng::skeleton::Affine;
+use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
+use throng::{
+    Capacity, CharacterDesc, CharacterLoad, Crowd, CrowdDesc, PassDesc, PassId, SkinningStage,
+    Spawn, Stats, View,
+};
+
+/// The times of one frame on the CPU, in milliseconds.
+#[derive(Default)]
+struct Times {
+    update: Vec<f64>,
+    animate: Vec<f64>,
+    prepare: Vec<f64>,
+    record: Vec<f64>,
+    submit: Vec<f64>,
+    /// By name of the stage, from timestamps.
+    gpu: BTreeMap<&'static str, Vec<f64>>,
+}
+
+pub(super) fn run(
+    size: (u32, u32),
+    (instances, frames): (u32, u32),
+    model: &Character,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut context = Context::new(&ContextDesc {
+        app_name: "throng bench",
+        ..ContextDesc::default()
+    })?;
+    writeln!(out, "\nDevice: {}", context.info)?;
+    let desc = TargetDesc {
+        extent: vk::Extent2D {
+            width: size.0,
+            height: size.1,
+        },
+        ..TargetDesc::default()
+    };
+    let target = Target::new(&mut context, &desc)?;
+    let measured = with_crowd(&mut context, &target, model, instances, frames);
+    target.destroy(&mut context);
+    let (times, stats) = measured?;
+    print(&times, &stats, size, out)
+}
+
+fn print(
+    times: &Times,
+    stats: &Stats,
+    (width, height): (u32, u32),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "Per frame: {}, {} uploaded, {} draw calls, {} triangles, {width} x {height} pixels",
+        grouped(u64::from(stats.instances)) + " instances",
+        bytes(stats.upload_bytes),
+        grouped(u64::from(stats.draws)),
+        grouped(stats.triangles)
+    )?;
+    let instances = Some(stats.instances as usize);
+    let row = |what, times: &Vec<f64>| median::row(what, median::of(times.clone()), instances);
+    let cpu = [
+        row("update: events, state machines, root motion", &times.update),
+        row("animate: palettes into mapped memory", &times.animate),
+        row("record_prepare: animate, uploads, records", &times.prepare),
+        row("record_draw", &times.record),
+        row("submit, GPU work and wait", &times.submit),
+    ];
+    write!(
+        out,
+        "{}",
+        table("Frame on the CPU (one thread), ms per frame", &cpu)
+    )?;
+    let gpu = times.gpu.iter().map(|(name, times)| row(name, times));
+    let gpu: Vec<_> = gpu.collect();
+    match gpu.is_empty() {
+        true => writeln!(out, "\nGPU times: the device has no timestamps")?,
+        false => write!(out, "{}", table("Stages on the GPU, ms per frame", &gpu))?,
+    }
+    Ok(())
+}
+
+/// Creates a crowd, measures its frames, and destroys it.
+fn with_crowd(
+    context: &mut Context,
+    target: &Target,
+    model: &Character,
+    instances: u32,
+    frames: u32,
+) -> Result<(Times, Stats), Failure> {
+    let load = CharacterLoad {
+        character: model,
+        desc: CharacterDesc::default(),
+        instances,
+        skin: SkinningStage::Vertex,
+    };
+    let desc = CrowdDesc {
+        frames_in_flight: 1,
+        capacity: Capacity::for_characters(&[load], 1)?,
+        profile: true,
+        ..CrowdDesc::default()
+    };
+    let (gpu, mut allocator) = context.parts();
+    // SAFETY: the handles belong to the context, which outlives the crowd.
+    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc)? };
+    let measured = spawn(context, &mut crowd, target, model, instances)
+        .and_then(|(pass, view)| measure(context, &mut crowd, target, (pass, &view), frames));
+    context.wait_idle()?;
+    // SAFETY: the device is idle.
+    unsafe { crowd.destroy(&mut context.allocator()) };
+    measured
+}
+
+/// Spawns the instances on a grid, and returns the pass and a view of all of them.
+fn spawn(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    model: &Character,
+    instances: u32,
+) -> Result<(PassId, View), Failure> {
+    let formats = target.formats();
+    let pass = PassDesc {
+        color_formats: &[formats.color],
+        depth_format: formats.depth.unwrap_or_default(),
+        samples: formats.samples,
+        ..PassDesc::default()
+    };
+    // SAFETY: the target was created with these formats.
+    let pass = unsafe { crowd.create_pass(&pass)? };
+    let character = crowd.add_character(&mut context.allocator(), model)?;
+    let bounds = model.rest_bounds();
+    let edge = match bounds.is_empty() {
+        true => 1.0,
+        false => bounds.size().x.max(bounds.size().z).max(1e-3) * 1.2,
+    };
+    let side = f64::from(instances).sqrt().ceil().max(1.0) as u32;
+    let mut all = Aabb::EMPTY;
+    for instance in 0..instances {
+        let place = |step: u32| (step as f32 - 0.5 * (side - 1) as f32) * edge;
+        let at = Vec3::new(place(instance % side), 0.0, place(instance / side));
+        all = all.with_point(at + bounds.min).with_point(at + bounds.max);
+        let spawn = Spawn {
+            play: play(model, instance as usize),
+            world_from_model: Affine::from_rotation_translation(Quat::IDENTITY, at),
+            ..Spawn::default()
+        };
+        crowd.spawn(character, &spawn)?;
+    }
+    Ok((pass, view(all, target.extent())))
+}
+
+/// A camera somewhat above, which sees everything.
+fn view(bounds: Aabb, extent: vk::Extent2D) -> View {
+    let bounded = !bounds.is_empty() && bounds.min.is_finite() && bounds.max.is_finite();
+    let (center, reach) = match bounded {
+        true => (bounds.center(), 0.5 * bounds.size().length().max(1e-3)),
+        false => (Vec3::ZERO, 1.0),
+    };
+    let aspect = extent.width as f32 / extent.height as f32;
+    let field = 0.6_f32;
+    let distance = reach / (field * 0.5).sin() / aspect.min(1.0);
+    let eye = center + Vec3::new(0.3, 0.5, 1.0).normalize() * distance;
+    let (near, far) = ((distance - reach) * 0.9, (distance + reach) * 1.1);
+    let clip = rh::proj::vulkan::perspective(field, aspect, near.max(1e-4), far);
+    View::new(
+        clip * rh::view::look_at_mat4(eye, center, Vec3::Y),
+        eye,
+        extent,
+    )
+}
+
+fn measure(
+    context: &mut Context,
+    crowd: &mut Crowd,
+    target: &Target,
+    (pass, view): (PassId, &View),
+    frames: u32,
+) -> Result<(Times, Stats), Failure> {
+    let mut times = Times::default();
+    let mut stats = Stats::default();
+    // The first frames upload the character, and fill caches.
+    let warm_up = 2;
+    for number in 0..warm_up + frames {
+        let now_s = f64::from(number) * FRAME_S;
+        // SAFETY: all work that was submitted has ended.
+        let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
+        let gpu: Vec<_> = frame.crowd().gpu_times().to_vec();
+        let mut record = 0.0;
+        let started = Instant::now();
+        context.submit_and_wait(|device, cmd| {
+            // SAFETY: the command buffer is recording, and is submitted and waited for at once.
+            unsafe {
+                let views = frame.record_prepare(cmd, std::slice::from_ref(view))?;
+                let begin = Begin {
+                    depth: 1.0,
+                    ..Begin::default()
+                };
+                target.begin(device, cmd, &begin);
+                let started = Instant::now();
+                for view in views.iter() {
+                    frame.record_draw(cmd, *view, pass)?;
+                }
+                record = median::ms(started);
+                target.end(device, cmd);
+            }
+            Ok::<(), Failure>(())
+        })??;
+        let whole = median::ms(started);
+        stats = frame.stats();
+        if number < warm_up {
+            continue;
+        }
+        times.update.push(stats.update_ms);
+        times.animate.push(stats.animate_ms);
+        times.prepare.push(stats.prepare_ms);
+        times.record.push(record);
+        times.submit.push(whole - stats.prepare_ms - record);
+        for scope in gpu {
+            times.gpu.entry(scope.name).or_default().push(scope.ms);
+        }
+    }
+    Ok((times, stats))
+}

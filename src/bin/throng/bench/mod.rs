@@ -1,0 +1,113 @@
+//! `throng bench`: what a character costs to load, animate, upload and draw.
+
+mod cpu;
+mod gpu;
+mod median;
+
+use crate::failure::{Failure, after_help};
+use crate::model::{load, note_repairs};
+use crate::table::table;
+use crate::words::{note, plural};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+use throng::character::Character;
+use throng::import::ImportOptions;
+
+/// Measure what a character costs: loading, animation, upload and drawing.
+///
+/// Every instance plays a clip of its own at a time of its own. Times are medians of milliseconds
+/// per frame. Absolute times depend on the machine and on what else runs on it: compare figures of
+/// one run.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = after_help!("Examples:
+  throng bench knight.glb                       1,000 instances
+  throng bench knight.glb --instances 10000 --frames 100
+  throng bench knight.glb --cpu-only            without Vulkan
+
+THRONG_DEVICE selects the device, by its index or a part of its name.")
+)]
+pub(crate) struct Args {
+    /// The file.
+    file: PathBuf,
+    /// The number of instances.
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    instances: u32,
+    /// The number of frames that are measured.
+    #[arg(long, value_name = "N", default_value_t = 30,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    frames: u32,
+    /// The size of the picture in pixels.
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    size: (u32, u32),
+    /// Measure loading and animation only, without Vulkan.
+    #[arg(long)]
+    cpu_only: bool,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| text.parse().ok().filter(|edge| (1..=16_384).contains(edge));
+    let sizes = text.split_once('x');
+    let sizes = sizes.and_then(|(width, height)| Some((number(width)?, number(height)?)));
+    sizes.ok_or_else(|| "expected a size such as 1280x720, at most 16384 each".into())
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    if cfg!(debug_assertions) {
+        note("this program was built for debugging: install it, or build it with --release");
+    }
+    let started = Instant::now();
+    let model = load(&args.file, &ImportOptions::default())?;
+    let import_ms = median::ms(started);
+    note_repairs(&model);
+    let model = &model.character;
+    writeln!(
+        out,
+        "{}: {}, {}, {}; {}",
+        args.file.display(),
+        plural(model.skeleton().len(), "joint"),
+        plural(model.vertex_count(), "vertex"),
+        plural(model.clips().len(), "clip"),
+        plural(args.instances as usize, "instance")
+    )?;
+    writeln!(out, "CPU: {}, {}", cpu::name(), cpu::threads())?;
+    write!(
+        out,
+        "{}",
+        table("Loading, once", &loading(args, model, import_ms)?)
+    )?;
+    let frames = args.frames as usize;
+    let animate = cpu::animate(model, args.instances as usize, frames)?;
+    write!(
+        out,
+        "{}",
+        table("Animation on the CPU, ms per frame", &animate)
+    )?;
+    if !args.cpu_only {
+        out.flush()?;
+        gpu::run(args.size, (args.instances, args.frames), model, out)?;
+    }
+    Ok(())
+}
+
+/// The time of the import, and of loading the same character when saved.
+fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Vec<String>>, Failure> {
+    let bytes = model.to_bytes();
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let started = Instant::now();
+        let _ = std::hint::black_box(Character::from_bytes(&bytes)?);
+        times.push(median::ms(started));
+    }
+    let row = |what: &str, ms: f64| vec![what.into(), format!("{ms:.3}"), "ms".into()];
+    let import = match crate::model::is_builtin(&args.file) {
+        true => "making it",
+        false => "import",
+    };
+    Ok(vec![
+        row(import, import_ms),
+        row("the saved character", median::of(times)),
+    ])
+}

@@ -1,0 +1,90 @@
+//! `throng check`: whether files are sound.
+
+use crate::failure::{Failure, after_help};
+use crate::model::load;
+use crate::words::plural;
+use std::io::Write;
+use std::path::PathBuf;
+use throng::import::{ImportOptions, Imported};
+
+/// Check files: one line for each, with what was repaired.
+///
+/// A file is faulty if it cannot be imported. A repair is a harmless fault that the importer
+/// corrects, or a part that it leaves out. All files are checked, also after a faulty one.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = after_help!("Examples:
+  throng check assets/*.glb                 all files of a folder
+  throng check --strict knight.glb          the file must need no repair
+  throng check --quiet *.glb || exit 1      only lines of faulty files, in a script")
+)]
+pub(crate) struct Args {
+    /// The files.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Count a repair as a fault.
+    #[arg(long)]
+    strict: bool,
+    /// Print faulty files only, and no summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let (mut faulty, mut repaired) = (0, 0);
+    for path in &args.files {
+        let name = path.display();
+        match load(path, &ImportOptions::default()) {
+            Err(failure) => {
+                faulty += 1;
+                writeln!(
+                    out,
+                    "{name}: FAULTY: {}",
+                    failure.words().unwrap_or_default()
+                )?;
+            }
+            Ok(model) => {
+                let repairs = model.repair_summary();
+                let is_fault = args.strict && !repairs.is_empty();
+                faulty += usize::from(is_fault);
+                repaired += usize::from(!repairs.is_empty());
+                if args.quiet && !is_fault {
+                    continue;
+                }
+                let word = match (is_fault, repairs.len()) {
+                    (true, count) => format!("FAULTY: {}", plural(count, "repair")),
+                    (false, 0) => "ok".into(),
+                    (false, count) => format!("ok, {}", plural(count, "repair")),
+                };
+                writeln!(out, "{name}: {word} ({})", contents(&model))?;
+                for line in repairs {
+                    writeln!(out, "    {line}")?;
+                }
+            }
+        }
+        // A file may take long, and the next one may be faulty.
+        out.flush()?;
+    }
+    if !args.quiet {
+        writeln!(
+            out,
+            "{}: {} sound, {repaired} with repairs, {faulty} faulty",
+            plural(args.files.len(), "file"),
+            args.files.len() - faulty
+        )?;
+    }
+    match faulty {
+        0 => Ok(()),
+        _ => Err(Failure::Faulty),
+    }
+}
+
+/// The contents of a file in a few words.
+fn contents(model: &Imported) -> String {
+    [
+        plural(model.skeleton().len(), "joint"),
+        plural(model.vertex_count(), "vertex"),
+        plural(model.clips().len(), "clip"),
+    ]
+    .join(", ")
+}

@@ -1,0 +1,267 @@
+//! Adds the clips of one file to the character of another.
+
+use crate::failure::Failure;
+use crate::model::{is_builtin, load};
+use crate::words::plural;
+use clap::ValueEnum;
+use std::collections::HashSet;
+use std::path::Path;
+use throng::Error;
+use throng::character::Character;
+use throng::clip::CurveClip;
+use throng::ids::JointId;
+use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::retarget::{JointMap, Retarget, RetargetOptions};
+use throng::skeleton::Skeleton;
+
+/// How the joints of two skeletons are matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Matching {
+    /// `copy` if the skeletons are alike, otherwise `names` or `humanoid`, whichever matches more
+    /// joints.
+    Auto,
+    /// By exact names, with the keys as they are. For skeletons with the same rest pose.
+    Copy,
+    /// By names, also if case, separators or prefixes differ. The motion is retargeted.
+    Names,
+    /// By parts of the body. The motion is retargeted.
+    Humanoid,
+}
+
+/// A character with added clips, and what happened to them.
+pub(crate) struct Added {
+    pub(crate) character: Character,
+    /// The joints were matched like this. Never [`Matching::Auto`].
+    pub(crate) matching: Matching,
+    pub(crate) clips: Vec<AddedClip>,
+    /// What did not match, one line each.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// A clip that was added.
+pub(crate) struct AddedClip {
+    pub(crate) name: String,
+    pub(crate) duration_s: f32,
+    pub(crate) tracks: usize,
+    /// The largest error between the keys, if the clip was retargeted, in metres.
+    pub(crate) error_m: Option<f64>,
+}
+
+/// Adds the clips of a file to a character.
+pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<Added, Failure> {
+    let fault = |error: Error| Failure::of_file(path, &error);
+    let is_character = is_builtin(path) || is_saved(path);
+    match matching {
+        Matching::Auto | Matching::Copy if !is_character => {
+            let options = ImportOptions::curves_only();
+            match import::add_clips_file(onto, path, &options) {
+                Ok(added) if matching == Matching::Copy || is_alike(&added) => {
+                    Ok(copied(onto, added))
+                }
+                Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
+                    // A file of clips alone has no skeleton to retarget from.
+                    match load(path, &options) {
+                        Ok(from) => retargeted(onto, &from, path, matching),
+                        Err(_) => add(onto, path, Matching::Copy),
+                    }
+                }
+                Ok(added) => Ok(copied(onto, added)),
+                Err(error) => Err(fault(error)),
+            }
+        }
+        Matching::Copy => Err(Failure::Usage(format!(
+            "{}: --match copy needs a file that is imported, not a character",
+            path.display()
+        ))),
+        _ => {
+            let from = load(path, &ImportOptions::curves_only())?;
+            retargeted(onto, &from, path, matching)
+        }
+    }
+}
+
+/// True for a saved character, whose clips can only be retargeted.
+fn is_saved(path: &Path) -> bool {
+    let start = std::fs::File::open(path).and_then(|mut file| {
+        let mut start = [0; 8];
+        std::io::Read::read_exact(&mut file, &mut start).map(|()| start)
+    });
+    start.is_ok_and(|start| &start == b"throng\r\n")
+}
+
+/// True if every joint that moves was found, with the same rest pose.
+fn is_alike(added: &Imported) -> bool {
+    let differs = |kind: &RepairKind| {
+        matches!(
+            kind,
+            RepairKind::RestDiffers { .. } | RepairKind::UnmatchedJoint
+        )
+    };
+    !added.repairs.iter().any(|repair| differs(&repair.kind))
+}
+
+fn copied(onto: &Character, added: Imported) -> Added {
+    let first = crate::model::clips(onto).len();
+    let curves = added.curves().iter().skip(onto.curves().len());
+    let mut clips: Vec<AddedClip> = curves.map(|clip| of_curve(clip, None)).collect();
+    if clips.is_empty() {
+        // The curves are not kept.
+        let packed = added.clips().iter().skip(first);
+        clips.extend(packed.map(|clip| AddedClip {
+            name: clip.name().into(),
+            duration_s: clip.duration_s() as f32,
+            tracks: 0,
+            error_m: None,
+        }));
+    }
+    Added {
+        matching: Matching::Copy,
+        clips,
+        remarks: added.repair_summary(),
+        character: added.character,
+    }
+}
+
+fn of_curve(clip: &CurveClip, error_m: Option<f64>) -> AddedClip {
+    AddedClip {
+        name: clip.name().into(),
+        duration_s: clip.duration_s(),
+        tracks: clip.tracks().len() + clip.weight_tracks().len(),
+        error_m,
+    }
+}
+
+fn retargeted(
+    onto: &Character,
+    from: &Character,
+    path: &Path,
+    matching: Matching,
+) -> Result<Added, Failure> {
+    if from.curves().is_empty() {
+        let words = match from.clips().is_empty() {
+            true => "has no clips",
+            false => "has packed clips only: bake it again with --keep-curves",
+        };
+        return Err(Failure::File(format!("{}: {words}", path.display())));
+    }
+    let (matching, map) =
+        map(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
+    let options = RetargetOptions::default();
+    let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options)?;
+    let mut taken: HashSet<String> = crate::model::clips(onto)
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let (mut clips, mut curves) = (Vec::new(), Vec::new());
+    let mut morphs = 0;
+    for clip in from.curves() {
+        let (made, report) = retarget.clip(clip)?;
+        let made = made.with_name(&free_name(clip.name(), &mut taken));
+        morphs += report.weight_tracks;
+        clips.push(of_curve(&made, Some(report.max_error_m)));
+        curves.push(made);
+    }
+    let mut remarks = vec![format!(
+        "{} of {} follow {} of {}",
+        map.links().len(),
+        plural(onto.skeleton().len(), "joint"),
+        from.skeleton().len() - map.unmatched_source().count(),
+        from.skeleton().len()
+    )];
+    for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
+        let roles = map
+            .unmatched_roles()
+            .iter()
+            .filter(|(_, of)| *of == in_source);
+        let roles: Vec<String> = roles.map(|(role, _)| role.to_string()).collect();
+        if !roles.is_empty() {
+            remarks.push(format!("only {whose} has joints for {}", some(&roles)));
+        }
+    }
+    remarks.extend(unmatched("no joint follows", from, map.unmatched_source()));
+    remarks.extend(unmatched("nothing moves", onto, map.unmatched_target()));
+    if morphs > 0 {
+        let tracks = plural(morphs, "track");
+        remarks.push(format!("{tracks} of morph weights left out"));
+    }
+    let character = onto.clone().with_clips(curves)?;
+    Ok(Added {
+        character,
+        matching,
+        clips,
+        remarks,
+    })
+}
+
+/// The map for retargeting, and the matching that it is from.
+fn map(
+    from: &Character,
+    onto: &Skeleton,
+    matching: Matching,
+) -> throng::Result<(Matching, JointMap)> {
+    let names = || JointMap::by_names(from.skeleton(), onto).map(|map| (Matching::Names, map));
+    let humanoid = || JointMap::humanoid(from.skeleton(), onto);
+    let humanoid = || humanoid().map(|map| (Matching::Humanoid, map));
+    match matching {
+        Matching::Names => names(),
+        Matching::Humanoid => humanoid(),
+        Matching::Auto | Matching::Copy => match (names(), humanoid()) {
+            (Ok(names), Ok(humanoid)) => {
+                let more = names.1.links().len() >= humanoid.1.links().len();
+                Ok(if more { names } else { humanoid })
+            }
+            // A few names that are alike by chance are no match.
+            (Ok(names), Err(error)) => match matches_most(from, &names.1) {
+                true => Ok(names),
+                false => Err(error),
+            },
+            (Err(_), humanoid) => humanoid,
+        },
+    }
+}
+
+/// True if at least half of the joints that the clips move are matched.
+fn matches_most(from: &Character, map: &JointMap) -> bool {
+    let tracks = from.curves().iter().flat_map(CurveClip::tracks);
+    let moved: HashSet<JointId> = tracks.map(|track| track.joint).collect();
+    let unmatched: HashSet<JointId> = map.unmatched_source().collect();
+    2 * moved.intersection(&unmatched).count() <= moved.len()
+}
+
+/// The name, with the first free number after it if another clip has it.
+fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    // The list has no end, so there is a free name.
+    let free = names.find(|name| name.is_empty() || taken.insert(name.clone()));
+    free.unwrap_or_default()
+}
+
+/// The names of joints that did not match, some of them if there are many.
+fn unmatched(
+    what: &str,
+    character: &Character,
+    joints: impl Iterator<Item = JointId>,
+) -> Option<String> {
+    let all = character.skeleton().joints();
+    let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();
+    match names.is_empty() {
+        true => None,
+        false => Some(format!(
+            "{what} {}: {}",
+            plural(names.len(), "joint"),
+            some(&names)
+        )),
+    }
+}
+
+/// The first names of a list, and the number of the others.
+fn some<T: AsRef<str>>(names: &[T]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names.iter().take(SHOWN).map(AsRef::as_ref);
+    let shown: Vec<&str> = shown.collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

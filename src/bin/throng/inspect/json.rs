@@ -1,0 +1,174 @@
+//! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
+
+use super::{gpu_memory, moved_vertices, streams};
+use serde_json::{Value, json};
+use throng::character::Character;
+use throng::clip::{Clip, ClipPacking};
+use throng::ids::{ClipId, MaskId, SocketId};
+use throng::import::Imported;
+use throng::mesh::{AlphaMode, Image, Material, MorphWeight, Primitive};
+use throng::skeleton::Joint;
+
+/// Incremented if a key is removed or changes its meaning.
+const FORMAT: u32 = 1;
+
+pub(super) fn document(model: &Imported) -> Value {
+    let bounds = model.rest_bounds();
+    json!({
+        "format": FORMAT,
+        "name": model.name(),
+        "vertices": model.vertex_count(),
+        "triangles": model.triangle_count(),
+        "palette_entries": model.palette().len(),
+        "rest_bounds_m": { "min": bounds.min.to_array(), "max": bounds.max.to_array() },
+        "joints": list(model.skeleton().joints(), |_, joint| self::joint(joint)),
+        "skins": model.skins().map(|(name, joints)| {
+            json!({ "name": name, "joints": joints.iter().map(|joint| joint.0).collect::<Vec<_>>() })
+        }).collect::<Vec<_>>(),
+        "clips": list(model.clips(), |index, one| clip(model, index, one)),
+        "primitives": list(model.primitives(), |_, one| primitive(one)),
+        "materials": list(model.materials(), |_, one| material(one)),
+        "images": list(model.images(), |_, one| image(one)),
+        "morph_weights": list(model.morph_weights(), |index, one| morph(model, index, one)),
+        "masks": masks(model),
+        "sockets": sockets(model),
+        "blend_spaces": model.animations().blend_spaces().iter().map(|space| json!({
+            "name": space.name(),
+            "dimensions": space.dimensions(),
+            "clips": space.clips().iter().map(|clip| clip.0).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "events": model.animations().event_names().collect::<Vec<_>>(),
+        "state_machine_layers": model.animations().state_machine().map(|one| one.layer_count()),
+        "gpu_bytes": gpu_memory(model).map(|memory| json!({
+            "mesh": memory.mesh,
+            "images": memory.images,
+            "palette_per_instance": memory.palette_per_instance,
+            "deformed_vertices_per_instance": memory.deformed_per_instance,
+        })),
+        "repairs": model.repairs.iter().map(|repair| json!({
+            "file": repair.file,
+            "object": repair.object.to_string(),
+            "repair": repair.kind.to_string(),
+            "count": repair.count,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn list<T>(all: &[T], one: impl Fn(usize, &T) -> Value) -> Vec<Value> {
+    let all = all.iter().enumerate();
+    all.map(|(index, value)| one(index, value)).collect()
+}
+
+fn joint(joint: &Joint) -> Value {
+    json!({
+        "name": joint.name,
+        "parent": joint.parent.map(|parent| parent.0),
+        "translation": joint.rest.translation.to_array(),
+        "rotation": joint.rest.rotation.to_array(),
+        "scale": joint.rest.scale.to_array(),
+    })
+}
+
+fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
+    let (set, id, report) = (model.animations(), ClipId(index as u16), clip.report());
+    let events = set.events(id).iter();
+    let events = events.map(|(name, time_s)| json!({ "name": name, "time_s": time_s }));
+    json!({
+        "name": clip.name(),
+        "duration_s": clip.duration_s(),
+        "rate_hz": report.rate_hz,
+        "frames": report.frames,
+        "packing": match report.packing {
+            ClipPacking::None => "none",
+            _ => "quantised",
+        },
+        "bytes": report.bytes,
+        "memory_bytes": report.memory_bytes,
+        "ratio": report.ratio(),
+        "error_m": report.error_m,
+        "error_joint": report.error_joint.0,
+        "error_time_s": report.error_time_s,
+        "morph_weight_error": report.weight_error,
+        "kept_tracks": report.kept_tracks,
+        "tracks": model.curves().get(index).map(|curve| curve.tracks().len()),
+        "additive": clip.is_additive(),
+        "root_motion": set.root_motion(id).is_some(),
+        "gait": set.gait(id).map(|gait| json!({
+            "speed_m_s": gait.speed_m_s,
+            "heading_rad": gait.heading_rad,
+        })),
+        "events": events.collect::<Vec<_>>(),
+    })
+}
+
+fn primitive(part: &Primitive) -> Value {
+    let first = part.first_weight as usize;
+    json!({
+        "name": part.name,
+        "part": part.part,
+        "vertices": part.vertex_count(),
+        "triangles": part.indices.len() / 3,
+        "influences": part.influences.per_vertex,
+        "palette": [part.palette.start, part.palette.end],
+        "streams": streams(part),
+        "material": part.material,
+        "morph_weights": [first, first + part.targets.len()],
+    })
+}
+
+fn material(material: &Material) -> Value {
+    let (alpha, cutoff) = match material.alpha {
+        AlphaMode::Opaque => ("opaque", None),
+        AlphaMode::Mask { cutoff } => ("mask", Some(cutoff)),
+        AlphaMode::Blend => ("blend", None),
+    };
+    let names = [
+        "base_color",
+        "metallic_roughness",
+        "normal",
+        "occlusion",
+        "emissive",
+    ];
+    let textures = names.into_iter().zip(material.textures());
+    let textures = textures.filter_map(|(of, texture)| Some((of.into(), texture?.image.into())));
+    json!({
+        "name": material.name,
+        "base_color": material.base_color,
+        "metallic": material.metallic,
+        "roughness": material.roughness,
+        "emissive": material.emissive,
+        "alpha": alpha,
+        "alpha_cutoff": cutoff,
+        "double_sided": material.double_sided,
+        "unlit": material.unlit,
+        "textures": Value::Object(textures.collect()),
+    })
+}
+
+fn image(image: &Image) -> Value {
+    json!({ "name": image.name, "width": image.width, "height": image.height })
+}
+
+fn morph(model: &Character, index: usize, weight: &MorphWeight) -> Value {
+    json!({
+        "name": weight.name,
+        "owner": weight.owner,
+        "rest": weight.rest,
+        "vertices": moved_vertices(model, index),
+    })
+}
+
+fn masks(model: &Character) -> Vec<Value> {
+    let set = model.animations();
+    let mask = |(index, mask): (u16, &throng::skeleton::Mask)| {
+        let used = mask.weights().iter().filter(|weight| **weight > 0.0);
+        json!({ "name": set.mask_name(MaskId(index)), "joints": used.count() })
+    };
+    (0..).zip(set.masks()).map(mask).collect()
+}
+
+fn sockets(model: &Character) -> Vec<Value> {
+    let set = model.animations();
+    let socket = |(index, socket): (u16, &throng::skeleton::Socket)| json!({ "name": set.socket_name(SocketId(index)), "joint": socket.joint.0 });
+    (0..).zip(set.sockets()).map(socket).collect()
+}

@@ -1,0 +1,89 @@
+//! `throng inspect`: the contents of a file, as tables or as JSON.
+
+mod json;
+mod text;
+
+use crate::failure::{Failure, after_help};
+use crate::model::load;
+use std::io::Write;
+use std::path::PathBuf;
+use throng::character::Character;
+use throng::import::ImportOptions;
+use throng::mesh::Primitive;
+
+/// Show what is in a file.
+///
+/// Skins, the tree of joints, clips with their size and error when packed, primitives, materials,
+/// images, morph weights, masks, sockets, blend spaces, events, the state machine, memory on the
+/// GPU, and what the importer repaired.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = after_help!("Examples:
+  throng inspect knight.glb | less
+  throng inspect --json knight.glb | jq '.clips[] | [.name, .ratio, .error_m]'
+  throng inspect knight.throng              a file that `throng bake` wrote
+
+The keys of the JSON are in docs/command-line.md. New versions only add keys.")
+)]
+pub(crate) struct Args {
+    /// The file.
+    file: PathBuf,
+    /// Print JSON for programs instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let model = load(&args.file, &ImportOptions::with_curves())?;
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &json::document(&model))
+            .map_err(|error| Failure::Output(error.into()))?;
+        return Ok(writeln!(out)?);
+    }
+    Ok(out.write_all(text::listing(&model).as_bytes())?)
+}
+
+/// The number of vertices that each morph weight moves.
+fn moved_vertices(model: &Character, weight: usize) -> usize {
+    let moved = |part: &Primitive| {
+        let number = weight.checked_sub(part.first_weight as usize);
+        let target = number.and_then(|number| part.targets.get(number));
+        target.map_or(0, |target| target.vertices.len())
+    };
+    model.primitives().iter().map(moved).sum()
+}
+
+/// The names of the vertex streams of a primitive besides positions and influences.
+fn streams(part: &Primitive) -> Vec<&'static str> {
+    let all = [
+        ("normals", part.normals.is_empty()),
+        ("tangents", part.tangents.is_empty()),
+        ("uvs", part.uvs.is_empty()),
+        ("uvs1", part.uvs1.is_empty()),
+        ("colours", part.colors.is_empty()),
+    ];
+    let there = all.iter().filter(|(_, is_empty)| !is_empty);
+    there.map(|(name, _)| *name).collect()
+}
+
+/// Bytes on the GPU.
+struct GpuMemory {
+    mesh: u64,
+    images: u64,
+    palette_per_instance: u64,
+    deformed_per_instance: u64,
+}
+
+fn gpu_memory(model: &Character) -> Option<GpuMemory> {
+    use throng::gpu::SkinnedMesh;
+    use throng::palette::{PaletteFormat, SkinningMethod};
+    use throng::skin::SkinnedLayout;
+    let bytes = SkinnedMesh::bytes(model, SkinningMethod::Linear).ok()?;
+    let format = PaletteFormat::of(model, SkinningMethod::Linear).ok()?;
+    Some(GpuMemory {
+        mesh: bytes.mesh + bytes.rest_palette,
+        images: bytes.images,
+        palette_per_instance: model.palette().len() as u64 * format.entry_bytes() as u64,
+        deformed_per_instance: u64::from(SkinnedLayout::new(model).ok()?.words) * 4,
+    })
+}

@@ -1,0 +1,283 @@
+//! The contents of a file, as tables.
+
+use super::{gpu_memory, moved_vertices};
+use crate::table::{counted, section, table};
+use crate::words::{grouped, plural, title};
+use throng::character::Character;
+use throng::clip::Clip;
+use throng::ids::{ClipId, JointId};
+use throng::import::Imported;
+use throng::mesh::{AlphaMode, Image, Material, MorphWeight, Primitive};
+
+/// All tables.
+pub(super) fn listing(model: &Imported) -> String {
+    let size = model.rest_bounds().size();
+    let mut text = format!(
+        "{}: {}, {}, {} of palette, {:.4} x {:.4} x {:.4} m at rest\n",
+        model.name().escape_debug(),
+        plural(model.vertex_count(), "vertex"),
+        plural(model.triangle_count(), "triangle"),
+        plural(model.palette().len(), "entry"),
+        size.x,
+        size.y,
+        size.z
+    );
+    text += &section("Skins", &skins(model));
+    text += &section("Joints", &joints(model));
+    text += &section("Clips", &clips(model));
+    text += &section("Primitives", &primitives(model));
+    text += &section("Materials", &materials(model));
+    text += &section("Images", &images(model));
+    text += &section("Morph weights", &morph_weights(model));
+    let animations = animations(model);
+    if !animations.is_empty() {
+        text += &table("Animation set", &animations);
+    }
+    text += &table("Memory on the GPU", &memory(model));
+    let repairs = model.repair_summary().into_iter().enumerate();
+    let repairs = repairs.map(|(index, line)| vec![index.to_string(), line]);
+    text += &section("Repairs", &repairs.collect::<Vec<_>>());
+    text
+}
+
+fn skins(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, (name, joints)): (usize, (&str, &[JointId]))| {
+        let mut row = vec![index.to_string(), title(name)];
+        row.extend(counted(joints.len(), "joint"));
+        row
+    };
+    model.skins().enumerate().map(row).collect()
+}
+
+/// The hierarchy, by number and by indentation, in the skeleton's breadth-first order.
+fn joints(model: &Character) -> Vec<Vec<String>> {
+    let all = model.skeleton().joints();
+    let mut depths = vec![0; all.len()];
+    let mut rows = Vec::with_capacity(all.len());
+    for (index, joint) in all.iter().enumerate() {
+        let parent = match joint.parent {
+            None => "root".into(),
+            Some(parent) => {
+                depths[index] = depths[parent.index()] + 1;
+                format!("in {}", parent.0)
+            }
+        };
+        // For hierarchies of hundreds of levels, more indentation would not help.
+        let indent = "  ".repeat(depths[index].min(20));
+        rows.push(vec![
+            index.to_string(),
+            parent,
+            format!("{indent}{}", title(&joint.name)),
+        ]);
+    }
+    rows
+}
+
+/// The clips with what packing made of them.
+fn clips(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, clip): (usize, &Clip)| {
+        let report = clip.report();
+        let mut row = vec![index.to_string(), title(clip.name())];
+        row.extend([format!("{:.4}", clip.duration_s()), "s".into()]);
+        row.extend(counted(report.frames, "frame"));
+        row.push(match report.frames {
+            1 => "no motion of joints".into(),
+            _ => format!("at {:.4} Hz", report.rate_hz),
+        });
+        row.extend(counted(report.bytes, "byte"));
+        row.push(format!("ratio {:.1}", report.ratio()));
+        row.push(format!("error {:.4} mm", report.error_m * 1000.0));
+        row.push(remarks(model, index, clip));
+        row
+    };
+    model.clips().iter().enumerate().map(row).collect()
+}
+
+/// What is special about a clip.
+fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
+    let (set, id) = (model.animations(), ClipId(index as u16));
+    let mut all = Vec::new();
+    if let Some(curve) = model.curves().get(index) {
+        all.push(plural(curve.tracks().len(), "track"));
+        let weights = curve.weight_tracks().iter();
+        let weights: usize = weights.map(|track| track.count as usize).sum();
+        if weights > 0 {
+            all.push(plural(weights, "morph weight"));
+        }
+        if curve.start_s() > 0.0 {
+            all.push(format!("first key at {:.4} s", curve.start_s()));
+        }
+    }
+    if clip.report().kept_tracks > 0 {
+        all.push(format!("{} kept as curves", clip.report().kept_tracks));
+    }
+    if clip.is_additive() {
+        all.push("additive".into());
+    }
+    if set.root_motion(id).is_some() {
+        all.push("root motion".into());
+    }
+    all.extend(
+        set.gait(id)
+            .map(|gait| format!("gait of {:.2} m/s", gait.speed_m_s)),
+    );
+    let events = set.events(id);
+    all.extend(
+        events
+            .iter()
+            .map(|(name, time_s)| format!("event {} at {time_s:.3} s", title(name))),
+    );
+    all.join(", ")
+}
+
+fn primitives(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, part): (usize, &Primitive)| {
+        let material = &model.materials()[part.material as usize].name;
+        let mut row = vec![index.to_string(), title(&part.name)];
+        row.extend(counted(part.vertex_count(), "vertex"));
+        row.extend(counted(part.indices.len() / 3, "triangle"));
+        row.extend(counted(part.influences.per_vertex as usize, "influence"));
+        row.extend([
+            format!("palette {}..{}", part.palette.start, part.palette.end),
+            streams(part),
+            format!("material {}", title(material)),
+        ]);
+        if !part.targets.is_empty() {
+            let first = part.first_weight as usize;
+            let last = first + part.targets.len();
+            row.push(format!("morph weights {first}..{last}"));
+        }
+        row
+    };
+    model.primitives().iter().enumerate().map(row).collect()
+}
+
+/// The vertex data besides positions and influences.
+fn streams(part: &Primitive) -> String {
+    let mut names = super::streams(part);
+    if part.normals.is_empty() {
+        names.insert(0, "no normals");
+    }
+    names.join(", ")
+}
+
+/// The materials, without factors that say little at a glance.
+fn materials(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, material): (usize, &Material)| {
+        let alpha = match material.alpha {
+            AlphaMode::Opaque => "opaque".into(),
+            AlphaMode::Mask { cutoff } => format!("mask at {cutoff}"),
+            AlphaMode::Blend => "blend".into(),
+        };
+        let sides = if material.double_sided {
+            "double-sided"
+        } else {
+            "single-sided"
+        };
+        let shading = if material.unlit { "unlit" } else { "lit" };
+        vec![
+            index.to_string(),
+            title(&material.name),
+            alpha,
+            sides.into(),
+            shading.into(),
+            textures(material),
+        ]
+    };
+    model.materials().iter().enumerate().map(row).collect()
+}
+
+/// The purposes of the textures, with the numbers of their images.
+fn textures(material: &Material) -> String {
+    let uses = [
+        "base colour",
+        "metallic-roughness",
+        "normal",
+        "occlusion",
+        "emissive",
+    ];
+    let there = material.textures().into_iter().zip(uses);
+    let there = there.filter_map(|(texture, of)| Some(format!("{of}: image {}", texture?.image)));
+    let all: Vec<_> = there.collect();
+    if all.is_empty() {
+        "no textures".into()
+    } else {
+        all.join(", ")
+    }
+}
+
+/// The targets that each weight drives: one in every primitive of its owner's mesh.
+fn morph_weights(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, weight): (usize, &MorphWeight)| {
+        let mut row = vec![index.to_string(), title(&weight.name)];
+        row.push(format!("of {}", title(&weight.owner)));
+        row.extend(counted(moved_vertices(model, index), "vertex"));
+        row.push(format!("{:.4} at rest", weight.rest));
+        row
+    };
+    model.morph_weights().iter().enumerate().map(row).collect()
+}
+
+fn images(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, image): (usize, &Image)| {
+        let size = format!("{} x {}", image.width, image.height);
+        vec![index.to_string(), title(&image.name), size]
+    };
+    model.images().iter().enumerate().map(row).collect()
+}
+
+/// What the description of the animations adds to the clips.
+fn animations(model: &Character) -> Vec<Vec<String>> {
+    let set = model.animations();
+    let joints = model.skeleton().joints();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |kind: &str, name: &str, rest: String| {
+        rows.push(vec![kind.into(), title(name), rest]);
+    };
+    for (index, mask) in (0..).zip(set.masks()) {
+        let used = mask.weights().iter().filter(|weight| **weight > 0.0);
+        let name = set.mask_name(throng::ids::MaskId(index));
+        row("mask", name, plural(used.count(), "joint"));
+    }
+    for (index, socket) in (0..).zip(set.sockets()) {
+        let joint = joints.get(socket.joint.index());
+        let joint = title(joint.map_or("", |joint| &joint.name));
+        let name = set.socket_name(throng::ids::SocketId(index));
+        row("socket", name, format!("at {joint}"));
+    }
+    for space in set.blend_spaces() {
+        let points = plural(space.clips().len(), "point");
+        row(
+            "blend space",
+            space.name(),
+            format!("{points}, {}D", space.dimensions()),
+        );
+    }
+    for name in set.event_names() {
+        let of = (0..model.clips().len() as u16).map(|clip| set.events(ClipId(clip)));
+        let count = of
+            .flat_map(|events| events.iter())
+            .filter(|(one, _)| *one == name);
+        row("event", name, plural(count.count(), "time"));
+    }
+    if let Some(machine) = set.state_machine() {
+        row("state machine", "", plural(machine.layer_count(), "layer"));
+    }
+    rows
+}
+
+fn memory(model: &Character) -> Vec<Vec<String>> {
+    let Some(memory) = gpu_memory(model) else {
+        return vec![vec!["more than can be addressed".into()]];
+    };
+    let row = |what: &str, bytes: u64| vec![what.into(), grouped(bytes), "bytes".into()];
+    vec![
+        row("mesh", memory.mesh),
+        row("images with mip levels", memory.images),
+        row("palette of an instance", memory.palette_per_instance),
+        row(
+            "deformed vertices of an instance, if kept",
+            memory.deformed_per_instance,
+        ),
+    ]
+}

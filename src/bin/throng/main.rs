@@ -1,0 +1,102 @@
+//! The command line of throng: what a file contains, whether it is sound, and how fast it is.
+//!
+//! Each subcommand is a file or folder of its own.
+
+mod bake;
+mod bench;
+mod check;
+mod clips;
+mod completions;
+mod failure;
+mod inspect;
+mod man;
+mod model;
+mod moment;
+mod output;
+mod pose;
+mod progress;
+mod retarget;
+mod table;
+mod words;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use failure::{Failure, after_help};
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Inspects, checks, converts, poses and measures animated characters.
+///
+/// FILE is a glTF, EZMesh, WebGL or saved (.throng) file, or FBX if the program was built with the
+/// feature fbx. The contents of a file decide on its format. The word `builtin` stands for the
+/// built-in character.
+#[derive(Debug, Parser)]
+#[command(
+    name = "throng",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = after_help!("Examples:
+  throng inspect knight.glb                 what is in the file
+  throng check assets/*.glb                 whether all of them are sound
+  throng bake knight.glb knight.throng      a file that loads without importing
+  throng help bake                          everything about a subcommand")
+)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Inspect(inspect::Args),
+    Check(check::Args),
+    Bake(bake::Args),
+    Pose(pose::Args),
+    Retarget(retarget::Args),
+    Bench(bench::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
+    match command {
+        Command::Inspect(args) => inspect::run(args, out),
+        Command::Check(args) => check::run(args, out),
+        Command::Bake(args) => bake::run(args, out),
+        Command::Pose(args) => pose::run(args, out),
+        Command::Retarget(args) => retarget::run(args, out),
+        Command::Bench(args) => bench::run(args, out),
+        Command::Completions(args) => completions::run(args, Args::command(), out),
+        Command::Man(args) => man::run(args, Args::command(), out),
+    }?;
+    out.flush().map_err(Failure::Output)
+}
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match run(&args.command, &mut out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            // What was found before the failure. If it cannot be written, the failure counts.
+            let _ = out.flush();
+            if let Some(words) = failure.words() {
+                let _ = writeln!(io::stderr(), "error: {words}");
+            }
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+/// Prints the help, the version, or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => ExitCode::from(3),
+        _ => ExitCode::from(error.exit_code() as u8),
+    }
+}

@@ -1,0 +1,197 @@
+//! The materials of a posed mesh as glTF.
+
+use super::glb_data::Data;
+use super::picture;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use throng::character::Character;
+use throng::glam::{Affine2, Vec2};
+use throng::mesh::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+
+/// The materials that the written primitives use, with their images and samplers.
+pub(super) struct Materials<'a> {
+    model: &'a Character,
+    /// Indices of the character's materials.
+    used: Vec<usize>,
+    images: Vec<u32>,
+    samplers: Vec<Sampler>,
+    textures: Vec<(usize, usize)>,
+    extensions: BTreeSet<&'static str>,
+}
+
+impl<'a> Materials<'a> {
+    pub(super) fn new(model: &'a Character) -> Self {
+        Self {
+            model,
+            used: Vec::new(),
+            images: Vec::new(),
+            samplers: Vec::new(),
+            textures: Vec::new(),
+            extensions: BTreeSet::new(),
+        }
+    }
+
+    /// The number of a material in the written file.
+    pub(super) fn index_of(&mut self, material: usize) -> usize {
+        position(&mut self.used, material)
+    }
+
+    /// The top-level lists: materials, textures, images, samplers, extensions.
+    pub(super) fn write(mut self, data: &mut Data) -> Map<String, Value> {
+        let used = std::mem::take(&mut self.used);
+        let model = self.model;
+        let materials = used
+            .iter()
+            .filter_map(|index| model.materials().get(*index));
+        let materials: Vec<Value> = materials.map(|one| self.material(one)).collect();
+        let images = self
+            .images
+            .iter()
+            .filter_map(|index| model.images().get(*index as usize));
+        let images: Vec<Value> = images.map(|one| image(one, data)).collect();
+        let textures = self.textures.iter();
+        let textures: Vec<Value> = textures
+            .map(|(image, sampler)| json!({ "source": image, "sampler": sampler }))
+            .collect();
+        let samplers: Vec<Value> = self.samplers.iter().map(sampler).collect();
+        let extensions: Vec<Value> = self.extensions.iter().map(|name| (*name).into()).collect();
+        let lists = [
+            ("materials", materials),
+            ("textures", textures),
+            ("images", images),
+            ("samplers", samplers),
+            ("extensionsUsed", extensions),
+        ];
+        // Lists must not be empty.
+        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+        lists
+            .map(|(name, list)| (name.into(), list.into()))
+            .collect()
+    }
+
+    fn material(&mut self, material: &Material) -> Value {
+        let factor = |value: f32| value.clamp(0.0, 1.0);
+        let mut metallic_roughness = json!({
+            "baseColorFactor": material.base_color.map(factor),
+            "metallicFactor": factor(material.metallic),
+            "roughnessFactor": factor(material.roughness),
+        });
+        let mut written = json!({
+            "name": material.name,
+            "doubleSided": material.double_sided,
+        });
+        let strength = material.emissive.into_iter().fold(1.0, f32::max);
+        written["emissiveFactor"] = json!(material.emissive.map(|value| factor(value / strength)));
+        if strength > 1.0 {
+            let name = "KHR_materials_emissive_strength";
+            self.extensions.insert(name);
+            written["extensions"][name] = json!({ "emissiveStrength": strength });
+        }
+        if material.unlit {
+            self.extensions.insert("KHR_materials_unlit");
+            written["extensions"]["KHR_materials_unlit"] = json!({});
+        }
+        let (mode, cutoff) = match material.alpha {
+            AlphaMode::Opaque => ("OPAQUE", None),
+            AlphaMode::Mask { cutoff } => ("MASK", Some(cutoff)),
+            AlphaMode::Blend => ("BLEND", None),
+        };
+        written["alphaMode"] = mode.into();
+        if let Some(cutoff) = cutoff {
+            written["alphaCutoff"] = cutoff.max(0.0).into();
+        }
+        if let Some(texture) = &material.base_color_texture {
+            metallic_roughness["baseColorTexture"] = self.texture(texture);
+        }
+        if let Some(texture) = &material.metallic_roughness_texture {
+            metallic_roughness["metallicRoughnessTexture"] = self.texture(texture);
+        }
+        written["pbrMetallicRoughness"] = metallic_roughness;
+        if let Some(texture) = &material.normal_texture {
+            let mut texture = self.texture(texture);
+            texture["scale"] = material.normal_scale.into();
+            written["normalTexture"] = texture;
+        }
+        if let Some(texture) = &material.occlusion_texture {
+            let mut texture = self.texture(texture);
+            texture["strength"] = factor(material.occlusion_strength).into();
+            written["occlusionTexture"] = texture;
+        }
+        if let Some(texture) = &material.emissive_texture {
+            written["emissiveTexture"] = self.texture(texture);
+        }
+        written
+    }
+
+    fn texture(&mut self, texture: &TextureRef) -> Value {
+        let image = position(&mut self.images, texture.image);
+        let sampler = position(&mut self.samplers, texture.sampler);
+        let index = position(&mut self.textures, (image, sampler));
+        let mut written = json!({ "index": index, "texCoord": texture.uv_set });
+        if texture.transform != Affine2::IDENTITY {
+            let name = "KHR_texture_transform";
+            self.extensions.insert(name);
+            written["extensions"][name] = transform(&texture.transform);
+        }
+        written
+    }
+}
+
+/// The position of a value in a list, to which it is added if it is new.
+fn position<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    let found = list.iter().position(|one| *one == value);
+    found.unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
+/// Offset, rotation and scale. The rotation of glTF is clockwise.
+fn transform(transform: &Affine2) -> Value {
+    let [x, y] = [transform.matrix2.x_axis, transform.matrix2.y_axis];
+    let rotation = if x == Vec2::ZERO {
+        0.0
+    } else {
+        (-x.y).atan2(x.x)
+    };
+    let across = Vec2::new(rotation.sin(), rotation.cos());
+    json!({
+        "offset": transform.translation.to_array(),
+        "rotation": rotation,
+        "scale": [x.length(), y.dot(across)],
+    })
+}
+
+fn sampler(sampler: &Sampler) -> Value {
+    let wrap = |wrap: Wrap| match wrap {
+        Wrap::Repeat => 10497,
+        Wrap::Mirror => 33648,
+        Wrap::Clamp => 33071,
+    };
+    let magnify = match sampler.magnify {
+        Filter::Nearest => 9728,
+        Filter::Linear => 9729,
+    };
+    let minify = match (sampler.minify, sampler.mip) {
+        (Filter::Nearest, None) => 9728,
+        (Filter::Linear, None) => 9729,
+        (Filter::Nearest, Some(Filter::Nearest)) => 9984,
+        (Filter::Linear, Some(Filter::Nearest)) => 9985,
+        (Filter::Nearest, Some(Filter::Linear)) => 9986,
+        (Filter::Linear, Some(Filter::Linear)) => 9987,
+    };
+    json!({
+        "wrapS": wrap(sampler.wrap_u),
+        "wrapT": wrap(sampler.wrap_v),
+        "magFilter": magnify,
+        "minFilter": minify,
+    })
+}
+
+fn image(image: &Image, data: &mut Data) -> Value {
+    let mut png = Vec::new();
+    // Writing to memory cannot fail, and a character's images have the size that they state.
+    let _ = picture::encode(&mut png, &image.rgba, image.width, image.height);
+    let view = data.view(&png, None);
+    json!({ "name": image.name, "mimeType": "image/png", "bufferView": view })
+}

@@ -1,0 +1,100 @@
+//! Saved characters as files.
+
+use crate::character::asset::Character;
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+impl Character {
+    /// Saves the character to a file, conventionally with the extension `.throng`.
+    ///
+    /// The file is complete or does not change: the bytes go to a new file in the same folder,
+    /// which then takes the place of an existing one. [`import::file`](crate::import::file())
+    /// recognises such files like any other format.
+    ///
+    /// ```no_run
+    /// use throng::character::Character;
+    /// use throng::import;
+    ///
+    /// let knight = import::file("knight.glb", &Default::default())?;
+    /// knight.save_file("knight.throng")?;
+    /// let same = Character::load_file("knight.throng")?;
+    /// assert_eq!(same, knight.character);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Write`] with the path, also if it is a folder.
+    pub fn save_file(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        replace(path, &self.to_bytes()).map_err(|error| Error::Write {
+            path: path.to_string_lossy().into(),
+            kind: error.kind(),
+        })
+    }
+
+    /// Loads a file that [`Self::save_file`] wrote.
+    ///
+    /// # Errors
+    /// - [`Error::Io`] if the file cannot be read, also if it is a folder.
+    /// - [`Error::Saved`] with the file's name, as [`Self::from_bytes`].
+    pub fn load_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = read(path).map_err(|error| Error::Io {
+            path: path.to_string_lossy().into(),
+            kind: error.kind(),
+        })?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(&name.to_string_lossy()))
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // Checked before opening, because opening a pipe waits for its other end.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    fs::read(path)
+}
+
+/// Writes a new file beside `path` and renames it to `path`.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    // A link stays a link: the file that it leads to is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let (temporary, mut file) = create_beside(&path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    drop(file);
+    let renamed = written.and_then(|()| fs::rename(&temporary, &path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}
+
+/// Creates a file of a name that no other file in the folder of `path` has.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mut name = name.to_os_string();
+        name.push(format!(".{}-{number}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        match File::create_new(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Tests of what all subcommands have in common, and of the small ones.
+
+use crate::{command, fails, folder, ok, run, text};
+use std::process::Stdio;
+
+const SUBCOMMANDS: [&str; 8] = [
+    "inspect",
+    "check",
+    "bake",
+    "pose",
+    "retarget",
+    "bench",
+    "completions",
+    "man",
+];
+
+#[test]
+fn every_subcommand_has_help_with_examples() {
+    let help = ok(&["--help"]);
+    for subcommand in SUBCOMMANDS {
+        assert!(
+            help.contains(&format!("\n  {subcommand} ")),
+            "{subcommand}: {help}"
+        );
+        let help = ok(&[subcommand, "--help"]);
+        assert!(
+            help.contains(&format!("\n  throng {subcommand} ")),
+            "{help}"
+        );
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 100),
+            "{help}"
+        );
+        let exits = help.contains("Exit status:");
+        assert_eq!(
+            exits,
+            !["completions", "man"].contains(&subcommand),
+            "{subcommand}"
+        );
+    }
+    assert!(ok(&["--version"]).starts_with("throng "));
+    assert!(fails(2, &[]).contains("Usage: throng"));
+    fails(2, &["inspct", "x.glb"]);
+    fails(2, &["inspect"]);
+    fails(2, &["inspect", "--jsn", "x.glb"]);
+}
+
+/// A reader that stops early is no error.
+#[test]
+fn a_closed_output_is_no_panic() {
+    for args in [
+        &["inspect", "builtin"][..],
+        &["inspect", "--json", "builtin"],
+        &["check", "builtin"],
+        &["pose", "builtin", "--obj", "-"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ] {
+        let mut child = command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*err), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_output_is_an_error() {
+    for args in [&["inspect", "builtin"][..], &["check", "builtin"], &["man"]] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = command(args).stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        assert!(err.contains("standard output: No space left"), "{err}");
+    }
+}
+
+#[test]
+fn completions_and_pages_name_every_subcommand() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ok(&["completions", shell]);
+        assert!(
+            SUBCOMMANDS.iter().all(|one| script.contains(one)),
+            "{shell}"
+        );
+    }
+    assert!(ok(&["man"]).contains(".SH SUBCOMMANDS"));
+    let folder = folder("man");
+    ok(&["man", &text(&folder)]);
+    for subcommand in SUBCOMMANDS {
+        let page = folder.join(format!("throng-{subcommand}.1"));
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(&format!("throng\\-{subcommand}")), "{page}");
+    }
+    fails(3, &["man", &text(&folder.join("none"))]);
+}
+
+#[test]
+fn bench_measures_without_vulkan() {
+    let args = [
+        "bench",
+        "builtin",
+        "--instances",
+        "20",
+        "--frames",
+        "2",
+        "--cpu-only",
+    ];
+    let said = command(&args)
+        // Nothing looks for a driver.
+        .env("VK_DRIVER_FILES", "/nowhere")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    for words in [
+        "CPU: ",
+        "the saved character",
+        "on one thread",
+        "on all threads",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains("Device"), "{said}");
+    fails(2, &["bench", "builtin", "--instances", "0"]);
+    fails(2, &["bench", "builtin", "--size", "0x7"]);
+}
+
+/// Needs a device, like the GPU tests.
+#[test]
+fn bench_names_the_device_and_the_stages() {
+    let args = [
+        "bench",
+        "builtin",
+        "--instances",
+        "20",
+        "--frames",
+        "2",
+        "--size",
+        "64x64",
+    ];
+    let said = ok(&args);
+    for words in [
+        "\nDevice: ",
+        "20 instances",
+        "uploaded",
+        "record_prepare",
+        "record_draw",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let ran = command(&args)
+        .env("THRONG_DEVICE", "no such device")
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(4), "{ran:?}");
+}
+
+/// Whatever the files contain, there are words and no panic.
+#[test]
+fn foreign_files_are_no_panic() {
+    let folder = folder("foreign");
+    let contents: [&[u8]; 7] = [
+        b"",
+        b"{}",
+        b"<",
+        b"glTF\x02\0\0\0",
+        b"throng\r\n",
+        b"Kaydara FBX Binary  \0",
+        &[0xFF; 64],
+    ];
+    for (index, bytes) in contents.iter().enumerate() {
+        let file = crate::write(&folder, &format!("{index}.glb"), bytes);
+        let out = text(&folder.join("out"));
+        for args in [
+            &["inspect", &file][..],
+            &["check", &file],
+            &["bake", &file, &out],
+            &["pose", &file, "--obj", &out],
+            &["retarget", &file, "builtin", &out],
+            &["retarget", "builtin", &file, &out],
+            &["bench", &file, "--cpu-only"],
+        ] {
+            let ran = run(args);
+            assert_eq!(ran.status, 1, "{args:?}: {}{}", ran.out, ran.err);
+            let words = format!("{}{}", ran.out, ran.err);
+            assert!(
+                words.contains(&format!("{index}.glb: ")),
+                "{args:?}: {words}"
+            );
+        }
+        assert!(!std::path::Path::new(&out).exists());
+    }
+}

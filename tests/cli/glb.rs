@@ -1,0 +1,150 @@
+//! Tests of `throng pose --glb`: the file is imported again.
+
+use crate::{folder, ok, run, text};
+use std::path::Path;
+use throng::character::Character;
+use throng::import::{ImportOptions, Imported, gltf_file};
+use throng::mesh::Primitive;
+
+/// Poses a file, and imports the result.
+fn posed(file: &str, pose: &[&str], out: &Path) -> Imported {
+    ok(&[&["pose", file, "--glb", &text(out)], pose].concat());
+    let posed = gltf_file(out, &ImportOptions::default()).unwrap();
+    assert!(
+        posed.repairs.is_empty(),
+        "{file}: {:?}",
+        posed.repair_summary()
+    );
+    posed
+}
+
+/// The positions in the file of the OBJ, which has the same mesh.
+fn obj_positions(file: &str, pose: &[&str]) -> Vec<[f32; 3]> {
+    let text = ok(&[&["pose", file, "--obj", "-"], pose].concat());
+    let lines = text.lines().filter_map(|line| line.strip_prefix("v "));
+    let vector = |line: &str| {
+        let numbers: Vec<f32> = line
+            .split(' ')
+            .map(|number| number.parse().unwrap())
+            .collect();
+        numbers.try_into().unwrap()
+    };
+    lines.map(vector).collect()
+}
+
+fn with_triangles(character: &Character) -> Vec<&Primitive> {
+    let primitives = character.primitives().iter();
+    primitives.filter(|part| !part.indices.is_empty()).collect()
+}
+
+fn check(file: &str, pose: &[&str], out: &Path) {
+    let original = throng::import::file(file, &ImportOptions::default());
+    let original = original.unwrap_or_else(|_| throng::builtin::mannequin().unwrap());
+    let again = posed(file, pose, out);
+    let (before, after) = (with_triangles(&original), with_triangles(&again));
+    assert_eq!(before.len(), after.len(), "{file}");
+    let mut positions = obj_positions(file, pose).into_iter();
+    let mut expected = original.primitives().iter().map(|part| {
+        let list: Vec<[f32; 3]> = positions.by_ref().take(part.vertex_count()).collect();
+        (part, list)
+    });
+    for (was, is) in before.iter().zip(&after) {
+        let (_, expected) = expected
+            .find(|(part, _)| std::ptr::eq(*part, *was))
+            .unwrap();
+        let positions = is.positions.iter().map(|position| position.to_array());
+        // The OBJ has no negative zero.
+        assert!(positions.map(|p| p.map(|x| x + 0.0)).eq(expected), "{file}");
+        assert_eq!(was.indices.len(), is.indices.len());
+        assert_eq!(was.normals.len(), is.normals.len());
+        assert_eq!(was.tangents.len(), is.tangents.len());
+        assert_eq!(was.uvs, is.uvs);
+        assert_eq!(was.uvs1, is.uvs1);
+        assert_eq!(was.colors.len(), is.colors.len());
+        let material = |character: &Character, part: &Primitive| {
+            let material = character.materials()[part.material as usize].clone();
+            let textures = material.textures().map(|texture| {
+                let texture = texture?;
+                let image = &character.images()[texture.image as usize];
+                Some((
+                    image.width,
+                    image.rgba.clone(),
+                    texture.sampler,
+                    texture.uv_set,
+                ))
+            });
+            (material, textures)
+        };
+        let (mut was, images) = material(&original, was);
+        let (is, again) = material(&again, is);
+        assert_eq!(images, again, "{file}");
+        for (mine, other) in [
+            (was.base_color_texture.as_mut(), is.base_color_texture),
+            (
+                was.metallic_roughness_texture.as_mut(),
+                is.metallic_roughness_texture,
+            ),
+            (was.normal_texture.as_mut(), is.normal_texture),
+            (was.occlusion_texture.as_mut(), is.occlusion_texture),
+            (was.emissive_texture.as_mut(), is.emissive_texture),
+        ] {
+            if let (Some(mine), Some(other)) = (mine, other) {
+                assert!(mine.transform.abs_diff_eq(other.transform, 1e-5));
+                *mine = other;
+            }
+        }
+        was.tint_by_alpha = is.tint_by_alpha;
+        assert_eq!(was, is, "{file}");
+    }
+}
+
+#[test]
+fn the_file_has_the_posed_mesh() {
+    let folder = folder("glb");
+    let out = folder.join("out.glb");
+    let made = text(&crate::reference::made::write(&folder));
+    check(&made, &["--clip", "all", "--time", "1.25"], &out);
+    check("builtin", &["--clip", "Wave", "--time", "0.7"], &out);
+    check("builtin", &[], &out);
+    for file in crate::reference::assets::files() {
+        let file = text(&file);
+        let clips = gltf_file(&file, &ImportOptions::curves_only()).unwrap();
+        let pose: &[&str] = match clips.curves() {
+            [] => &[],
+            _ => &["--clip", "0", "--time", "0.4"],
+        };
+        check(&file, pose, &out);
+    }
+}
+
+#[test]
+fn the_container_is_well_formed() {
+    let folder = folder("glb container");
+    let out = folder.join("out.glb");
+    posed("builtin", &[], &out);
+    let bytes = std::fs::read(&out).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!(&bytes[..4], b"glTF");
+    assert_eq!((word(4), word(8)), (2, bytes.len()));
+    let json = word(12);
+    assert_eq!((json % 4, &bytes[16..20]), (0, &b"JSON"[..]));
+    let root: serde_json::Value = serde_json::from_slice(&bytes[20..20 + json]).unwrap();
+    assert_eq!(root["asset"]["version"], "2.0");
+    for (position, of) in [("min", 0.0), ("max", 0.0)] {
+        assert_ne!(root["accessors"][0][position][1].as_f64(), Some(of));
+    }
+    let bin = 20 + json;
+    assert_eq!(
+        (word(bin) % 4, &bytes[bin + 4..bin + 8]),
+        (0, &b"BIN\0"[..])
+    );
+    assert_eq!(bin + 8 + word(bin), bytes.len());
+    // Both formats at once, one of them to the standard output.
+    let ran = run(&["pose", "builtin", "--obj", "-", "--glb", &text(&out)]);
+    assert!(ran.out.contains("\nf 1"));
+    assert_eq!(std::fs::read(&out).unwrap(), bytes);
+    assert_eq!(
+        run(&["pose", "builtin", "--obj", "-", "--glb", "-"]).status,
+        2
+    );
+}

@@ -1,0 +1,136 @@
+//! Tests of `throng inspect`.
+
+use crate::{ODD, fails, folder, odd_gltf, ok, samples, text, write};
+use serde_json::Value;
+
+fn json(file: &str) -> Value {
+    serde_json::from_str(&ok(&["inspect", "--json", file])).unwrap()
+}
+
+#[test]
+fn lists_the_built_in_character() {
+    let listing = ok(&["inspect", "builtin"]);
+    for line in [
+        "\nSkins (1)\n",
+        "\nJoints (57)\n",
+        "\nClips (4)\n",
+        "\nPrimitives (1)\n",
+        "\nMaterials (1)\n",
+        "\nImages: none\n",
+        "\nMorph weights: none\n",
+        "\nMemory on the GPU\n",
+        "\nRepairs: none\n",
+    ] {
+        assert!(listing.contains(line), "{line:?} is not in:\n{listing}");
+    }
+    assert!(listing.lines().all(|line| line == line.trim_end()));
+}
+
+/// Names have no limit of their own. Rust's formatting stops at widths of 65,535.
+#[test]
+fn lists_names_of_any_length() {
+    let (long, rows) = ("n".repeat(70_000), 200);
+    let node = |row| match row {
+        3 => serde_json::json!({ "name": long }),
+        _ => serde_json::json!({ "name": row.to_string() }),
+    };
+    let json = serde_json::json!({
+        "asset": { "version": "2.0" },
+        "scene": 0,
+        "scenes": [{ "nodes": (0..rows).collect::<Vec<_>>() }],
+        "nodes": (0..rows).map(node).collect::<Vec<_>>(),
+    });
+    let file = write(&folder("long names"), "long.gltf", json.to_string());
+    let listing = ok(&["inspect", &file]);
+    assert!(listing.contains(&format!("\"{long}\"")));
+    // The long name pads no other row.
+    assert!(listing.len() < 2 * long.len(), "{}", listing.len());
+}
+
+#[test]
+fn repairs_are_listed() {
+    let file = write(&folder("inspect repairs"), "odd.gltf", odd_gltf());
+    assert!(ok(&["inspect", &file]).contains(ODD));
+    let repair = &json(&file)["repairs"][0];
+    assert_eq!(repair["file"], "odd.gltf");
+    assert_eq!(repair["object"], "mesh 0, primitives[0].indices");
+    assert_eq!(repair["count"], 1);
+}
+
+/// The keys that the documentation promises.
+#[test]
+fn json_has_the_documented_keys() {
+    let page = include_str!("../../docs/command-line.md");
+    let all = json("builtin");
+    for (list, of) in [
+        ("joints", &all["joints"][0]),
+        ("skins", &all["skins"][0]),
+        ("clips", &all["clips"][0]),
+        ("primitives", &all["primitives"][0]),
+        ("materials", &all["materials"][0]),
+        ("gpu_bytes", &all["gpu_bytes"]),
+        ("top", &all),
+    ] {
+        for key in of.as_object().unwrap().keys() {
+            assert!(page.contains(&format!("`{key}`")), "{list}: {key}");
+        }
+    }
+    assert_eq!(all["format"], 1);
+    assert_eq!(all["joints"].as_array().unwrap().len(), 57);
+    assert_eq!(all["clips"][1]["name"], "Walk");
+    assert!(all["clips"][1]["ratio"].as_f64().unwrap() > 2.0);
+    let error_m = all["clips"][1]["error_m"].as_f64().unwrap();
+    assert!(error_m > 0.0 && error_m < 2e-4, "{error_m}");
+}
+
+#[test]
+fn every_model_is_listed() {
+    for file in crate::reference::assets::files() {
+        let file = text(&file);
+        let all = json(&file);
+        let listing = ok(&["inspect", &file]);
+        for (list, title) in [
+            ("joints", "Joints"),
+            ("clips", "Clips"),
+            ("images", "Images"),
+        ] {
+            let count = all[list].as_array().unwrap().len();
+            let line = match count {
+                0 => format!("\n{title}: none\n"),
+                count => format!("\n{title} ({count})\n"),
+            };
+            assert!(listing.contains(&line), "{file}: {line}");
+        }
+    }
+}
+
+#[test]
+fn other_formats_are_recognised() {
+    let folder = folder("formats");
+    // Whatever the name says.
+    let file = write(&folder, "rig.glb", samples::ezm_text());
+    let all = json(&file);
+    assert_eq!(all["joints"].as_array().unwrap().len(), 3);
+    assert_eq!(all["clips"][0]["name"], "walk");
+    write(&folder, "rig.wglvert", samples::wgl_triangle());
+    let file = write(&folder, "rig.wglmodel", samples::WGL_MODEL);
+    assert!(!json(&file)["joints"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn says_what_it_cannot_read() {
+    let words = fails(1, &["inspect", "no such file.glb"]);
+    assert_eq!(
+        words,
+        "error: no such file.glb cannot be read: entity not found\n"
+    );
+    let folder = folder("inspect faults");
+    let words = fails(1, &["inspect", &text(&folder)]);
+    assert!(
+        words.ends_with("inspect faults cannot be read: is a directory\n"),
+        "{words}"
+    );
+    let file = write(&folder, "cut.glb", b"glTF");
+    let words = fails(1, &["inspect", &file]);
+    assert!(words.starts_with("error: cut.glb: "), "{words}");
+}

@@ -1,0 +1,79 @@
+//! Tests of `throng retarget`.
+
+use crate::{fails, folder, ok, text};
+use throng::character::Character;
+
+#[test]
+fn clips_of_the_same_skeleton_keep_their_keys() {
+    let folder = folder("retarget copy");
+    let file = text(&crate::reference::made::write(&folder));
+    let out = text(&folder.join("out.throng"));
+    let copy = folder.join("onto.throng");
+    ok(&["bake", &file, &text(&copy)]);
+    let said = ok(&["retarget", &file, &text(&copy), &out, "--match", "copy"]);
+    assert!(said.contains("matched by copy\n"), "{said}");
+    let [onto, made] = [text(&copy), out].map(|path| Character::load_file(path).unwrap());
+    assert_eq!(made.clips().len(), 2 * onto.clips().len());
+    for (clip, again) in onto.clips().iter().zip(&made.clips()[onto.clips().len()..]) {
+        assert_eq!(again.name(), format!("{} (2)", clip.name()));
+        assert_eq!(again.duration_s(), clip.duration_s());
+    }
+}
+
+#[test]
+fn humanoids_are_matched() {
+    let folder = folder("retarget humanoid");
+    let out = text(&folder.join("out.throng"));
+    let curves = text(&folder.join("curves.throng"));
+    ok(&["bake", "builtin", &curves, "--keep-curves"]);
+    let said = ok(&["retarget", &curves, "builtin", &out, "--match", "humanoid"]);
+    assert!(said.starts_with(&format!(
+        "4 clips of {curves} onto builtin, matched by humanoid\n"
+    )));
+    for words in [
+        "of 57 joints follow",
+        "\nClips (4)\n",
+        "\"Walk (2)\"",
+        "mm between keys",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let made = Character::load_file(&out).unwrap();
+    assert_eq!(made.clips().len(), 8);
+    assert!(made.clip("Wave (2)").is_ok());
+}
+
+#[test]
+fn what_cannot_be_retargeted_is_an_error() {
+    let folder = folder("retarget faults");
+    let file = text(&crate::reference::made::write(&folder));
+    let out = text(&folder.join("out.throng"));
+    let packed = text(&folder.join("packed.throng"));
+    ok(&["bake", "builtin", &packed]);
+    let words = fails(1, &["retarget", &packed, "builtin", &out]);
+    assert!(
+        words.contains("packed.throng: has packed clips only"),
+        "{words}"
+    );
+    let words = fails(1, &["retarget", &file, "builtin", &out]);
+    assert!(words.contains("in common"), "{words}");
+    let words = fails(
+        2,
+        &["retarget", "builtin", "builtin", &out, "--match", "copy"],
+    );
+    assert!(words.contains("--match copy"), "{words}");
+    assert!(!std::path::Path::new(&out).exists());
+}
+
+#[test]
+fn models_are_retargeted_onto_each_other() {
+    let files = crate::reference::assets::files();
+    let of = |name: &str| files.iter().find(|file| file.ends_with(name));
+    let (Some(knight), Some(man)) = (of("Knight.glb"), of("CesiumMan.glb")) else {
+        return;
+    };
+    let out = text(&folder("retarget models").join("out.throng"));
+    let said = ok(&["retarget", &text(man), &text(knight), &out]);
+    assert!(said.contains("matched by humanoid"), "{said}");
+    assert_eq!(Character::load_file(&out).unwrap().clips().len(), 77);
+}
