@@ -51,7 +51,7 @@ void main() {
     if (mode == NORMALS) {
         vec3 encoded = normal * 0.5 + 0.5;
         // The colours of a normal map, which are not sRGB.
-        out_color = vec4(pow(encoded, vec3(2.2)), 1.0);
+        out_color = vec4(pow(max(encoded, vec3(0.0)), vec3(2.2)), 1.0);
         return;
     }
     vec3 color = mode == WEIGHTS ? heat(in_weight) : influences(in_influences);

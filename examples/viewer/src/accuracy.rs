@@ -1,5 +1,6 @@
-//! How far what is drawn is from the reference: skinning by matrices, in plain code.
+//! The distance between drawn vertices and a reference: skinning by matrices, in plain code.
 
+use throng::SkinningStage;
 use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::glam::Vec3;
@@ -13,6 +14,7 @@ use throng::skin::PosedVertices;
 use throng::standalone::{Context, read_buffer};
 
 use super::Result;
+use super::playback::{Base, Layer};
 use super::scene::{Deformed, Scene};
 use super::settings::Settings;
 
@@ -26,6 +28,17 @@ pub(crate) struct Accuracy {
     pub(crate) device_mm: Option<f64>,
     /// Between the packed clip and the curves of the file. `None` if not just one clip plays.
     pub(crate) clip_mm: Option<f64>,
+}
+
+/// The state that the accuracy of a paused picture depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) method: SkinningMethod,
+    pub(crate) stage: SkinningStage,
+    pub(crate) base: Base,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) morphs: Vec<Option<f32>>,
+    pub(crate) time_s: f64,
 }
 
 /// Measures the pose of the last frame. The device is idle afterwards.
@@ -148,15 +161,23 @@ fn read(context: &mut Context, deformed: &Deformed) -> Result<Vec<Vec3>> {
     Ok(all)
 }
 
+/// The largest distance in millimetres: infinite if one is not a number, or the counts differ.
 fn furthest_mm(a: &[Vec3], b: &[Vec3]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
     let distances = a.iter().zip(b).map(|(a, b)| f64::from(a.distance(*b)));
-    distances.fold(0.0, f64::max) * 1e3
+    distances.fold(0.0, |most, distance| {
+        if distance.is_nan() {
+            f64::INFINITY
+        } else {
+            distance.max(most)
+        }
+    }) * 1e3
 }
 
-/// The packing in words.
-pub(crate) fn packing_text(options: &ClipOptions) -> String {
-    options.error_m.map_or_else(
-        || "0.1 mm per 1.8 m".to_owned(),
-        |error_m| format!("{:.3} mm", f64::from(error_m) * 1e3),
-    )
+/// The error bound of a packing in metres. The default follows the size of the character.
+pub(crate) fn bound_m(options: &ClipOptions, character: &Character) -> f32 {
+    let size_m = character.rest_bounds().size().max_element();
+    options.error_m.unwrap_or(1e-4 * size_m / 1.8)
 }

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(crate) joint: Option<String>,
 
-    /// What to draw over the picture, separated by commas.
+    /// Lines and names over the picture, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) overlay: Vec<OverlayArg>,
 

@@ -15,6 +15,9 @@ use super::record::Recording;
 use super::scene::FRAMES_IN_FLIGHT;
 use super::{Result, check_validation, say};
 
+/// The longest recording in seconds.
+const LONGEST_S: f64 = 120.0;
+
 /// Writes the picture and the moving picture of the command line.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let vk::Extent2D { width, height } = args.size.0;
@@ -114,8 +117,9 @@ impl Studio<'_> {
     /// # Errors
     /// Those of the device, and faults that a window would show as messages.
     pub(crate) fn shoot(&mut self) -> Result<Vec<u8>> {
-        // Panels know their sizes once they have been laid out.
-        for _ in 0..2 {
+        // Panels know their sizes once they have been laid out, and show figures of earlier frames.
+        let frames = if self.app.settings.panels { 6 } else { 2 };
+        for _ in 0..frames {
             self.draw()?;
         }
         if let Some(message) = self.app.messages.first() {
@@ -152,8 +156,8 @@ impl Studio<'_> {
         };
         let context = &mut *self.context;
         let output = self.app.update(context, input, 0.0)?;
+        let painted = self.app.paint(context, output)?;
         let frame = self.frames.begin(context)?;
-        let painted = self.app.paint(context, output, frame.frame_index as u32)?;
         // SAFETY: the frame was just begun and is submitted below, and the target has the format
         // that the app was created with.
         unsafe {
@@ -174,8 +178,12 @@ impl Studio<'_> {
         };
         let duration_s = playback.duration_s(&subject.character);
         let start_s = playback.clip_time_s(&subject.character);
-        // At least one frame, and no more than a minute.
-        let frames = (duration_s.min(60.0) * fps).round().max(1.0) as u32;
+        if duration_s > LONGEST_S {
+            let text =
+                format!("the clip takes {duration_s:.1} s, and a recording {LONGEST_S} s at most");
+            return Err(text.into());
+        }
+        let frames = (duration_s * fps).round().max(1.0) as u32;
         let mut recording = Recording::new(path, self.target.extent(), frames, fps)?;
         for frame in 0..frames {
             if let Some(playback) = &mut self.app.playback {

@@ -1,4 +1,4 @@
-//! The keys of the window, and what they do.
+//! The keys of the window, and their commands.
 
 use winit::keyboard::{Key, NamedKey};
 
@@ -46,10 +46,10 @@ pub(crate) fn command(key: &Key) -> Option<Command> {
         Key::Named(NamedKey::Tab) => return Some(Command::TogglePanels),
         Key::Named(NamedKey::F1) => return Some(Command::ToggleHelp),
         Key::Named(NamedKey::Escape) => return Some(Command::Close),
-        Key::Character(text) => text.as_str(),
+        Key::Character(text) => text.to_lowercase(),
         _ => return None,
     };
-    Some(match text {
+    Some(match text.as_str() {
         "," => Command::Step(-1),
         "." => Command::Step(1),
         "l" => Command::ToggleLoop,

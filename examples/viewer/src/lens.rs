@@ -69,7 +69,10 @@ impl Lens {
             .iter()
             .flat_map(|joint| joint.to_ne_bytes())
             .collect();
-        buffer.write(context, 0, &bytes)?;
+        if let Err(error) = buffer.write(context, 0, &bytes) {
+            buffer.destroy(context);
+            return Err(error.into());
+        }
         let mut lens = Self {
             set_layout: vk::DescriptorSetLayout::null(),
             pool: vk::DescriptorPool::null(),

@@ -13,12 +13,14 @@
 #![allow(clippy::duplicate_mod, reason = "tests share files with other tests")]
 
 pub(crate) mod accuracy;
+mod actions;
 pub(crate) mod app;
 pub(crate) mod args;
 pub(crate) mod camera;
 pub(crate) mod headless;
 pub(crate) mod keys;
 pub(crate) mod lens;
+mod measure;
 #[path = "../../common/moving_picture.rs"]
 mod moving_picture;
 pub(crate) mod overlay;
@@ -34,6 +36,7 @@ pub(crate) mod scene;
 pub(crate) mod settings;
 #[path = "../../common/shadow.rs"]
 mod shadow;
+mod show;
 pub(crate) mod subject;
 #[cfg(test)]
 #[path = "../tests/mod.rs"]

@@ -26,6 +26,8 @@ const AXES: [Color32; 3] = [
 ];
 /// Number of points of a trail.
 const TRAIL_POINTS: usize = 96;
+/// The most keys of a time line.
+const MOST_KEYS: usize = 2000;
 /// Points that are nearer to the eye than this, in clip space, are cut off.
 const NEAREST: f32 = 1e-4;
 
@@ -307,25 +309,36 @@ pub(crate) fn heaviest(character: &Character) -> Option<JointId> {
 
 /// The times of the keys of a clip, ascending: those of the file, else those of the packed clip.
 pub(crate) fn key_times(character: &Character, id: ClipId) -> Vec<f64> {
-    /// More would be a solid bar.
-    const MOST: usize = 2000;
-    let Some(curves) = character.curves().get(id.index()) else {
-        let clip = character.clips().get(id.index());
-        return clip.map_or_else(Vec::new, frames);
+    let times = match character.curves().get(id.index()) {
+        Some(curves) => {
+            let tracks = curves.tracks().iter().map(|track| track.values.times_s());
+            let weights = curves.weight_tracks().iter();
+            let weights = weights.map(|track| &track.keys.times_s[..]);
+            let times = tracks.chain(weights).flatten();
+            let mut times: Vec<f64> = times.map(|time_s| f64::from(*time_s)).collect();
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            times
+        }
+        None => {
+            let clip = character.clips().get(id.index());
+            clip.map_or_else(Vec::new, frames)
+        }
     };
-    let tracks = curves.tracks().iter();
-    let times = tracks.flat_map(|track| track.values.times_s());
-    let mut times: Vec<f64> = times
-        .map(|time_s| f64::from(*time_s - curves.start_s()))
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times.dedup();
-    times.truncate(MOST);
-    times
+    // More would be a solid bar, so only some of them are shown.
+    let step = times.len().div_ceil(MOST_KEYS).max(1);
+    times.into_iter().step_by(step).collect()
 }
 
+/// The times of the frames of a packed clip, which end with the clip.
 fn frames(clip: &Clip) -> Vec<f64> {
     let report = clip.report();
-    let frames = (0..report.frames.min(2000)).map(|frame| frame as f64 / report.rate_hz.max(1e-6));
-    frames.collect()
+    let last = report.frames.saturating_sub(1);
+    let rate_hz = report.rate_hz.max(1e-6);
+    let start_s = clip.duration_s() - last as f64 / rate_hz;
+    let step = report.frames.div_ceil(MOST_KEYS).max(1);
+    let frames = (0..report.frames).step_by(step);
+    frames
+        .map(|frame| start_s + frame as f64 / rate_hz)
+        .collect()
 }

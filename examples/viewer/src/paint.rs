@@ -19,8 +19,8 @@ pub(crate) struct Painter {
     sampler: vk::Sampler,
     /// The texture of the picture.
     pub(crate) picture: TextureId,
-    /// Textures to free when the frame after the next one begins.
-    freed: Vec<(u32, TextureId)>,
+    /// Textures that the last frame no longer used.
+    freed: Vec<TextureId>,
 }
 
 /// A frame's panels as triangles.
@@ -118,23 +118,21 @@ impl Painter {
 
     /// Applies the texture changes of a frame that is about to be drawn.
     ///
-    /// Textures that it no longer uses are freed when the same frame index begins again.
+    /// Textures that it no longer uses are freed with the changes of a later frame.
     pub(crate) fn update(
         &mut self,
         context: &mut Context,
         mut delta: egui::TexturesDelta,
-        frame_index: u32,
     ) -> Result<()> {
         let Some(renderer) = &mut self.renderer else {
             return Ok(());
         };
-        let done = |(index, _): &mut (u32, TextureId)| *index == frame_index;
-        for (_, id) in self.freed.extract_if(.., done) {
-            renderer.free_texture(id)?;
-        }
-        if !delta.set.is_empty() {
+        if !delta.set.is_empty() || !self.freed.is_empty() {
             // The renderer changes textures without waiting for the frames that sample them.
             context.wait_idle()?;
+        }
+        for id in self.freed.drain(..) {
+            renderer.free_texture(id)?;
         }
         let (queue, pool) = (context.queue, context.command_pool);
         for (id, changes) in delta.set.drain() {
@@ -142,8 +140,7 @@ impl Painter {
                 renderer.set_texture(queue, pool, id, &change)?;
             }
         }
-        let freed = delta.free.drain().map(|id| (frame_index, id));
-        self.freed.extend(freed);
+        self.freed.extend(delta.free.drain());
         Ok(())
     }
 

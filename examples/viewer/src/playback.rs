@@ -1,19 +1,21 @@
-//! What the instances play, and the clock.
+//! The clips that the instances play, and the clock.
 
 use throng::character::{BlendAt, Character};
 use throng::glam::Vec2;
-use throng::ids::{BlendSpaceId, ClipId, MaskId};
+use throng::ids::{BlendSpaceId, ClipId, MaskId, ParameterId};
 use throng::motion::LoopMode;
+use throng::state_machine::Value;
 use throng::{Crowd, InstanceId, Play, Result};
 
-/// The first layer above the base that panels may fill.
-pub(crate) const FIRST_LAYER: u8 = 1;
 /// The most layers above the base.
 pub(crate) const MAX_LAYERS: usize = 3;
+/// The limits of the speed.
+pub(crate) const SLOWEST: f64 = 1.0 / 64.0;
+pub(crate) const FASTEST: f64 = 16.0;
 /// The rate for stepping through a clip of one frame, in frames per second.
 const STEP_HZ: f64 = 30.0;
 
-/// What layer 0 plays.
+/// The motion of the lowest layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Base {
     RestPose,
@@ -33,7 +35,7 @@ pub(crate) struct Layer {
     start_s: f64,
 }
 
-/// What the instances play, and the clock that they share.
+/// The clips of all instances, and the clock that they share.
 #[derive(Clone, Debug)]
 pub(crate) struct Playback {
     /// The time of the clock in seconds.
@@ -52,6 +54,10 @@ pub(crate) struct Playback {
     pub(crate) layers: Vec<Layer>,
     /// Morph weights that override those of the clips.
     pub(crate) morphs: Vec<Option<f32>>,
+    /// Parameters of the state machine that the user has set.
+    parameters: Vec<(ParameterId, Value)>,
+    /// True if a clip that does not loop has come to its end.
+    ended: bool,
 }
 
 impl Playback {
@@ -69,6 +75,8 @@ impl Playback {
             start_s: 0.0,
             layers: Vec::new(),
             morphs: vec![None; character.morph_weights().len()],
+            parameters: Vec::new(),
+            ended: false,
         }
     }
 
@@ -121,6 +129,8 @@ impl Playback {
 
     /// Moves the clock on by real time. A clip that does not loop stops the clock at its end.
     pub(crate) fn advance(&mut self, passed_s: f64, character: &Character) {
+        self.speed = sane(self.speed, SLOWEST, FASTEST);
+        self.fade_s = sane(self.fade_s.into(), 0.0, 60.0) as f32;
         if !self.playing {
             return;
         }
@@ -129,12 +139,14 @@ impl Playback {
         if !self.looping && self.clip().is_some() && self.time_s - self.start_s >= duration_s {
             self.seek(duration_s);
             self.playing = false;
+            self.ended = true;
         }
     }
 
     /// Plays or pauses. At the end of a clip that does not loop, it plays from the start.
     pub(crate) fn play_or_pause(&mut self, character: &Character) {
         self.playing = !self.playing;
+        self.ended = false;
         let ended = self.time_s - self.start_s >= self.duration_s(character);
         if self.playing && !self.looping && self.clip().is_some() && ended {
             self.seek(0.0);
@@ -144,6 +156,7 @@ impl Playback {
     /// Pauses, and moves by frames of the clip. At either end, a looping clip goes around.
     pub(crate) fn step(&mut self, frames: i32, character: &Character) {
         self.playing = false;
+        self.ended = false;
         let clip = self
             .clip()
             .and_then(|clip| character.clips().get(clip.index()));
@@ -180,6 +193,15 @@ impl Playback {
             }
             return Ok(());
         }
+        if self.ended {
+            // The end of the last clip stopped the clock, not the user.
+            self.playing = true;
+            self.ended = false;
+        }
+        // Layers lie above those of a state machine, so their numbers change.
+        for index in 0..self.layers.len() {
+            self.stop_layer((&mut *crowd, ids), index, 0.0)?;
+        }
         let driven = self.base == Base::StateMachine && base != Base::StateMachine;
         self.base = base;
         self.start_s = self.time_s;
@@ -188,10 +210,74 @@ impl Playback {
                 crowd.undrive(*id, 0.0)?;
             }
         }
-        self.play_base((crowd, ids), fade_s)
+        self.play_base((&mut *crowd, ids), fade_s)?;
+        (0..self.layers.len()).try_for_each(|index| self.play_layer((&mut *crowd, ids), index, 0.0))
     }
 
-    /// Plays everything again, without a fade: after the instances or the loop mode changed.
+    /// Plays the base again after the loop mode, or whether instances are spread, has changed.
+    ///
+    /// A state machine has its own loop modes and goes on.
+    pub(crate) fn replay(&self, world: (&mut Crowd, &[InstanceId])) -> Result<()> {
+        if self.base == Base::StateMachine {
+            return Ok(());
+        }
+        self.play_base(world, 0.0)
+    }
+
+    /// Sets a parameter of the state machine.
+    pub(crate) fn set_parameter(
+        &mut self,
+        parameter: ParameterId,
+        value: Value,
+        (crowd, ids): (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        self.parameters.retain(|(other, _)| *other != parameter);
+        if !matches!(value, Value::Trigger(_)) {
+            self.parameters.push((parameter, value));
+        }
+        ids.iter()
+            .try_for_each(|id| set_parameter(crowd, *id, parameter, value))
+    }
+
+    /// Overrides the morph weights.
+    pub(crate) fn set_morphs(
+        &mut self,
+        morphs: Vec<Option<f32>>,
+        (crowd, ids): (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        self.morphs = morphs;
+        ids.iter()
+            .try_for_each(|id| crowd.set_morph_weights(*id, &self.morphs))
+    }
+
+    /// The same for another version of the character. What it does not have is left out.
+    pub(crate) fn fitted(mut self, character: &Character) -> Self {
+        let has = |clip: ClipId| clip.index() < character.clips().len();
+        let set = character.animations();
+        let fits = match self.base {
+            Base::RestPose => true,
+            Base::Clip(clip) => has(clip),
+            Base::BlendSpace(space, _) => space.index() < set.blend_spaces().len(),
+            Base::StateMachine => set.state_machine().is_some(),
+        };
+        if !fits {
+            self.base = Self::new(character).base;
+        }
+        let known = |mask: &MaskId| mask.index() < set.masks().len();
+        self.layers.retain(|layer| has(layer.clip));
+        for layer in &mut self.layers {
+            layer.mask = layer.mask.filter(known);
+        }
+        self.morphs.resize(character.morph_weights().len(), None);
+        let count = set
+            .state_machine()
+            .map_or(0, |machine| machine.parameters().len());
+        self.parameters
+            .retain(|(parameter, _)| parameter.index() < count);
+        self
+    }
+
+    /// Plays everything on new instances.
     pub(crate) fn apply(&self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
         self.play_base((crowd, ids), 0.0)?;
         for index in 0..self.layers.len() {
@@ -214,6 +300,9 @@ impl Playback {
                 }
                 Base::StateMachine => {
                     crowd.drive(*id)?;
+                    for (parameter, value) in &self.parameters {
+                        set_parameter(crowd, *id, *parameter, *value)?;
+                    }
                     continue;
                 }
                 Base::Clip(clip) => Play::new(clip),
@@ -296,11 +385,33 @@ impl Playback {
         let Some(layer) = self.layers.pop() else {
             return Ok(());
         };
-        let number = FIRST_LAYER + self.layers.len() as u8;
+        self.stop_layer((crowd, ids), self.layers.len(), layer.fade_s)
+    }
+
+    fn stop_layer(
+        &self,
+        (crowd, ids): (&mut Crowd, &[InstanceId]),
+        index: usize,
+        fade_s: f32,
+    ) -> Result<()> {
         for id in ids {
-            crowd.stop(*id, number, layer.fade_s)?;
+            let number = self.number(crowd, *id, index)?;
+            crowd.stop(*id, number, fade_s)?;
         }
         Ok(())
+    }
+
+    /// The number of a layer on an instance: above layer 0, or above those of the state machine.
+    fn number(&self, crowd: &Crowd, id: InstanceId, index: usize) -> Result<u8> {
+        let below = match self.base {
+            Base::StateMachine => {
+                let character = crowd.character(crowd.character_of(id)?)?;
+                let machine = character.animations().state_machine();
+                machine.map_or(1, throng::state_machine::StateMachine::layer_count)
+            }
+            _ => 1,
+        };
+        Ok(u8::try_from(below + index).unwrap_or(u8::MAX))
     }
 
     fn play_layer(
@@ -310,19 +421,41 @@ impl Playback {
         fade_s: f32,
     ) -> Result<()> {
         let layer = self.layers[index];
-        let play = Play {
-            mask: layer.mask.map(Into::into),
-            start_s: Some(layer.start_s),
-            ..Play::new(layer.clip)
-                .layer(FIRST_LAYER + index as u8)
-                .weight(layer.weight)
-                .fade_s(fade_s)
-        };
         for id in ids {
+            let play = Play {
+                mask: layer.mask.map(Into::into),
+                start_s: Some(layer.start_s),
+                ..Play::new(layer.clip)
+                    .layer(self.number(crowd, *id, index)?)
+                    .weight(layer.weight)
+                    .fade_s(fade_s)
+            };
             crowd.play(*id, play)?;
         }
         Ok(())
     }
+}
+
+fn set_parameter(
+    crowd: &mut Crowd,
+    id: InstanceId,
+    parameter: ParameterId,
+    value: Value,
+) -> Result<()> {
+    match value {
+        Value::Float(value) => crowd.set_float(id, parameter, value),
+        Value::Int(value) => crowd.set_int(id, parameter, value),
+        Value::Bool(value) => crowd.set_bool(id, parameter, value),
+        Value::Trigger(_) => crowd.set_trigger(id, parameter),
+    }
+}
+
+/// A number that the user has typed, within its limits.
+fn sane(value: f64, least: f64, most: f64) -> f64 {
+    if value.is_nan() {
+        return least.max(1.0).min(most);
+    }
+    value.clamp(least, most)
 }
 
 /// The position in the form of the blend space, with one number or two.

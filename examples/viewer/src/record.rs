@@ -22,8 +22,11 @@ pub(crate) enum Recording {
 /// A GIF, with a palette for each frame.
 pub(crate) struct Gif {
     encoder: gif::Encoder<BufWriter<File>>,
-    /// The delay of a frame in hundredths of a second.
-    delay: u16,
+    fps: f64,
+    /// The number of pictures so far.
+    count: u32,
+    /// The delays so far, in hundredths of a second.
+    delayed: u32,
     size: [u16; 2],
 }
 
@@ -46,7 +49,9 @@ impl Recording {
         encoder.set_repeat(gif::Repeat::Infinite)?;
         Ok(Self::Gif(Box::new(Gif {
             encoder,
-            delay: (100.0 / fps).round().max(1.0) as u16,
+            fps,
+            count: 0,
+            delayed: 0,
             size,
         })))
     }
@@ -57,8 +62,13 @@ impl Recording {
             Self::Apng(picture) => picture.add(rgba),
             Self::Gif(gif) => {
                 let [width, height] = gif.size;
+                // Delays are rounded so that their sum is right.
+                gif.count += 1;
+                let until = (f64::from(gif.count) * 100.0 / gif.fps).round() as u32;
+                let delay = until.saturating_sub(gif.delayed).max(1);
+                gif.delayed += delay;
                 let frame = gif::Frame {
-                    delay: gif.delay,
+                    delay: delay as u16,
                     ..gif::Frame::from_rgba_speed(width, height, &mut rgba, QUANTISER)
                 };
                 let frame = gif::Frame {

@@ -355,19 +355,18 @@ impl Scene {
         Ok(())
     }
 
-    /// Gives the picture another size or number of samples. Returns true if the image is another.
-    ///
-    /// The device is idle then.
+    /// Gives the picture another size or number of samples. If that makes another image, the device
+    /// is idle afterwards, also after an error.
     pub(crate) fn resize(
         &mut self,
         context: &mut Context,
         extent: vk::Extent2D,
         multisampled: bool,
         character: Option<&Character>,
-    ) -> Result<bool> {
-        let is_multisampled = self.target.formats().samples != vk::SampleCountFlags::TYPE_1;
+    ) -> Result<()> {
+        let is_multisampled = self.is_multisampled();
         if self.target.extent() == extent && is_multisampled == multisampled {
-            return Ok(false);
+            return Ok(());
         }
         context.wait_idle()?;
         let target = new_target(context, extent, multisampled)?;
@@ -376,7 +375,7 @@ impl Scene {
             self.renew_passes()?;
             self.renew_lens(context, character)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The size of the picture.
@@ -456,13 +455,30 @@ impl Scene {
         Ok(())
     }
 
-    unsafe fn record_empty(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+    /// Records an empty picture.
+    ///
+    /// # Safety
+    /// As [`Self::record`].
+    pub(crate) unsafe fn record_empty(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
         // SAFETY: the caller guarantees that `cmd` is recording, outside of rendering.
         unsafe {
             self.target.begin(device, cmd, &begin());
             self.target.end(device, cmd);
             sampled(device, cmd, self.target.color().0);
         }
+    }
+
+    /// Takes a recorded frame back.
+    ///
+    /// # Safety
+    /// Nothing that was recorded for it is ever submitted.
+    pub(crate) unsafe fn abandon(&mut self) {
+        // SAFETY: as the caller guarantees.
+        unsafe { self.crowd.abandon_frame() };
+    }
+
+    pub(crate) fn is_multisampled(&self) -> bool {
+        self.target.formats().samples != vk::SampleCountFlags::TYPE_1
     }
 
     /// Waits for the device, and destroys everything.

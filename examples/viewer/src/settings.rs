@@ -6,7 +6,7 @@ use throng::palette::SkinningMethod;
 
 use super::args::{Args, Look, OverlayArg};
 
-/// What to draw over the picture.
+/// The lines and names over the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Overlays {
     pub(crate) skeleton: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Overlays {
     pub(crate) sockets: bool,
 }
 
-/// How the character is shown.
+/// The settings of the picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) look: Look,

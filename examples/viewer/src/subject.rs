@@ -13,6 +13,8 @@ use throng::ids::JointId;
 use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::Aabb;
 
+/// The largest coordinate of a character that a camera can show.
+const LARGEST_M: f32 = 1e9;
 /// The name of the character that is made by code.
 pub(crate) const BUILTIN: &str = "builtin";
 
@@ -54,8 +56,15 @@ impl Subject {
         let imported = import(&request, &options).map_err(|error| error.to_string())?;
         let repairs = imported.repair_summary();
         let character = imported.character;
+        let bounds = visible_bounds(&character);
+        if !(bounds.min.abs().max(bounds.max.abs()).max_element() < LARGEST_M) {
+            let name = file_name(&request.path);
+            return Err(format!(
+                "{name}: larger than {LARGEST_M:.0e} m, which cannot be shown"
+            ));
+        }
         Ok(Self {
-            bounds: visible_bounds(&character),
+            bounds,
             file_bytes: std::fs::metadata(&request.path).map_or(0, |file| file.len()),
             import_s: started.elapsed().as_secs_f64(),
             request,

@@ -14,6 +14,7 @@ use winit::dpi::PhysicalSize;
 use winit::error::EventLoopError;
 use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::keyboard::ModifiersState;
 use winit::window::{Window, WindowAttributes, WindowId};
 
 use super::app::App;
@@ -101,7 +102,7 @@ impl Shell<'_> {
     }
 
     fn end(&mut self, event_loop: &ActiveEventLoop, why: Option<Box<dyn Error>>) {
-        self.failed = why;
+        self.failed = self.failed.take().or(why);
         event_loop.exit();
     }
 }
@@ -158,6 +159,7 @@ struct Stage {
     extent: vk::Extent2D,
     hidden: bool,
     title: String,
+    modifiers: ModifiersState,
     input: egui_winit::State,
     app: App,
     frames: Frames,
@@ -208,6 +210,7 @@ impl Stage {
             extent: size,
             hidden: false,
             title: String::new(),
+            modifiers: ModifiersState::empty(),
             input,
             app,
             frames,
@@ -223,9 +226,8 @@ impl Stage {
             WindowEvent::Resized(size) => self.extent = extent(*size),
             WindowEvent::Occluded(hidden) => self.hidden = *hidden,
             WindowEvent::DroppedFile(path) => self.app.open(path),
-            WindowEvent::KeyboardInput { event, .. }
-                if !self.app.egui.egui_wants_keyboard_input() =>
-            {
+            WindowEvent::ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
+            WindowEvent::KeyboardInput { event, .. } if self.takes_keys() => {
                 let command = keys::command(&event.logical_key);
                 let repeats = matches!(command, Some(keys::Command::Step(_)));
                 if let Some(command) = command {
@@ -246,6 +248,15 @@ impl Stage {
         let _ = self.input.on_window_event(&self.window, event);
     }
 
+    /// Returns true if keys are commands: not while text is edited, a list is open, or with Ctrl.
+    fn takes_keys(&self) -> bool {
+        let others = ModifiersState::CONTROL | ModifiersState::ALT | ModifiersState::SUPER;
+        let egui = &self.app.egui;
+        !egui.egui_wants_keyboard_input()
+            && !egui::Popup::is_any_open(egui)
+            && !self.modifiers.intersects(others)
+    }
+
     /// Returns true if there is nothing to draw to, or nobody to see it.
     fn is_asleep(&self) -> bool {
         let nothing = self.extent.width == 0 || self.extent.height == 0;
@@ -261,15 +272,27 @@ impl Stage {
         let mut output = self.app.update(context, input, passed_s.min(LONGEST_S))?;
         let platform = std::mem::take(&mut output.platform_output);
         self.input.handle_platform_output(&self.window, platform);
-        let frame = self.frames.begin(context)?;
-        let painted = self.app.paint(context, output, frame.frame_index as u32)?;
+        let painted = self.app.paint(context, output)?;
+        let mut frame = self.frames.begin(context)?;
+        // SAFETY: the frame was just begun. It is submitted, or abandoned.
+        if let Err(error) = unsafe { self.app.record(context, &frame) } {
+            self.app.tell(error.to_string());
+            // SAFETY: the commands are recorded again, so these are never submitted.
+            unsafe { self.app.abandon() };
+            frame = self.frames.begin(context)?;
+            // SAFETY: the frame was just begun, and is submitted.
+            unsafe { self.app.record_empty(context, &frame) };
+        }
         let image = match self.swapchain.acquire(context, &frame, self.extent)? {
             Acquire::Image(image) => image,
-            Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => return Ok(()),
+            Acquire::Minimised | Acquire::OutOfDate | Acquire::NotReady => {
+                // SAFETY: the next frame begins the commands again.
+                unsafe { self.app.abandon() };
+                return Ok(());
+            }
         };
         // SAFETY: the frame was begun, has acquired the image, and is submitted and presented.
         unsafe {
-            self.app.record(context, &frame)?;
             let device = context.device.clone();
             let (cmd, extent) = (frame.cmd, self.swapchain.extent());
             self.swapchain
@@ -279,7 +302,7 @@ impl Stage {
             self.frames.submit(context, frame, Some(&image))?;
             self.swapchain.present(context, image)?;
         }
-        self.app.adapt(&mut self.context, passed_s * 1e3)?;
+        self.app.adapt(&mut self.context, passed_s * 1e3);
         let title = self.app.title();
         if title != self.title {
             self.window.set_title(&title);

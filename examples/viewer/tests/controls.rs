@@ -72,6 +72,13 @@ fn steps_by_frames_around_the_loop_and_stops_at_the_end() {
         let playback = studio.app.playback.as_ref().expect("a clip");
         assert!(playback.playing, "it plays from the start again");
         assert_eq!(clip_time_s(studio), 0.0);
+        // A clip that is chosen after another has ended plays.
+        let playback = studio.app.playback.as_mut().expect("a clip");
+        let character = &studio.app.subject.as_ref().expect("a file").character;
+        playback.advance(10.0, character);
+        assert!(!playback.playing);
+        studio.app.command(Command::Clip(0)).expect("another clip");
+        assert!(studio.app.playback.as_ref().expect("a clip").playing);
     });
 }
 
@@ -121,13 +128,27 @@ fn instances_change_and_too_many_are_refused_without_harm() {
             studio.shoot().expect("a picture");
             assert_eq!(studio.app.scene.instances(), count as usize);
         }
-        // 10,000 characters that the CPU skins take more memory than any lavapipe offers, or the
-        // crowd can address.
-        studio.app.settings.instances = 10_000_000;
+        // More than fits into a storage buffer. What was shown stays.
+        studio.app.settings.instances = 5;
+        studio.app.settings.method = SkinningMethod::DualQuat;
+        studio.act(Action::Rebuild).expect("instances");
+        studio
+            .act(Action::Play(Base::Clip(ClipId(2))))
+            .expect("a clip");
+        studio.app.settings.instances = 10_000;
         studio.app.settings.stage = SkinningStage::Cpu;
         let error = studio.act(Action::Rebuild).unwrap_err().to_string();
-        assert!(!error.is_empty());
-        assert_eq!(studio.app.scene.instances(), 1);
+        assert!(
+            error.contains("deformed vertices") || error.contains("MiB"),
+            "{error}"
+        );
+        let settings = &studio.app.settings;
+        assert_eq!(settings.instances, 5);
+        assert_eq!(settings.stage, SkinningStage::Vertex);
+        assert_eq!(settings.method, SkinningMethod::DualQuat);
+        assert_eq!(studio.app.scene.instances(), 5);
+        let playback = studio.app.playback.as_ref().expect("a clip");
+        assert_eq!(playback.clip(), Some(ClipId(2)));
         studio.shoot().expect("a picture");
     });
 }
@@ -204,6 +225,112 @@ fn faults_are_messages_and_the_old_file_stays() {
             assert!(studio.app.subject.is_some());
             studio.shoot().expect("a picture");
         }
+    });
+}
+
+/// A file that the device refuses leaves everything as it was.
+#[test]
+fn a_refused_file_changes_nothing() {
+    with(&["--clip", "Run", "--time", "0.2"], |studio| {
+        studio.app.settings.method = SkinningMethod::DualQuat;
+        studio.app.settings.instances = 3;
+        studio.act(Action::Rebuild).expect("instances");
+        let before = studio.shoot().expect("a picture");
+        // Dual quaternions cannot represent it.
+        let mirrored = file("mirrored.throng");
+        std::fs::write(&mirrored, mirrored_character().to_bytes()).expect("a file");
+        studio.app.open(&mirrored);
+        let error = studio.load().unwrap_err().to_string();
+        assert!(error.contains("mirrored.throng"), "{error}");
+        assert_eq!(studio.shoot().expect("a picture"), before);
+    });
+}
+
+/// A block that is mirrored.
+fn mirrored_character() -> throng::character::Character {
+    let scaled = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let mut raw = throng::import::RawCharacter::rigid("mirrored", vec![scaled], Vec::new());
+    for node in &mut raw.nodes {
+        let mirror = throng::glam::Mat4::from_scale(throng::glam::Vec3::new(1.0, -2.0, 1.0));
+        node.transform = throng::import::RawTransform::Matrix(mirror);
+    }
+    let built = raw.build(&throng::import::ImportOptions::default());
+    built.expect("a character").character
+}
+
+/// A file that was exported again with less in it.
+#[test]
+fn a_changed_file_keeps_what_it_still_has() {
+    let path = file("changed.throng");
+    let full = throng::builtin::mannequin_with(&throng::import::ImportOptions::with_curves());
+    let full = full.expect("a character").character;
+    std::fs::write(&path, full.to_bytes()).expect("a file");
+    let text = path.to_string_lossy().into_owned();
+    let ran = with_studio(&args(&[&text, "--clip", "Wave"]), |studio| {
+        studio.act(Action::AddLayer(ClipId(3)))?;
+        let mut raw = throng::builtin::raw();
+        raw.animations.truncate(1);
+        let fewer = raw.build(&throng::import::ImportOptions::with_curves())?;
+        std::fs::write(&path, fewer.character.to_bytes())?;
+        studio.app.open(&path);
+        studio.load()?;
+        let playback = studio.app.playback.as_ref().expect("a clip");
+        assert_eq!(playback.clip(), Some(ClipId(0)));
+        assert!(playback.layers.is_empty());
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+#[test]
+fn layers_lie_above_the_state_machine() {
+    with(&["--time", "0.2"], |studio| {
+        studio.act(Action::AddLayer(ClipId(3))).expect("a layer");
+        studio
+            .act(Action::Play(Base::StateMachine))
+            .expect("a machine");
+        studio.shoot().expect("a picture");
+        studio
+            .act(Action::AddLayer(ClipId(2)))
+            .expect("another layer");
+        studio.app.settings.stage = SkinningStage::Compute;
+        studio.act(Action::Rebuild).expect("instances");
+        assert_eq!(studio.app.settings.stage, SkinningStage::Compute);
+        studio.shoot().expect("a picture");
+        studio
+            .act(Action::Play(Base::Clip(ClipId(1))))
+            .expect("a clip");
+        studio.act(Action::RemoveLayer).expect("one layer");
+        studio.shoot().expect("a picture");
+        assert_eq!(
+            studio.app.playback.as_ref().expect("a clip").layers.len(),
+            1
+        );
+    });
+}
+
+/// Values that a slider takes when they are typed.
+#[test]
+fn typed_values_that_are_no_numbers_do_no_harm() {
+    with(&["--time", "0.2"], |studio| {
+        for speed in [f64::NAN, f64::INFINITY, 1e300, -3.0, 0.0] {
+            let playback = studio.app.playback.as_mut().expect("a clip");
+            playback.speed = speed;
+            playback.playing = true;
+            studio.shoot().expect("a picture");
+            let speed = studio.app.playback.as_ref().expect("a clip").speed;
+            assert!((1.0 / 64.0..=16.0).contains(&speed), "{speed}");
+        }
+        let mut layer = {
+            studio.act(Action::AddLayer(ClipId(1))).expect("a layer");
+            studio.app.playback.as_ref().expect("a clip").layers[0]
+        };
+        layer.weight = f32::NAN;
+        assert!(studio.act(Action::SetLayer(0, layer)).is_err());
+        let kept = studio.app.playback.as_ref().expect("a clip").layers[0];
+        assert_eq!(kept.weight, 1.0);
+        studio.act(Action::Rebuild).expect("instances");
+        studio.shoot().expect("a picture");
     });
 }
 

@@ -17,6 +17,7 @@ mod pictures;
 use crate::args::Args;
 use clap::Parser as _;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use throng::character::AnimationDesc;
 use throng::import::ImportOptions;
 use throng::state_machine::StateMachineDesc;
@@ -37,7 +38,10 @@ fn file(name: &str) -> PathBuf {
 
 /// Adds to the built-in character's own description.
 const MORE: &str = r#"
-clip = [{ name = "Walk", events = [{ name = "left", time_s = 0.1 }, { name = "right", time_s = 0.6 }] }]
+[[clip]]
+name = "Walk"
+events = [{ name = "left", time_s = 0.1 }, { name = "right", time_s = 0.6 }]
+
 
 [[blend_space]]
 name = "gaits"
@@ -55,6 +59,11 @@ points = [
 /// The built-in character with masks, blend spaces and the state machine of the example `machine`,
 /// as a file.
 fn animated() -> PathBuf {
+    static WRITTEN: OnceLock<PathBuf> = OnceLock::new();
+    WRITTEN.get_or_init(write_animated).clone()
+}
+
+fn write_animated() -> PathBuf {
     let more = AnimationDesc::from_toml("more.toml", MORE).expect("a description");
     let hero = include_str!("../../machine/hero.toml");
     let machine = StateMachineDesc::from_toml("hero.toml", hero).expect("a state machine");

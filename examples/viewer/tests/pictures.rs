@@ -1,6 +1,6 @@
 //! A picture of every view, and moving pictures.
 
-use super::compare::check;
+use super::compare::{check, say};
 use super::picture::Picture;
 use super::{animated, args, file};
 use crate::args::Look;
@@ -27,40 +27,62 @@ fn every_view_and_overlay() {
             check(name, &picture(studio));
         }
         studio.app.settings.look = Look::Shaded;
-        let none = Overlays::default();
-        for (overlays, name) in [
-            (
-                Overlays {
-                    skeleton: true,
-                    axes: true,
-                    ..none
-                },
-                "skeleton",
-            ),
-            (
-                Overlays {
-                    names: true,
-                    bounds: true,
-                    ..none
-                },
-                "names",
-            ),
-            (
-                Overlays {
-                    trail: true,
-                    sockets: true,
-                    ..none
-                },
-                "trail",
-            ),
-        ] {
-            studio.app.settings.overlays = overlays;
+        type Change = fn(&mut Overlays);
+        let overlays: [(&str, Change); 6] = [
+            ("skeleton", |shown| shown.skeleton = true),
+            ("names", |shown| shown.names = true),
+            ("axes", |shown| shown.axes = true),
+            ("bounds", |shown| shown.bounds = true),
+            ("trail", |shown| shown.trail = true),
+            ("sockets", |shown| shown.sockets = true),
+        ];
+        for (name, change) in overlays {
+            let mut shown = Overlays::default();
+            change(&mut shown);
+            studio.app.settings.overlays = shown;
             check(name, &picture(studio));
         }
         Ok(())
     })
     .expect("pictures");
     assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// Every view and overlay of every real model is drawn, without a message of any kind.
+#[test]
+fn real_models() {
+    let Some(folder) = std::env::var_os("THRONG_ASSETS") else {
+        say("*** THRONG_ASSETS is not set: the viewer is NOT TESTED with real models. ***");
+        return;
+    };
+    let files = [
+        "BrainStem.glb",
+        "CesiumMan.glb",
+        "Fox.glb",
+        "Knight.glb",
+        "MorphStressTest.glb",
+        "RiggedFigure.glb",
+        "SimpleSkin.gltf",
+    ];
+    for file in files {
+        let path = std::path::Path::new(&folder).join(file);
+        let path = path.to_string_lossy();
+        let all = "skeleton,names,axes,bounds,trail,sockets";
+        let args = args(&[&path, "--time", "0.4", "--overlay", all]);
+        let (_, messages) = with_studio(&args, |studio| {
+            for look in Look::ALL {
+                studio.app.settings.look = look;
+                let rgba = studio.shoot()?;
+                let first = &rgba[..4];
+                assert!(rgba.chunks_exact(4).any(|texel| texel != first), "{file}");
+            }
+            let keys = &studio.app.key_times.1;
+            assert!(!keys.is_empty() && keys.is_sorted(), "{file}: {keys:?}");
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(messages.is_empty(), "{file}: {}", messages.report());
+    }
 }
 
 #[test]

@@ -69,8 +69,8 @@ fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Opti
     (new != layer).then_some(new)
 }
 
-pub(super) fn morphs(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
-    let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
+pub(super) fn morphs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
         return;
     };
     let weights = subject.character.morph_weights();
@@ -83,9 +83,10 @@ pub(super) fn morphs(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         // A fault here leaves the sliders at 0.
         let _ = app.scene.crowd().morph_weights(id, &mut present);
     }
-    let overrides = playback.morphs.iter_mut();
+    let mut overrides = playback.morphs.clone();
     let mut changed = false;
-    for (index, ((weight, present), own)) in weights.iter().zip(present).zip(overrides).enumerate()
+    for (index, ((weight, present), own)) in
+        weights.iter().zip(present).zip(&mut overrides).enumerate()
     {
         let name = match (&*weight.name, &*weight.owner) {
             ("", owner) => format!("{owner} {index}"),
@@ -106,10 +107,10 @@ pub(super) fn morphs(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         });
     }
     if ui.button("All by the clips").clicked() {
-        playback.morphs.fill(None);
+        overrides.fill(None);
         changed = true;
     }
     if changed {
-        actions.push(Action::Morphs);
+        actions.push(Action::Morphs(overrides));
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     ui.label(format!("method: {:.4} mm", measured.method_mm));
     match measured.device_mm {
         Some(error_mm) => ui.label(format!("stage: {error_mm:.4} mm")),
-        None => ui.weak("stage: the vertex shader's result cannot be read"),
+        None => ui.weak("stage: only what compute and CPU write can be read"),
     };
     if let Some(error_mm) = measured.clip_mm {
         ui.label(format!("packed clip: {error_mm:.4} mm"));

@@ -65,14 +65,16 @@ fn parameters(
         };
         let changed = match (kind, value) {
             (ParameterKind::Float { min, max, .. }, Value::Float(mut value)) => {
-                let low = min.unwrap_or(-10.0).min(value);
-                let high = max.unwrap_or(10.0).max(value);
+                let low = min.unwrap_or(max.unwrap_or(10.0) - 20.0).min(value);
+                let high = max.unwrap_or(low + 20.0).max(value);
                 let slider = Slider::new(&mut value, low..=high).text(name);
                 ui.add(slider).changed().then_some(Value::Float(value))
             }
             (ParameterKind::Int { min, max, .. }, Value::Int(mut value)) => {
-                let low = min.unwrap_or(-10).min(value);
-                let high = max.unwrap_or(10).max(value);
+                let low = min
+                    .unwrap_or(max.unwrap_or(10).saturating_sub(20))
+                    .min(value);
+                let high = max.unwrap_or(low.saturating_add(20)).max(value);
                 let slider = Slider::new(&mut value, low..=high).text(name);
                 ui.add(slider).changed().then_some(Value::Int(value))
             }

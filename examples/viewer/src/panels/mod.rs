@@ -44,7 +44,11 @@ fn top(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
             .show_ui(ui, |ui| {
                 for file in &app.files {
                     let name = super::subject::file_name(file);
-                    if ui.selectable_label(name == shown, &name).clicked() {
+                    let is_shown = app
+                        .subject
+                        .as_ref()
+                        .is_some_and(|subject| subject.request.path == *file);
+                    if ui.selectable_label(is_shown, &name).clicked() {
                         actions.push(Action::Open(file.clone()));
                     }
                 }
@@ -67,9 +71,25 @@ fn top(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
             if ui.button("Help (h)").clicked() {
                 app.settings.help = !app.settings.help;
             }
-            ui.weak("drop a file here to open it");
+            path(ui, actions);
         });
     });
+}
+
+/// A field for the path of a file, for window systems on which no file can be dropped.
+fn path(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let id = ui.id().with("path");
+    let mut text: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let field = egui::TextEdit::singleline(&mut text)
+        .hint_text("drop a file, or type a path")
+        .desired_width(190.0);
+    let entered =
+        ui.add(field).lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    if entered && !text.trim().is_empty() {
+        actions.push(Action::Open(text.trim().into()));
+        text.clear();
+    }
+    ui.data_mut(|data| data.insert_temp(id, text));
 }
 
 fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
@@ -99,7 +119,13 @@ fn right(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     section(ui, "Skinning", true, |ui| look::skinning(ui, app, actions));
     section(ui, "Times", true, |ui| plots::show(ui, app));
     section(ui, "Skeleton", false, |ui| skeleton::show(ui, app));
-    section(ui, "Repairs", false, |ui| repairs(ui, app));
+    let count = app
+        .subject
+        .as_ref()
+        .map_or(0, |subject| subject.repairs.len());
+    section(ui, &format!("Repairs ({count})"), false, |ui| {
+        repairs(ui, app)
+    });
 }
 
 fn section(ui: &mut Ui, title: &str, open: bool, show: impl FnOnce(&mut Ui)) {

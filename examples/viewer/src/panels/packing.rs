@@ -3,16 +3,16 @@
 use egui::{Grid, Slider, Ui};
 use throng::clip::ClipPacking;
 
-use super::super::accuracy::packing_text;
+use super::super::accuracy::bound_m;
 use super::super::app::{Action, App};
 
 pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let Some(subject) = &app.subject else { return };
     let mut options = subject.request.packing;
-    ui.label(format!("largest error: {}", packing_text(&options)));
-    let mut error_mm = options.error_m.map_or(0.1, |error_m| error_m * 1e3);
+    let mut error_mm = bound_m(&options, &subject.character) * 1e3;
+    ui.label("largest error");
     let mut quantised = options.packing == ClipPacking::Quantised;
-    let slider = Slider::new(&mut error_mm, 0.001..=20.0)
+    let slider = Slider::new(&mut error_mm, 0.001..=100.0)
         .logarithmic(true)
         .suffix(" mm");
     let moved = ui.add(slider);

@@ -4,6 +4,7 @@ use egui::{Align2, Color32, FontId, Sense, Stroke, Ui, vec2};
 
 use super::super::app::{Action, App};
 use super::super::keys::Command;
+use super::super::playback::{FASTEST, SLOWEST};
 
 const EVENT: Color32 = Color32::from_rgb(255, 196, 64);
 const CURSOR: Color32 = Color32::from_rgb(255, 70, 160);
@@ -34,9 +35,8 @@ fn buttons(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     if looping.on_hover_text("loop (l)").clicked() {
         actions.push(Action::Command(Command::ToggleLoop));
     }
-    let speed = egui::Slider::new(&mut playback.speed, 0.05..=4.0).logarithmic(true);
-    ui.add(speed.suffix(" x").clamping(egui::SliderClamping::Never))
-        .on_hover_text("speed (- and =)");
+    let speed = egui::Slider::new(&mut playback.speed, SLOWEST..=FASTEST).logarithmic(true);
+    ui.add(speed.suffix(" x")).on_hover_text("speed (- and =)");
     let character = &subject.character;
     let (time_s, duration_s) = (
         playback.clip_time_s(character),

@@ -1,0 +1,115 @@
+//! Applies what the user does in panels and with keys.
+
+use throng::character::Character;
+use throng::ids::ClipId;
+use throng::standalone::Context;
+use throng::{Crowd, InstanceId};
+
+use super::Result;
+use super::app::{Action, App};
+use super::camera::Camera;
+use super::keys::Command;
+use super::playback::{Base, Playback};
+
+impl App {
+    /// Applies an action.
+    ///
+    /// # Errors
+    /// Those of the crate.
+    pub(crate) fn apply(&mut self, context: &mut Context, action: Action) -> Result<()> {
+        match action {
+            Action::Open(path) => self.open(&path),
+            Action::Command(command) => self.command(command)?,
+            Action::ClearMessages => self.messages.clear(),
+            Action::Repack(packing) => {
+                let path = self.subject.as_ref().map(|subject| &subject.request.path);
+                if let Some(path) = path.cloned() {
+                    self.load(path, packing);
+                }
+            }
+            Action::Rebuild => self.rebuild(context)?,
+            other => self.control(other)?,
+        }
+        Ok(())
+    }
+
+    /// Applies an action that changes what plays. After a fault, everything plays as before.
+    fn control(&mut self, action: Action) -> throng::Result<()> {
+        self.change(|playback, world, _| match action {
+            Action::Play(base) => playback.set_base(base, world),
+            Action::AddLayer(clip) => playback.add_layer(clip, world),
+            Action::SetLayer(index, layer) => playback.set_layer((index, layer), world),
+            Action::RemoveLayer => playback.remove_layer(world),
+            Action::Replay => playback.replay(world),
+            Action::Morphs(morphs) => playback.set_morphs(morphs, world),
+            Action::Parameter(parameter, value) => playback.set_parameter(parameter, value, world),
+            _ => Ok(()),
+        })
+    }
+
+    /// Changes a copy of the playback, and keeps it if that worked.
+    fn change(
+        &mut self,
+        change: impl FnOnce(
+            &mut Playback,
+            (&mut Crowd, &[InstanceId]),
+            &Character,
+        ) -> throng::Result<()>,
+    ) -> throng::Result<()> {
+        let (Some(playback), Some(subject)) = (&mut self.playback, &self.subject) else {
+            return Ok(());
+        };
+        let mut changed = playback.clone();
+        let done = change(&mut changed, self.scene.world(), &subject.character);
+        match done {
+            Ok(()) => *playback = changed,
+            // What was changed already is undone; a fault here would be the same one.
+            Err(_) => _ = playback.apply(self.scene.world()),
+        }
+        done
+    }
+
+    /// Does what a key or a button says.
+    ///
+    /// # Errors
+    /// Those of playing a clip.
+    pub(crate) fn command(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::NextView => self.settings.look = self.settings.look.next(),
+            Command::ToggleSkeleton => {
+                self.settings.overlays.skeleton = !self.settings.overlays.skeleton;
+            }
+            Command::Frame => self.camera = Camera::new(self.scene.bounds),
+            Command::TogglePanels => self.settings.panels = !self.settings.panels,
+            Command::ToggleHelp => self.settings.help = !self.settings.help,
+            Command::Close => self.closed = true,
+            other => self.play_command(other)?,
+        }
+        Ok(())
+    }
+
+    fn play_command(&mut self, command: Command) -> throng::Result<()> {
+        self.change(|playback, world, character| {
+            match command {
+                Command::PlayOrPause => playback.play_or_pause(character),
+                Command::Step(frames) => playback.step(frames, character),
+                Command::Restart => playback.seek(0.0),
+                Command::Slower => playback.speed *= 0.5,
+                Command::Faster => playback.speed *= 2.0,
+                Command::ToggleLoop => {
+                    let time_s = playback.clip_time_s(character);
+                    playback.looping = !playback.looping;
+                    if playback.clip().is_some() {
+                        playback.seek(time_s);
+                    }
+                    playback.replay(world)?;
+                }
+                Command::Clip(index) if index < character.clips().len() => {
+                    playback.set_base(Base::Clip(ClipId(index as u16)), world)?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Shows characters. What was shown before stays if something fails.
+
+use throng::standalone::Context;
+use throng::{SkinningStage, palette::SkinningMethod};
+
+use super::Result;
+use super::app::App;
+use super::camera::Camera;
+use super::overlay;
+use super::playback::Playback;
+use super::subject::Subject;
+
+/// A driver is slow if a picture takes longer than this.
+const SLOW_MS: f64 = 120.0;
+/// The number of slow frames in a row after which the picture becomes cheaper.
+const SLOW_FRAMES: u32 = 4;
+/// A window that takes longer than this for a frame cannot be used.
+const HALTING_MS: f64 = 500.0;
+
+impl App {
+    /// Shows the result of an import.
+    ///
+    /// # Errors
+    /// That of the import, or of the device. What was shown before stays.
+    pub(crate) fn loaded(
+        &mut self,
+        context: &mut Context,
+        result: Result<Subject, String>,
+    ) -> Result<()> {
+        // These are for the first file only.
+        let (clip, time_s) = std::mem::take(&mut self.wanted);
+        let joint = self.wanted_joint.take();
+        let subject = result?;
+        let character = &subject.character;
+        let old = self.subject.as_ref().zip(self.playback.as_ref());
+        let same_file = old.filter(|(old, _)| old.request.path == subject.request.path);
+        let mut playback = match same_file {
+            // Packed or opened again: everything goes on.
+            Some((_, playback)) => playback.clone().fitted(character),
+            None => Playback::new(character),
+        };
+        let mut faults = Vec::new();
+        match clip.map(|name| character.clip(&name)) {
+            Some(Ok(clip)) => playback = Playback::playing(character, clip),
+            Some(Err(error)) => faults.push(error.to_string()),
+            None => {}
+        }
+        if let Some(time_s) = time_s {
+            playback.seek(time_s);
+            playback.playing = false;
+        }
+        let kept = self
+            .settings
+            .joint
+            .filter(|joint| same_file.is_some() && joint.index() < character.skeleton().len());
+        let chosen = match joint.map(|name| character.skeleton().joint(&name)) {
+            Some(Ok(joint)) => Some(joint),
+            Some(Err(error)) => {
+                faults.push(error.to_string());
+                None
+            }
+            None => kept,
+        };
+        let chosen = chosen.or_else(|| overlay::heaviest(character));
+        let is_other = same_file.is_none();
+        let shown = self
+            .scene
+            .show(context, &subject, &self.settings, &playback);
+        if let Err(error) = shown {
+            let error = format!("{}: {error}", subject.name());
+            self.go_back(context);
+            return Err(error.into());
+        }
+        self.settings.joint = chosen;
+        self.shown = Some(self.settings.clone());
+        if is_other {
+            self.camera = Camera::new(self.scene.bounds);
+            self.events.clear();
+        }
+        self.playback = Some(playback);
+        self.subject = Some(subject);
+        self.forget_figures();
+        faults.into_iter().for_each(|fault| self.tell(fault));
+        Ok(())
+    }
+
+    /// Spawns the instances again with the present settings.
+    ///
+    /// # Errors
+    /// Those of the device. The settings are then those from before.
+    pub(crate) fn rebuild(&mut self, context: &mut Context) -> Result<()> {
+        let (Some(subject), Some(playback)) = (&self.subject, &self.playback) else {
+            return Ok(());
+        };
+        let before = self.scene.bounds;
+        let shown = self.scene.show(context, subject, &self.settings, playback);
+        match shown {
+            Ok(()) => self.shown = Some(self.settings.clone()),
+            Err(_) => self.go_back(context),
+        }
+        if before != self.scene.bounds {
+            self.camera.set_bounds(self.scene.bounds);
+        }
+        self.forget_figures();
+        shown
+    }
+
+    /// Shows the present character with the settings that worked last, or else the simplest.
+    fn go_back(&mut self, context: &mut Context) {
+        let Some((subject, playback)) = self.subject.as_ref().zip(self.playback.as_ref()) else {
+            return;
+        };
+        if let Some(shown) = &self.shown {
+            self.settings.instances = shown.instances;
+            self.settings.stage = shown.stage;
+            self.settings.method = shown.method;
+        }
+        if self
+            .scene
+            .show(context, subject, &self.settings, playback)
+            .is_ok()
+        {
+            return;
+        }
+        self.settings.instances = 1;
+        self.settings.stage = SkinningStage::Vertex;
+        self.settings.method = SkinningMethod::Linear;
+        let shown = self.scene.show(context, subject, &self.settings, playback);
+        if let Err(error) = shown {
+            self.tell(error.to_string());
+        }
+    }
+
+    /// Drops what was measured and listed of the character that was shown.
+    fn forget_figures(&mut self) {
+        self.accuracy = None;
+        self.measured = (None, 0);
+        self.key_times = (None, Vec::new());
+    }
+
+    /// Makes the picture cheaper if the CPU draws it and is too slow: first without a shadow, then
+    /// with fewer instances.
+    pub(crate) fn adapt(&mut self, context: &mut Context, frame_ms: f64) {
+        let slow = self.drawn_by_cpu && frame_ms > SLOW_MS;
+        let count = self.scene.instances();
+        self.slow_frames = if slow && count > 0 {
+            self.slow_frames + 1
+        } else {
+            0
+        };
+        // The frames in which a file is loaded are slow, too.
+        if self.slow_frames < SLOW_FRAMES {
+            return;
+        }
+        self.slow_frames = 0;
+        if self.settings.shadow {
+            self.settings.shadow = false;
+        } else if frame_ms > HALTING_MS && count > 1 {
+            let fewer = (count as f64 * HALTING_MS / frame_ms) as u32;
+            self.settings.instances = fewer.clamp(1, count as u32 - 1);
+            let fewer = self.settings.instances;
+            self.tell(format!(
+                "a frame of {count} instances takes this driver {frame_ms:.0} ms: showing {fewer}"
+            ));
+            if let Err(error) = self.rebuild(context) {
+                self.tell(error.to_string());
+            }
+        }
+    }
+}
