@@ -14,8 +14,9 @@ use throng::skin::PosedVertices;
 use throng::standalone::{Context, read_buffer};
 
 use super::Result;
+use super::figures::Deformed;
 use super::playback::{Base, Layer};
-use super::scene::{Deformed, Scene};
+use super::scene::Scene;
 use super::settings::Settings;
 
 /// Largest distances of a vertex, in millimetres, at the present pose of the first instance.

@@ -16,12 +16,13 @@ use super::Result;
 use super::accuracy::{Accuracy, Measured};
 use super::args::Args;
 use super::camera::Camera;
+use super::figures::Times;
 use super::keys::Command;
 use super::overlay;
 use super::paint::{Painted, Painter};
 use super::panels;
 use super::playback::{Base, Layer, Playback};
-use super::scene::{Scene, Shot, Times, lighting};
+use super::scene::{Scene, Shot, lighting};
 use super::settings::Settings;
 use super::subject::{BUILTIN, Loader, Request, Subject};
 

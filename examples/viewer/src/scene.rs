@@ -3,11 +3,11 @@
 use throng::animator::RootMotionMode;
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::glam::{Vec2, Vec3, vec3};
+use throng::glam::{Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Material};
 use throng::skeleton::Affine;
-use throng::standalone::{Begin, Context, Target, TargetDesc};
+use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc,
     InstanceId, Lighting, MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Threads, View,
@@ -15,6 +15,9 @@ use throng::{
 
 use super::Result;
 use super::args::Look;
+use super::canvas::{DEPTH, begin, new_target, sampled};
+use super::figures::{Deformed, Times, deformed, times};
+use super::grid::{around, check_memory, places};
 use super::lens::{Lens, Modules};
 use super::playback::Playback;
 use super::settings::Settings;
@@ -23,16 +26,11 @@ use super::subject::Subject;
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
-const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
-const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
 const GROUND_COLOR: [f32; 4] = [0.20, 0.22, 0.25, 1.0];
 const SHADOW_TEXELS: u32 = 2048;
 /// Bits of the view masks.
 const PEOPLE: u32 = 1;
 const GROUND: u32 = 2;
-/// The part of the largest memory heap that instances may take.
-const MEMORY_SHARE: u64 = 2;
-
 /// The lighting of all views.
 pub(crate) fn lighting() -> Lighting {
     Lighting {
@@ -49,23 +47,6 @@ pub(crate) struct Shot {
     pub(crate) view: View,
     pub(crate) time_s: f64,
     pub(crate) frame_index: u32,
-}
-
-/// Where the deformed vertices of the first instance are, for reading them back.
-#[derive(Clone, Debug)]
-pub(crate) struct Deformed {
-    pub(crate) buffer: vk::Buffer,
-    pub(crate) offset: u64,
-    pub(crate) size: u64,
-    /// For each primitive, the offset of its positions in bytes, and the number of vertices.
-    pub(crate) positions: Vec<(u64, u32)>,
-}
-
-/// CPU milliseconds of a frame by stage, and GPU milliseconds by scope.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Times {
-    pub(crate) cpu: Vec<(&'static str, f64)>,
-    pub(crate) gpu: Vec<(&'static str, f64)>,
 }
 
 /// Everything on the device that is not a panel.
@@ -495,141 +476,4 @@ impl Scene {
         self.target.destroy(context);
         Ok(idle?)
     }
-}
-
-fn begin() -> Begin {
-    Begin {
-        color: BACKGROUND,
-        ..Begin::default()
-    }
-}
-
-fn new_target(
-    context: &mut Context,
-    extent: vk::Extent2D,
-    multisampled: bool,
-) -> throng::standalone::Result<Target> {
-    let samples = if multisampled {
-        vk::SampleCountFlags::TYPE_4
-    } else {
-        vk::SampleCountFlags::TYPE_1
-    };
-    let desc = TargetDesc {
-        name: "picture",
-        extent,
-        depth_format: Some(DEPTH),
-        samples,
-        color_usage: vk::ImageUsageFlags::SAMPLED,
-        ..TargetDesc::default()
-    };
-    Target::new(context, &desc)
-}
-
-/// Makes the picture readable for the fragment shader that draws it between the panels.
-unsafe fn sampled(device: &ash::Device, cmd: vk::CommandBuffer, image: vk::Image) {
-    let barriers = [vk::ImageMemoryBarrier2::default()
-        .image(image)
-        .subresource_range(vk::ImageSubresourceRange {
-            aspect_mask: vk::ImageAspectFlags::COLOR,
-            level_count: 1,
-            layer_count: 1,
-            ..Default::default()
-        })
-        .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
-        .dst_stage_mask(vk::PipelineStageFlags2::FRAGMENT_SHADER)
-        .dst_access_mask(vk::AccessFlags2::SHADER_SAMPLED_READ)
-        .old_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
-        .new_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
-    let info = vk::DependencyInfo::default().image_memory_barriers(&barriers);
-    // SAFETY: the caller's command buffer is recording, outside of rendering.
-    unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
-}
-
-fn times(stats: &throng::Stats, crowd: &Crowd) -> Times {
-    // Scopes of one name are shown as one.
-    let mut gpu: Vec<(&str, f64)> = Vec::new();
-    for scope in crowd.gpu_times() {
-        match gpu.iter_mut().find(|(name, _)| *name == scope.name) {
-            Some((_, ms)) => *ms += scope.ms,
-            None => gpu.push((scope.name, scope.ms)),
-        }
-    }
-    let rest_ms = (stats.prepare_ms - stats.animate_ms - stats.skin_ms).max(0.0);
-    Times {
-        cpu: vec![
-            ("update", stats.update_ms),
-            ("animate", stats.animate_ms),
-            ("skin", stats.skin_ms),
-            ("prepare", rest_ms),
-        ],
-        gpu,
-    }
-}
-
-/// The deformed vertices of an instance, unless the vertex shader deforms them.
-fn deformed(frame: &throng::Frame<'_>, id: InstanceId) -> Option<Deformed> {
-    let skinned = frame.skinned(id).ok()?;
-    let positions = skinned
-        .primitives()
-        .map(|part| (part.positions, part.vertex_count));
-    Some(Deformed {
-        buffer: skinned.buffer,
-        offset: skinned.offset,
-        size: skinned.size,
-        positions: positions.collect(),
-    })
-}
-
-/// The places of the instances: the first in the middle, the others around it.
-fn places(bounds: Aabb, count: u32) -> Vec<Vec2> {
-    let size = bounds.size();
-    let spacing = 1.15 * size.x.max(size.z).max(0.35 * size.y);
-    let edge = (f64::from(count)).sqrt().ceil() as i32;
-    let low = -(edge / 2);
-    let cell = |index: i32| vec2(low + index % edge, low + index / edge);
-    let cells = (0..edge * edge).map(cell);
-    let mut places: Vec<Vec2> = cells.map(|cell| cell * spacing).collect();
-    places.sort_by(|a, b| a.length_squared().total_cmp(&b.length_squared()));
-    places.truncate(count as usize);
-    places
-}
-
-fn vec2(x: i32, y: i32) -> Vec2 {
-    Vec2::new(x as f32, y as f32)
-}
-
-/// The box around a character at all these places.
-fn around(bounds: Aabb, places: &[Vec2]) -> Aabb {
-    let moved = places.iter().map(|at| Aabb {
-        min: bounds.min + vec3(at.x, 0.0, at.y),
-        max: bounds.max + vec3(at.x, 0.0, at.y),
-    });
-    moved.reduce(Aabb::union).unwrap_or(bounds)
-}
-
-/// Fails if the instances need more than half of the device's largest heap.
-fn check_memory(context: &Context, load: &CharacterLoad<'_>) -> Result<()> {
-    let capacity = Capacity::for_characters(&[*load], 3)?;
-    let frames = u64::from(FRAMES_IN_FLIGHT);
-    let palettes = u64::from(capacity.palette_entries) * 48 * (frames + 1);
-    let skinned = u64::from(capacity.skinned_words) * 4;
-    let by_cpu = u64::from(capacity.cpu_skinned_words) * 4 * frames;
-    let needed = palettes + skinned + by_cpu;
-    // SAFETY: the physical device belongs to this instance.
-    let memory = unsafe {
-        context
-            .instance
-            .get_physical_device_memory_properties(context.physical_device)
-    };
-    let heaps = memory.memory_heaps_as_slice().iter();
-    let largest = heaps.map(|heap| heap.size).max().unwrap_or(0);
-    if needed > largest / MEMORY_SHARE {
-        let (needed, most) = (needed >> 20, (largest / MEMORY_SHARE) >> 20);
-        let instances = load.instances;
-        let text = format!(
-            "{instances} instances in this stage take {needed} MiB, and at most {most} MiB are used"
-        );
-        return Err(text.into());
-    }
-    Ok(())
 }

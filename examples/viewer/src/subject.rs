@@ -57,7 +57,8 @@ impl Subject {
         let repairs = imported.repair_summary();
         let character = imported.character;
         let bounds = visible_bounds(&character);
-        if !(bounds.min.abs().max(bounds.max.abs()).max_element() < LARGEST_M) {
+        let largest_m = bounds.min.abs().max(bounds.max.abs()).max_element();
+        if largest_m.is_nan() || largest_m > LARGEST_M {
             let name = file_name(&request.path);
             return Err(format!(
                 "{name}: larger than {LARGEST_M:.0e} m, which cannot be shown"
