@@ -179,6 +179,9 @@ pub enum RepairKind {
     /// The mesh of a node was left out, because the node is invisible and other meshes are not.
     #[error("left out, because the node is invisible")]
     Invisible,
+    /// The mesh of an invisible node was imported, because all meshes are invisible.
+    #[error("imported although the node is invisible, because all meshes are")]
+    InvisibleShown,
     /// A material of specular colour and glossiness was converted to metalness and roughness.
     ///
     /// A texture of specular colour and glossiness is left out. The material then becomes

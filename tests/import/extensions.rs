@@ -97,6 +97,11 @@ fn meshes_of_invisible_nodes_are_left_out() {
     told(&c, &[&words(0), &words(1)]);
     // If nothing is visible, everything is shown.
     let c = hide(2, false);
-    told(&c, &[]);
+    let shown = |node| {
+        format!(
+            "node {node}, mesh: imported although the node is invisible, because all meshes are (1)"
+        )
+    };
+    told(&c, &[&shown(0), &shown(1), &shown(2)]);
     assert_eq!(c.primitives().len(), 3);
 }

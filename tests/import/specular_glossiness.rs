@@ -62,14 +62,9 @@ fn factors_are_converted() {
     let m = material(&c);
     assert!(m.base_color.iter().all(|c| *c > 0.999) && m.metallic > 0.999);
     assert_eq!(m.roughness, 0.0);
-    // Out of range, and not finite.
+    // Out of range.
     let c = repaired(&glossy(json!({ "glossinessFactor": -1.0 })));
     assert_eq!(material(&c).roughness, 1.0);
-    let words = refused(&glossy(json!({ "glossinessFactor": 1e39 })).glb());
-    assert!(
-        words.starts_with("f: material 0, roughnessFactor: component 0 is"),
-        "{words}"
-    );
 }
 
 #[test]
@@ -103,4 +98,21 @@ fn metalness_and_roughness_of_the_file_are_preferred() {
         (material(&c).metallic, material(&c).base_color),
         (0.25, [1.0; 4])
     );
+}
+
+#[test]
+fn factors_that_are_not_finite_are_refused_by_their_own_names() {
+    for (factors, part) in [
+        (json!({ "diffuseFactor": [1, 1e39, 0, 1] }), "diffuseFactor"),
+        (json!({ "specularFactor": [1e39, 0, 0] }), "specularFactor"),
+        (json!({ "glossinessFactor": 1e39 }), "glossinessFactor"),
+    ] {
+        let words = refused(&glossy(factors).glb());
+        let start = format!("f: material 0, {GLOSSY}");
+        assert!(words.contains(part) && words.contains("finite"), "{words}");
+        assert!(
+            words.starts_with("f: material 0, extensions."),
+            "{words}: {start}"
+        );
+    }
 }

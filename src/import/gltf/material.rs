@@ -70,6 +70,7 @@ fn material(index: usize, raw: &RawMaterial, notes: &mut Vec<Repair>) -> Result<
     }
     let factors = match glossy(raw) {
         Some(glossy) => {
+            check_glossy(index, glossy)?;
             note_glossy(index, glossy, notes);
             convert(glossy)
         }
@@ -109,6 +110,38 @@ fn glossy(raw: &RawMaterial) -> Option<&SpecularGlossiness> {
     let extensions = raw.extensions.as_deref()?;
     let glossy = extensions.specular_glossiness.as_deref();
     glossy.filter(|_| raw.pbr_metallic_roughness.is_none())
+}
+
+/// Rejects factors that are not finite, under their own names.
+fn check_glossy(index: usize, glossy: &SpecularGlossiness) -> Result<()> {
+    let factors = [
+        (
+            "diffuseFactor",
+            glossy.diffuse_factor.as_ref().map(|all| &all[..]),
+        ),
+        (
+            "specularFactor",
+            glossy.specular_factor.as_ref().map(|all| &all[..]),
+        ),
+        (
+            "glossinessFactor",
+            glossy.glossiness_factor.as_ref().map(core::slice::from_ref),
+        ),
+    ];
+    for (name, values) in factors {
+        let values = values.unwrap_or_default();
+        if let Some(component) = values.iter().position(|value| !value.is_finite()) {
+            let why = AssetFault::Value {
+                what: "component",
+                index: component as u64,
+                value: values[component].into(),
+                allowed: "finite",
+            };
+            let part = format!("{GLOSSY}.{name}");
+            return Err(fault_of(object(ObjectKind::Material, index, part), why));
+        }
+    }
+    Ok(())
 }
 
 fn note_glossy(index: usize, glossy: &SpecularGlossiness, notes: &mut Vec<Repair>) {

@@ -56,7 +56,7 @@ use std::path::Path;
 /// - `KHR_animation_pointer` is read if it points to a property of a node that glTF 2.0 can
 ///   animate.
 /// - `EXT_mesh_gpu_instancing` becomes [`Imported::spawn_points`].
-/// - `KHR_node_visibility`: meshes of invisible nodes are left out, unless all are invisible.
+/// - `KHR_node_visibility`: meshes of invisible nodes are left out; if all are, none is.
 /// - `KHR_materials_pbrSpecularGlossiness` is converted; see [`RepairKind::SpecularGlossiness`].
 /// - `EXT_meshopt_compression` and `KHR_meshopt_compression` need the Cargo feature `meshopt`,
 ///   `KHR_draco_mesh_compression` needs `draco`, and `EXT_texture_webp` needs `webp`. A compression
@@ -168,7 +168,7 @@ pub(crate) fn read_raw(
     let mut raw = RawCharacter {
         name: options.name.clone(),
         skins: super::skin::read(&mut source, &primitives)?,
-        spawn_points: super::spawn_points::read(&mut source, &nodes, repairs)?,
+        spawn_points: super::spawn_points::read(&mut source, &nodes, &carriers, repairs)?,
         nodes,
         primitives,
         materials,

@@ -99,6 +99,10 @@ fn without_hidden(doc: &Document, carriers: Vec<usize>, repairs: &mut Vec<Repair
         }
     }
     if carriers.iter().all(|node| hidden[*node]) {
+        for node in &carriers {
+            let object = object(ObjectKind::Node, *node, "mesh");
+            note(repairs, &object, RepairKind::InvisibleShown, 1);
+        }
         return carriers;
     }
     let (left_out, shown): (Vec<usize>, Vec<usize>) =

@@ -12,10 +12,13 @@ use crate::import::{RawNode, RawTransform, SpawnPoint};
 use crate::skeleton::Affine;
 use glam::{Quat, Vec3};
 
-/// The instances of all nodes, in the order of the nodes.
+/// The instances of all nodes whose meshes are imported, in the order of the nodes.
+///
+/// `carriers` are these nodes, ascending.
 pub(super) fn read(
     source: &mut Source<'_>,
     nodes: &[RawNode],
+    carriers: &[usize],
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<SpawnPoint>> {
     let doc = source.doc;
@@ -26,6 +29,9 @@ pub(super) fn read(
         let Some(instancing) = extensions.and_then(|all| all.instancing.as_ref()) else {
             continue;
         };
+        if carriers.binary_search(&index).is_err() {
+            continue;
+        }
         let instances = Instances::read(source, index, &instancing.attributes, points.len())?;
         let name = cut(node.name.as_deref().unwrap_or_default());
         let bytes = instances.count as u64 * (size_of::<SpawnPoint>() + name.len()) as u64;
