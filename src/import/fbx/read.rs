@@ -75,7 +75,7 @@ const MAX_DEPTH: u32 = 4096;
 /// ```
 ///
 /// # Errors
-/// [`Error::Asset`], naming the object at fault and the reason.
+/// [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
 pub fn fbx(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     let read = &mut |path: &str| given(options, path);
     complete(options, None, read, |read, repairs| {
@@ -90,9 +90,9 @@ pub fn fbx(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// same name: `knight.toml` beside `knight.fbx`.
 ///
 /// # Errors
-/// - [`Error::Description`] for a TOML file that does not fit, with file, line and part.
-/// - [`Error::Io`] if the file itself cannot be read.
-/// - [`Error::Asset`], naming the object at fault and the reason.
+/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with file, line and part.
+/// - [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
+/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
 pub fn fbx_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);
