@@ -90,7 +90,8 @@ pub fn fbx(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 /// same name: `knight.toml` beside `knight.fbx`.
 ///
 /// # Errors
-/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with file, line and part.
+/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with file,
+///   line and part.
 /// - [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
 /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
 pub fn fbx_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
