@@ -54,6 +54,8 @@ pub(crate) struct Scene {
     crowd: Crowd,
     passes: Option<Passes>,
     shadow: Option<ShadowImage>,
+    /// True once the shadow map was drawn.
+    has_map: bool,
     lens: Option<Lens>,
     modules: Modules,
     /// The fragment shader of the shaded view, if it is not the built-in one.
@@ -116,6 +118,7 @@ impl Scene {
             crowd,
             passes: None,
             shadow: None,
+            has_map: false,
             lens: None,
             modules,
             shading: None,
@@ -291,6 +294,7 @@ impl Scene {
         ];
         let edge = SHADOW_TEXELS;
         let shadow = ShadowImage::new(context, edge, (&rim, 1.3 * height), &lighting())?;
+        self.has_map = false;
         let map = self.shadow.insert(shadow).map();
         // SAFETY: the device is idle, and the image outlives the crowd's frames: it is destroyed
         // only when the device is idle and another map is set.
@@ -407,7 +411,8 @@ impl Scene {
             self.events.clear();
             self.events.extend(frame.events());
             let views = frame.record_prepare(cmd, &[people, ground, from_sun])?;
-            if settings.shadow {
+            // Shaders refer to a new map even if it has no layers in use, so it needs its layout.
+            if settings.shadow || !self.has_map {
                 shadow.begin(device, cmd);
                 frame.record_draw(cmd, views[2], passes.shadow)?;
                 shadow.end(device, cmd);
@@ -429,6 +434,7 @@ impl Scene {
             }
             self.target.end(device, cmd);
             sampled(device, cmd, self.target.color().0);
+            self.has_map = true;
             self.stats = frame.stats();
             self.times = times(&self.stats, frame.crowd());
             self.deformed = self.ids.first().and_then(|id| deformed(&frame, *id));
@@ -454,6 +460,8 @@ impl Scene {
     /// # Safety
     /// Nothing that was recorded for it is ever submitted.
     pub(crate) unsafe fn abandon(&mut self) {
+        // The map may not have been drawn.
+        self.has_map = false;
         // SAFETY: as the caller guarantees.
         unsafe { self.crowd.abandon_frame() };
     }

@@ -143,19 +143,18 @@ impl App {
     pub(crate) fn adapt(&mut self, context: &mut Context, frame_ms: f64) {
         let slow = self.drawn_by_cpu && frame_ms > SLOW_MS;
         let count = self.scene.instances();
-        self.slow_frames = if slow && count > 0 {
-            self.slow_frames + 1
-        } else {
-            0
-        };
-        // The frames in which a file is loaded are slow, too.
+        if !slow || count == 0 {
+            self.slow_frames = 0;
+            return;
+        }
+        // The first frame after a file was loaded is slow, too. A very slow one counts for many.
+        self.slow_frames += 1 + (frame_ms / HALTING_MS).min(f64::from(SLOW_FRAMES) - 2.0) as u32;
         if self.slow_frames < SLOW_FRAMES {
             return;
         }
         self.slow_frames = 0;
-        if self.settings.shadow {
-            self.settings.shadow = false;
-        } else if frame_ms > HALTING_MS && count > 1 {
+        self.settings.shadow = false;
+        if frame_ms > HALTING_MS && count > 1 {
             let fewer = (count as f64 * HALTING_MS / frame_ms) as u32;
             self.settings.instances = fewer.clamp(1, count as u32 - 1);
             let fewer = self.settings.instances;
