@@ -18,7 +18,10 @@ const MESH: Section = section("mesh");
 /// The materials.
 const MATERIALS: Section = section("materials");
 /// The decoded images.
-const IMAGES: Section = section("images");
+const IMAGES: Section = Section {
+    name: "images",
+    version: 2,
+};
 /// The file's own curves, if they were kept.
 const CURVES: Section = section("curves");
 /// The packed clips.
