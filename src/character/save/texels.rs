@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::mesh::Image;
 use std::iter::repeat_n;
 
-/// So many texels that equal the one before end a run. A new run for fewer takes longer than copying
-/// them.
+/// So many texels that equal the one before end a run. For fewer, a new run takes longer than
+/// copying them.
 const WORTHWHILE: usize = 16;
 /// The most texels of either kind in a run.
 const MOST: usize = u8::MAX as usize;
