@@ -72,8 +72,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Fails unless so many bytes remain.
-    #[cfg(target_endian = "little")]
-    fn expect(&self, count: usize) -> Result<()> {
+    pub(crate) fn expect(&self, count: usize) -> Result<()> {
         if self.bytes.len() < count {
             return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));
         }

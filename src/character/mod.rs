@@ -37,7 +37,7 @@
 //! | `skeleton` | joints, skins, the range of each joint's scale |
 //! | `mesh` | name, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
 //! | `materials` | materials |
-//! | `images` | decoded images, 4 bytes per texel |
+//! | `images` | decoded images, as runs of texels |
 //! | `curves` | the curves of the imported file, if they were kept |
 //! | `clips` | packed clips |
 //! | `animations` | masks, sockets, blend spaces, state machine, events, root motion, gaits |
@@ -50,7 +50,13 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! Lists of numbers, such as vertex streams, texels and packed keys, are stored as they are in
+//! The version of `images` is 2, that of every other section is 1. An image is its name, its width
+//! and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the texels of
+//! all runs one after the other, 4 bytes each. A run has two bytes: how many texels of its own it
+//! has, at least 1, and how often the last of them is repeated. An image in memory is therefore at
+//! most 171 times as large as in the file.
+//!
+//! Lists of numbers, such as vertex streams and packed keys, are stored as they are in
 //! memory, and loading copies each of them at once.
 
 mod added_clips;

@@ -406,10 +406,11 @@ fn sections_are_known_or_optional() {
         let mut twice = all.clone();
         twice.push(all[index].clone());
         assert_eq!(fault(&file(&twice)), of_section(name, "exists twice"));
-        for found in [0, 2] {
+        let known = all[index].version;
+        for found in [0, known - 1, known + 1] {
             let mut other = all.clone();
             other[index].version = found;
-            let (name, known) = (name.into(), 1);
+            let name = name.into();
             let why = SavedFault::SectionVersion { name, found, known };
             assert_eq!(fault(&file(&other)), why);
         }
@@ -464,6 +465,66 @@ fn stated_counts_take_no_memory() {
             let _ = Character::from_bytes(&file(&altered));
         }
     }
+}
+
+/// The contents of a section with one image of these runs.
+fn image(width: u32, height: u32, runs: &[[u8; 2]], own: &[[u8; 4]]) -> Vec<u8> {
+    let mut contents = [1_u64, 0].map(u64::to_le_bytes).concat();
+    contents.extend([width, height].map(u32::to_le_bytes).concat());
+    contents.extend((runs.len() as u64).to_le_bytes());
+    contents.extend(runs.as_flattened());
+    contents.extend(own.as_flattened());
+    contents
+}
+
+#[test]
+fn runs_of_texels_are_checked() {
+    let all = sections(&small()[0].to_bytes());
+    let images = all.iter().position(|section| section.name == "images");
+    let load = |contents: Vec<u8>| {
+        let mut other = all.clone();
+        other[images.unwrap()].contents = contents;
+        Character::from_bytes(&file(&other))
+    };
+    let [red, blue] = [[255, 0, 0, 255], [0, 0, 255, 9]];
+    let read = load(image(3, 2, &[[1, 3], [2, 0]], &[red, blue, red])).unwrap();
+    let texels = [red, red, red, red, blue, red];
+    assert_eq!(read.images()[0].rgba, texels.as_flattened());
+    // Whatever is saved is read back, whichever runs the writer chooses.
+    let mut rng = Rng::new(11);
+    for _ in 0..50 {
+        let size = 1 + rng.below(3000);
+        let mut texels: Vec<[u8; 4]> = Vec::new();
+        while texels.len() < size {
+            let length = (1 + rng.below(600)).min(size - texels.len());
+            let texel = (rng.bits() as u32).to_le_bytes();
+            let is_flat = rng.below(2) == 0;
+            let next = |n: usize| if is_flat { texel } else { [n as u8, 1, 2, 3] };
+            texels.extend((0..length).map(next));
+        }
+        let runs = texels.chunks(255).map(|own| [own.len() as u8, 0]);
+        let runs: Vec<[u8; 2]> = runs.collect();
+        let plain = load(image(size as u32, 1, &runs, &texels)).unwrap();
+        assert_eq!(plain.images()[0].rgba, texels.as_flattened());
+        let packed = plain.to_bytes();
+        assert!(Character::from_bytes(&packed).unwrap() == plain);
+    }
+    let why = |contents| match load(contents) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("taken"),
+    };
+    let size = "saved character: image has a different size than it states";
+    assert_eq!(why(image(3, 2, &[[1, 4]], &[red])), size);
+    assert_eq!(why(image(3, 2, &[[1, 6]], &[red])), size);
+    // Nothing is allocated for a size that the runs do not have.
+    assert_eq!(why(image(u32::MAX, u32::MAX, &[[1, 5]], &[red])), size);
+    let none = "saved character: image has a run without a texel of its own";
+    assert_eq!(why(image(3, 2, &[[0, 4], [2, 0]], &[red, blue])), none);
+    // Nor for texels that are cut off.
+    let cut = why(image(255, 2, &[[255, 255]], &[red]));
+    assert!(cut.contains("ends"), "{cut}");
+    let longer = why(image(3, 2, &[[1, 5]], &[red, blue]));
+    assert!(longer.contains("has bytes after its end"), "{longer}");
 }
 
 fn folder(name: &str) -> PathBuf {

@@ -3,7 +3,7 @@
 use crate::character::asset::Character;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -60,7 +60,12 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !metadata.is_file() {
         return Err(ErrorKind::InvalidInput.into());
     }
-    fs::read(path)
+    // The size is known, so nothing has to ask for it again, nor for the end.
+    let size = metadata.len();
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX))?;
+    File::open(path)?.take(size).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Writes a new file beside `path` and renames it to `path`.

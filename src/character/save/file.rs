@@ -18,7 +18,10 @@ const MESH: Section = section("mesh");
 /// The materials.
 const MATERIALS: Section = section("materials");
 /// The decoded images.
-const IMAGES: Section = section("images");
+const IMAGES: Section = Section {
+    name: "images",
+    version: 2,
+};
 /// The file's own curves, if they were kept.
 const CURVES: Section = section("curves");
 /// The packed clips.
@@ -59,7 +62,8 @@ impl Character {
     /// [`Self::save_file`] writes them to a file.
     ///
     /// The [format](crate::character#saved-characters) may change with any version of the crate, so
-    /// keep the file that the character was imported from. Images are not compressed.
+    /// keep the file that the character was imported from. Images
+    /// are stored without loss.
     ///
     /// ```
     /// use throng::character::Character;
@@ -117,7 +121,8 @@ impl Character {
     /// Loads a character that [`Self::to_bytes`] wrote.
     ///
     /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse
-    /// than an error, and the memory used is proportional to their number.
+    /// than an error, and the memory used is proportional to their number: at most 171 times as much,
+    /// where an image has one colour.
     ///
     /// The bytes may be a memory-mapped file. They are read once, from front to back: each piece is
     /// compared with the checksum and copied to the character. Nothing refers to the bytes

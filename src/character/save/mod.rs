@@ -9,3 +9,4 @@ mod disk;
 mod extras;
 mod file;
 mod parts;
+mod texels;

@@ -6,7 +6,7 @@ use crate::character::packing::Packing;
 use crate::clip::{ClipOptions, ClipPacking, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
 use crate::mesh::{
-    Aabb, AlphaMode, Filter, Image, Influences, JointIndices, Material, MorphReach, MorphTarget,
+    Aabb, AlphaMode, Filter, Influences, JointIndices, Material, MorphReach, MorphTarget,
     MorphWeight, PaletteJoint, Primitive, Sampler, Skin, TextureRef, Wrap,
 };
 use crate::skeleton::{Joint, Transform};
@@ -29,7 +29,6 @@ save_structs! {
         normal_texture, normal_scale, occlusion_texture, occlusion_strength, emissive,
         emissive_texture, alpha, unlit, double_sided, tint_by_alpha,
     }
-    Image { name, width, height, rgba }
     MorphReach { entry, weight, reach }
     MorphWeight { name, owner, rest }
     Skin { name, joints }
