@@ -32,6 +32,35 @@ pub(crate) fn check(path: &Path, sources: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Fails if two outputs are one file, or both the standard output.
+pub(crate) fn check_distinct(outputs: &[&Path]) -> Result<(), Failure> {
+    // The file may not exist yet, but its folder does.
+    let real = |path: &Path| {
+        let of_folder = || {
+            let folder = match path.parent() {
+                Some(parent) if parent != Path::new("") => parent,
+                _ => Path::new("."),
+            };
+            Some(folder.canonicalize().ok()?.join(path.file_name()?))
+        };
+        if is_stdout(path) {
+            return path.into();
+        }
+        let whole = path.canonicalize().ok();
+        whole.or_else(of_folder).unwrap_or_else(|| path.into())
+    };
+    for (index, path) in outputs.iter().enumerate() {
+        if outputs[..index].iter().any(|other| real(other) == real(path)) {
+            let path = match is_stdout(path) {
+                true => "the standard output".into(),
+                false => path.display().to_string(),
+            };
+            return Err(Failure::Usage(format!("{path} is given for two outputs")));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a file, or the standard output if the path is `-`.
 pub(crate) fn save(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
     if is_stdout(path) {

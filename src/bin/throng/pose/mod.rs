@@ -123,15 +123,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         .flatten()
         .map(PathBuf::as_path)
         .collect();
-    if outputs
-        .iter()
-        .filter(|path| output::is_stdout(path))
-        .count()
-        > 1
-    {
-        let words = "only one of --obj and --glb can be the standard output";
-        return Err(Failure::Usage(words.into()));
-    }
+    output::check_distinct(&outputs)?;
     for path in outputs.iter().filter(|path| !output::is_stdout(path)) {
         let mut sources = vec![args.file.as_path()];
         sources.extend(args.clips.as_deref());
