@@ -42,10 +42,7 @@ impl Character {
     /// # Errors
     /// As [`Self::with_clips`]. The events must lie within their clips.
     #[doc(hidden)]
-    pub fn with_clips_and_events(
-        mut self,
-        clips: Vec<(CurveClip, NamedTimes)>,
-    ) -> Result<Self> {
+    pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| Error::At {
                 what: "clip",

@@ -40,6 +40,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             Err(failure) => {
                 faulty += 1;
                 let words = failure.words().unwrap_or_default();
+                let path = format!("{name}: ");
+                let words = words.strip_prefix(&path).unwrap_or(&words);
                 writeln!(out, "{name}: FAULTY: {words}")?;
             }
             Ok(model) => {
