@@ -565,7 +565,7 @@ fn a_replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt as _;
     let path = folder("saved characters, permissions").join("one.throng");
     small()[0].save_file(&path).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     small()[1].save_file(&path).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

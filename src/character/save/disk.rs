@@ -12,8 +12,8 @@ impl Character {
     ///
     /// The file is complete or does not change: the bytes go to a new file in the same folder,
     /// which then takes the place of an existing one, with its permissions. A symbolic link stays:
-    /// the file that it leads to is written. Devices and pipes are written to directly. [`import::file`](crate::import::file())
-    /// recognises such files like any other format.
+    /// the file that it leads to is written. Devices and pipes are written to directly.
+    /// [`import::file`](crate::import::file()) recognises such files like any other format.
     ///
     /// ```no_run
     /// use throng::character::Character;
