@@ -41,10 +41,8 @@ impl Character {
     ///
     /// # Errors
     /// As [`Self::with_clips`]. The events must lie within their clips.
-    pub(crate) fn with_clips_and_events(
-        mut self,
-        clips: Vec<(CurveClip, NamedTimes)>,
-    ) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn with_clips_and_events(mut self, clips: Vec<(CurveClip, NamedTimes)>) -> Result<Self> {
         for (index, (clip, _)) in clips.iter().enumerate() {
             self.check_clip(clip).map_err(|why| Error::At {
                 what: "clip",

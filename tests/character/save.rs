@@ -599,6 +599,56 @@ fn a_link_stays_a_link() {
     assert!(Character::load_file(&file).unwrap() == small()[1]);
 }
 
+/// A file that is not there yet is made where the link leads.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_stays_a_link() {
+    let folder = folder("saved characters, link to nothing");
+    let link = folder.join("link.throng");
+    std::fs::create_dir(folder.join("inside")).unwrap();
+    std::os::unix::fs::symlink("inside/file.throng", &link).unwrap();
+    small()[0].save_file(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    let file = folder.join("inside/file.throng");
+    assert!(Character::load_file(&file).unwrap() == small()[0]);
+    // A link to itself leads nowhere.
+    let round = folder.join("round.throng");
+    std::os::unix::fs::symlink("round.throng", &round).unwrap();
+    assert!(matches!(
+        small()[0].save_file(&round),
+        Err(Error::Write { .. })
+    ));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder("saved characters, permissions").join("one.throng");
+    small()[0].save_file(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    small()[1].save_file(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let path = folder("saved characters, pipe").join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || std::fs::read(path).unwrap()
+    });
+    small()[0].save_file(&path).unwrap();
+    let file_type = std::fs::symlink_metadata(&path).unwrap().file_type();
+    assert!(file_type.is_fifo());
+    assert!(reader.join().unwrap() == small()[0].to_bytes());
+}
+
 /// Bytes that were altered on purpose are refused, or give a character that can be played.
 #[test]
 fn altered_bytes_give_errors_or_a_sound_character() {

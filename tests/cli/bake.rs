@@ -82,6 +82,40 @@ fn clips_of_other_files_are_added() {
 }
 
 #[test]
+fn the_standard_output_is_refused() {
+    let words = fails(2, &["bake", "builtin", "-"]);
+    assert!(words.contains("OUT must be a file"), "{words}");
+    let words = fails(2, &["retarget", "builtin", "builtin", "-"]);
+    assert!(words.contains("OUT must be a file"), "{words}");
+}
+
+/// A file that the import may read beside the source.
+#[test]
+fn neighbours_are_not_overwritten() {
+    let folder = folder("bake neighbours");
+    let file = text(&crate::reference::made::write(&folder));
+    let neighbour = write(&folder, "skin.bin", b"bytes");
+    for args in [
+        &["bake", &file, &neighbour][..],
+        &["retarget", "builtin", &file, &neighbour],
+        &["pose", &file, "--obj", &neighbour],
+    ] {
+        let words = fails(3, args);
+        assert!(words.contains("may belong to it"), "{args:?}: {words}");
+    }
+    assert_eq!(std::fs::read(&neighbour).unwrap(), b"bytes");
+    // A texture has the extension of a picture.
+    let gltf = crate::odd_gltf();
+    let gltf = gltf.replacen('{', r#"{"images":[{"uri":"my%20skin.png"}],"#, 1);
+    let gltf = write(&folder, "odd.gltf", gltf);
+    let texture = write(&folder, "my skin.png", b"bytes");
+    let words = fails(3, &["pose", &gltf, "--picture", &texture]);
+    assert!(words.contains("refers to it"), "{words}");
+    // Elsewhere it belongs to nothing that is read.
+    ok(&["bake", "builtin", &neighbour]);
+}
+
+#[test]
 fn nothing_is_overwritten_by_mistake() {
     let folder = folder("bake faults");
     let file = crate::reference::made::write(&folder);
@@ -101,7 +135,7 @@ fn nothing_is_overwritten_by_mistake() {
     // A faulty file leaves what was there.
     std::fs::write(&out, b"something").unwrap();
     let cut = write(&folder, "cut.glb", b"glTF");
-    assert!(fails(1, &["bake", &cut, &out]).starts_with("error: cut.glb: "));
+    assert!(fails(1, &["bake", &cut, &out]).starts_with(&format!("error: {cut}: ")));
     assert_eq!(std::fs::read(&out).unwrap(), b"something");
     for error in ["0", "-1", "nan", "inf", "x"] {
         fails(2, &["bake", &file, &out, &format!("--error={error}")]);

@@ -1,6 +1,7 @@
 //! Tests of `throng check`.
 
 use crate::{ODD, folder, odd_gltf, run, write};
+use std::process::Stdio;
 
 #[test]
 fn all_files_are_checked() {
@@ -14,7 +15,7 @@ fn all_files_are_checked() {
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines[0], "builtin: ok (57 joints, 4,117 vertices, 4 clips)");
     assert!(
-        lines[1].starts_with(&format!("{cut}: FAULTY: cut.glb: ")),
+        lines[1].starts_with(&format!("{cut}: FAULTY: file: ")),
         "{}",
         lines[1]
     );
@@ -23,7 +24,7 @@ fn all_files_are_checked() {
         format!("{odd}: ok, 1 repair (1 joint, 1 vertex, 0 clips)")
     );
     assert_eq!(lines[3], format!("    {}", ODD.trim_end()));
-    let words = "empty.throng: saved character: the bytes do not start with the signature";
+    let words = "saved character: the bytes do not start with the signature";
     assert_eq!(lines[4], format!("{empty}: FAULTY: {words}"));
     let words = "missing.glb: FAULTY: missing.glb cannot be read: entity not found";
     assert_eq!(lines[5], words);
@@ -39,6 +40,33 @@ fn strict_counts_repairs() {
     let words = format!("{odd}: FAULTY: 1 repair (1 joint, 1 vertex, 0 clips)\n    {ODD}");
     assert_eq!(ran.out, words);
     assert_eq!(run(&["check", "--strict", "builtin"]).status, 0);
+}
+
+/// A reader that stops early does not hide a fault.
+#[test]
+fn a_closed_output_keeps_the_status() {
+    let folder = folder("check closed");
+    let cut = write(&folder, "cut.glb", b"glTF");
+    for (args, status) in [
+        (&["check", &cut, "builtin"][..], 1),
+        (&["check", "builtin", &cut], 1),
+        (&["check", "--quiet", "builtin", &cut], 1),
+        (&["check", "builtin", "builtin"], 0),
+    ] {
+        let mut child = crate::command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), &*err),
+            (Some(status), ""),
+            "{args:?}"
+        );
+    }
 }
 
 #[test]

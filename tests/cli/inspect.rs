@@ -2,6 +2,10 @@
 
 use crate::{ODD, fails, folder, odd_gltf, ok, samples, text, write};
 use serde_json::Value;
+use throng::builtin;
+use throng::mesh::{Expression, ExpressionOverride};
+use throng::retarget::Role;
+use throng::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
 fn json(file: &str) -> Value {
     serde_json::from_str(&ok(&["inspect", "--json", file])).unwrap()
@@ -83,6 +87,60 @@ fn json_has_the_documented_keys() {
     assert!(error_m > 0.0 && error_m < 2e-4, "{error_m}");
 }
 
+/// What VRM files have, and characters that were given the same.
+#[test]
+fn lists_expressions_springs_and_roles() {
+    let character = builtin::mannequin().unwrap().character;
+    let joint = |name: &str| character.skeleton().joint(name).unwrap();
+    let (hand, head) = (joint("RightHand"), joint("Head"));
+    let springs = SpringBones {
+        colliders: vec![SpringCollider {
+            joint: head,
+            offset_m: [0.0, 0.1, 0.0].into(),
+            tail_m: None,
+            radius_m: 0.125,
+        }],
+        chains: vec![SpringChain {
+            name: "glove".into(),
+            tail_m: Some([0.0, 0.1, 0.0].into()),
+            colliders: vec![0],
+            ..SpringChain::new(vec![SpringJoint::new(hand)])
+        }],
+    };
+    let smile = Expression {
+        blink: ExpressionOverride::Block,
+        ..Expression::new("happy", Vec::new())
+    };
+    let character = character.clone().with_springs(springs).unwrap();
+    let character = character.with_expressions(vec![smile]).unwrap();
+    let character = character.with_roles(&[(Role::Head, head)]).unwrap();
+    let file = folder("inspect extras").join("extras.throng");
+    character.save_file(&file).unwrap();
+    let file = text(&file);
+    let listing = ok(&["inspect", &file]);
+    for words in [
+        "\nExpressions (1)\n  0  \"happy\"  0 morph weights  blocks blinking\n",
+        "\nJoints of the humanoid (1)\n  head  \"Head\"\n",
+        "\nSpring chains (1)\n  0  \"glove\"  1 joint  1 collider  from \"RightHand\"\n",
+        "\nSpring colliders (1)\n  0  sphere  radius 0.1250 m  on \"Head\"\n",
+    ] {
+        assert!(listing.contains(words), "{words:?} is not in:\n{listing}");
+    }
+    let all = json(&file);
+    assert_eq!(all["expressions"][0]["blink"], "block");
+    assert_eq!(all["humanoid"][0]["role"], "head");
+    assert_eq!(all["humanoid"][0]["joint"], head.0);
+    assert_eq!(all["spring_chains"][0]["joints"][0]["joint"], hand.0);
+    assert_eq!(all["spring_colliders"][0]["radius_m"], 0.125);
+    assert_eq!(all["spawn_points"], serde_json::json!([]));
+    let page = include_str!("../../docs/command-line.md");
+    for list in ["expressions", "spring_chains", "spring_colliders"] {
+        for key in all[list][0].as_object().unwrap().keys() {
+            assert!(page.contains(&format!("`{key}`")), "{list}: {key}");
+        }
+    }
+}
+
 #[test]
 fn every_model_is_listed() {
     for file in crate::reference::assets::files() {
@@ -132,5 +190,5 @@ fn says_what_it_cannot_read() {
     );
     let file = write(&folder, "cut.glb", b"glTF");
     let words = fails(1, &["inspect", &file]);
-    assert!(words.starts_with("error: cut.glb: "), "{words}");
+    assert!(words.starts_with(&format!("error: {file}: ")), "{words}");
 }

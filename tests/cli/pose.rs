@@ -370,3 +370,14 @@ fn every_model_is_the_same_from_the_gpu() {
         }
     }
 }
+
+#[test]
+fn outputs_are_different_files() {
+    let folder = folder("pose equal outputs");
+    let (one, same) = (text(&folder.join("one")), text(&folder.join("./one")));
+    for (obj, glb) in [(&*one, &*one), (&one, &same), ("-", "-")] {
+        let words = fails(2, &["pose", "builtin", "--obj", obj, "--glb", glb]);
+        assert!(words.contains("is given for two outputs"), "{words}");
+    }
+    assert!(!Path::new(&one).exists());
+}

@@ -1,7 +1,8 @@
 //! Tests of `throng retarget`.
 
 use crate::{fails, folder, ok, text};
-use throng::character::Character;
+use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
+use throng::import::ImportOptions;
 
 #[test]
 fn clips_of_the_same_skeleton_keep_their_keys() {
@@ -41,6 +42,36 @@ fn humanoids_are_matched() {
     let made = Character::load_file(&out).unwrap();
     assert_eq!(made.clips().len(), 8);
     assert!(made.clip("Wave (2)").is_ok());
+}
+
+#[test]
+fn events_are_kept() {
+    let folder = folder("retarget events");
+    let (from, out) = (folder.join("from.throng"), folder.join("out.throng"));
+    let character = throng::builtin::mannequin_with(&ImportOptions::with_curves());
+    let event = EventDesc {
+        name: "wink".into(),
+        time_s: 0.25,
+    };
+    let clip = ClipDesc {
+        name: "Wave".into(),
+        events: vec![event],
+        ..ClipDesc::default()
+    };
+    let desc = AnimationDesc {
+        clips: vec![clip],
+        ..AnimationDesc::default()
+    };
+    let character = character.unwrap().character.with_animation(&desc).unwrap();
+    character.save_file(&from).unwrap();
+    let (from, out) = (text(&from), text(&out));
+    for matching in ["names", "humanoid"] {
+        ok(&["retarget", &from, "builtin", &out, "--match", matching]);
+        let made = Character::load_file(&out).unwrap();
+        let clip = made.clip("Wave (2)").unwrap();
+        let events: Vec<_> = made.animations().events(clip).iter().collect();
+        assert!(events.contains(&("wink", 0.25)), "{matching}: {events:?}");
+    }
 }
 
 #[test]

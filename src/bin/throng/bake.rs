@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The file to import.
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write, usually with the extension .throng.
+    /// The file to write, usually with the extension .throng. It cannot be the standard output.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Another file whose clips are added, after those of IN. May be repeated.
@@ -117,7 +117,8 @@ impl Options {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
     sources.push(&args.input);
-    output::check(&args.output, &sources)?;
+    output::check_not_stdout(&args.output)?;
+    output::check(&args.output, &sources, &["throng"])?;
     let model = load(&args.input, &args.options.to_import());
     progress::clear();
     let model = model?;

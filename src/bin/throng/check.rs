@@ -1,9 +1,9 @@
-//! `throng check`: whether files are sound.
+//! `throng check`: reports whether files are sound.
 
 use crate::failure::{Failure, after_help};
 use crate::model::load;
 use crate::words::plural;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use throng::import::{ImportOptions, Imported};
 
@@ -11,6 +11,7 @@ use throng::import::{ImportOptions, Imported};
 ///
 /// A file is faulty if it cannot be imported. A repair is a harmless fault that the importer
 /// corrects, or a part that it leaves out. All files are checked, also after a faulty one.
+/// If the reader of the output stops early, the exit status still tells whether a file is faulty.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = after_help!("Examples:
@@ -32,16 +33,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut faulty, mut repaired) = (0, 0);
+    let mut out = Reader { out, left: false };
     for path in &args.files {
         let name = path.display();
         match load(path, &ImportOptions::default()) {
             Err(failure) => {
                 faulty += 1;
-                writeln!(
-                    out,
-                    "{name}: FAULTY: {}",
-                    failure.words().unwrap_or_default()
-                )?;
+                let words = failure.words().unwrap_or_default();
+                let path = format!("{name}: ");
+                let words = words.strip_prefix(&path).unwrap_or(&words);
+                writeln!(out, "{name}: FAULTY: {words}")?;
             }
             Ok(model) => {
                 let repairs = model.repair_summary();
@@ -64,6 +65,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         }
         // A file may take long, and the next one may be faulty.
         out.flush()?;
+        if out.left && faulty > 0 {
+            break;
+        }
     }
     if !args.quiet {
         writeln!(
@@ -72,10 +76,48 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             plural(args.files.len(), "file"),
             args.files.len() - faulty
         )?;
+        out.flush()?;
     }
     match faulty {
         0 => Ok(()),
         _ => Err(Failure::Faulty),
+    }
+}
+
+/// The output, whose reader may leave. The files are still checked then, for the exit status.
+struct Reader<'a> {
+    out: &'a mut dyn Write,
+    /// True after the reader left.
+    left: bool,
+}
+
+impl Reader<'_> {
+    fn without_reader<T>(&mut self, result: io::Result<T>, instead: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.left = true;
+                Ok(instead)
+            }
+            result => result,
+        }
+    }
+}
+
+impl Write for Reader<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.left {
+            return Ok(bytes.len());
+        }
+        let result = self.out.write(bytes);
+        self.without_reader(result, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.left {
+            return Ok(());
+        }
+        let result = self.out.flush();
+        self.without_reader(result, ())
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use throng::Error;
 use throng::character::Character;
 use throng::clip::CurveClip;
-use throng::ids::JointId;
+use throng::ids::{ClipId, JointId};
 use throng::import::{self, ImportOptions, Imported, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::skeleton::Skeleton;
@@ -153,13 +153,18 @@ fn retargeted(
         .map(|(name, _)| (*name).to_owned())
         .collect();
     let (mut clips, mut curves) = (Vec::new(), Vec::new());
-    let mut morphs = 0;
-    for clip in from.curves() {
+    let (mut morphs, mut moving) = (0, 0);
+    for (index, clip) in (0..).zip(from.curves()) {
         let (made, report) = retarget.clip(clip)?;
         let made = made.with_name(&free_name(clip.name(), &mut taken));
         morphs += report.weight_tracks;
         clips.push(of_curve(&made, Some(report.max_error_m)));
-        curves.push(made);
+        let end_s = f64::from(made.duration_s());
+        let events = from.animations().events(ClipId(index)).iter();
+        let events = events.map(|(name, time_s)| (name.into(), time_s.min(end_s)));
+        let events = events.collect();
+        moving += usize::from(from.animations().root_motion(ClipId(index)).is_some());
+        curves.push((made, events));
     }
     let mut remarks = vec![format!(
         "{} of {} follow {} of {}",
@@ -184,7 +189,11 @@ fn retargeted(
         let tracks = plural(morphs, "track");
         remarks.push(format!("{tracks} of morph weights left out"));
     }
-    let character = onto.clone().with_clips(curves)?;
+    if moving > 0 {
+        let clips = plural(moving, "clip");
+        remarks.push(format!("root motion of {clips} left out"));
+    }
+    let character = onto.clone().with_clips_and_events(curves)?;
     Ok(Added {
         character,
         matching,

@@ -60,15 +60,18 @@ impl Failure {
         }
     }
 
-    /// An error about a file, whose name comes first unless the error has it.
+    /// An error about a file. The path comes first, as it was given.
     pub(crate) fn of_file(path: &Path, error: &Error) -> Self {
         let words = error.to_string();
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        if words.contains(&*name.to_string_lossy()) {
-            Self::File(words)
-        } else {
-            Self::File(format!("{}: {words}", path.display()))
+        let given = path.to_string_lossy();
+        if words.starts_with(&*given) {
+            return Self::File(words);
         }
+        // Many errors start with the file's name.
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = format!("{}: ", name.to_string_lossy());
+        let words = words.strip_prefix(&name).unwrap_or(&words);
+        Self::File(format!("{given}: {words}"))
     }
 }
 

@@ -26,9 +26,9 @@ use std::process::ExitCode;
 
 /// Inspects, checks, converts, poses and measures animated characters.
 ///
-/// FILE is a glTF, EZMesh, WebGL or saved (.throng) file, or FBX if the program was built with the
-/// feature fbx. The contents of a file decide on its format. The word `builtin` stands for the
-/// built-in character.
+/// FILE is a glTF (also VRM), EZMesh, WebGL or saved (.throng) file, or FBX if the program was
+/// built with the feature fbx. The contents of a file decide on its format. The word `builtin`
+/// stands for the built-in character.
 #[derive(Debug, Parser)]
 #[command(
     name = "throng",

@@ -37,7 +37,7 @@ pub(crate) fn run(
     }
     for (name, page) in pages {
         let path = folder.join(name);
-        output::check(&path, &[])?;
+        output::check(&path, &[], &[])?;
         output::save(&path, &page, out)?;
         writeln!(out, "wrote {}", path.display())?;
     }

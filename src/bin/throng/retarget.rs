@@ -27,7 +27,7 @@ pub(crate) struct Args {
     clips: PathBuf,
     /// The file with the character.
     onto: PathBuf,
-    /// The file to write, usually with the extension .throng.
+    /// The file to write, usually with the extension .throng. It cannot be the standard output.
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// How the joints are matched.
@@ -38,7 +38,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    output::check(&args.output, &[&args.clips, &args.onto])?;
+    output::check_not_stdout(&args.output)?;
+    output::check(&args.output, &[&args.clips, &args.onto], &["throng"])?;
     let onto = load(&args.onto, &args.options.to_import());
     progress::clear();
     let onto = onto?;

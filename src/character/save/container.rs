@@ -11,8 +11,8 @@ const MAGIC: [u8; 8] = *b"throng\r\n";
 /// The version of the header and the table. Sections have versions of their own.
 const VERSION: u32 = 2;
 
-/// The bytes of the header: signature, checksum of the rest of the header and of the table, version,
-/// number of sections, length of the file.
+/// The bytes of the header: signature, checksum of the rest of the header and of the table,
+/// version, number of sections, length of the file.
 const HEADER: usize = 32;
 /// The bytes of signature and checksum, which the checksum does not cover.
 const UNSUMMED: usize = 16;
@@ -228,7 +228,9 @@ fn altered(section: &str) -> Error {
     fault(SavedFault::Checksum { section })
 }
 
-/// Reads a table of `count` entries, all of which `bytes` has. Sections follow it and each other without gaps, except for the alignment.
+/// Reads a table of `count` entries, all of which `bytes` has.
+///
+/// Sections follow it and each other without gaps, except for the alignment.
 fn table(bytes: &[u8], count: usize) -> Result<Vec<Entry<'_>>> {
     if count > MAX_SECTIONS {
         return Err(invalid("table", "has more than 64 sections"));

@@ -11,8 +11,9 @@ impl Character {
     /// Saves the character to a file, conventionally with the extension `.throng`.
     ///
     /// The file is complete or does not change: the bytes go to a new file in the same folder,
-    /// which then takes the place of an existing one. [`import::file`](crate::import::file())
-    /// recognises such files like any other format.
+    /// which then takes the place of an existing one, with its permissions. A symbolic link stays:
+    /// the file that it leads to is written. Devices and pipes are written to directly.
+    /// [`import::file`](crate::import::file()) recognises such files like any other format.
     ///
     /// ```no_run
     /// use throng::character::Character;
@@ -69,20 +70,44 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a new file beside `path` and renames it to `path`.
+///
+/// A link stays a link: the file that it leads to is replaced, or created. A file that exists keeps
+/// its permissions. What is neither a file nor a folder, such as a device or a pipe, is written to.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    // A link stays a link: the file that it leads to is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let (temporary, mut file) = create_beside(&path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let (path, permissions) = match fs::metadata(path) {
+        Ok(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Ok(old) if old.is_file() => (path.canonicalize()?, Some(old.permissions())),
+        Ok(_) => return File::options().write(true).open(path)?.write_all(bytes),
+        Err(_) => (follow_links(path)?, None),
+    };
+    let path = path.as_path();
+    let (temporary, mut file) = create_beside(path)?;
+    let kept = permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions));
+    let written = kept
+        .and_then(|()| file.write_all(bytes))
+        .and_then(|()| file.sync_all());
     drop(file);
-    let renamed = written.and_then(|()| fs::rename(&temporary, &path));
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
     if renamed.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     renamed
+}
+
+/// The path that a symbolic link to nothing leads to, or the path itself.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const MAX_LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if !fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Ok(path);
+        }
+        // A relative target starts at the folder of the link. An absolute one replaces the path.
+        let target = fs::read_link(&path)?;
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("more than 40 links in a row"))
 }
 
 /// Creates a file of a name that no other file in the folder of `path` has.

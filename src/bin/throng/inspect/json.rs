@@ -1,13 +1,14 @@
 //! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
 
-use super::{gpu_memory, moved_vertices, streams};
+use super::{gpu_memory, moved_vertices, override_name, shape_name, streams};
 use serde_json::{Value, json};
 use throng::character::Character;
 use throng::clip::{Clip, ClipPacking};
 use throng::ids::{ClipId, MaskId, SocketId};
 use throng::import::Imported;
-use throng::mesh::{AlphaMode, Image, Material, MorphWeight, Primitive};
+use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::skeleton::Joint;
+use throng::spring::{SpringChain, SpringCollider};
 
 /// Incremented if a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
@@ -22,14 +23,26 @@ pub(super) fn document(model: &Imported) -> Value {
         "palette_entries": model.palette().len(),
         "rest_bounds_m": { "min": bounds.min.to_array(), "max": bounds.max.to_array() },
         "joints": list(model.skeleton().joints(), |_, joint| self::joint(joint)),
-        "skins": model.skins().map(|(name, joints)| {
-            json!({ "name": name, "joints": joints.iter().map(|joint| joint.0).collect::<Vec<_>>() })
-        }).collect::<Vec<_>>(),
+        "skins": model.skins().map(|(name, joints)| json!({
+            "name": name,
+            "joints": joints.iter().map(|joint| joint.0).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
         "clips": list(model.clips(), |index, one| clip(model, index, one)),
         "primitives": list(model.primitives(), |_, one| primitive(one)),
         "materials": list(model.materials(), |_, one| material(one)),
         "images": list(model.images(), |_, one| image(one)),
         "morph_weights": list(model.morph_weights(), |index, one| morph(model, index, one)),
+        "expressions": list(model.expressions(), |_, one| expression(one)),
+        "humanoid": list(model.skeleton().roles(), |_, (role, joint)| json!({
+            "role": role.to_string(),
+            "joint": joint.0,
+        })),
+        "spring_chains": list(&model.springs().chains, |_, one| spring_chain(one)),
+        "spring_colliders": list(&model.springs().colliders, |_, one| spring_collider(one)),
+        "spawn_points": list(&model.spawn_points, |_, one| json!({
+            "node": one.node,
+            "world_from_model": one.world_from_model.to_cols_array(),
+        })),
         "masks": masks(model),
         "sockets": sockets(model),
         "blend_spaces": model.animations().blend_spaces().iter().map(|space| json!({
@@ -158,6 +171,46 @@ fn morph(model: &Character, index: usize, weight: &MorphWeight) -> Value {
     })
 }
 
+fn expression(one: &Expression) -> Value {
+    json!({
+        "name": one.name,
+        "morphs": list(&one.morphs, |_, (morph, weight)| json!({
+            "morph_weight": morph.0,
+            "weight": weight,
+        })),
+        "binary": one.binary,
+        "blink": override_name(one.blink),
+        "look": override_name(one.look),
+        "mouth": override_name(one.mouth),
+    })
+}
+
+fn spring_chain(chain: &SpringChain) -> Value {
+    json!({
+        "name": chain.name,
+        "joints": list(&chain.joints, |_, one| json!({
+            "joint": one.joint.0,
+            "stiffness": one.stiffness,
+            "gravity": one.gravity.to_array(),
+            "drag": one.drag,
+            "radius_m": one.radius_m,
+        })),
+        "tail_m": chain.tail_m.map(|tail| tail.to_array()),
+        "colliders": chain.colliders,
+        "center": chain.center.map(|joint| joint.0),
+    })
+}
+
+fn spring_collider(collider: &SpringCollider) -> Value {
+    json!({
+        "shape": shape_name(collider),
+        "joint": collider.joint.0,
+        "offset_m": collider.offset_m.to_array(),
+        "tail_m": collider.tail_m.map(|tail| tail.to_array()),
+        "radius_m": collider.radius_m,
+    })
+}
+
 fn masks(model: &Character) -> Vec<Value> {
     let set = model.animations();
     let mask = |(index, mask): (u16, &throng::skeleton::Mask)| {
@@ -169,6 +222,9 @@ fn masks(model: &Character) -> Vec<Value> {
 
 fn sockets(model: &Character) -> Vec<Value> {
     let set = model.animations();
-    let socket = |(index, socket): (u16, &throng::skeleton::Socket)| json!({ "name": set.socket_name(SocketId(index)), "joint": socket.joint.0 });
+    let socket = |(index, socket): (u16, &throng::skeleton::Socket)| {
+        let name = set.socket_name(SocketId(index));
+        json!({ "name": name, "joint": socket.joint.0 })
+    };
     (0..).zip(set.sockets()).map(socket).collect()
 }

@@ -9,13 +9,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use throng::character::Character;
 use throng::import::ImportOptions;
-use throng::mesh::Primitive;
+use throng::mesh::{ExpressionOverride, Primitive};
+use throng::spring::SpringCollider;
 
 /// Show what is in a file.
 ///
 /// Skins, the tree of joints, clips with their size and error when packed, primitives, materials,
-/// images, morph weights, masks, sockets, blend spaces, events, the state machine, memory on the
-/// GPU, and what the importer repaired.
+/// images, morph weights, expressions, joints of the humanoid, spring bones, spawn points, masks,
+/// sockets, blend spaces, events, the state machine, memory on the GPU, and what the importer
+/// repaired.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = after_help!("Examples:
@@ -64,6 +66,22 @@ fn streams(part: &Primitive) -> Vec<&'static str> {
     ];
     let there = all.iter().filter(|(_, is_empty)| !is_empty);
     there.map(|(name, _)| *name).collect()
+}
+
+/// The effect of an expression on others, if it has one.
+fn override_name(how: ExpressionOverride) -> Option<&'static str> {
+    match how {
+        ExpressionOverride::None => None,
+        ExpressionOverride::Block => Some("block"),
+        ExpressionOverride::Blend => Some("blend"),
+    }
+}
+
+fn shape_name(collider: &SpringCollider) -> &'static str {
+    match collider.tail_m {
+        None => "sphere",
+        Some(_) => "capsule",
+    }
 }
 
 /// Bytes on the GPU.

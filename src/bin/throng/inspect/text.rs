@@ -6,8 +6,10 @@ use crate::words::{grouped, plural, title};
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::ids::{ClipId, JointId};
-use throng::import::Imported;
-use throng::mesh::{AlphaMode, Image, Material, MorphWeight, Primitive};
+use throng::import::{Imported, SpawnPoint};
+use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
+use throng::retarget::Role;
+use throng::spring::{SpringChain, SpringCollider};
 
 /// All tables.
 pub(super) fn listing(model: &Imported) -> String {
@@ -29,6 +31,18 @@ pub(super) fn listing(model: &Imported) -> String {
     text += &section("Materials", &materials(model));
     text += &section("Images", &images(model));
     text += &section("Morph weights", &morph_weights(model));
+    // Few files have these.
+    for (name, rows) in [
+        ("Expressions", expressions(model)),
+        ("Joints of the humanoid", humanoid(model)),
+        ("Spring chains", spring_chains(model)),
+        ("Spring colliders", spring_colliders(model)),
+        ("Spawn points", spawn_points(model)),
+    ] {
+        if !rows.is_empty() {
+            text += &section(name, &rows);
+        }
+    }
     let animations = animations(model);
     if !animations.is_empty() {
         text += &table("Animation set", &animations);
@@ -224,6 +238,81 @@ fn images(model: &Character) -> Vec<Vec<String>> {
         vec![index.to_string(), title(&image.name), size]
     };
     model.images().iter().enumerate().map(row).collect()
+}
+
+fn expressions(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, one): (usize, &Expression)| {
+        let mut row = vec![index.to_string(), title(&one.name)];
+        row.extend(counted(one.morphs.len(), "morph weight"));
+        let mut remarks = Vec::new();
+        if one.binary {
+            remarks.push("binary".to_owned());
+        }
+        for (what, how) in [
+            ("blinking", one.blink),
+            ("looking", one.look),
+            ("the mouth", one.mouth),
+        ] {
+            let how = super::override_name(how);
+            remarks.extend(how.map(|how| format!("{how}s {what}")));
+        }
+        row.push(remarks.join(", "));
+        row
+    };
+    model.expressions().iter().enumerate().map(row).collect()
+}
+
+fn humanoid(model: &Character) -> Vec<Vec<String>> {
+    let row = |(role, joint): &(Role, JointId)| vec![role.to_string(), of_joint(model, *joint)];
+    model.skeleton().roles().iter().map(row).collect()
+}
+
+fn spring_chains(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, chain): (usize, &SpringChain)| {
+        let mut row = vec![index.to_string(), title(&chain.name)];
+        row.extend(counted(chain.joints.len(), "joint"));
+        row.extend(counted(chain.colliders.len(), "collider"));
+        let first = chain.joints.first().map(|one| of_joint(model, one.joint));
+        let center = chain.center.map(|joint| of_joint(model, joint));
+        let first = first.map(|joint| format!("from {joint}"));
+        let center = center.map(|joint| format!("relative to {joint}"));
+        let remarks: Vec<String> = first.into_iter().chain(center).collect();
+        row.push(remarks.join(", "));
+        row
+    };
+    let chains = model.springs().chains.iter();
+    chains.enumerate().map(row).collect()
+}
+
+fn spring_colliders(model: &Character) -> Vec<Vec<String>> {
+    let row = |(index, collider): (usize, &SpringCollider)| {
+        vec![
+            index.to_string(),
+            super::shape_name(collider).into(),
+            format!("radius {:.4} m", collider.radius_m),
+            format!("on {}", of_joint(model, collider.joint)),
+        ]
+    };
+    let colliders = model.springs().colliders.iter();
+    colliders.enumerate().map(row).collect()
+}
+
+fn spawn_points(model: &Imported) -> Vec<Vec<String>> {
+    let row = |(index, point): (usize, &SpawnPoint)| {
+        let at = point.world_from_model.translation;
+        vec![
+            index.to_string(),
+            title(&point.node),
+            format!("at {:.4} {:.4} {:.4} m", at.x, at.y, at.z),
+        ]
+    };
+    model.spawn_points.iter().enumerate().map(row).collect()
+}
+
+/// The name of a joint.
+fn of_joint(model: &Character, joint: JointId) -> String {
+    let joint = model.skeleton().joints().get(joint.index());
+    title(joint.map_or("", |joint| &joint.name))
 }
 
 /// What the description of the animations adds to the clips.

@@ -123,19 +123,21 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         .flatten()
         .map(PathBuf::as_path)
         .collect();
-    if outputs
-        .iter()
-        .filter(|path| output::is_stdout(path))
-        .count()
-        > 1
-    {
-        let words = "only one of --obj and --glb can be the standard output";
-        return Err(Failure::Usage(words.into()));
+    output::check_distinct(&outputs)?;
+    let mut sources = vec![args.file.as_path()];
+    sources.extend(args.clips.as_deref());
+    let of = [
+        (&args.obj, "obj"),
+        (&args.glb, "glb"),
+        (&args.picture, "png"),
+    ];
+    for (path, extension) in of {
+        if let Some(path) = path.as_deref().filter(|path| !output::is_stdout(path)) {
+            output::check(path, &sources, &[extension])?;
+        }
     }
-    for path in outputs.iter().filter(|path| !output::is_stdout(path)) {
-        let mut sources = vec![args.file.as_path()];
-        sources.extend(args.clips.as_deref());
-        output::check(path, &sources)?;
+    if let Some(path) = &args.picture {
+        output::check_not_named(path, &sources)?;
     }
     let model = load(&args.file, &ImportOptions::default())?;
     note_repairs(&model);
