@@ -70,6 +70,27 @@ fn too_many_pairs_of_chains_and_colliders_are_refused() {
     assert!(error.contains("spring colliders"), "{error}");
 }
 
+#[test]
+fn nodes_that_share_a_mesh_do_not_multiply_binds_without_limit() {
+    let mut b = vrm0();
+    let master = "/extensions/VRM/blendShapeMaster/blendShapeGroups";
+    let bind = |index: usize| json!({ "mesh": 1, "index": index, "weight": 100 });
+    let group = |name: String| json!({ "name": name, "binds": [bind(0), bind(1), bind(0)] });
+    *b.json.pointer_mut(master).unwrap() = json!([group("one".into())]);
+    let imported = import(&b);
+    assert_eq!(imported.expressions()[0].morphs.len(), 2);
+    let repairs = super::files::repairs(&imported).join("\n");
+    let line = "blendShapeGroups[0].binds[2]: left out: an earlier bind has the same target";
+    assert!(repairs.contains(line), "{repairs}");
+    let nodes = b.json["nodes"].as_array_mut().unwrap();
+    nodes.extend((0..600).map(|_| json!({ "mesh": 1 })));
+    let groups: Vec<Value> = (0..300).map(|at| group(format!("{at}"))).collect();
+    *b.json.pointer_mut(master).unwrap() = json!(groups);
+    let error = refused(&b);
+    assert!(error.contains("morph weights of expressions"), "{error}");
+    assert!(error.contains("at most 262144"), "{error}");
+}
+
 /// Plays what was imported for a while.
 pub(super) fn play(character: &Character) {
     let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
