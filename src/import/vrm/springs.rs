@@ -85,8 +85,8 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
         places.push(Some(scene.raw.springs.colliders.len()));
         scene.raw.springs.colliders.push(SpringCollider {
             joint,
-            offset_m: Vec3::from_array(round.offset),
-            tail_m: tail.map(Vec3::from_array),
+            offset_m: round.offset.into(),
+            tail_m: tail.map(Vec3::from),
             radius_m: round.radius,
         });
     }
@@ -126,7 +126,7 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
 }
 
 fn joint1(raw: &Joint1) -> Option<SpringJoint<usize>> {
-    let gravity = raw.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from_array);
+    let gravity = raw.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from);
     Some(SpringJoint {
         joint: raw.node.0?,
         stiffness: raw.stiffness.unwrap_or(1.0),

@@ -51,6 +51,42 @@ fn nulls_and_empty_objects_are_nothing() {
 }
 
 #[test]
+fn nulls_in_optional_parts_are_as_if_left_out() {
+    let cases = [
+        (vrm1(), "VRMC_vrm/humanoid/humanBones/jaw"),
+        (vrm1(), "VRMC_vrm/humanoid"),
+        (vrm1(), "VRMC_vrm/expressions/preset/blink/isBinary"),
+        (vrm1(), "VRMC_vrm/expressions/preset/blink/morphTargetBinds/0/weight"),
+        (vrm1(), "VRMC_springBone/springs/0/joints/0/gravityDir/0"),
+        (vrm1(), "VRMC_springBone/springs/0/name"),
+        (vrm1(), "VRMC_springBone/colliders/0/shape"),
+        (vrm0(), "VRM/humanoid"),
+        (vrm0(), "VRM/humanoid/humanBones/3"),
+        (vrm0(), "VRM/blendShapeMaster"),
+        (vrm0(), "VRM/secondaryAnimation"),
+        (vrm0(), "VRM/secondaryAnimation/boneGroups/0/gravityDir/x"),
+    ];
+    for (mut b, place) in cases {
+        let (above, field) = place.rsplit_once('/').unwrap();
+        let above = b.json.pointer_mut(&format!("/extensions/{above}"));
+        match above.unwrap_or_else(|| panic!("{place}")) {
+            Value::Array(list) => list[field.parse::<usize>().unwrap()] = Value::Null,
+            map => map[field] = Value::Null,
+        }
+        import(&b);
+    }
+}
+
+#[test]
+fn the_elements_of_an_extension_are_limited_together() {
+    let mut b = vrm1();
+    let spring = json!({ "joints": vec![json!({}); 500] });
+    b.json["extensions"]["VRMC_springBone"]["springs"] = json!(vec![spring; 300]);
+    let error = refused(&b);
+    assert!(error.contains("more than 131072 elements"), "{error}");
+}
+
+#[test]
 fn too_many_pairs_of_chains_and_colliders_are_refused() {
     let mut b = vrm1();
     let bones = &mut b.json["extensions"]["VRMC_springBone"];
