@@ -4,7 +4,7 @@ use super::json::{Index, Joint1, Spring0, SpringBone1, Springs0};
 use super::scene::VrmScene;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawTransform;
-use crate::import::fault::{dangling, fault};
+use crate::import::fault::{cut, dangling, fault};
 use crate::skeleton::Transform;
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 use glam::Vec3;
@@ -116,7 +116,7 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
             continue;
         };
         scene.raw.springs.chains.push(SpringChain {
-            name: spring.name.clone().unwrap_or_default(),
+            name: cut(spring.name.as_deref().unwrap_or_default()),
             colliders,
             center: spring.center.0,
             ..SpringChain::new(joints)
@@ -229,7 +229,7 @@ fn chains0(
         let tail_m = last.and_then(|last| last_tail(last, scene));
         if !joints.is_empty() {
             chains.push(SpringChain {
-                name: spring.comment.clone().unwrap_or_default(),
+                name: cut(spring.comment.as_deref().unwrap_or_default()),
                 tail_m,
                 center: spring.center.0,
                 ..SpringChain::new(joints)

@@ -87,6 +87,20 @@ fn the_elements_of_an_extension_are_limited_together() {
 }
 
 #[test]
+fn long_names_of_chains_are_cut() {
+    let long = "n".repeat(5000);
+    let mut b = vrm0();
+    b.json["extensions"]["VRM"]["secondaryAnimation"]["boneGroups"][0]["comment"] = json!(long);
+    let mut c = vrm1();
+    c.json["extensions"]["VRMC_springBone"]["springs"][0]["name"] = json!(long);
+    for b in [b, c] {
+        let imported = import(&b);
+        let name = &imported.springs().chains[0].name;
+        assert_eq!(name.chars().count(), 201);
+    }
+}
+
+#[test]
 fn too_many_pairs_of_chains_and_colliders_are_refused() {
     let mut b = vrm1();
     let bones = &mut b.json["extensions"]["VRMC_springBone"];
