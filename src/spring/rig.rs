@@ -249,13 +249,19 @@ fn check_counts(bones: &SpringBones) -> Result<()> {
     cap("spring colliders", colliders, SpringBones::MAX_COLLIDERS)?;
     let chains = bones.chains.len();
     cap("spring chains", chains, Skeleton::MAX_JOINTS)?;
-    let pairs = bones.chains.iter().map(|chain| chain.colliders.len());
-    let pairs = pairs.fold(0, usize::saturating_add);
-    cap(
-        "pairs of a chain and a collider",
-        pairs,
-        SpringBones::MAX_PAIRS,
-    )
+    let pairs = |chain: &SpringChain| {
+        chain
+            .swinging()
+            .count()
+            .saturating_mul(chain.colliders.len())
+    };
+    let pairs = bones
+        .chains
+        .iter()
+        .map(pairs)
+        .fold(0, usize::saturating_add);
+    let what = "pairs of a swinging joint and a collider";
+    cap(what, pairs, SpringBones::MAX_PAIRS)
 }
 
 fn check_joint(skeleton: &Skeleton, what: &'static str, joint: JointId) -> Result<()> {

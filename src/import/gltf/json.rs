@@ -62,9 +62,17 @@ pub(super) struct Extensions {
     pub(super) vrm0: Option<Vrm0>,
     #[serde(default, rename = "VRMC_vrm", deserialize_with = "vrm::extension")]
     pub(super) vrm1: Option<Vrm1>,
-    #[serde(default, rename = "VRMC_vrm_animation", deserialize_with = "vrm::extension")]
+    #[serde(
+        default,
+        rename = "VRMC_vrm_animation",
+        deserialize_with = "vrm::extension"
+    )]
     pub(super) vrm_animation: Option<VrmAnimation>,
-    #[serde(default, rename = "VRMC_springBone", deserialize_with = "vrm::extension")]
+    #[serde(
+        default,
+        rename = "VRMC_springBone",
+        deserialize_with = "vrm::extension"
+    )]
     pub(super) springs: Option<SpringBone1>,
 }
 

@@ -44,7 +44,10 @@ impl Weights {
     fn is_new(&mut self, target: (usize, usize), part: String, scene: &mut VrmScene<'_>) -> bool {
         let is_new = self.driven.insert(target);
         if !is_new {
-            scene.unusable(part, AssetFault::Invalid("an earlier bind has the same target"));
+            scene.unusable(
+                part,
+                AssetFault::Invalid("an earlier bind has the same target"),
+            );
         }
         is_new
     }

@@ -31,7 +31,11 @@ where
 
 /// Counts an element of the extension.
 fn count<E: Error>() -> Result<(), E> {
-    let too_many = || E::custom(format_args!("more than {MAX_ELEMENTS} elements in all lists"));
+    let too_many = || {
+        E::custom(format_args!(
+            "more than {MAX_ELEMENTS} elements in all lists"
+        ))
+    };
     SPARE.set(SPARE.get().checked_sub(1).ok_or_else(too_many)?);
     Ok(())
 }

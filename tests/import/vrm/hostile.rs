@@ -56,7 +56,10 @@ fn nulls_in_optional_parts_are_as_if_left_out() {
         (vrm1(), "VRMC_vrm/humanoid/humanBones/jaw"),
         (vrm1(), "VRMC_vrm/humanoid"),
         (vrm1(), "VRMC_vrm/expressions/preset/blink/isBinary"),
-        (vrm1(), "VRMC_vrm/expressions/preset/blink/morphTargetBinds/0/weight"),
+        (
+            vrm1(),
+            "VRMC_vrm/expressions/preset/blink/morphTargetBinds/0/weight",
+        ),
         (vrm1(), "VRMC_springBone/springs/0/joints/0/gravityDir/0"),
         (vrm1(), "VRMC_springBone/springs/0/name"),
         (vrm1(), "VRMC_springBone/colliders/0/shape"),
@@ -104,10 +107,16 @@ fn long_names_of_chains_are_cut() {
 fn too_many_pairs_of_chains_and_colliders_are_refused() {
     let mut b = vrm1();
     let bones = &mut b.json["extensions"]["VRMC_springBone"];
+    // A collider that is named again makes no further pairs.
     bones["colliderGroups"][0]["colliders"] = json!(vec![0; 4000]);
     bones["springs"][0]["colliderGroups"] = json!(vec![0; 100]);
+    import(&b);
+    let bones = &mut b.json["extensions"]["VRMC_springBone"];
+    let collider = bones["colliders"][0].clone();
+    bones["colliders"] = json!(vec![collider; 40_000]);
+    bones["colliderGroups"][0]["colliders"] = json!((0..40_000).collect::<Vec<u32>>());
     let error = refused(&b);
-    let why = "pairs of a chain and a collider";
+    let why = "pairs of a swinging joint and a collider";
     assert!(
         error.contains("springs[0]") && error.contains(why),
         "{error}"
