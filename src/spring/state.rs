@@ -45,6 +45,11 @@ impl SpringState {
         }
     }
 
+    /// World space from character space.
+    pub(crate) fn world(&self) -> &Affine {
+        &self.world
+    }
+
     /// Moves the character through the world.
     pub(crate) fn set_world(&mut self, world: &Affine) {
         self.world = *world;
