@@ -25,8 +25,8 @@ pub(crate) struct SpringRig {
     /// For each link with a joint as its tail, the joints from below its head to its tail.
     pub(super) paths: Vec<u16>,
     pub(super) colliders: Vec<Collider>,
-    /// True if a chain collides with a joint that swings.
-    pub(super) late: bool,
+    /// The slots of colliders that swing, ascending.
+    pub(super) late: Vec<u32>,
 }
 
 /// A joint that swings, or lies below one that does.
@@ -175,8 +175,12 @@ impl<'a> Builder<'a> {
                 tail_m: collider.tail_m,
                 radius_m: collider.radius_m,
             });
-            self.rig.late |= slot >= first;
+            if slot >= first {
+                self.rig.late.push(slot);
+            }
         }
+        self.rig.late.sort_unstable();
+        self.rig.late.dedup();
         Ok(SpringRig { bones, ..self.rig })
     }
 
