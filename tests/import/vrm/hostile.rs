@@ -147,7 +147,7 @@ fn nodes_that_share_a_mesh_do_not_multiply_binds_without_limit() {
     *b.json.pointer_mut(master).unwrap() = json!(groups);
     let error = refused(&b);
     assert!(error.contains("morph weights of expressions"), "{error}");
-    assert!(error.contains("at most 262144"), "{error}");
+    assert!(error.contains("the limit of 262144"), "{error}");
 }
 
 /// Plays what was imported for a while.
