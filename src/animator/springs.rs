@@ -10,7 +10,7 @@ impl Animator {
     /// Moves an actor through the world, for its spring bones.
     ///
     /// `world_from_model` is the transform from character space to world space, from the next
-    /// evaluation on. At first it is the identity. It counts too for spring bones that are off, once
+    /// evaluation on. At first it is the identity. While spring bones are off, it is kept for when
     /// they are on again. Actors of a character without spring bones ignore it.
     ///
     /// # Errors
