@@ -10,6 +10,7 @@ use super::own_pose::OwnPose;
 use super::pool::Block;
 use super::root::Root;
 use crate::error::{Error, Result};
+use crate::skeleton::Affine;
 use crate::spring::SpringState;
 
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct Actor {
     pub(crate) expressions: Vec<f32>,
     /// The state of its spring bones, if it has some.
     pub(crate) springs: Option<Box<SpringState>>,
+    /// World space from character space, while its spring bones are off.
+    pub(crate) world: Option<Box<Affine>>,
 }
 
 impl Actor {
@@ -65,6 +68,7 @@ impl Actor {
             weights: Vec::new(),
             expressions: Vec::new(),
             springs: None,
+            world: None,
         }
     }
 

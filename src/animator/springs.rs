@@ -10,7 +10,8 @@ impl Animator {
     /// Moves an actor through the world, for its spring bones.
     ///
     /// `world_from_model` is the transform from character space to world space, from the next
-    /// evaluation on. At first it is the identity. Actors without spring bones ignore it.
+    /// evaluation on. At first it is the identity. While spring bones are off, it is kept for when
+    /// they are on again. Actors of a character without spring bones ignore it.
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
@@ -45,8 +46,17 @@ impl Animator {
         let has = self.actors.get(id)?.springs.is_some();
         if on && !has {
             self.start_springs(id.index);
+            let actor = self.actors.list.get_mut(id.index as usize);
+            if let Some(actor) = actor
+                && let (Some(state), Some(world)) = (&mut actor.springs, actor.world.take())
+            {
+                state.set_world(&world);
+            }
         } else if !on && let Some(actor) = self.actors.list.get_mut(id.index as usize) {
-            actor.springs = None;
+            let state = actor.springs.take();
+            if let Some(state) = state {
+                actor.world = Some(Box::new(*state.world()));
+            }
         }
         self.changed(id.index);
         Ok(())
@@ -84,12 +94,18 @@ impl Animator {
         }
     }
 
+    /// The state of an actor's spring bones. If they are off, their world is kept.
     fn spring_state(&mut self, id: ActorId, world: &Affine) -> Result<Option<&mut SpringState>> {
         self.actors.check(id)?;
         if !world.is_finite() {
             return Err(Error::invalid("world_from_model", "must be finite"));
         }
         let actor = self.actors.list.get_mut(id.index as usize);
-        Ok(actor.and_then(|actor| actor.springs.as_deref_mut()))
+        Ok(actor.and_then(|actor| {
+            if let Some(kept) = &mut actor.world {
+                **kept = *world;
+            }
+            actor.springs.as_deref_mut()
+        }))
     }
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 /// The joints of a humanoid.
 ///
-/// They are [`Skeleton::roles`], if the skeleton has any, as that of a VRM file. Otherwise they are found by name. If
-/// several joints have a suitable name, the hierarchy decides.
+/// Uses [`Skeleton::roles`] if there are any (VRM files set them). The other joints are found by
+/// name. If several joints have a suitable name, the hierarchy decides.
 ///
 /// These naming schemes are known:
 ///
@@ -43,9 +43,6 @@ impl Humanoid {
     /// Finds the humanoid of a skeleton, which may be empty.
     #[must_use]
     pub fn find(skeleton: &Skeleton) -> Self {
-        if !skeleton.roles().is_empty() {
-            return Self::of_roles(skeleton.roles());
-        }
         let mut search = Search::new(skeleton);
         for side in Side::BOTH {
             search.arm(side);
@@ -58,19 +55,6 @@ impl Humanoid {
         }
         search.trunk();
         search.found
-    }
-
-    /// The humanoid whose parts are known.
-    fn of_roles(roles: &[(Role, JointId)]) -> Self {
-        let of = |wanted: &[Role]| {
-            let found = roles.iter().filter(|(role, _)| wanted.contains(role));
-            found.map(|(_, joint)| *joint).collect()
-        };
-        Self {
-            roles: roles.iter().copied().collect(),
-            spine: of(&[Role::Spine, Role::Chest, Role::UpperChest]),
-            neck: of(&[Role::Neck]),
-        }
     }
 
     /// The joint of a role, if it was found.
@@ -99,6 +83,9 @@ impl Humanoid {
 
 /// If one of Rigify's copies has this many joints, only that copy counts.
 const ENOUGH_OF_A_COPY: usize = 5;
+
+/// The roles of the spine, from below.
+const SPINE: [Role; 3] = [Role::Spine, Role::Chest, Role::UpperChest];
 
 /// The number in a joint's name, and the joint. Lists of these are sorted.
 type Numbered = (i32, JointId);
@@ -130,16 +117,31 @@ impl Search {
         for list in of.values_mut() {
             list.sort_unstable();
         }
+        let roles = skeleton.roles();
         Self {
             below: walk(skeleton),
             of,
-            taken: BTreeSet::new(),
-            found: Humanoid::default(),
+            taken: roles.iter().map(|(_, joint)| *joint).collect(),
+            found: Humanoid {
+                roles: roles.iter().copied().collect(),
+                ..Humanoid::default()
+            },
         }
     }
 
     fn list(&self, part: Part, side: Option<Side>) -> &[Numbered] {
         self.of.get(&(part, side)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The joint that has a role, or the best one for a part.
+    fn known_or_best(
+        &self,
+        role: Role,
+        (part, side): (Part, Option<Side>),
+        above: Option<JointId>,
+    ) -> Option<JointId> {
+        let known = self.found.joint(role);
+        known.or_else(|| self.best(part, side, above))
     }
 
     /// The best joint for a part.
@@ -160,8 +162,10 @@ impl Search {
         above.start < joint.start && joint.start < above.end
     }
 
+    /// Gives a joint a role, unless one of them is taken.
     fn set(&mut self, role: Role, joint: Option<JointId>) {
         if let Some(joint) = joint
+            && !self.found.roles.contains_key(&role)
             && self.taken.insert(joint)
         {
             self.found.roles.insert(role, joint);
@@ -171,6 +175,7 @@ impl Search {
     /// Joints called just `arm` or `leg`, from the body on, each below the one before it.
     fn pieces(&self, part: Part, side: Side) -> Vec<JointId> {
         let mut joints: Vec<JointId> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
+        joints.retain(|joint| !self.taken.contains(joint));
         joints.sort_unstable();
         self.nested(joints)
     }
@@ -190,11 +195,12 @@ impl Search {
 
     fn arm(&mut self, side: Side) {
         let at = Some(side);
-        let mut shoulder = self.best(Part::Shoulder, at, None);
-        let mut upper = self.best(Part::UpperArm, at, shoulder);
+        let mut shoulder = self.known_or_best(Role::Shoulder(side), (Part::Shoulder, at), None);
+        let mut upper = self.known_or_best(Role::UpperArm(side), (Part::UpperArm, at), shoulder);
         let pieces = self.pieces(Part::ArmPiece, side);
-        let mut lower = self.best(Part::LowerArm, at, upper.or(pieces.first().copied()));
-        let hand = self.best(Part::Hand, at, lower);
+        let above = upper.or(pieces.first().copied());
+        let mut lower = self.known_or_best(Role::LowerArm(side), (Part::LowerArm, at), above);
+        let hand = self.known_or_best(Role::Hand(side), (Part::Hand, at), lower);
         let mut hand = hand.or_else(|| self.best(Part::Wrist, at, lower));
         if upper.is_none() {
             let mut pieces = pieces.into_iter();
@@ -219,15 +225,18 @@ impl Search {
 
     fn leg(&mut self, side: Side) {
         let at = Some(side);
-        let upper = self.best(Part::UpperLeg, at, None);
+        let upper = self.known_or_best(Role::UpperLeg(side), (Part::UpperLeg, at), None);
         let upper = upper.or_else(|| self.best(Part::SideHip, at, None));
         let pieces = self.pieces(Part::LegPiece, side);
-        let mut lower = self.best(Part::LowerLeg, at, upper.or(pieces.first().copied()));
+        let above = upper.or(pieces.first().copied());
+        let mut lower = self.known_or_best(Role::LowerLeg(side), (Part::LowerLeg, at), above);
         let mut pieces = pieces.into_iter();
         let upper = upper.or_else(|| pieces.next());
         lower = lower.or_else(|| pieces.next());
-        let foot = self.best(Part::Foot, at, lower).or_else(|| pieces.next());
-        let toes = self.best(Part::Toes, at, foot).or_else(|| pieces.next());
+        let foot = self.known_or_best(Role::Foot(side), (Part::Foot, at), lower);
+        let foot = foot.or_else(|| pieces.next());
+        let toes = self.known_or_best(Role::Toes(side), (Part::Toes, at), foot);
+        let toes = toes.or_else(|| pieces.next());
         self.set(Role::UpperLeg(side), upper);
         self.set(Role::LowerLeg(side), lower);
         self.set(Role::Foot(side), foot);
@@ -246,14 +255,25 @@ impl Search {
     }
 
     fn trunk(&mut self) {
-        let sorted = |part| {
+        // The joints that have one of these roles, and those that have the name of the part.
+        let sorted = |part, roles: &[Role]| {
             let mut joints: Vec<JointId> = self.list(part, None).iter().map(|p| p.1).collect();
+            joints.retain(|joint| !self.taken.contains(joint));
+            joints.extend(roles.iter().filter_map(|role| self.found.joint(*role)));
             joints.sort_unstable();
             joints
         };
-        let (mut spine, mut neck) = (sorted(Part::Spine), sorted(Part::Neck));
-        let mut hips = self.best(Part::Hips, None, None);
-        let mut head = self.best(Part::Head, None, None);
+        let mut spine = sorted(Part::Spine, &SPINE);
+        let mut neck = sorted(Part::Neck, &[Role::Neck]);
+        let [knows_hips, knows_spine] = [&[Role::Hips][..], &SPINE].map(|roles| {
+            let mut joints = roles.iter().map(|role| self.found.joint(*role));
+            joints.any(|joint| joint.is_some())
+        });
+        let mut hips = self.known_or_best(Role::Hips, (Part::Hips, None), None);
+        let mut head = self.known_or_best(Role::Head, (Part::Head, None), None);
+        if let Some(first) = self.found.joint(Role::Neck) {
+            neck.retain(|joint| *joint == first || self.is_below(*joint, first));
+        }
         if let Some(hips) = hips
             && spine.iter().any(|joint| self.is_below(*joint, hips))
         {
@@ -265,9 +285,11 @@ impl Search {
             let list = self.list(Part::Spine, None).iter();
             list.map(|(number, joint)| (*joint, *number)).collect()
         };
-        if hips.is_none() && spine.len() > 1 {
+        if (hips.is_none() || knows_hips) && spine.len() > 1 && !knows_spine {
             // Rigify and other schemes that number the trunk.
-            hips = Some(spine.remove(0));
+            if hips.is_none() {
+                hips = Some(spine.remove(0));
+            }
             if head.is_none() && neck.is_empty() {
                 let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
                 let limbs = limbs.flat_map(|role| Side::BOTH.map(role));

@@ -107,8 +107,11 @@ impl SpringBones {
     pub const MAX_COLLIDERS: usize = 4096;
     /// The most joints from one joint of a chain down to the next.
     pub const MAX_GAP: usize = 256;
-    /// The most pairs of a chain and a collider.
-    pub const MAX_PAIRS: usize = 1 << 18;
+    /// The most pairs of a swinging joint and a collider of its chain.
+    ///
+    /// Each step tests each pair once. A frame of one instance therefore tests 65,536 pairs at most
+    /// [`MAX_STEPS`](Self::MAX_STEPS) + 1 times.
+    pub const MAX_PAIRS: usize = 1 << 16;
 }
 
 impl<J> Default for SpringBones<J> {

@@ -29,6 +29,8 @@
 //! - A frame of more than [`SpringBones::MAX_STEPS`] steps takes only that many, for the whole
 //!   movement. After a second without evaluation, chains start anew in the animated pose.
 //! - Time that stands still, or goes back, takes no step.
+//! - A joint collides with a collider that swings after it, in the skeleton's order, where the last
+//!   step put that collider.
 //! - Tails move in world space, so chains lag behind a character that walks. A teleport carries
 //!   them along.
 //! - Results have the same bits on any number of threads.

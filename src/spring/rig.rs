@@ -25,8 +25,8 @@ pub(crate) struct SpringRig {
     /// For each link with a joint as its tail, the joints from below its head to its tail.
     pub(super) paths: Vec<u16>,
     pub(super) colliders: Vec<Collider>,
-    /// True if a chain collides with a joint that swings.
-    pub(super) late: bool,
+    /// The slots of colliders that swing, ascending.
+    pub(super) late: Vec<u32>,
 }
 
 /// A joint that swings, or lies below one that does.
@@ -175,8 +175,12 @@ impl<'a> Builder<'a> {
                 tail_m: collider.tail_m,
                 radius_m: collider.radius_m,
             });
-            self.rig.late |= slot >= first;
+            if slot >= first {
+                self.rig.late.push(slot);
+            }
         }
+        self.rig.late.sort_unstable();
+        self.rig.late.dedup();
         Ok(SpringRig { bones, ..self.rig })
     }
 
@@ -249,13 +253,19 @@ fn check_counts(bones: &SpringBones) -> Result<()> {
     cap("spring colliders", colliders, SpringBones::MAX_COLLIDERS)?;
     let chains = bones.chains.len();
     cap("spring chains", chains, Skeleton::MAX_JOINTS)?;
-    let pairs = bones.chains.iter().map(|chain| chain.colliders.len());
-    let pairs = pairs.fold(0, usize::saturating_add);
-    cap(
-        "pairs of a chain and a collider",
-        pairs,
-        SpringBones::MAX_PAIRS,
-    )
+    let pairs = |chain: &SpringChain| {
+        chain
+            .swinging()
+            .count()
+            .saturating_mul(chain.colliders.len())
+    };
+    let pairs = bones
+        .chains
+        .iter()
+        .map(pairs)
+        .fold(0, usize::saturating_add);
+    let what = "pairs of a swinging joint and a collider";
+    cap(what, pairs, SpringBones::MAX_PAIRS)
 }
 
 fn check_joint(skeleton: &Skeleton, what: &'static str, joint: JointId) -> Result<()> {

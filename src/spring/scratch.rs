@@ -100,9 +100,6 @@ impl SpringScratch {
             };
         }
         self.slots[..self.targets.len()].copy_from_slice(&self.targets);
-        if rig.late {
-            self.rest(rig);
-        }
     }
 
     /// Puts all slots where the animated pose has them.

@@ -20,6 +20,10 @@ pub(crate) struct SpringState {
     pub(super) before: Vec<Vec3>,
     /// For each anchor, its world matrix at the last evaluation.
     anchors: Vec<Affine>,
+    /// For each collider slot that swings, its world matrix after the last step.
+    ///
+    /// A joint that comes before the collider in the order of simulation collides with this.
+    late: Vec<Affine>,
     /// The time of the last evaluation.
     time_s: f64,
     /// Steps are counted from this time.
@@ -38,11 +42,17 @@ impl SpringState {
             now: vec![Vec3::ZERO; rig.links.len()],
             before: vec![Vec3::ZERO; rig.links.len()],
             anchors: vec![Affine::IDENTITY; rig.anchors.len()],
+            late: vec![Affine::IDENTITY; rig.late.len()],
             time_s: 0.0,
             start_s: 0.0,
             steps: 0,
             is_ready: false,
         }
+    }
+
+    /// World space from character space.
+    pub(crate) fn world(&self) -> &Affine {
+        &self.world
     }
 
     /// Moves the character through the world.
@@ -58,8 +68,8 @@ impl SpringState {
             self.is_ready = false;
             return;
         }
-        for anchor in &mut self.anchors {
-            *anchor = to_from * *anchor;
+        for place in self.anchors.iter_mut().chain(&mut self.late) {
+            *place = to_from * *place;
         }
         for (link, tails) in rig
             .links
@@ -119,6 +129,9 @@ impl SpringState {
             self.steps = all - most;
             from_s = self.start_s + self.steps as f64 * SpringBones::STEP_S;
         }
+        for (slot, place) in rig.late.iter().zip(&self.late) {
+            scratch.slots[*slot as usize] = *place;
+        }
         let anchors = rig.anchors.len();
         while self.steps < all {
             self.steps += 1;
@@ -135,6 +148,7 @@ impl SpringState {
             };
             step.run([&mut self.now, &mut self.before], scratch);
         }
+        self.keep_late(rig, scratch);
         scratch.slots[..anchors].copy_from_slice(&scratch.targets);
         self.anchors.copy_from_slice(&scratch.targets);
         self.time_s = time_s;
@@ -157,8 +171,16 @@ impl SpringState {
             let tail = center.map_or(tail, |center| center.inverse().transform_point3(tail));
             (self.now[at], self.before[at]) = (tail, tail);
         }
+        self.keep_late(rig, scratch);
         self.anchors.copy_from_slice(&scratch.targets);
         (self.start_s, self.steps, self.time_s) = (time_s, 0, time_s);
         self.is_ready = true;
+    }
+
+    /// Keeps the places of colliders that swing for the next step.
+    fn keep_late(&mut self, rig: &SpringRig, scratch: &SpringScratch) {
+        for (slot, place) in rig.late.iter().zip(&mut self.late) {
+            *place = scratch.slots[*slot as usize];
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::json_extensions::{
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
 use super::json_values::{List, Weights, whole, whole_if_any, wholes};
-use crate::import::vrm::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
+use crate::import::vrm::{self, SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use serde::Deserialize;
 use serde::de::Deserializer;
 
@@ -58,13 +58,21 @@ pub(super) struct Document {
 /// The extensions of the whole file.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Extensions {
-    #[serde(rename = "VRM")]
+    #[serde(default, rename = "VRM", deserialize_with = "vrm::extension")]
     pub(super) vrm0: Option<Vrm0>,
-    #[serde(rename = "VRMC_vrm")]
+    #[serde(default, rename = "VRMC_vrm", deserialize_with = "vrm::extension")]
     pub(super) vrm1: Option<Vrm1>,
-    #[serde(rename = "VRMC_vrm_animation")]
+    #[serde(
+        default,
+        rename = "VRMC_vrm_animation",
+        deserialize_with = "vrm::extension"
+    )]
     pub(super) vrm_animation: Option<VrmAnimation>,
-    #[serde(rename = "VRMC_springBone")]
+    #[serde(
+        default,
+        rename = "VRMC_springBone",
+        deserialize_with = "vrm::extension"
+    )]
     pub(super) springs: Option<SpringBone1>,
 }
 

@@ -2,10 +2,10 @@
 
 use super::json::{Expression0, Expression1, Expressions0, Expressions1, Index, Named};
 use super::scene::VrmScene;
-use crate::error::AssetFault;
-use crate::import::fault::{cut, dangling};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::fault::{cut, dangling, fault};
 use crate::mesh::{Expression, ExpressionOverride};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The names that version 1.0 has for the presets of 0.x.
 const PRESETS: [(&str, &str); 17] = [
@@ -28,8 +28,49 @@ const PRESETS: [(&str, &str); 17] = [
     ("lookright", "lookRight"),
 ];
 
+/// The most morph weights that the expressions of a file drive, together.
+const MAX_WEIGHTS: usize = 1 << 18;
+
+/// The morph weights of all expressions of a file.
+#[derive(Default)]
+struct Weights {
+    count: usize,
+    /// The targets of the present expression.
+    driven: HashSet<(usize, usize)>,
+}
+
+impl Weights {
+    /// True if no earlier bind of the expression drives the target of this node or mesh.
+    fn is_new(&mut self, target: (usize, usize), part: String, scene: &mut VrmScene<'_>) -> bool {
+        let is_new = self.driven.insert(target);
+        if !is_new {
+            scene.unusable(
+                part,
+                AssetFault::Invalid("an earlier bind has the same target"),
+            );
+        }
+        is_new
+    }
+
+    /// Counts weights of an expression.
+    fn take(&mut self, count: usize, part: &str) -> Result<()> {
+        self.count = self.count.saturating_add(count);
+        if self.count <= MAX_WEIGHTS {
+            return Ok(());
+        }
+        let what = "morph weights of expressions";
+        let (asked, cap) = (self.count as u64, MAX_WEIGHTS as u64);
+        let why = AssetFault::Cap { what, asked, cap };
+        Err(fault(ObjectKind::File, None, part, why))
+    }
+}
+
 /// Reads the expressions of version 1.0.
-pub(super) fn read1(expressions: &Expressions1, scene: &mut VrmScene<'_>) {
+///
+/// # Errors
+/// [`Error::Asset`](crate::Error::Asset) for too many morph weights.
+pub(super) fn read1(expressions: &Expressions1, scene: &mut VrmScene<'_>) -> Result<()> {
+    let mut weights = Weights::default();
     let lists: [(&str, &Named<Expression1>); 2] = [
         ("preset", &expressions.preset),
         ("custom", &expressions.custom),
@@ -37,12 +78,18 @@ pub(super) fn read1(expressions: &Expressions1, scene: &mut VrmScene<'_>) {
     for (list, Named(all)) in lists {
         for (name, expression) in all {
             let part = format!("extensions.VRMC_vrm.expressions.{list}.{}", cut(name));
-            one1(&part, name, expression, scene);
+            one1((&part, name), expression, &mut weights, scene)?;
         }
     }
+    Ok(())
 }
 
-fn one1(part: &str, name: &str, raw: &Expression1, scene: &mut VrmScene<'_>) {
+fn one1(
+    (part, name): (&str, &str),
+    raw: &Expression1,
+    weights: &mut Weights,
+    scene: &mut VrmScene<'_>,
+) -> Result<()> {
     for (field, count) in [
         ("materialColorBinds", raw.material_color_binds.0.len()),
         ("textureTransformBinds", raw.texture_transform_binds.0.len()),
@@ -52,17 +99,21 @@ fn one1(part: &str, name: &str, raw: &Expression1, scene: &mut VrmScene<'_>) {
         }
     }
     let count = scene.raw.nodes.len();
+    weights.driven.clear();
     let mut morphs = Vec::new();
     for (number, bind) in raw.morph_target_binds.0.iter().enumerate() {
-        let part = || format!("{part}.morphTargetBinds[{number}]");
+        let at = || format!("{part}.morphTargetBinds[{number}]");
         match (bind.node, bind.index) {
             (Index(Some(node)), Index(Some(index))) if node < count => {
-                morphs.push(((node, index), bind.weight));
+                if weights.is_new((node, index), at(), scene) {
+                    weights.take(1, part)?;
+                    morphs.push(((node, index), bind.weight));
+                }
             }
             (Index(Some(node)), Index(Some(_))) => {
-                scene.unusable(part(), dangling("node", node, count));
+                scene.unusable(at(), dangling("node", node, count));
             }
-            _ => scene.unusable(part(), NO_INDEX),
+            _ => scene.unusable(at(), NO_INDEX),
         }
     }
     let effect = |text: &Option<Box<str>>| match text.as_deref() {
@@ -77,10 +128,15 @@ fn one1(part: &str, name: &str, raw: &Expression1, scene: &mut VrmScene<'_>) {
         mouth: effect(&raw.override_mouth),
         ..Expression::new(name, morphs)
     });
+    Ok(())
 }
 
 /// Reads the expressions of version 0.x, under the names of 1.0.
-pub(super) fn read0(expressions: &Expressions0, scene: &mut VrmScene<'_>) {
+///
+/// # Errors
+/// As [`read1`].
+pub(super) fn read0(expressions: &Expressions0, scene: &mut VrmScene<'_>) -> Result<()> {
+    let mut weights = Weights::default();
     let mut nodes: HashMap<usize, Vec<usize>> = HashMap::new();
     for morph in &scene.raw.morphs {
         if let Some(mesh) = (scene.mesh)(morph.node) {
@@ -89,16 +145,17 @@ pub(super) fn read0(expressions: &Expressions0, scene: &mut VrmScene<'_>) {
     }
     for (index, expression) in expressions.blend_shape_groups.0.iter().enumerate() {
         let part = format!("extensions.VRM.blendShapeMaster.blendShapeGroups[{index}]");
-        one0(&part, expression, &nodes, scene);
+        one0(&part, expression, (&nodes, &mut weights), scene)?;
     }
+    Ok(())
 }
 
 fn one0(
     part: &str,
     raw: &Expression0,
-    nodes: &HashMap<usize, Vec<usize>>,
+    (nodes, weights): (&HashMap<usize, Vec<usize>>, &mut Weights),
     scene: &mut VrmScene<'_>,
-) {
+) -> Result<()> {
     let count = raw.material_values.0.len();
     if count > 0 {
         scene.left_out(format!("{part}.materialValues"), count);
@@ -109,18 +166,24 @@ fn one0(
         .find(|(old, _)| old.eq_ignore_ascii_case(preset));
     let own = raw.name.as_deref().unwrap_or_default();
     let name = preset.map_or(own, |(_, new)| new);
+    weights.driven.clear();
     let mut morphs = Vec::new();
     for (number, bind) in raw.binds.0.iter().enumerate() {
-        let part = || format!("{part}.binds[{number}]");
+        let at = || format!("{part}.binds[{number}]");
         let (Index(Some(mesh)), Index(Some(index))) = (bind.mesh, bind.index) else {
-            scene.unusable(part(), NO_INDEX);
+            scene.unusable(at(), NO_INDEX);
             continue;
         };
         let Some(nodes) = nodes.get(&mesh) else {
             let why = AssetFault::Invalid("no node has this mesh with morph targets");
-            scene.unusable(part(), why);
+            scene.unusable(at(), why);
             continue;
         };
+        // Each node has one mesh, so a target of a mesh that is new is new for all of its nodes.
+        if !weights.is_new((mesh, index), at(), scene) {
+            continue;
+        }
+        weights.take(nodes.len(), part)?;
         let weight = bind.weight / 100.0;
         morphs.extend(nodes.iter().map(|node| ((*node, index), weight)));
     }
@@ -128,6 +191,7 @@ fn one0(
         binary: raw.is_binary.unwrap_or_default(),
         ..Expression::new(name, morphs)
     });
+    Ok(())
 }
 
 const NO_INDEX: AssetFault = AssetFault::Invalid("names no morph target");

@@ -1,6 +1,7 @@
 //! The direction that a character faces.
 
 use crate::import::{RawCharacter, RawKeys, RawTransform};
+use crate::skeleton::Affine;
 use glam::{Mat4, Quat, Vec3, Vec4};
 
 /// Half a turn about +Y.
@@ -8,7 +9,8 @@ const HALF_TURN: Quat = Quat::from_xyzw(0.0, 1.0, 0.0, 0.0);
 
 /// Turns a character of version 0.x, which faces -Z, so that it faces +Z.
 ///
-/// The roots are turned, and the channels that drive them. Nothing below them changes.
+/// The roots are turned, and the channels that drive them. Nothing below them changes. Spawn points
+/// turn about the world's origin, together with what they place.
 pub(in crate::import) fn face_forward(raw: &mut RawCharacter) {
     let turned = |v: Vec3| Vec3::new(-v.x, v.y, -v.z);
     for node in raw.nodes.iter_mut().filter(|node| node.parent.is_none()) {
@@ -21,6 +23,11 @@ pub(in crate::import) fn face_forward(raw: &mut RawCharacter) {
                 *matrix = Mat4::from_diagonal(Vec4::new(-1.0, 1.0, -1.0, 1.0)) * *matrix;
             }
         }
+    }
+    let turn = Affine::from_quat(HALF_TURN);
+    for point in &mut raw.spawn_points {
+        // Half a turn is its own inverse.
+        point.world_from_model = turn * point.world_from_model * turn;
     }
     let nodes = &raw.nodes;
     let is_root = |node: usize| nodes.get(node).is_some_and(|node| node.parent.is_none());

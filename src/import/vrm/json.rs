@@ -1,18 +1,55 @@
 //! The JSON of the VRM extensions, as far as it is used. Only its form is checked here.
+//!
+//! `null` stands for a value that is left out, in every place.
 
-use crate::import::json_list;
+use core::cell::Cell;
 use core::fmt::Formatter;
 use core::marker::PhantomData;
 use glam::Vec3;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// The most elements of a list.
-const MAX_LIST: usize = 1 << 18;
-/// The most entries of a map.
-const MAX_NAMES: usize = 1 << 16;
+/// The most elements in all lists and maps of an extension together.
+///
+/// So a file with a few bytes per element cannot take a hundred times its size in memory.
+const MAX_ELEMENTS: usize = 1 << 17;
 
-/// A list, which may be `null`.
+thread_local! {
+    /// The number of elements that the extension being read may still have.
+    static SPARE: Cell<usize> = const { Cell::new(MAX_ELEMENTS) };
+}
+
+/// Reads an extension, which may be `null`.
+pub(in crate::import) fn extension<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    SPARE.set(MAX_ELEMENTS);
+    Option::deserialize(deserializer)
+}
+
+/// Counts an element of the extension.
+fn count<E: Error>() -> Result<(), E> {
+    let too_many = || {
+        E::custom(format_args!(
+            "more than {MAX_ELEMENTS} elements in all lists"
+        ))
+    };
+    SPARE.set(SPARE.get().checked_sub(1).ok_or_else(too_many)?);
+    Ok(())
+}
+
+/// Reads a value, or its default for `null`.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A list. It and its elements may be `null`.
 #[derive(Debug)]
 pub(in crate::import) struct List<T>(pub(super) Vec<T>);
 
@@ -22,14 +59,34 @@ impl<T> Default for List<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = Option::<json_list::List<T, MAX_LIST>>::deserialize(deserializer)?;
-        Ok(Self(list.unwrap_or_default().0))
+        struct Elements<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Elements<T> {
+            type Value = List<T>;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(List::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = from.next_element::<Option<T>>()? {
+                    count()?;
+                    list.push(element.unwrap_or_default());
+                }
+                Ok(List(list))
+            }
+        }
+        deserializer.deserialize_any(Elements(PhantomData))
     }
 }
 
-/// A map in the order of the file.
+/// A map in the order of the file. It and its values may be `null`.
 #[derive(Debug)]
 pub(in crate::import) struct Named<T>(pub(super) Vec<(Box<str>, T)>);
 
@@ -39,10 +96,10 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Entries<T> {
             type Value = Named<T>;
 
             fn expecting(&self, f: &mut Formatter<'_>) -> core::fmt::Result {
@@ -55,16 +112,31 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    if entries.len() == MAX_NAMES {
-                        return Err(A::Error::custom("a map of more than 65536 entries"));
-                    }
-                    entries.push(entry);
+                while let Some((name, value)) = map.next_entry::<_, Option<T>>()? {
+                    count()?;
+                    entries.push((name, value.unwrap_or_default()));
                 }
                 Ok(Named(entries))
             }
         }
         deserializer.deserialize_any(Entries(PhantomData))
+    }
+}
+
+/// Three numbers, each of which may be `null`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::import) struct Three(pub(super) [f32; 3]);
+
+impl<'de> Deserialize<'de> for Three {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let three = <[Option<f32>; 3]>::deserialize(deserializer)?;
+        Ok(Self(three.map(Option::unwrap_or_default)))
+    }
+}
+
+impl From<Three> for Vec3 {
+    fn from(Three(three): Three) -> Self {
+        Self::from_array(three)
     }
 }
 
@@ -84,8 +156,11 @@ impl<'de> Deserialize<'de> for Index {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::import) struct Xyz {
+    #[serde(deserialize_with = "or_default")]
     x: f32,
+    #[serde(deserialize_with = "or_default")]
     y: f32,
+    #[serde(deserialize_with = "or_default")]
     z: f32,
 }
 
@@ -99,7 +174,9 @@ impl From<Xyz> for Vec3 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::import) struct Vrm1 {
+    #[serde(deserialize_with = "or_default")]
     pub(super) humanoid: Humanoid1,
+    #[serde(deserialize_with = "or_default")]
     pub(super) expressions: Expressions1,
 }
 
@@ -107,6 +184,7 @@ pub(in crate::import) struct Vrm1 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::import) struct VrmAnimation {
+    #[serde(deserialize_with = "or_default")]
     pub(super) humanoid: Humanoid1,
 }
 
@@ -135,6 +213,7 @@ pub(in crate::import) struct Expression1 {
     pub(super) morph_target_binds: List<MorphBind1>,
     pub(super) material_color_binds: List<IgnoredAny>,
     pub(super) texture_transform_binds: List<IgnoredAny>,
+    #[serde(deserialize_with = "or_default")]
     pub(super) is_binary: bool,
     pub(super) override_blink: Option<Box<str>>,
     pub(super) override_look_at: Option<Box<str>>,
@@ -146,6 +225,7 @@ pub(in crate::import) struct Expression1 {
 pub(in crate::import) struct MorphBind1 {
     pub(super) node: Index,
     pub(super) index: Index,
+    #[serde(deserialize_with = "or_default")]
     pub(super) weight: f32,
 }
 
@@ -162,6 +242,7 @@ pub(in crate::import) struct SpringBone1 {
 #[serde(default)]
 pub(in crate::import) struct Collider1 {
     pub(super) node: Index,
+    #[serde(deserialize_with = "or_default")]
     pub(super) shape: Shape1,
 }
 
@@ -176,9 +257,12 @@ pub(in crate::import) struct Shape1 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::import) struct Round1 {
-    pub(super) offset: [f32; 3],
+    #[serde(deserialize_with = "or_default")]
+    pub(super) offset: Three,
+    #[serde(deserialize_with = "or_default")]
     pub(super) radius: f32,
-    pub(super) tail: [f32; 3],
+    #[serde(deserialize_with = "or_default")]
+    pub(super) tail: Three,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -203,7 +287,7 @@ pub(in crate::import) struct Joint1 {
     pub(super) hit_radius: Option<f32>,
     pub(super) stiffness: Option<f32>,
     pub(super) gravity_power: Option<f32>,
-    pub(super) gravity_dir: Option<[f32; 3]>,
+    pub(super) gravity_dir: Option<Three>,
     pub(super) drag_force: Option<f32>,
 }
 
@@ -211,8 +295,11 @@ pub(in crate::import) struct Joint1 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(in crate::import) struct Vrm0 {
+    #[serde(deserialize_with = "or_default")]
     pub(super) humanoid: Humanoid0,
+    #[serde(deserialize_with = "or_default")]
     pub(super) blend_shape_master: Expressions0,
+    #[serde(deserialize_with = "or_default")]
     pub(super) secondary_animation: Springs0,
     pub(super) material_properties: List<Material0>,
 }
@@ -252,6 +339,7 @@ pub(in crate::import) struct MorphBind0 {
     pub(super) mesh: Index,
     pub(super) index: Index,
     /// 0 to 100.
+    #[serde(deserialize_with = "or_default")]
     pub(super) weight: f32,
 }
 
@@ -288,7 +376,9 @@ pub(in crate::import) struct ColliderGroup0 {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::import) struct Collider0 {
+    #[serde(deserialize_with = "or_default")]
     pub(super) offset: Xyz,
+    #[serde(deserialize_with = "or_default")]
     pub(super) radius: f32,
 }
 

@@ -16,6 +16,6 @@ mod scene;
 mod springs;
 
 pub(super) use facing::face_forward;
-pub(super) use json::{SpringBone1, Vrm0, Vrm1, VrmAnimation};
+pub(super) use json::{SpringBone1, Vrm0, Vrm1, VrmAnimation, extension};
 pub(super) use read::{read_animation, read_vrm0, read_vrm1};
 pub(super) use scene::VrmScene;

@@ -8,7 +8,8 @@ use crate::error::Result;
 /// Reads `VRMC_vrm` and `VRMC_springBone`, each if there is one.
 ///
 /// # Errors
-/// [`Error::Asset`](crate::Error::Asset) for too many pairs of a chain and a collider.
+/// [`Error::Asset`](crate::Error::Asset) for too many morph weights of expressions, and too
+/// many pairs of a swinging joint and a collider.
 pub(in crate::import) fn read_vrm1(
     vrm: Option<&Vrm1>,
     bones: Option<&SpringBone1>,
@@ -16,7 +17,7 @@ pub(in crate::import) fn read_vrm1(
 ) -> Result<()> {
     if let Some(vrm) = vrm {
         humanoid::read1("VRMC_vrm", &vrm.humanoid, scene);
-        expressions::read1(&vrm.expressions, scene);
+        expressions::read1(&vrm.expressions, scene)?;
     }
     bones.map_or(Ok(()), |bones| springs::read1(bones, scene))
 }
@@ -39,7 +40,7 @@ pub(in crate::import) fn read_vrm0(vrm: &Vrm0, scene: &mut VrmScene<'_>) -> Resu
         scene.left_out("extensions.VRM.materialProperties".into(), toon);
     }
     humanoid::read0(&vrm.humanoid, scene);
-    expressions::read0(&vrm.blend_shape_master, scene);
+    expressions::read0(&vrm.blend_shape_master, scene)?;
     springs::read0(&vrm.secondary_animation, scene)?;
     facing::face_forward(scene.raw);
     Ok(())

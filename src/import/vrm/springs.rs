@@ -4,7 +4,7 @@ use super::json::{Index, Joint1, Spring0, SpringBone1, Springs0};
 use super::scene::VrmScene;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawTransform;
-use crate::import::fault::{dangling, fault};
+use crate::import::fault::{cut, dangling, fault};
 use crate::skeleton::Transform;
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 use glam::Vec3;
@@ -15,52 +15,60 @@ const LAST_BONE_M: f32 = 0.07;
 /// Lists of colliders, which chains name.
 struct Groups {
     groups: Vec<Vec<usize>>,
-    /// The number of pairs of a chain and a collider that may still be made.
-    spare: usize,
+    /// The number of pairs of a swinging joint and a collider so far.
+    pairs: usize,
 }
 
 impl Groups {
-    fn new(groups: Vec<Vec<usize>>) -> Self {
-        let spare = SpringBones::MAX_PAIRS;
-        Self { groups, spare }
+    fn new(mut groups: Vec<Vec<usize>>) -> Self {
+        for group in &mut groups {
+            group.sort_unstable();
+            group.dedup();
+        }
+        Self { groups, pairs: 0 }
     }
 
-    /// The colliders of these groups, each once.
+    /// The colliders of these groups, each once, for this many swinging joints.
     fn colliders(
         &mut self,
         indices: &[Index],
+        swinging: usize,
         part: &str,
         scene: &mut VrmScene<'_>,
     ) -> Result<Vec<usize>> {
-        let mut all = Vec::new();
+        let mut used = Vec::new();
         for (number, Index(index)) in indices.iter().enumerate() {
-            let Some(index) = *index else { continue };
-            let Some(count) = self.groups.get(index).map(Vec::len) else {
-                let why = dangling("collider group", index, self.groups.len());
-                scene.unusable(format!("{part}.colliderGroups[{number}]"), why);
-                continue;
-            };
-            self.take(count, part)?;
-            all.extend(&self.groups[index]);
+            match *index {
+                Some(index) if index < self.groups.len() => used.push(index),
+                Some(index) => {
+                    let why = dangling("collider group", index, self.groups.len());
+                    scene.unusable(format!("{part}.colliderGroups[{number}]"), why);
+                }
+                None => {}
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        let mut all = Vec::new();
+        if swinging > 0 {
+            all.extend(used.into_iter().flat_map(|index| &self.groups[index]));
         }
         all.sort_unstable();
         all.dedup();
+        self.take(swinging.saturating_mul(all.len()), part)?;
         Ok(all)
     }
 
-    /// Counts pairs of a chain and a collider.
+    /// Counts pairs of a swinging joint and a collider.
     fn take(&mut self, pairs: usize, part: &str) -> Result<()> {
-        let cap = SpringBones::MAX_PAIRS as u64;
-        let asked = cap - self.spare as u64 + pairs as u64;
-        match self.spare.checked_sub(pairs) {
-            Some(spare) => self.spare = spare,
-            None => {
-                let what = "pairs of a chain and a collider";
-                let why = AssetFault::Cap { what, asked, cap };
-                return Err(fault(ObjectKind::File, None, part, why));
-            }
+        self.pairs = self.pairs.saturating_add(pairs);
+        if self.pairs <= SpringBones::MAX_PAIRS {
+            return Ok(());
         }
-        Ok(())
+        let what = "pairs of a swinging joint and a collider";
+        let (asked, cap) = (self.pairs as u64, SpringBones::MAX_PAIRS as u64);
+        let why = AssetFault::Cap { what, asked, cap };
+        Err(fault(ObjectKind::File, None, part, why))
     }
 }
 
@@ -85,8 +93,8 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
         places.push(Some(scene.raw.springs.colliders.len()));
         scene.raw.springs.colliders.push(SpringCollider {
             joint,
-            offset_m: Vec3::from_array(round.offset),
-            tail_m: tail.map(Vec3::from_array),
+            offset_m: round.offset.into(),
+            tail_m: tail.map(Vec3::from),
             radius_m: round.radius,
         });
     }
@@ -108,15 +116,17 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
     let mut groups = Groups::new(groups);
     for (index, spring) in bones.springs.0.iter().enumerate() {
         let part = format!("{root}.springs[{index}]");
-        let colliders = groups.colliders(&spring.collider_groups.0, &part, scene)?;
         let joints: Option<Vec<_>> = spring.joints.0.iter().map(joint1).collect();
         let Some(joints) = joints else {
             let why = AssetFault::Invalid("has a joint without a node");
             scene.unusable(part, why);
             continue;
         };
+        // The last joint is only a tail.
+        let swinging = joints.len().saturating_sub(1);
+        let colliders = groups.colliders(&spring.collider_groups.0, swinging, &part, scene)?;
         scene.raw.springs.chains.push(SpringChain {
-            name: spring.name.clone().unwrap_or_default(),
+            name: cut(spring.name.as_deref().unwrap_or_default()),
             colliders,
             center: spring.center.0,
             ..SpringChain::new(joints)
@@ -126,7 +136,7 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
 }
 
 fn joint1(raw: &Joint1) -> Option<SpringJoint<usize>> {
-    let gravity = raw.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from_array);
+    let gravity = raw.gravity_dir.map_or(Vec3::NEG_Y, Vec3::from);
     Some(SpringJoint {
         joint: raw.node.0?,
         stiffness: raw.stiffness.unwrap_or(1.0),
@@ -170,7 +180,7 @@ pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> 
     let mut taken = vec![false; scene.raw.nodes.len()];
     for (index, spring) in springs.bone_groups.0.iter().enumerate() {
         let part = format!("{root}.boneGroups[{index}]");
-        let colliders = groups.colliders(&spring.collider_groups.0, &part, scene)?;
+        let mut chains = Vec::new();
         for (number, Index(bone)) in spring.bones.0.iter().enumerate() {
             let Some(bone) = *bone else { continue };
             let part = format!("{part}.bones[{number}]");
@@ -180,16 +190,17 @@ pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> 
                     let why = AssetFault::Invalid("already swings as a part of another bone");
                     scene.unusable(part, why);
                 }
-                Some(false) => {
-                    let chains = chains0(bone, spring, &mut taken, scene);
-                    groups.take(colliders.len().saturating_mul(chains.len()), &part)?;
-                    for chain in chains {
-                        let colliders = colliders.clone();
-                        let chain = SpringChain { colliders, ..chain };
-                        scene.raw.springs.chains.push(chain);
-                    }
-                }
+                Some(false) => chains.extend(chains0(bone, spring, &mut taken, scene)),
             }
+        }
+        let swinging = chains.iter().map(|chain| chain.swinging().count()).sum();
+        let colliders = groups.colliders(&spring.collider_groups.0, swinging, &part, scene)?;
+        for mut chain in chains {
+            // A chain in which nothing swings needs no colliders.
+            if chain.swinging().next().is_some() {
+                chain.colliders.clone_from(&colliders);
+            }
+            scene.raw.springs.chains.push(chain);
         }
     }
     Ok(())
@@ -229,7 +240,7 @@ fn chains0(
         let tail_m = last.and_then(|last| last_tail(last, scene));
         if !joints.is_empty() {
             chains.push(SpringChain {
-                name: spring.comment.clone().unwrap_or_default(),
+                name: cut(spring.comment.as_deref().unwrap_or_default()),
                 tail_m,
                 center: spring.center.0,
                 ..SpringChain::new(joints)

@@ -106,6 +106,13 @@ fn the_limits_of_values() {
         colliders(vec![collider(0, 1.0); 4097]),
         "spring colliders: 4097 requested, at most 4096 allowed",
     );
+    // The strand has four joints that swing.
+    let mut bones = changed(|chain| chain.colliders = vec![0; 16_385]);
+    bones.colliders = vec![collider(0, 1.0)];
+    refused(
+        bones,
+        "pairs of a swinging joint and a collider: 65540 requested, at most 65536 allowed",
+    );
 }
 
 #[test]

@@ -77,6 +77,35 @@ fn springs_switch_off_and_start_anew() {
 }
 
 #[test]
+fn the_world_is_kept_while_springs_are_off() {
+    let far = Affine::from_rotation_translation(Quat::from_rotation_x(2.0), Vec3::X * 40.0);
+    // Gravity pulls another way in a character that lies on its back.
+    let mut expected = Show::new(&strand());
+    expected.at(0.0, &far);
+    let expected = expected.at(0.5, &far);
+    for moves_while_off in [false, true] {
+        let mut show = Show::new(&strand());
+        let before = if moves_while_off {
+            Affine::IDENTITY
+        } else {
+            far
+        };
+        show.at(0.0, &before);
+        show.animator.set_springs(show.actor, false).unwrap();
+        if moves_while_off {
+            show.animator.set_world(show.actor, &far).unwrap();
+        }
+        show.animator.set_springs(show.actor, true).unwrap();
+        let mut pose = vec![Affine::IDENTITY; JOINTS];
+        for time_s in [0.0, 0.5] {
+            show.animator.update(time_s).unwrap();
+            show.animator.model_poses(&[show.actor], &mut pose).unwrap();
+        }
+        assert!(apart(&pose, &expected) < 1e-6, "{moves_while_off}");
+    }
+}
+
+#[test]
 fn a_second_without_evaluation_starts_anew() {
     let (mut show, _) = swinging();
     assert!(apart(&show.at(2.1, &way(2.1)), &rest()) < 1e-6);

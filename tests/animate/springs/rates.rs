@@ -1,11 +1,19 @@
 //! The same swing at any frame rate.
 
-use super::bodies::{Show, apart, strand, way};
+use super::bodies::{Show, apart, chain, strand, way, with};
+use throng::character::Character;
+use throng::glam::Vec3;
+use throng::ids::JointId;
 use throng::skeleton::Affine;
+use throng::spring::{SpringBones, SpringCollider};
 
 /// The poses every half of a second, at a frame rate.
 fn swing(rate_hz: u32, way: impl Fn(f64) -> Affine) -> Vec<Vec<Affine>> {
-    let mut show = Show::new(&strand());
+    swing_of(&strand(), rate_hz, way)
+}
+
+fn swing_of(character: &Character, rate_hz: u32, way: impl Fn(f64) -> Affine) -> Vec<Vec<Affine>> {
+    let mut show = Show::new(character);
     let mut poses = Vec::new();
     for frame in 0..=4 * rate_hz {
         let time_s = f64::from(frame) / f64::from(rate_hz);
@@ -33,6 +41,33 @@ fn frame_rates_agree_exactly_where_the_world_stands_still() {
     for rate_hz in [6, 12, 30, 90, 120, 144, 240, 1000] {
         let off = farthest(&swing(rate_hz, still), &reference);
         // Rounding.
+        assert!(off < 1e-5, "{rate_hz} Hz: {off}");
+    }
+}
+
+#[test]
+fn frame_rates_agree_with_a_collider_that_swings() {
+    // It hangs on the end of the strand, and pushes the joints above it, which swing first.
+    let mut chain = chain();
+    chain.colliders = vec![0];
+    for joint in &mut chain.joints {
+        joint.gravity = Vec3::new(0.0, -3.0, 0.0);
+    }
+    let collider = SpringCollider {
+        joint: JointId(6),
+        offset_m: Vec3::new(0.0, -0.02, 0.08),
+        tail_m: None,
+        radius_m: 0.06,
+    };
+    let character = with(SpringBones {
+        colliders: vec![collider],
+        chains: vec![chain],
+    });
+    let still = |_: f64| Affine::IDENTITY;
+    let reference = swing_of(&character, 60, still);
+    assert!(farthest(&swing(60, still), &reference) > 0.01);
+    for rate_hz in [6, 12, 30, 120, 144, 240] {
+        let off = farthest(&swing_of(&character, rate_hz, still), &reference);
         assert!(off < 1e-5, "{rate_hz} Hz: {off}");
     }
 }

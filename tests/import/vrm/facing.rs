@@ -1,6 +1,6 @@
 //! Characters of version 0.x are turned so that they face +Z.
 
-use super::files::{NODES, doll, import, vrm0, vrm1};
+use super::files::{FACE, NODES, doll, import, vrm0, vrm1};
 use crate::builder::F32;
 use serde_json::json;
 use throng::glam::{Quat, Vec3};
@@ -46,6 +46,26 @@ fn roots_with_a_matrix_turn_too() {
     let [matrix, plain] = [b, vrm0()].map(|file| model(&import(&file)));
     for (matrix, plain) in matrix.iter().zip(&plain) {
         assert!(matrix.abs_diff_eq(*plain, 1e-6));
+    }
+}
+
+#[test]
+fn spawn_points_turn_too() {
+    let [old, new] = [vrm0(), vrm1()].map(|mut b| {
+        let places = b.accessor("VEC3", F32, &[1.0, 2.0, 3.0, -4.0, 0.0, 5.0_f32]);
+        let turns = [0.6, 0.0, 0.0, 0.8, 0.0, 0.0, 0.0, 1.0_f32];
+        let turns = b.accessor("VEC4", F32, &turns);
+        let used = b.json["extensionsUsed"].as_array_mut().unwrap();
+        used.push(json!("EXT_mesh_gpu_instancing"));
+        b.json["nodes"][FACE]["extensions"] = json!({ "EXT_mesh_gpu_instancing": {
+            "attributes": { "TRANSLATION": places, "ROTATION": turns } } });
+        import(&b)
+    });
+    let turn = Affine::from_rotation_y(std::f32::consts::PI);
+    assert_eq!(old.spawn_points.len(), 2);
+    for (old, new) in old.spawn_points.iter().zip(&new.spawn_points) {
+        let turned = turn * new.world_from_model * turn.inverse();
+        assert!(old.world_from_model.abs_diff_eq(turned, 1e-5));
     }
 }
 

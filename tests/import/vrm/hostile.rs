@@ -51,13 +51,72 @@ fn nulls_and_empty_objects_are_nothing() {
 }
 
 #[test]
+fn nulls_in_optional_parts_are_as_if_left_out() {
+    let cases = [
+        (vrm1(), "VRMC_vrm/humanoid/humanBones/jaw"),
+        (vrm1(), "VRMC_vrm/humanoid"),
+        (vrm1(), "VRMC_vrm/expressions/preset/blink/isBinary"),
+        (
+            vrm1(),
+            "VRMC_vrm/expressions/preset/blink/morphTargetBinds/0/weight",
+        ),
+        (vrm1(), "VRMC_springBone/springs/0/joints/0/gravityDir/0"),
+        (vrm1(), "VRMC_springBone/springs/0/name"),
+        (vrm1(), "VRMC_springBone/colliders/0/shape"),
+        (vrm0(), "VRM/humanoid"),
+        (vrm0(), "VRM/humanoid/humanBones/3"),
+        (vrm0(), "VRM/blendShapeMaster"),
+        (vrm0(), "VRM/secondaryAnimation"),
+        (vrm0(), "VRM/secondaryAnimation/boneGroups/0/gravityDir/x"),
+    ];
+    for (mut b, place) in cases {
+        let (above, field) = place.rsplit_once('/').unwrap();
+        let above = b.json.pointer_mut(&format!("/extensions/{above}"));
+        match above.unwrap_or_else(|| panic!("{place}")) {
+            Value::Array(list) => list[field.parse::<usize>().unwrap()] = Value::Null,
+            map => map[field] = Value::Null,
+        }
+        import(&b);
+    }
+}
+
+#[test]
+fn the_elements_of_an_extension_are_limited_together() {
+    let mut b = vrm1();
+    let spring = json!({ "joints": vec![json!({}); 500] });
+    b.json["extensions"]["VRMC_springBone"]["springs"] = json!(vec![spring; 300]);
+    let error = refused(&b);
+    assert!(error.contains("more than 131072 elements"), "{error}");
+}
+
+#[test]
+fn long_names_of_chains_are_cut() {
+    let long = "n".repeat(5000);
+    let mut b = vrm0();
+    b.json["extensions"]["VRM"]["secondaryAnimation"]["boneGroups"][0]["comment"] = json!(long);
+    let mut c = vrm1();
+    c.json["extensions"]["VRMC_springBone"]["springs"][0]["name"] = json!(long);
+    for b in [b, c] {
+        let imported = import(&b);
+        let name = &imported.springs().chains[0].name;
+        assert_eq!(name.chars().count(), 201);
+    }
+}
+
+#[test]
 fn too_many_pairs_of_chains_and_colliders_are_refused() {
     let mut b = vrm1();
     let bones = &mut b.json["extensions"]["VRMC_springBone"];
+    // A collider that is named again makes no further pairs.
     bones["colliderGroups"][0]["colliders"] = json!(vec![0; 4000]);
     bones["springs"][0]["colliderGroups"] = json!(vec![0; 100]);
+    import(&b);
+    let bones = &mut b.json["extensions"]["VRMC_springBone"];
+    let collider = bones["colliders"][0].clone();
+    bones["colliders"] = json!(vec![collider; 40_000]);
+    bones["colliderGroups"][0]["colliders"] = json!((0..40_000).collect::<Vec<u32>>());
     let error = refused(&b);
-    let why = "pairs of a chain and a collider";
+    let why = "pairs of a swinging joint and a collider";
     assert!(
         error.contains("springs[0]") && error.contains(why),
         "{error}"
@@ -68,6 +127,27 @@ fn too_many_pairs_of_chains_and_colliders_are_refused() {
     bones["colliderGroups"][0]["colliders"] = json!(vec![collider; 5000]);
     let error = refused(&b);
     assert!(error.contains("spring colliders"), "{error}");
+}
+
+#[test]
+fn nodes_that_share_a_mesh_do_not_multiply_binds_without_limit() {
+    let mut b = vrm0();
+    let master = "/extensions/VRM/blendShapeMaster/blendShapeGroups";
+    let bind = |index: usize| json!({ "mesh": 1, "index": index, "weight": 100 });
+    let group = |name: String| json!({ "name": name, "binds": [bind(0), bind(1), bind(0)] });
+    *b.json.pointer_mut(master).unwrap() = json!([group("one".into())]);
+    let imported = import(&b);
+    assert_eq!(imported.expressions()[0].morphs.len(), 2);
+    let repairs = super::files::repairs(&imported).join("\n");
+    let line = "blendShapeGroups[0].binds[2]: left out: an earlier bind has the same target";
+    assert!(repairs.contains(line), "{repairs}");
+    let nodes = b.json["nodes"].as_array_mut().unwrap();
+    nodes.extend((0..600).map(|_| json!({ "mesh": 1 })));
+    let groups: Vec<Value> = (0..300).map(|at| group(format!("{at}"))).collect();
+    *b.json.pointer_mut(master).unwrap() = json!(groups);
+    let error = refused(&b);
+    assert!(error.contains("morph weights of expressions"), "{error}");
+    assert!(error.contains("the limit of 262144"), "{error}");
 }
 
 /// Plays what was imported for a while.

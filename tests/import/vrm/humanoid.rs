@@ -35,6 +35,23 @@ fn both_versions_name_the_same_joints() {
 }
 
 #[test]
+fn names_fill_in_the_roles_that_are_not_given() {
+    let mannequin = throng::builtin::mannequin().unwrap().character;
+    let all = Humanoid::find(mannequin.skeleton());
+    for (role, joint) in all.roles() {
+        let one = mannequin.clone().with_roles(&[(role, joint)]).unwrap();
+        assert_eq!(Humanoid::find(one.skeleton()), all, "{role}");
+    }
+    // A given role counts more than a name.
+    let [hand, lower] = [Role::Hand(Side::Left), Role::LowerArm(Side::Left)];
+    let other = all.joint(lower).unwrap();
+    let one = mannequin.clone().with_roles(&[(hand, other)]).unwrap();
+    let found = Humanoid::find(one.skeleton());
+    assert_eq!(found.joint(hand), Some(other));
+    assert_eq!(found.joint(Role::Head), all.joint(Role::Head));
+}
+
+#[test]
 fn roles_map_one_skeleton_onto_another() {
     let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
     let map = JointMap::humanoid(old.skeleton(), new.skeleton()).unwrap();
