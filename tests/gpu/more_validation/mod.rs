@@ -110,12 +110,20 @@ fn planted_faults_are_found() {
     let before = found();
     planted::one_buffer_at_a_time(&setup);
     let practice = found();
-    planted::past_the_end(&mut setup);
-    // What the GPU saw may be told later, but before the device is gone.
+    // What the GPU saw may be told later, but before the device is gone. On a busy machine, the
+    // layer sometimes gives up waiting for it, so there are several tries.
+    let out_of_bounds = |message: &Message| message.text.contains("out of bounds");
+    let mut access = Vec::new();
+    for _ in 0..5 {
+        planted::past_the_end(&mut setup);
+        access.extend(found());
+        if access.iter().any(out_of_bounds) {
+            break;
+        }
+    }
     drop(setup);
-    let access = found();
+    access.extend(found());
     assert!(before.is_empty(), "{before:?}");
     assert!(practice[0].id.contains("BestPractices"), "{practice:?}");
-    let out_of_bounds = |message: &Message| message.text.contains("out of bounds");
     assert!(access.iter().any(out_of_bounds), "{access:?}");
 }
