@@ -23,7 +23,7 @@ const NAME: &str = "load";
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What is timed, in the order of the columns.
+/// The timed operations, in the order of the columns.
 const FIGURES: [&str; 4] = ["import and pack", "load_file", "from_bytes", "memcpy"];
 
 /// The figures of one file.

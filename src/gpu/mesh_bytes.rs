@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// The bytes that [`SkinnedMesh::new`] asks the allocator for.
 ///
-/// What the device adds for alignment is not included.
+/// Padding that the device adds for alignment is not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MeshBytes {
     /// Primitives, materials, vertex streams, morph targets and indices.

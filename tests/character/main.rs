@@ -11,6 +11,7 @@ mod signed;
 mod builtin;
 mod influence_limit;
 mod save;
+mod save_files;
 mod split;
 mod transform;
 mod unknown_names;

@@ -87,7 +87,7 @@ fn json_has_the_documented_keys() {
     assert!(error_m > 0.0 && error_m < 2e-4, "{error_m}");
 }
 
-/// What VRM files have, and characters that were given the same.
+/// The parts of VRM files, and characters that were given the same.
 #[test]
 fn lists_expressions_springs_and_roles() {
     let character = builtin::mannequin().unwrap().character;

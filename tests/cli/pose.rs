@@ -22,7 +22,7 @@ fn run(args: &[&str]) -> (Result<String, String>, String) {
     }
 }
 
-/// What is said about a pose of the built-in character, and the notes.
+/// The output for a pose of the built-in character, and the notes.
 fn said(args: &[&str]) -> (Result<String, String>, String) {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("said.obj");
     run(&[&["builtin", "--obj", &text(&out)], args].concat())

@@ -63,7 +63,7 @@ fn the_readme_tells_what_happens_to_required_extensions() {
     assert_eq!(refused(&b.glb()), words);
 }
 
-/// A triangle on each of three nodes, of which the second is below the first.
+/// A triangle on each of three nodes. The second is below the first.
 fn three() -> Builder {
     let mut b = triangle();
     b.json["nodes"] = json!([

@@ -78,7 +78,7 @@ pub(crate) struct App {
     clips: Vec<PathBuf>,
     pub(crate) messages: Vec<String>,
     pub(crate) accuracy: Option<Accuracy>,
-    /// What the accuracy depends on, and the number of frames since that last changed.
+    /// The state that the accuracy depends on, and the number of frames since that last changed.
     pub(crate) measured: (Option<Measured>, u32),
     /// The clock's time and the text of events, the latest last.
     pub(crate) events: VecDeque<(f64, String)>,

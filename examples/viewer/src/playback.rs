@@ -250,7 +250,7 @@ impl Playback {
             .try_for_each(|id| crowd.set_morph_weights(*id, &self.morphs))
     }
 
-    /// The same for another version of the character. What it does not have is left out.
+    /// The same for another version of the character. Everything that it lacks is left out.
     pub(crate) fn fitted(mut self, character: &Character) -> Self {
         let has = |clip: ClipId| clip.index() < character.clips().len();
         let set = character.animations();

@@ -1,4 +1,4 @@
-//! What the panels and keys do, without a window.
+//! The effects of panels and keys, without a window.
 
 use super::{animated, args, file};
 use crate::app::Action;

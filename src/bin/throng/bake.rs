@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Another file whose clips are added, after those of IN. May be repeated.
     #[arg(long, value_name = "FILE")]
     clips: Vec<PathBuf>,
-    /// How the joints of --clips are matched.
+    /// Matching of the joints of --clips.
     #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
     matching: Matching,
     #[command(flatten)]

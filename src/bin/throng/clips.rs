@@ -14,7 +14,7 @@ use throng::import::{self, ImportOptions, Imported, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::skeleton::Skeleton;
 
-/// How the joints of two skeletons are matched.
+/// The ways to match the joints of two skeletons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Matching {
     /// `copy` if the skeletons are alike, otherwise `names` or `humanoid`, whichever matches more
@@ -34,7 +34,7 @@ pub(crate) struct Added {
     /// The joints were matched like this. Never [`Matching::Auto`].
     pub(crate) matching: Matching,
     pub(crate) clips: Vec<AddedClip>,
-    /// What did not match, one line each.
+    /// Everything that did not match, one line each.
     pub(crate) remarks: Vec<String>,
 }
 

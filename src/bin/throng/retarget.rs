@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The file to write, usually with the extension .throng. It cannot be the standard output.
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// How the joints are matched.
+    /// Matching of the joints.
     #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
     matching: Matching,
     #[command(flatten)]

@@ -228,7 +228,7 @@ fn altered(section: &str) -> Error {
     fault(SavedFault::Checksum { section })
 }
 
-/// Reads a table of `count` entries, all of which `bytes` has.
+/// Reads a table of `count` entries, which `bytes` must contain.
 ///
 /// Sections follow it and each other without gaps, except for the alignment.
 fn table(bytes: &[u8], count: usize) -> Result<Vec<Entry<'_>>> {

@@ -11,7 +11,7 @@ use crate::mesh::{Model, Parts};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
-/// What makes the skeleton's joints, with their skins and the ranges of their scales.
+/// The skeleton's joints, with their skins and the ranges of their scales.
 const SKELETON: Section = section("skeleton");
 /// The character's name and options, and its parts: palette, primitives, morph weights, bounds.
 const MESH: Section = section("mesh");

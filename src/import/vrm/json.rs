@@ -123,7 +123,7 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Named<T> {
     }
 }
 
-/// Three numbers, each of which may be `null`.
+/// Three numbers. Each may be `null`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::import) struct Three(pub(super) [f32; 3]);
 

@@ -1,4 +1,4 @@
-//! What the readers of both versions work on.
+//! The data that the readers of both versions work on.
 
 use crate::error::{AssetFault, Object, ObjectKind};
 use crate::import::RawCharacter;

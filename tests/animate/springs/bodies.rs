@@ -44,7 +44,7 @@ pub(super) fn joint(number: u16) -> SpringJoint {
     }
 }
 
-/// The strand's chain: joints 2 to 6, of which the last is only a tail.
+/// The strand's chain: joints 2 to 6. The last is only a tail.
 pub(super) fn chain() -> SpringChain {
     SpringChain::new((2..JOINTS as u16).map(joint).collect())
 }

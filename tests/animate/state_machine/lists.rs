@@ -1,4 +1,4 @@
-//! What a state machine has, as tools list it.
+//! The lists of a state machine's parts, as tools use them.
 
 use super::text::{HERO, character};
 use throng::state_machine::{Origin, StateMachine, StateMachineDesc};

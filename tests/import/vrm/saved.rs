@@ -1,4 +1,4 @@
-//! What VRM adds to a character survives saving.
+//! VRM's additions to a character survive saving.
 
 use super::files::{import, vrm0, vrm1};
 use super::hostile::play;

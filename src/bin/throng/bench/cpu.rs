@@ -29,7 +29,7 @@ pub(super) fn threads() -> String {
     plural(count, "thread")
 }
 
-/// What an instance plays: the clips in turn, each instance at a time of its own.
+/// The motion of an instance: the clips in turn, each instance at a time of its own.
 pub(super) fn play(model: &Character, instance: usize) -> Play<'static> {
     let clips = model.clips();
     let playable = clips

@@ -107,7 +107,7 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
     model.clips().iter().enumerate().map(row).collect()
 }
 
-/// What is special about a clip.
+/// The properties that set a clip apart.
 fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
     let (set, id) = (model.animations(), ClipId(index as u16));
     let mut all = Vec::new();
@@ -315,7 +315,7 @@ fn of_joint(model: &Character, joint: JointId) -> String {
     title(joint.map_or("", |joint| &joint.name))
 }
 
-/// What the description of the animations adds to the clips.
+/// The additions of the animation description to the clips.
 fn animations(model: &Character) -> Vec<Vec<String>> {
     let set = model.animations();
     let joints = model.skeleton().joints();

@@ -1,0 +1,129 @@
+//! Saved characters as files: errors, links, permissions and pipes.
+
+use crate::save::small;
+use std::path::{Path, PathBuf};
+use throng::Error;
+use throng::character::Character;
+use throng::import;
+use throng::import::ImportOptions;
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn files_are_written_whole_and_errors_name_them() {
+    let folder = folder("saved characters");
+    let path = folder.join("one.throng");
+    let [first, second] = [&small()[0], &small()[1]];
+    first.save_file(&path).unwrap();
+    assert!(Character::load_file(&path).unwrap() == *first);
+    second.save_file(&path).unwrap();
+    assert!(Character::load_file(&path).unwrap() == *second);
+    assert_eq!(std::fs::read(&path).unwrap(), second.to_bytes());
+    let imported = import::file(&path, &ImportOptions::default()).unwrap();
+    assert!(imported.character == *second && imported.repairs.is_empty());
+    // Nothing else is left in the folder.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+
+    let text = |error: Error| error.to_string();
+    let path = |name: &str| folder.join(name);
+    let read = text(Character::load_file(path("none.throng")).unwrap_err());
+    assert!(
+        read.contains("none.throng cannot be read: entity not found"),
+        "{read}"
+    );
+    let read = text(Character::load_file(&folder).unwrap_err());
+    assert!(read.ends_with("cannot be read: is a directory"), "{read}");
+    let written = text(first.save_file(&folder).unwrap_err());
+    assert!(
+        written.ends_with("saved characters cannot be written: is a directory"),
+        "{written}"
+    );
+    let written = text(first.save_file(path("none/one.throng")).unwrap_err());
+    assert!(
+        written.contains("one.throng cannot be written: entity not found"),
+        "{written}"
+    );
+    std::fs::write(path("cut.throng"), &first.to_bytes()[..40]).unwrap();
+    let cut = path("cut.throng");
+    let both = [
+        text(Character::load_file(&cut).unwrap_err()),
+        text(import::file(&cut, &ImportOptions::default()).unwrap_err()),
+    ];
+    for error in both {
+        assert!(
+            error.starts_with("cut.throng: saved character: has 40 bytes, needs "),
+            "{error}"
+        );
+    }
+    // The name decides if the contents fit no format.
+    std::fs::write(path("empty.throng"), b"").unwrap();
+    let empty = import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
+    let words = "empty.throng: saved character: the bytes do not start with the signature";
+    assert_eq!(text(empty), words);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let folder = folder("saved characters, link");
+    let (file, link) = (folder.join("file.throng"), folder.join("link.throng"));
+    small()[0].save_file(&file).unwrap();
+    std::os::unix::fs::symlink("file.throng", &link).unwrap();
+    small()[1].save_file(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(Character::load_file(&file).unwrap() == small()[1]);
+}
+
+/// A file that is not there yet is made where the link leads.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_stays_a_link() {
+    let folder = folder("saved characters, link to nothing");
+    let link = folder.join("link.throng");
+    std::fs::create_dir(folder.join("inside")).unwrap();
+    std::os::unix::fs::symlink("inside/file.throng", &link).unwrap();
+    small()[0].save_file(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    let file = folder.join("inside/file.throng");
+    assert!(Character::load_file(&file).unwrap() == small()[0]);
+    // A link to itself leads nowhere.
+    let round = folder.join("round.throng");
+    std::os::unix::fs::symlink("round.throng", &round).unwrap();
+    assert!(matches!(
+        small()[0].save_file(&round),
+        Err(Error::Write { .. })
+    ));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder("saved characters, permissions").join("one.throng");
+    small()[0].save_file(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    small()[1].save_file(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let path = folder("saved characters, pipe").join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || std::fs::read(path).unwrap()
+    });
+    small()[0].save_file(&path).unwrap();
+    let file_type = std::fs::symlink_metadata(&path).unwrap().file_type();
+    assert!(file_type.is_fifo());
+    assert!(reader.join().unwrap() == small()[0].to_bytes());
+}
