@@ -61,6 +61,7 @@ impl<'a> Reader<'a> {
         self.sum.finish()
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8]> {
         let Some((taken, left)) = self.bytes.split_at_checked(count) else {
             return Err(Error::saved(SavedFault::Ends { at: self.at as u64 }));

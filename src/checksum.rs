@@ -36,13 +36,12 @@ impl<'a> Checksum<'a> {
         Checksum::new(bytes).finish()
     }
 
-    /// Sums at least as far as to the last `left` bytes.
+    /// Sums all whole pieces that start before the last `left` bytes. The end is summed later.
+    #[inline]
     pub(crate) fn advance(&mut self, left: usize) {
-        while self.rest.len() > left {
-            let Some((piece, rest)) = self.rest.split_at_checked(PIECE) else {
-                // The end is summed later.
-                return;
-            };
+        while self.rest.len() > left
+            && let Some((piece, rest)) = self.rest.split_at_checked(PIECE)
+        {
             self.add(piece);
             self.rest = rest;
         }
@@ -60,6 +59,7 @@ impl<'a> Checksum<'a> {
         words.fold(hash::EMPTY, step)
     }
 
+    #[inline(never)]
     fn add(&mut self, bytes: &[u8]) {
         let mut lanes = self.lanes;
         for block in bytes.as_chunks::<BLOCK>().0 {

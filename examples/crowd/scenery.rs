@@ -105,14 +105,8 @@ fn slabs() -> Image {
         let value = (255.0 * if joint { 0.62 } else { shade }) as u8;
         [value, value, value, 255]
     };
-    Image {
-        name: "slabs".into(),
-        width: EDGE as u32,
-        height: EDGE as u32,
-        rgba: (0..EDGE * EDGE)
-            .flat_map(|at| texel(at, &mut rng))
-            .collect(),
-    }
+    let texels = (0..EDGE * EDGE).flat_map(|at| texel(at, &mut rng));
+    Image::new("slabs", EDGE as u32, EDGE as u32, texels.collect())
 }
 
 fn build(parts: [RawPrimitive; 3]) -> throng::Result<Imported> {

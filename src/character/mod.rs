@@ -53,8 +53,8 @@
 //! The version of `images` is 2, that of every other section is 1. An image is its name, its width
 //! and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the texels of
 //! all runs one after the other, 4 bytes each. A run has two bytes: how many texels of its own it
-//! has, at least 1, and how often the last of them is repeated. An image in memory is therefore at
-//! most 171 times as large as in the file.
+//! has, at least 1, and how often the last of them is repeated. A loaded
+//! [`Image`](crate::mesh::Image) keeps its runs. Its texels are at most 171 times as large.
 //!
 //! Lists of numbers, such as vertex streams and packed keys, are stored as they are in
 //! memory, and loading copies each of them at once.

@@ -33,7 +33,8 @@ impl MipChain {
             levels: Vec::new(),
             texels: Vec::new(),
         };
-        let (mut width, mut height, mut level) = (image.width, image.height, image.rgba.clone());
+        let (mut width, mut height, mut level) =
+            (image.width, image.height, image.rgba().into_owned());
         loop {
             if width.max(height) <= max_dimension {
                 chain.levels.push(Level {

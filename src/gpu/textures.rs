@@ -214,12 +214,7 @@ impl Textures {
 }
 
 fn white_texel() -> crate::mesh::Image {
-    crate::mesh::Image {
-        name: "white".into(),
-        width: 1,
-        height: 1,
-        rgba: vec![255; 4],
-    }
+    crate::mesh::Image::new("white", 1, 1, vec![255; 4])
 }
 
 fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'static> {

@@ -185,16 +185,3 @@ pub enum Filter {
     /// Linear interpolation of the neighbouring texels.
     Linear,
 }
-
-/// A decoded image: 8-bit RGBA, rows from the top, tightly packed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
-    /// The name in the file, or empty.
-    pub name: Box<str>,
-    /// In texels, at least 1.
-    pub width: u32,
-    /// In texels, at least 1.
-    pub height: u32,
-    /// `width * height * 4` bytes. Colour is sRGB encoded, alpha is linear and not premultiplied.
-    pub rgba: Vec<u8>,
-}

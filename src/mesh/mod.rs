@@ -2,17 +2,20 @@
 
 mod aabb;
 mod expression;
+mod image;
 mod material;
 mod model;
 mod morph_weight;
 mod palette_joint;
 mod parts;
 mod primitive;
+mod texel_runs;
 
 pub use aabb::Aabb;
 pub(crate) use expression::add_expressions;
 pub use expression::{Expression, ExpressionOverride};
-pub use material::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+pub use image::Image;
+pub use material::{AlphaMode, Filter, Material, Sampler, TextureRef, Wrap};
 pub(crate) use model::{Model, Skin};
 pub(crate) use morph_weight::MorphReach;
 pub use morph_weight::MorphWeight;
@@ -22,3 +25,4 @@ pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::part_bits;
 pub use primitive::{Influences, JointIndices, MorphTarget, Primitive};
+pub(crate) use texel_runs::{RunLengths, TexelRuns};

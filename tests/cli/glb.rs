@@ -68,7 +68,7 @@ fn check(file: &str, pose: &[&str], out: &Path) {
                 let image = &character.images()[texture.image as usize];
                 Some((
                     image.width,
-                    image.rgba.clone(),
+                    image.rgba().into_owned(),
                     texture.sampler,
                     texture.uv_set,
                 ))

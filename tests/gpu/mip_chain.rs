@@ -8,12 +8,7 @@ fn image(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Image 
         .flat_map(|y| (0..width).map(move |x| (x, y)))
         .flat_map(|(x, y)| texel(x, y))
         .collect();
-    Image {
-        name: "test".into(),
-        width,
-        height,
-        rgba,
-    }
+    Image::new("test", width, height, rgba)
 }
 
 #[test]

@@ -43,14 +43,15 @@ fn with_textures(mut b: Builder, slots: &[&str]) -> Builder {
 }
 
 fn assert_is_placeholder(image: &Image) {
-    let texel = |x: u32, y: u32| &image.rgba[(y * image.width + x) as usize * 4..][..4];
+    let rgba = image.rgba();
+    let texel = |x: u32, y: u32| &rgba[(y * image.width + x) as usize * 4..][..4];
     let (magenta, black) = ([255, 0, 255, 255], [0, 0, 0, 255]);
     assert_eq!(texel(0, 0), magenta);
     assert_eq!(
         (texel(1, 1), texel(2, 1), texel(2, 2)),
         (&magenta[..], &black[..], &magenta[..])
     );
-    let colours = image.rgba.chunks(4);
+    let colours = rgba.chunks(4);
     assert!(
         colours
             .clone()

@@ -150,12 +150,7 @@ fn every_count_is_checked() {
 
 #[test]
 fn images_are_checked() {
-    let image = |side, bytes| Image {
-        name: "image".into(),
-        width: side,
-        height: side,
-        rgba: vec![0; bytes],
-    };
+    let image = |side, bytes| Image::new("image", side, side, vec![0; bytes]);
     assert_eq!(
         refused(|r| r.images = vec![image(2, 15)]),
         "raw: image 0: the pixel data in bytes has 15, needs 16"

@@ -7,12 +7,7 @@ use throng::mesh::{Image, Material, TextureRef};
 
 #[test]
 fn materials_are_checked() {
-    let image = Image {
-        name: "image".into(),
-        width: 1,
-        height: 1,
-        rgba: vec![0; 4],
-    };
+    let image = Image::new("image", 1, 1, vec![0; 4]);
     let built = |material: Material| {
         let mut raw = raw();
         raw.images = vec![image.clone()];

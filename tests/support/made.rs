@@ -47,12 +47,12 @@ pub fn ribbon(joints: usize) -> RawCharacter {
                 ..Material::default()
             },
         ],
-        images: vec![Image {
-            name: "checks".into(),
-            width: 2,
-            height: 2,
-            rgba: [[255_u8; 4], [90, 90, 90, 255], [90, 90, 90, 255], [255; 4]].concat(),
-        }],
+        images: vec![Image::new(
+            "checks",
+            2,
+            2,
+            [[255_u8; 4], [90, 90, 90, 255], [90, 90, 90, 255], [255; 4]].concat(),
+        )],
         animations: vec![
             rotation("sway", joints - 1, Vec3::Z),
             rotation("turn", 0, Vec3::Y),

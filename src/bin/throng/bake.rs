@@ -175,12 +175,12 @@ pub(crate) fn save(character: &Character, path: &Path, out: &mut dyn Write) -> R
     }
     let images = character.images();
     if !images.is_empty() {
-        let texels: usize = images.iter().map(|image| image.rgba.len()).sum();
+        let texels = |image: &throng::mesh::Image| u64::from(image.width) * u64::from(image.height);
         writeln!(
             out,
-            "  {}: {} bytes, not compressed",
+            "  {}: {} bytes of texels",
             plural(images.len(), "image"),
-            grouped(texels as u64)
+            grouped(images.iter().map(texels).sum::<u64>() * 4)
         )?;
     }
     Ok(())

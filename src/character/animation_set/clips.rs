@@ -115,26 +115,8 @@ impl Character {
         observer: Option<&PackObserver>,
     ) -> Result<()> {
         let character = &*self;
-        let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
-        left.retain(|clip| clip.is_to_be_packed(character));
-        let told = PackCount::new(left.len());
-        // One at a time, because the lengths of clips differ widely.
-        let packed = left.into_par_iter().with_max_len(1).map(|clip| {
-            clip.pack(character)?;
-            told.add(clip.name(), |clip, done, total| {
-                if let Some(observer) = observer {
-                    observer.tell(clip, done, total);
-                }
-            });
-            Ok(())
-        });
-        packed.collect::<Result<()>>()?;
-        let measure = GaitMeasure::new(character);
-        clips.par_iter_mut().for_each(|clip| {
-            if !clip.gait_known {
-                clip.gait = clip.packed().and_then(|packed| measure.of(packed));
-            }
-        });
+        pack_all(character, &mut clips, observer)?;
+        measure_gaits(character, &mut clips);
         let mut names = EventNames::of(&self.animations.event_names);
         let mut events = Vec::with_capacity(clips.len());
         for clip in &clips {
@@ -162,6 +144,44 @@ impl Character {
         mark_flips(self);
         Ok(())
     }
+}
+
+/// Packs the clips that must be packed and are not yet.
+fn pack_all(
+    character: &Character,
+    clips: &mut [ClipDraft],
+    observer: Option<&PackObserver>,
+) -> Result<()> {
+    let mut left: Vec<&mut ClipDraft> = clips.iter_mut().collect();
+    left.retain(|clip| clip.is_to_be_packed(character));
+    if left.is_empty() {
+        return Ok(());
+    }
+    let told = PackCount::new(left.len());
+    // One at a time, because the lengths of clips differ widely.
+    let packed = left.into_par_iter().with_max_len(1).map(|clip| {
+        clip.pack(character)?;
+        told.add(clip.name(), |clip, done, total| {
+            if let Some(observer) = observer {
+                observer.tell(clip, done, total);
+            }
+        });
+        Ok(())
+    });
+    packed.collect()
+}
+
+/// Measures the gaits that are not known yet.
+fn measure_gaits(character: &Character, clips: &mut [ClipDraft]) {
+    let mut unknown: Vec<&mut ClipDraft> = clips.iter_mut().collect();
+    unknown.retain(|clip| !clip.gait_known);
+    if unknown.is_empty() {
+        return;
+    }
+    let measure = GaitMeasure::new(character);
+    unknown.into_par_iter().for_each(|clip| {
+        clip.gait = clip.packed().and_then(|packed| measure.of(packed));
+    });
 }
 
 /// The names of events, each once.

@@ -266,7 +266,5 @@ fn check_target(target: &MorphTarget, vertices: usize) -> Result<()> {
 }
 
 fn check_image(image: &Image) -> Result<()> {
-    let bytes = u128::from(image.width) * u128::from(image.height) * 4;
-    let right = image.rgba.len() as u128 == bytes && bytes > 0;
-    expect(right, "image", "has a different size than it states")
+    expect(image.width > 0 && image.height > 0, "image", "has no texel")
 }

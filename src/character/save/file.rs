@@ -7,8 +7,9 @@ use crate::character::asset::Character;
 use crate::character::packing::Packing;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result, SavedFault};
-use crate::mesh::{Model, Parts};
+use crate::mesh::{Expression, Model, Parts};
 use crate::skeleton::Skeleton;
+use crate::spring::SpringBones;
 use std::sync::Arc;
 
 /// The skeleton's joints, with their skins and the ranges of their scales.
@@ -121,8 +122,8 @@ impl Character {
     /// Loads a character that [`Self::to_bytes`] wrote.
     ///
     /// Everything is checked. Bytes that were altered, by chance or on purpose, cause nothing worse
-    /// than an error, and the memory used is proportional to their number: at most 171 times as much,
-    /// where an image has one colour.
+    /// than an error, and the memory used is proportional to their number. Images stay compressed
+    /// until [`Image::rgba`](crate::mesh::Image::rgba) or an upload needs their texels.
     ///
     /// The bytes may be a memory-mapped file. They are read once, from front to back: each piece is
     /// compared with the checksum and copied to the character. Nothing refers to the bytes
@@ -180,13 +181,19 @@ impl Character {
         })?);
         character.check_clips()?;
         container.read(ANIMATIONS, |from| character.load_animations(from))?;
-        let expressions = container.read(EXPRESSIONS, Save::load)?;
-        let springs = container.read(SPRINGS, Save::load)?;
+        let expressions: Vec<Expression> = container.read(EXPRESSIONS, Save::load)?;
+        let springs: SpringBones = container.read(SPRINGS, Save::load)?;
         let roles = container.read(HUMANOID, load_roles)?;
-        character
-            .with_expressions(expressions)?
-            .with_springs(springs)?
-            .with_roles(&roles)
+        if !expressions.is_empty() {
+            character = character.with_expressions(expressions)?;
+        }
+        if springs != SpringBones::default() {
+            character = character.with_springs(springs)?;
+        }
+        if !roles.is_empty() {
+            character = character.with_roles(&roles)?;
+        }
+        Ok(character)
     }
 }
 

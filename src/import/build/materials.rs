@@ -37,10 +37,10 @@ pub(super) fn check(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result
 fn check_image(index: usize, image: &Image) -> Result<()> {
     let texels = u64::from(image.width) * u64::from(image.height);
     let need = texels.saturating_mul(4);
-    if need == 0 || image.rgba.len() as u64 != need {
+    if need == 0 || image.rgba_bytes() != need {
         let why = AssetFault::Count {
             what: "the pixel data in bytes",
-            got: image.rgba.len() as u64,
+            got: image.rgba_bytes(),
             need,
         };
         return Err(fault(ObjectKind::Image, index, "", why));

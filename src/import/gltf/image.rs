@@ -39,12 +39,7 @@ pub(in crate::import) fn decode(
     } else {
         return Err(failed(object, other_format(bytes)));
     };
-    Ok(Image {
-        name: name.into(),
-        width,
-        height,
-        rgba,
-    })
+    Ok(Image::new(name, width, height, rgba))
 }
 
 /// Palettes and depths below 8 bits are expanded, and 16 bits are rounded to 8.

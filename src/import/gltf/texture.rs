@@ -187,14 +187,9 @@ pub(in crate::import) fn checkerboard() -> Image {
             _ => [0, 0, 0, 255],
         }
     };
-    Image {
-        name: "placeholder".into(),
-        width: PLACEHOLDER_SIZE,
-        height: PLACEHOLDER_SIZE,
-        rgba: (0..PLACEHOLDER_SIZE * PLACEHOLDER_SIZE)
-            .flat_map(texel)
-            .collect(),
-    }
+    let texels = (0..PLACEHOLDER_SIZE * PLACEHOLDER_SIZE).flat_map(texel);
+    let rgba = texels.collect();
+    Image::new("placeholder", PLACEHOLDER_SIZE, PLACEHOLDER_SIZE, rgba)
 }
 
 fn load(source: &mut Source<'_>, index: usize) -> Result<Image> {

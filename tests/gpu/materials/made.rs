@@ -114,12 +114,7 @@ pub(super) fn turned(image: u32) -> TextureRef {
 
 /// Rows of texels from the top.
 pub(super) fn image(width: u32, texels: &[[u8; 4]]) -> Image {
-    Image {
-        name: "made".into(),
-        width,
-        height: texels.len() as u32 / width,
-        rgba: texels.concat(),
-    }
+    Image::new("made", width, texels.len() as u32 / width, texels.concat())
 }
 
 /// 16 colours with several alphas.

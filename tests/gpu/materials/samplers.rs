@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::import::Imported;
-use throng::mesh::{Image, Material};
+use throng::mesh::Material;
 use throng::{Crowd, Gpu};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -65,12 +65,9 @@ fn squares() -> Imported {
         let first = images.len() as u32;
         let own = colors();
         images.extend((0..4).map(|at| {
-            let mut rgba = own.rgba.clone();
-            rgba.rotate_left(4 * (3 * number + at));
-            Image {
-                rgba,
-                ..own.clone()
-            }
+            let mut image = own.clone();
+            image.rgba_mut().rotate_left(4 * (3 * number + at));
+            image
         }));
         let mut part = square();
         for corner in &mut part.positions {

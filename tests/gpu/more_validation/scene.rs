@@ -66,7 +66,7 @@ pub(super) const FORMATS: [Format; 4] = [
 pub(super) fn dancer(format: &Format) -> Character {
     let mut raw = ribbon(JOINTS);
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
-    let texels = raw.images[0].rgba.chunks_exact_mut(4);
+    let texels = raw.images[0].rgba_mut().chunks_exact_mut(4);
     texels.step_by(3).for_each(|texel| texel[3] = 0);
     let veil = raw.primitives[0].clone().translated(Vec3::Z * 0.3);
     raw.primitives.push(RawPrimitive {

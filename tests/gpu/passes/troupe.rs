@@ -49,7 +49,7 @@ fn dancer(influences: usize) -> RawCharacter {
         texture.sampler.mip = None;
     }
     raw.images[0]
-        .rgba
+        .rgba_mut()
         .chunks_exact_mut(4)
         .step_by(3)
         .for_each(|texel| texel[3] = 0);

@@ -56,7 +56,7 @@ fn characters() -> Vec<(Character, Kind)> {
         .map(|kind| (made::character(kind, 4, &mut rng), kind))
         .into();
     let mut raw = ribbon(5);
-    raw.images[0].rgba[3] = 0;
+    raw.images[0].rgba_mut()[3] = 0;
     raw.materials[1].alpha = AlphaMode::Mask { cutoff: 0.5 };
     raw.materials[0].alpha = AlphaMode::Blend;
     raw.materials[0].base_color[3] = 0.5;

@@ -191,7 +191,7 @@ fn sampler(sampler: &Sampler) -> Value {
 fn image(image: &Image, data: &mut Data) -> Value {
     let mut png = Vec::new();
     // Writing to memory cannot fail, and a character's images have the size that they state.
-    let _ = picture::encode(&mut png, &image.rgba, image.width, image.height);
+    let _ = picture::encode(&mut png, &image.rgba(), image.width, image.height);
     let view = data.view(&png, None);
     json!({ "name": image.name, "mimeType": "image/png", "bufferView": view })
 }
