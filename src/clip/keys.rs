@@ -138,6 +138,18 @@ impl PackedRow {
         (u32::from_le_bytes([a, b, c, d]) & self.mask[lane]) >> self.shift(lane)
     }
 
+    /// Decodes the keys in the window at the start of `bytes`, as [`Self::keys`] without a CPU's
+    /// vector unit.
+    fn values(&self, bytes: &[u8]) -> [f32; WIDTH] {
+        core::array::from_fn(|lane| {
+            let [a, b, c, d, ..] = bytes[usize::from(self.bytes[lane][0])..] else {
+                return 0.0;
+            };
+            let field = u32::from_le_bytes([a, b, c, d]) & self.mask[lane];
+            self.min[lane] + self.scale[lane] * field as f32
+        })
+    }
+
     /// Decodes the keys in a window.
     ///
     /// # Safety
@@ -196,6 +208,12 @@ impl Packed {
         let window = frame * self.stride + self.windows[row] as usize;
         let row = &self.rows[row];
         row.value(lane, row.field(&self.bytes[window..], lane))
+    }
+
+    /// Decodes the keys of a row.
+    pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
+        let window = frame * self.stride + self.windows[row] as usize;
+        self.rows[row].values(&self.bytes[window..])
     }
 
     /// Size in the packed format, in bytes.

@@ -16,6 +16,8 @@ const LEAST_COSINE_SQUARED: f32 = 0.5004;
 
 /// A quaternion, xyzw.
 type Key = [f32; 4];
+/// The quaternions of a block, by component.
+type Keys = [[f32; WIDTH]; 4];
 
 impl Clip {
     /// Marks the blocks whose rotations are near the rest pose and near their neighbours in time.
@@ -57,46 +59,63 @@ impl Clip {
             return false;
         }
         let first = number * WIDTH;
-        let joints = first..(first + WIDTH).min(self.rest.len());
-        joints.into_iter().all(|joint| {
-            let [x, y, z, w, ..] = components(&self.at_rest(joint));
-            self.is_joint_near(block, joint - first, [x, y, z, w])
-        })
-    }
-
-    fn is_joint_near(&self, block: &Block, lane: usize, rest: Key) -> bool {
+        let joints = (self.rest.len() - first).min(WIDTH);
+        // Lanes without a joint repeat the first.
+        let filled = |mut keys: Keys| {
+            for part in &mut keys {
+                let first = part[0];
+                part[joints..].fill(first);
+            }
+            keys
+        };
+        let mut rest = Keys::default();
+        for lane in 0..joints {
+            let components = components(&self.at_rest(first + lane));
+            for (part, component) in rest.iter_mut().zip(components) {
+                part[lane] = component;
+            }
+        }
+        let rest = filled(rest);
         let row = block.rows[Property::Rotation as usize] as usize;
         if !block.moves(Property::Rotation) {
-            let key = core::array::from_fn(|part| self.constants[row + part].0[lane]);
-            return is_beside(key, rest) && is_long(key, key);
+            let keys = filled(core::array::from_fn(|part| self.constants[row + part].0));
+            return are_near(&keys, &keys, &rest);
         }
-        let key = |frame: usize| -> Key {
-            core::array::from_fn(|part| self.key(frame, row + part, lane))
-        };
-        let mut before = key(0);
+        let keys = |frame: usize| filled(core::array::from_fn(|part| self.keys(frame, row + part)));
+        let mut before = keys(0);
         (0..self.timing.frames).all(|frame| {
-            let now = key(frame);
-            let near = is_beside(now, rest) && is_long(now, now) && is_long(before, now);
-            before = now;
-            near
+            let now = keys(frame);
+            are_near(&core::mem::replace(&mut before, now), &now, &rest)
         })
     }
 }
 
+/// Returns true if the rotations of all lanes are near the rest pose, and near those `before`.
+fn are_near(before: &Keys, now: &Keys, rest: &Keys) -> bool {
+    let mut near = true;
+    // Without branches, so that the compiler vectorises it.
+    for lane in 0..WIDTH {
+        let [before, now, rest] = [before, now, rest].map(|keys| keys.map(|part| part[lane]));
+        near &= is_beside(now, rest) & is_long(now, now) & is_long(before, now);
+    }
+    near
+}
+
 fn dot(a: Key, b: Key) -> f32 {
-    a.iter().zip(&b).map(|(a, b)| a * b).sum()
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 }
 
 /// Returns true if a key is within 45° of the rest pose, measured between quaternions.
 #[must_use]
 pub fn is_beside(key: Key, rest: Key) -> bool {
     let along = dot(key, rest);
-    along > 0.0 && along * along >= LEAST_COSINE_SQUARED * dot(key, key) * dot(rest, rest)
+    (along > 0.0) & (along * along >= LEAST_COSINE_SQUARED * dot(key, key) * dot(rest, rest))
 }
 
 /// Returns true if the midpoint of two keys has a length close to 1.
 #[must_use]
 pub fn is_long(a: Key, b: Key) -> bool {
     let middle: Key = core::array::from_fn(|part| 0.5 * (a[part] + b[part]));
-    (LEAST_MISSING..=MOST_MISSING).contains(&(1.0 - dot(middle, middle)))
+    let missing = 1.0 - dot(middle, middle);
+    (LEAST_MISSING..=MOST_MISSING).contains(&missing)
 }

@@ -371,6 +371,14 @@ impl Clip {
         }
     }
 
+    /// The keys of a row.
+    pub(crate) fn keys(&self, frame: usize, row: usize) -> [f32; WIDTH] {
+        match &self.keys {
+            BlockKeys::Plain(rows, stride) => rows[frame * stride + row].0,
+            BlockKeys::Packed(packed) => packed.keys(frame, row),
+        }
+    }
+
     /// The key of one lane of a row.
     pub(crate) fn key(&self, frame: usize, row: usize, lane: usize) -> f32 {
         match &self.keys {

@@ -2,8 +2,8 @@
 
 use super::primitive::Primitive;
 use crate::error::{Error, Result, listed};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A part of a character: all primitives of a node, or one of them.
 ///
@@ -40,8 +40,8 @@ impl Parts {
     pub(crate) fn new(primitives: &[Primitive]) -> Self {
         let atoms = atoms(primitives).list;
         let mut parts: Vec<Part> = Vec::new();
-        let mut known: HashMap<&str, usize> = HashMap::new();
-        let mut siblings: HashMap<&str, usize> = HashMap::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut siblings: BTreeMap<&str, usize> = BTreeMap::new();
         let of = |name: &str, number: usize| Part {
             name: name.into(),
             bits: bit(number),
@@ -95,7 +95,7 @@ struct Atoms<'a> {
 }
 
 fn atoms(primitives: &[Primitive]) -> Atoms<'_> {
-    let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut atoms = Atoms {
         list: Vec::new(),
         numbers: Vec::with_capacity(primitives.len()),
