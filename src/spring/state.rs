@@ -3,7 +3,7 @@
 use super::bones::SpringBones;
 use super::rig::{NONE, SpringRig};
 use super::scratch::SpringScratch;
-use super::step::{Step, mix};
+use super::step::{Motion, Step, mix};
 use crate::skeleton::{Affine, Transform};
 use glam::Vec3;
 
@@ -15,6 +15,8 @@ const FORGET_S: f64 = 1.0;
 pub(crate) struct SpringState {
     /// World space from character space, from the next evaluation on.
     world: Affine,
+    /// World space from character space at the last evaluation.
+    placed: Affine,
     /// For each link, its tail in center space after the last step, and after the one before.
     pub(super) now: Vec<Vec3>,
     pub(super) before: Vec<Vec3>,
@@ -39,6 +41,7 @@ impl SpringState {
     pub(crate) fn new(rig: &SpringRig) -> Self {
         Self {
             world: Affine::IDENTITY,
+            placed: Affine::IDENTITY,
             now: vec![Vec3::ZERO; rig.links.len()],
             before: vec![Vec3::ZERO; rig.links.len()],
             anchors: vec![Affine::IDENTITY; rig.anchors.len()],
@@ -64,12 +67,18 @@ impl SpringState {
     pub(crate) fn teleport(&mut self, rig: &SpringRig, world: &Affine) {
         let to_from = *world * self.world.inverse();
         self.world = *world;
+        self.carry(rig, &to_from);
+    }
+
+    /// Moves all tails and matrices through the world.
+    fn carry(&mut self, rig: &SpringRig, to_from: &Affine) {
         if !to_from.is_finite() {
             self.is_ready = false;
             return;
         }
+        self.placed = *to_from * self.placed;
         for place in self.anchors.iter_mut().chain(&mut self.late) {
-            *place = to_from * *place;
+            *place = *to_from * *place;
         }
         for (link, tails) in rig
             .links
@@ -111,11 +120,17 @@ impl SpringState {
         if rig.is_empty() || !gain.is_finite() {
             return;
         }
-        scratch.take(rig, &self.world, (local, model));
         let passed_s = time_s - self.time_s;
+        if passed_s == 0.0 && self.placed != self.world {
+            // Moved in no time, such as a paused character on a lift.
+            let to_from = self.world * self.placed.inverse();
+            self.carry(rig, &to_from);
+        }
+        self.placed = self.world;
+        scratch.take(rig, &self.world, (local, model));
         let mut from_s = self.time_s;
         if !self.is_ready || passed_s > FORGET_S {
-            self.begin(rig, time_s, scratch);
+            self.begin(rig, time_s, gain, scratch);
             from_s = time_s;
         } else if passed_s < 0.0 {
             // Time went back. Steps are counted from here, and the tails stay.
@@ -141,36 +156,26 @@ impl SpringState {
             for (slot, (from, to)) in slots.zip(self.anchors.iter().zip(&scratch.targets)) {
                 *slot = mix(from, to, part);
             }
-            let step = Step {
-                rig,
-                gain,
-                part: 1.0,
-            };
+            let motion = Motion::Whole;
+            let step = Step { rig, gain, motion };
             step.run([&mut self.now, &mut self.before], scratch);
         }
         self.keep_late(rig, scratch);
         scratch.slots[..anchors].copy_from_slice(&scratch.targets);
         self.anchors.copy_from_slice(&scratch.targets);
         self.time_s = time_s;
-        let part = (due - due.floor()) as f32;
-        let step = Step { rig, gain, part };
+        let motion = Motion::Part((due - due.floor()) as f32);
+        let step = Step { rig, gain, motion };
         step.show([&self.now, &self.before], (local, model), scratch);
     }
 
-    /// Puts all tails where the animated pose has them.
-    fn begin(&mut self, rig: &SpringRig, time_s: f64, scratch: &mut SpringScratch) {
+    /// Puts all tails where the animated pose has them, but out of colliders.
+    fn begin(&mut self, rig: &SpringRig, time_s: f64, gain: f32, scratch: &mut SpringScratch) {
         scratch.rest(rig);
-        for moved in &rig.moved {
-            let at = moved.link as usize;
-            let (Some(link), Some(arm)) = (rig.links.get(at), scratch.arms.get(at)) else {
-                continue;
-            };
-            let frame = scratch.slots[moved.parent as usize] * arm.frame;
-            let tail = frame.transform_point3(arm.tail);
-            let center = scratch.slots.get(link.center as usize);
-            let tail = center.map_or(tail, |center| center.inverse().transform_point3(tail));
-            (self.now[at], self.before[at]) = (tail, tail);
-        }
+        let motion = Motion::Start;
+        let step = Step { rig, gain, motion };
+        step.run([&mut self.now, &mut self.before], scratch);
+        self.before.copy_from_slice(&self.now);
         self.keep_late(rig, scratch);
         self.anchors.copy_from_slice(&scratch.targets);
         (self.start_s, self.steps, self.time_s) = (time_s, 0, time_s);

@@ -12,8 +12,18 @@ pub(super) struct Step<'a> {
     pub(super) rig: &'a SpringRig,
     /// The scale of the world transform.
     pub(super) gain: f32,
-    /// The part of a whole step, 0 to 1.
-    pub(super) part: f32,
+    pub(super) motion: Motion,
+}
+
+/// Where tails move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Motion {
+    /// To the animated pose, and out of colliders.
+    Start,
+    /// By a whole step.
+    Whole,
+    /// By a part of a step, 0 to 1.
+    Part(f32),
 }
 
 /// The tail of a link in world space.
@@ -27,7 +37,7 @@ struct Swing {
 }
 
 impl Step<'_> {
-    /// Takes a whole step. The tails are those after the last step, and those before it.
+    /// Takes the step. The tails are those after the last step, and those before it.
     pub(super) fn run(&self, tails: [&mut [Vec3]; 2], scratch: &mut SpringScratch) {
         let [now, before] = tails;
         self.walk(scratch, |at| [now[at], before[at]]);
@@ -36,7 +46,7 @@ impl Step<'_> {
         }
     }
 
-    /// Shows the tails at this part of a step, without taking it.
+    /// Shows the tails after the step, without taking it.
     pub(super) fn show(
         &self,
         [now, before]: [&[Vec3]; 2],
@@ -112,13 +122,15 @@ impl Step<'_> {
         let step_s = SpringBones::STEP_S as f32;
         let inertia = (swing.now - swing.before) * (1.0 - joint.drag);
         let drawn = (swing.rest * joint.stiffness + joint.gravity) * (self.gain * step_s);
-        let next = swing.now + (inertia + drawn) * self.part;
-        let mut next = swing.constrained(next);
-        for index in &self.rig.bones.chains[link.chain as usize].colliders {
-            let collider = &self.rig.colliders[*index];
-            let (point, radius) = collider.nearest(next, slots);
+        let free = match self.motion {
+            Motion::Start => swing.head + swing.rest * swing.length,
+            Motion::Whole | Motion::Part(_) => swing.constrained(swing.now + inertia + drawn),
+        };
+        let mut next = free;
+        for (collider, least) in self.colliders(link) {
+            let point = collider.nearest(next, slots);
             let away = next - point;
-            let (distance, least) = (away.length(), (radius + joint.radius_m) * self.gain);
+            let distance = away.length();
             if distance < least {
                 let direction = if distance > 0.0 {
                     away / distance
@@ -128,7 +140,38 @@ impl Step<'_> {
                 next = swing.constrained(point + direction * least);
             }
         }
-        next
+        match self.motion {
+            Motion::Part(part) => self.between(link, swing, next, part, slots),
+            _ => next,
+        }
+    }
+
+    /// The tail at a part of the way to its `next` place, in world space.
+    ///
+    /// It is no closer to a collider than at one end of the way. So what rests against a collider
+    /// stays there, although the length of the bone may have taken back a part of the push.
+    fn between(&self, link: &Link, swing: &Swing, next: Vec3, part: f32, slots: &[Affine]) -> Vec3 {
+        let mut tail = swing.constrained(swing.now.lerp(next, part));
+        for (collider, least) in self.colliders(link) {
+            let distance = |tail: Vec3| tail.distance(collider.nearest(tail, slots));
+            if distance(tail) < least {
+                let least = least.min(distance(swing.now)).min(distance(next));
+                if distance(tail) < least {
+                    tail = swing.turned_away(tail, collider.nearest(tail, slots), least);
+                }
+            }
+        }
+        tail
+    }
+
+    /// The colliders of a link, and the least distance of its tail from them.
+    fn colliders(&self, link: &Link) -> impl Iterator<Item = (&Collider, f32)> {
+        let indices = &self.rig.bones.chains[link.chain as usize].colliders;
+        indices.iter().map(|index| {
+            let collider = &self.rig.colliders[*index];
+            let least = (collider.radius_m + link.joint.radius_m) * self.gain;
+            (collider, least)
+        })
     }
 }
 
@@ -138,15 +181,31 @@ impl Swing {
         let along = (tail - self.head).try_normalize().unwrap_or(self.rest);
         self.head + along * self.length
     }
+
+    /// The tail, turned around its head until its distance from a point is `least`, or as far as
+    /// it goes.
+    fn turned_away(&self, tail: Vec3, point: Vec3, least: f32) -> Vec3 {
+        let axis = point - self.head;
+        let far = axis.length();
+        // The law of cosines.
+        let squares = far * far + self.length * self.length - least * least;
+        let cosine = (squares / (2.0 * far * self.length)).clamp(-1.0, 1.0);
+        let sine = (1.0 - cosine * cosine).sqrt();
+        let aside = (tail - self.head).reject_from(axis).try_normalize();
+        match (axis.try_normalize(), aside) {
+            (Some(axis), Some(aside)) => self.head + (axis * cosine + aside * sine) * self.length,
+            _ => tail,
+        }
+    }
 }
 
 impl Collider {
-    /// The point of the collider's axis that is nearest to a tail, and its radius.
-    fn nearest(&self, tail: Vec3, slots: &[Affine]) -> (Vec3, f32) {
+    /// The point of the collider's axis that is nearest to a tail.
+    fn nearest(&self, tail: Vec3, slots: &[Affine]) -> Vec3 {
         let world = &slots[self.slot as usize];
         let start = world.transform_point3(self.offset_m);
         let Some(end) = self.tail_m else {
-            return (start, self.radius_m);
+            return start;
         };
         let axis = world.transform_point3(end) - start;
         let along = (tail - start).dot(axis) / axis.length_squared();
@@ -156,7 +215,7 @@ impl Collider {
         } else {
             0.0
         };
-        (start + axis * along, self.radius_m)
+        start + axis * along
     }
 }
 

@@ -81,6 +81,7 @@ fn odd_numbers_never_panic() {
         "1e39",
         "-1e400",
         "nan",
+        "inf",
         "9223372036854775807",
         "1e-300",
         "\"x\"",
@@ -224,4 +225,49 @@ fn altered_published_files_never_panic() {
         }
     }
     println!("{good} imported, {bad} refused");
+}
+
+/// With such keys, ufbx does not come to an end.
+#[test]
+fn key_times_that_are_not_finite_are_refused() {
+    let of = |time: &str| take_of_version_6(time).into_bytes();
+    assert!(imports(&of("46186158000")));
+    for (time, shown) in [("nan", "NaN"), ("inf", "inf"), ("-inf", "-inf")] {
+        let why = format!("f: file, curve 0: the time of key 1 is {shown}, must be finite");
+        assert_eq!(refused(&of(time), &options()), why);
+    }
+}
+
+/// A triangle that moves, with the second key at this time.
+fn take_of_version_6(time: &str) -> String {
+    format!(
+        r#"; FBX 6.1.0 project file
+FBXHeaderExtension: {{ FBXHeaderVersion: 1003
+    FBXVersion: 6100
+}}
+Objects: {{
+    Model: "Model::cube", "Mesh" {{ Version: 232
+        Vertices: 0,0,0,1,0,0,0,1,0
+        PolygonVertexIndex: 0,1,-3
+    }}
+}}
+Connections: {{
+    Connect: "OO", "Model::cube", "Model::Scene"
+}}
+Takes: {{
+    Take: "Take" {{ LocalTime: 0,46186158000
+        Model: "Model::cube" {{ Version: 1.1
+            Channel: "Transform" {{
+                Channel: "T" {{
+                    Channel: "X" {{ KeyVer: 4005
+                        KeyCount: 2
+                        Key: 0,1,L,{time},2,L
+                    }}
+                }}
+            }}
+        }}
+    }}
+}}
+"#
+    )
 }

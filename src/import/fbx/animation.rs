@@ -6,9 +6,8 @@ use super::keys::{Curve, Key, Range};
 use super::morph::{ChannelWeights, DrivenWeights, effective_weights};
 use super::nodes::Nodes;
 use crate::clip::Interpolation;
-use crate::error::{ObjectKind, Result};
-use crate::import::fault::cut;
-use crate::import::fault::object;
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::fault::{cut, fault, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
@@ -34,6 +33,7 @@ pub(super) fn read(
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawAnimation>> {
+    check_key_times(scene)?;
     let mut keys = 0;
     let extends = scene.anim_curves.iter().any(|curve| {
         let both = [&curve.pre_extrapolation, &curve.post_extrapolation];
@@ -73,6 +73,24 @@ pub(super) fn read(
         animations.push(raw);
     }
     Ok(animations)
+}
+
+/// Refuses keys at times that are not finite, with which ufbx would not come to an end.
+fn check_key_times(scene: &ufbx::Scene) -> Result<()> {
+    for (index, curve) in scene.anim_curves.iter().enumerate() {
+        for (key, frame) in curve.keyframes.iter().enumerate() {
+            if !frame.time.is_finite() {
+                let why = AssetFault::Value {
+                    what: "the time of key",
+                    index: key as u64,
+                    value: frame.time,
+                    allowed: "finite",
+                };
+                return Err(fault(ObjectKind::File, None, format!("curve {index}"), why));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn bake_options(scene: &ufbx::Scene, options: &ImportOptions) -> BakeOpts {

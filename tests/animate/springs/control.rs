@@ -222,3 +222,26 @@ fn an_actor_may_be_listed_twice() {
     assert_eq!(twice[..JOINTS], twice[JOINTS..]);
     assert_ne!(twice[..JOINTS], pose);
 }
+
+/// Such as on a lift, or in a menu.
+#[test]
+fn a_paused_actor_carries_its_strand_through_the_world() {
+    let (mut show, pose) = swinging();
+    show.animator.pause(show.actor).unwrap();
+    let mut world = way(1.0);
+    for frame in 1..=60 {
+        world = Affine::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
+        let paused = show.at(1.0 + f64::from(frame) / 60.0, &world);
+        assert!(apart(&paused, &pose) < 1e-5, "frame {frame}");
+    }
+    // It swings on from there, as if it had always been at this place.
+    show.animator.resume(show.actor).unwrap();
+    let away = world * way(1.0).inverse();
+    let (mut other, _) = swinging();
+    for frame in 1..=60 {
+        let at_s = f64::from(frame) / 60.0;
+        let resumed = show.at(2.0 + at_s, &(away * way(1.0 + at_s)));
+        let expected = other.at(1.0 + at_s, &way(1.0 + at_s));
+        assert!(apart(&resumed, &expected) < 1e-4, "frame {frame}");
+    }
+}
