@@ -53,8 +53,8 @@
 //!   immutable. [`builtin`] generates one in code.
 //! - [`animator`] animates many instances of a character, without Vulkan. [`clip`], [`motion`],
 //!   [`state_machine`] and [`ik`] describe what it plays.
-//! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a character,
-//!   and what the CPU does with it: palettes, skinning, picking, retargeting.
+//! - [`skeleton`], [`spring`], [`mesh`], [`palette`], [`skin`] and [`retarget`] hold the rest of a
+//!   character, and what the CPU does with it: palettes, skinning, picking, retargeting.
 //! - [`gpu`] is for engines with their own pipelines: meshes, palette ring, descriptor set layout.
 //! - [`Crowd`] is the façade over all of them.
 //! - `standalone` (a feature) creates instance, device and swapchain for programs without an

@@ -1,9 +1,9 @@
 //! A crowd of animated characters, in a window or into a picture.
 //!
 //! ```text
-//! args ─▶ model ─────────▶ layout, flow ──▶ scene ───────▶ show ─┬▶ window
-//!         roles, measure   who is where     director: who         └▶ headless ─▶ crowd.png, table, stats
-//!                                           does what when
+//! args ─▶ model ─────────▶ layout, flow ─▶ scene ────▶ show ─┬▶ window
+//!         roles, measure   who is where    director: who     └▶ headless ─▶ crowd.png, table, stats
+//!                                          does what when
 //! ```
 
 pub(crate) mod args;

@@ -15,8 +15,8 @@ impl Animator {
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    /// - [`Error::NotFound`] or [`Error::UnknownName`] for an expression that the character does not
-    ///   have.
+    /// - [`Error::NotFound`] or [`Error::UnknownName`] for an expression that the character does
+    ///   not have.
     /// - [`Error::Argument`] for a weight outside 0..=1.
     #[doc(alias = "blend shape")]
     #[doc(alias = "face")]

@@ -93,7 +93,9 @@ impl Animator {
         local
     }
 
-    /// A joint's model matrix after inverse kinematics and spring bones, which needs the whole pose.
+    /// A joint's model matrix after inverse kinematics and spring bones.
+    ///
+    /// They need the whole pose.
     fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
         let skeleton = &self.library.skeleton;
         let joints = 0..skeleton.len();

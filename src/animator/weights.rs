@@ -11,8 +11,8 @@ impl Animator {
     ///
     /// There is one for each of its character's
     /// [`morph_weights`](crate::character::Character::morph_weights). Weights from clips are
-    /// blended as joints are. [Expressions](Self::set_expression) are added. Weights that the caller
-    /// set override all of this.
+    /// blended as joints are. [Expressions](Self::set_expression) are added. Weights that the
+    /// caller set override all of this.
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.

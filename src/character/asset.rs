@@ -27,7 +27,8 @@ use std::sync::Arc;
 /// - The joint of every curve exists, its key times are finite and strictly increasing, and its
 ///   values are finite.
 /// - Every material, image and sampler index exists. There is at least one material.
-/// - Every joint of a spring bone exists, swings in one chain only and lies below the one before it.
+/// - Every joint of a spring bone exists, swings in one chain only and lies below the one before
+///   it.
 /// - Every morph weight of an expression exists.
 /// - Morph targets list vertices of their primitive in ascending order, their deltas are finite,
 ///   and the morph weight that drives them exists.

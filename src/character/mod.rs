@@ -37,7 +37,7 @@
 //! | `skeleton` | joints, skins, the range of each joint's scale |
 //! | `mesh` | name, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
 //! | `materials` | materials |
-//! | `images` | decoded images, as runs of texels |
+//! | `images` | decoded images, run-length encoded |
 //! | `curves` | the curves of the imported file, if they were kept |
 //! | `clips` | packed clips |
 //! | `animations` | masks, sockets, blend spaces, state machine, events, root motion, gaits |
@@ -51,13 +51,14 @@
 //! import the original file again and save the result.
 //!
 //! The version of `images` is 2, that of every other section is 1. An image is its name, its width
-//! and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the texels of
-//! all runs one after the other, 4 bytes each. A run has two bytes: how many texels of its own it
-//! has, at least 1, and how often the last of them is repeated. A loaded
-//! [`Image`](crate::mesh::Image) keeps its runs. Its texels are at most 171 times as large.
+//! and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the literals
+//! of all runs one after the other, 4 bytes each. This is run-length encoding of texels. A run has
+//! two bytes: the number of its literals, at least 1, and the number of times that its last literal
+//! is repeated. A loaded [`Image`](crate::mesh::Image) keeps its runs. Its texels are at most 171
+//! times as large.
 //!
-//! Lists of numbers, such as vertex streams and packed keys, are stored as they are in
-//! memory, and loading copies each of them at once.
+//! Lists of numbers, such as vertex streams and packed keys, are stored as they are in memory, and
+//! loading copies them without a conversion.
 
 mod added_clips;
 mod animation_set;

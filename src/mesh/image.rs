@@ -1,13 +1,15 @@
-//! Decoded images, as texels or as runs of texels.
+//! Decoded images, as texels or run-length encoded.
 
 use super::texel_runs::TexelRuns;
 use std::borrow::Cow;
 
 /// A decoded image: 8-bit RGBA, rows from the top, tightly packed.
 ///
-/// The images of a [saved character](crate::character#saved-characters) stay compressed, without
-/// loss, until [`Self::rgba`] or an upload needs their texels. So a server that loads characters
-/// never pays for textures.
+/// The images of a [saved character](crate::character#saved-characters) are run-length encoded,
+/// without loss. Loading copies the encoded bytes, and never decodes them to texels. That happens
+/// when [`Self::rgba`] is called or the image is uploaded. A server needs no images:
+/// [`ImportOptions::images`](crate::import::ImportOptions::images) leaves them out before the
+/// character is saved.
 ///
 /// ```
 /// use throng::mesh::Image;
@@ -24,9 +26,9 @@ pub struct Image {
     pub width: u32,
     /// In texels, at least 1.
     pub height: u32,
-    /// Empty if there are `runs`.
+    /// The texels, or empty if `runs` is set.
     rgba: Vec<u8>,
-    /// The texels in their place.
+    /// The encoded texels. If set, they replace `rgba`.
     runs: Option<TexelRuns>,
 }
 
@@ -47,7 +49,7 @@ impl Image {
         }
     }
 
-    /// An image whose texels stay compressed. There must be `width * height` of them.
+    /// An image whose texels stay encoded. There must be `width * height` of them.
     pub(crate) const fn of_runs(
         name: Box<str>,
         [width, height]: [u32; 2],
@@ -65,7 +67,7 @@ impl Image {
     /// The texels: `width * height * 4` bytes. Colour is sRGB encoded, alpha is linear and not
     /// premultiplied.
     ///
-    /// The image of a saved character is decompressed by each call.
+    /// For the image of a saved character, each call decodes all texels.
     #[must_use]
     pub fn rgba(&self) -> Cow<'_, [u8]> {
         match &self.runs {
@@ -76,7 +78,7 @@ impl Image {
 
     /// The texels, to change them.
     ///
-    /// The image of a saved character is decompressed by the first call.
+    /// For the image of a saved character, the first call decodes all texels.
     pub fn rgba_mut(&mut self) -> &mut Vec<u8> {
         if let Some(runs) = self.runs.take() {
             self.rgba = runs.expand();
@@ -84,7 +86,7 @@ impl Image {
         &mut self.rgba
     }
 
-    /// The texels as runs.
+    /// The texels, run-length encoded.
     pub(crate) fn runs(&self) -> Cow<'_, TexelRuns> {
         match &self.runs {
             None => Cow::Owned(TexelRuns::of(&self.rgba)),
@@ -101,7 +103,7 @@ impl Image {
     }
 }
 
-/// Images are equal if their names, sizes and texels are, compressed or not.
+/// Images are equal if their names, sizes and texels are, encoded or not.
 impl PartialEq for Image {
     fn eq(&self, other: &Self) -> bool {
         let same_runs = self.runs.is_some() && self.runs == other.runs;

@@ -1,33 +1,36 @@
-//! Images as runs of texels, because most textures have large areas of one colour.
+//! Run-length encoding of images, because most textures have large areas of one colour.
 //!
-//! An area takes a few bytes, so little has to be read and summed, and it is filled faster than
-//! copied.
+//! An area takes a few bytes, so little has to be read and summed, and filling it is faster than
+//! copying it.
 
 use std::iter::repeat_n;
 
-/// So many texels that equal the one before end a run. For fewer, a new run takes longer than
-/// copying them.
+/// The least number of repeats that ends a run.
+///
+/// Fewer equal texels are stored as literals, because copying them is faster than starting a new
+/// run.
 const WORTHWHILE: usize = 16;
-/// The most texels of either kind in a run.
+/// The most literals of a run, and the most repeats: each number has one byte.
 const MOST: usize = u8::MAX as usize;
 
 /// The texels of an image, without loss.
 ///
-/// Each run has 1 to 255 texels of its own and 0 to 255 repetitions of the last of them.
+/// Each run has 1 to 255 literals, which are texels stored as they are, and 0 to 255 repeats of the
+/// last literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TexelRuns {
-    /// Own texels in the low byte, repetitions in the high byte.
+    /// The number of literals in the low byte, of repeats in the high byte.
     runs: Vec<u16>,
-    /// The own texels of all runs, four bytes each.
+    /// The literals of all runs, four bytes each.
     own: Vec<u8>,
 }
 
-/// The numbers of texels that runs have.
+/// The numbers of literals (`own`) and repeats (`repeated`) of all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunLengths {
     pub(crate) own: u64,
     pub(crate) repeated: u64,
-    /// True if each run has a texel of its own.
+    /// True if each run has a literal.
     pub(crate) is_valid: bool,
 }
 
@@ -50,7 +53,7 @@ impl RunLengths {
 }
 
 impl TexelRuns {
-    /// Splits RGBA texels into runs.
+    /// Encodes RGBA texels as runs.
     pub(crate) fn of(rgba: &[u8]) -> Self {
         let (mut runs, mut all) = (Vec::new(), Vec::new());
         let mut rest = rgba.as_chunks::<4>().0;
@@ -71,7 +74,7 @@ impl TexelRuns {
         Self { runs, own: all }
     }
 
-    /// Puts runs and their own texels together. Their [`RunLengths`] must be valid and agree.
+    /// Puts runs and their literals together. Their [`RunLengths`] must be valid and agree.
     pub(crate) fn of_parts(runs: Vec<u16>, own: Vec<u8>) -> Self {
         debug_assert_eq!(
             RunLengths::of(&runs),

@@ -23,8 +23,8 @@
 //! The formula depends on the length of a step, so steps always take [`SpringBones::STEP_S`],
 //! whatever the frame rate. Within a frame, joints above the chains move evenly from the last pose
 //! to the present one. What remains of a frame after its last full step is shown as a part of a
-//! step, and is not kept. Poses are therefore smooth at any frame rate, and the same at the same
-//! time.
+//! step, and is not kept. Poses are therefore smooth at any frame rate. All multiples
+//! of 60 Hz give the same poses, up to rounding. Other frame rates give nearly the same.
 //!
 //! - A frame of more than [`SpringBones::MAX_STEPS`] steps takes only that many, for the whole
 //!   movement. After a second without evaluation, chains start anew in the animated pose.

@@ -35,10 +35,18 @@ pub struct FeatureSet {
 macro_rules! features {
     ($($version:ident { $($name:ident,)* })*) => {
         /// Calls `each` for every feature, in the order of the specification.
-        fn zip(a: &FeatureSet, b: &FeatureSet, mut each: impl FnMut(&'static str, bool, bool) -> bool) -> FeatureSet {
+        fn zip(
+            a: &FeatureSet,
+            b: &FeatureSet,
+            mut each: impl FnMut(&'static str, bool, bool) -> bool,
+        ) -> FeatureSet {
             let mut out = FeatureSet::default();
             $($(
-                let kept = each(stringify!($name), a.$version.$name != vk::FALSE, b.$version.$name != vk::FALSE);
+                let kept = each(
+                    stringify!($name),
+                    a.$version.$name != vk::FALSE,
+                    b.$version.$name != vk::FALSE,
+                );
                 out.$version.$name = vk::Bool32::from(kept);
             )*)*
             out

@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT.png", value_parser = png_path)]
     pub(crate) screenshot: Option<PathBuf>,
 
-    /// Writes one cycle of the clip as a moving picture (.gif or .apng), without a window.
+    /// Writes one cycle of the clip as an animation (.gif or .apng), without a window.
     #[arg(long, value_name = "OUT", value_parser = moving_path)]
     pub(crate) record: Option<PathBuf>,
 
@@ -151,8 +151,10 @@ pub(crate) enum Method {
     /// Linear blend skinning with matrices.
     Linear,
     /// Dual quaternion skinning.
+    #[value(name = "dualquat")]
     DualQuat,
     /// Linear blend skinning with quaternion and offset.
+    #[value(name = "quatoffset")]
     QuatOffset,
 }
 

@@ -18,7 +18,7 @@ use super::{Result, check_validation, say};
 /// The longest recording in seconds.
 const LONGEST_S: f64 = 120.0;
 
-/// Writes the picture and the moving picture of the command line.
+/// Writes the picture and the animation that the command line asks for.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let vk::Extent2D { width, height } = args.size.0;
     let messages = with_studio(args, |studio| {
@@ -171,7 +171,7 @@ impl Studio<'_> {
         Ok(())
     }
 
-    /// Writes one cycle of the clip as a moving picture.
+    /// Writes one cycle of the clip as an animation (GIF or APNG).
     fn record(&mut self, path: &Path, fps: f64) -> Result<()> {
         let (Some(playback), Some(subject)) = (&self.app.playback, &self.app.subject) else {
             return Err("nothing is loaded".into());

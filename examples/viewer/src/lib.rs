@@ -7,7 +7,7 @@
 //!                                  ├─ overlay    skeleton, names, bounds over the picture
 //!                                  └─ panels     what the user sees and changes
 //! app ─┬▶ window     until it is closed
-//!      └▶ headless ─▶ picture or moving picture
+//!      └▶ headless ─▶ picture or animation
 //! ```
 
 #![allow(clippy::duplicate_mod, reason = "tests share files with other tests")]

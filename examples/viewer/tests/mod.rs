@@ -1,8 +1,8 @@
 //! The viewer: its pictures, its controls, and its window with real keys.
 //!
 //! The pictures are compared as those of `tests/golden` are. After an intended change, run
-//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer`, and look at the changes
-//! that git shows.
+//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer`, and look at the
+//! changes that git shows.
 
 #[allow(dead_code, reason = "shared with the golden pictures")]
 #[path = "../../../tests/golden/compare.rs"]

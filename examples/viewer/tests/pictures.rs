@@ -1,4 +1,4 @@
-//! A picture of every view, and moving pictures.
+//! A picture of every view, and animations.
 
 use super::compare::{check, say};
 use super::picture::Picture;
@@ -102,7 +102,7 @@ fn records_one_cycle_as_gif_and_as_apng() {
     }
 }
 
-/// The number of frames of a moving picture.
+/// The number of frames of an animation.
 fn frames(path: &std::path::Path) -> u32 {
     let bytes = std::fs::read(path).expect("a file");
     if path.extension().is_some_and(|extension| extension == "gif") {

@@ -14,7 +14,7 @@ use throng::import::ImportOptions;
 
 /// Import a character, pack its clips, and save it.
 ///
-/// The saved file (.throng) has everything that the character needs, with packed clips and decoded
+/// The saved file (.throng) has everything that the character needs, with packed clips and lossless
 /// images, and the description beside the file (knight.toml beside knight.glb). It loads without
 /// decoding and packing. It depends on the version of throng: keep the original.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! `throng man`: pages of the manual.
+//! `throng man`: man pages.
 
 use crate::failure::Failure;
 use crate::output;
@@ -6,7 +6,7 @@ use clap_mangen::Man;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Print the page of the manual, or write one for each subcommand.
+/// Print the man page, or write one for each subcommand.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   throng man | man -l -                     read it

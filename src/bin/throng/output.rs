@@ -13,7 +13,7 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 pub(crate) fn check_not_stdout(path: &Path) -> Result<(), Failure> {
     if is_stdout(path) {
         let words = "OUT must be a file, because the standard output has the report. \
-                     A file of the name - is ./-";
+                     For a file that is named -, write ./-";
         return Err(Failure::Usage(words.into()));
     }
     Ok(())

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 /// Animation data of a character that no file format can store.
 ///
 /// Pass it to an import with [`ImportOptions::animation`](crate::import::ImportOptions::animation),
-/// or put it beside the model as a TOML file of the same name (`knight.toml` beside `knight.glb`),
-/// which [`gltf_file`](crate::import::gltf_file) reads. In text, each list is written as tables
+/// or put it beside the model as a TOML file of the same name (`knight.toml` beside `knight.glb`).
+/// [`import::file`](crate::import::file()) reads it for every format but saved characters, and so
+/// do `gltf_file`, `fbx_file`, `ezm_file` and `wgl_file`. In text, each list is written as tables
 /// with the singular name:
 ///
 /// ```toml

@@ -18,7 +18,7 @@ const SKELETON: Section = section("skeleton");
 const MESH: Section = section("mesh");
 /// The materials.
 const MATERIALS: Section = section("materials");
-/// The decoded images.
+/// The images, run-length encoded.
 const IMAGES: Section = Section {
     name: "images",
     version: 2,
@@ -58,13 +58,12 @@ const fn section(name: &'static str) -> Section {
 impl Character {
     /// Saves the whole character as bytes.
     ///
-    /// This includes packed clips, decoded images, animation set and, if present, the file's own
+    /// This includes packed clips, lossless images, animation set and, if present, the file's own
     /// curves. [`Self::from_bytes`] reads the bytes in a fraction of the time that an import takes.
     /// [`Self::save_file`] writes them to a file.
     ///
     /// The [format](crate::character#saved-characters) may change with any version of the crate, so
-    /// keep the file that the character was imported from. Images
-    /// are stored without loss.
+    /// keep the file that the character was imported from.
     ///
     /// ```
     /// use throng::character::Character;

@@ -1,8 +1,8 @@
 //! The glTF 2.0 reader: `.glb`, and `.gltf` with data URIs or files beside it.
 //!
 //! ```text
-//! bytes ──container──▶ JSON, BIN ──parse──▶ Document ──scene, mesh, animation, image──▶ RawCharacter
-//!                                                        │ ranges │ accessor │ source │ resources
+//! bytes ─container─▶ JSON, BIN ──parse──▶ Document ──scene, mesh, animation, image──▶ RawCharacter
+//!                                                      │ ranges │ accessor │ source │ resources
 //! ```
 
 mod accessor;

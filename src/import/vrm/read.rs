@@ -5,7 +5,7 @@ use super::scene::VrmScene;
 use super::{expressions, facing, humanoid, springs};
 use crate::error::Result;
 
-/// Reads `VRMC_vrm` and `VRMC_springBone`, each if there is one.
+/// Reads `VRMC_vrm` and `VRMC_springBone`, if the file has them.
 ///
 /// # Errors
 /// [`Error::Asset`](crate::Error::Asset) for too many morph weights of expressions, and too
