@@ -1,11 +1,12 @@
 //! Import of a file of any format.
 
+use super::fault::fault;
 use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
 use crate::character::Character;
-use crate::error::Result;
+use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
 
 /// Imports a file of any format that the crate reads.
@@ -22,7 +23,8 @@ use std::path::Path;
 /// | saved character (`.throng`) | none | [`Character::from_bytes`] |
 ///
 /// The options do not apply to a saved character, except for
-/// [`ImportOptions::max_resource_bytes`].
+/// [`ImportOptions::max_resource_bytes`], [`ImportOptions::max_image_texels`] and
+/// [`ImportOptions::max_decoded_bytes`], which limits the decompressed images.
 ///
 /// ```no_run
 /// use throng::import;
@@ -48,13 +50,7 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
     let (bytes, folder) = open(path, &options)?;
     let format = Format::of(&bytes, &path.to_string_lossy());
     let imported = match format.map_err(|error| error.in_file(&options.name))? {
-        Format::Saved => Ok(Imported {
-            character: Character::from_bytes(&bytes).map_err(|e| e.in_file(&options.name))?,
-            repairs: Vec::new(),
-            influence_loss: None,
-            narrowing: None,
-            spawn_points: Vec::new(),
-        }),
+        Format::Saved => saved(&bytes, &options),
         #[cfg(feature = "gltf")]
         Format::Gltf => super::gltf::read_file(&bytes, path, &folder, &options),
         #[cfg(feature = "fbx")]
@@ -73,4 +69,29 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
         }
     };
     imported.map_err(|error| error.in_file(&options.name))
+}
+
+fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+    let character = Character::from_bytes(bytes)?;
+    let mut decoded = 0_u64;
+    for (index, image) in character.images().iter().enumerate() {
+        let texels = u64::from(image.width) * u64::from(image.height);
+        decoded = texels.saturating_mul(4).saturating_add(decoded);
+        for (what, asked, cap) in [
+            ("texels of one image", texels, options.max_image_texels),
+            ("bytes of decoded data", decoded, options.max_decoded_bytes),
+        ] {
+            if asked > cap {
+                let why = AssetFault::Cap { what, asked, cap };
+                return Err(fault(ObjectKind::Image, index, "", why));
+            }
+        }
+    }
+    Ok(Imported {
+        character,
+        repairs: Vec::new(),
+        influence_loss: None,
+        narrowing: None,
+        spawn_points: Vec::new(),
+    })
 }

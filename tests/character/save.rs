@@ -534,6 +534,31 @@ fn runs_of_texels_are_checked() {
     assert!(longer.contains("has bytes after its end"), "{longer}");
 }
 
+/// A file of 2 MB, whose one image has 4 bytes for each of 81 million texels.
+#[test]
+fn images_of_saved_files_are_capped() {
+    let mut all = sections(&small()[0].to_bytes());
+    let images = all.iter().position(|section| section.name == "images");
+    let (side, run) = (9_216, [1, 255]);
+    let runs = vec![run; side * side / 256];
+    let own = vec![[9; 4]; runs.len()];
+    all[images.unwrap()].contents = image(side as u32, side as u32, &runs, &own);
+    let path = std::env::temp_dir().join(format!("throng-capped-{}.throng", std::process::id()));
+    std::fs::write(&path, file(&all)).unwrap();
+    let load = |options: &ImportOptions| import::file(&path, options).map(|_| ());
+    let (texels, bytes) = (side as u64 * side as u64, 4 * side as u64 * side as u64);
+    let mut options = ImportOptions::default();
+    let error = load(&options).unwrap_err().to_string();
+    let cap = format!("image 0: texels of one image: {texels} exceeds the limit of 67108864");
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(error, format!("{name}: {cap}"));
+    options.max_image_texels = texels;
+    load(&options).unwrap();
+    options.max_decoded_bytes = bytes - 1;
+    assert!(load(&options).is_err());
+    std::fs::remove_file(&path).unwrap();
+}
+
 /// Bytes that were altered on purpose are refused, or give a character that can be played.
 #[test]
 fn altered_bytes_give_errors_or_a_sound_character() {

@@ -123,6 +123,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     progress::clear();
     let model = model?;
     note_repairs(&model);
+    if !model.spawn_points.is_empty() {
+        let points = plural(model.spawn_points.len(), "spawn point");
+        note(&format!(
+            "{points} of the scene are not part of a character: left out"
+        ));
+    }
     let mut character = model.character;
     for path in &args.clips {
         let added = clips::add(&character, path, args.matching)?;
