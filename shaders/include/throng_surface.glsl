@@ -127,6 +127,22 @@ vec2 throng_texture_uv(const uint which) {
     return throng_turn_uv(which, throng_in_uv) + THRONG_MATERIAL.textures[which].uv_offset;
 }
 
+// The change of the texture coordinates from pixel to pixel, taken before all branches.
+vec4 throng_uv_dx = dFdx(throng_in_uv);
+vec4 throng_uv_dy = dFdy(throng_in_uv);
+
+bool throng_is_transformed(const uint which) {
+    return (THRONG_MATERIAL.textures[which].uv_set & THRONG_UV_TRANSFORMED) != 0u;
+}
+
+// With the change stated where the coordinates are transformed: helper invocations on lavapipe do
+// not transform theirs, and the level of detail would be wrong at the edges of triangles.
+#define THRONG_SAMPLE_FROM(image, which) \
+    (throng_is_transformed(which) \
+        ? textureGrad(image, throng_texture_uv(which), throng_turn_uv(which, throng_uv_dx), \
+                      throng_turn_uv(which, throng_uv_dy)) \
+        : texture(image, throng_texture_uv(which)))
+
 bool throng_has_texture(const uint which) {
     return (THRONG_MATERIAL.flags >> (THRONG_TEXTURE_SHIFT + which) & 1u) != 0u;
 }
@@ -135,10 +151,9 @@ bool throng_has_texture(const uint which) {
 // five samplers is a constant: other indices need a device feature.
 #ifdef THRONG_BINDLESS
 #define THRONG_SAMPLE(which) \
-    texture(throng_textures[nonuniformEXT(THRONG_MATERIAL.textures[which].slot)], \
-            throng_texture_uv(which))
+    THRONG_SAMPLE_FROM(throng_textures[nonuniformEXT(THRONG_MATERIAL.textures[which].slot)], which)
 #else
-#define THRONG_SAMPLE(which) texture(throng_textures[which], throng_texture_uv(which))
+#define THRONG_SAMPLE(which) THRONG_SAMPLE_FROM(throng_textures[which], which)
 #endif
 
 // Linear RGBA, not yet masked.
