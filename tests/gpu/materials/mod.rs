@@ -10,12 +10,12 @@ mod shade;
 mod sunlight;
 mod trace;
 
-use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, different, pass, picture};
 use crate::support::{SMALL, Setup, each, view};
 use made::{ball, bumps, character, colors, image, sharp, square, surfaces, turned};
 use std::io::Write as _;
 use throng::ash::vk;
-use throng::glam::{DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
+use throng::glam::{Affine2, DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material, TextureRef};
 use throng::skeleton::Affine;
@@ -358,6 +358,40 @@ fn a_white_texture_changes_nothing() {
             pictures.push(stage.alone(setup, &made, &HERE, &camera()));
         }
         assert_eq!(pictures[0], pictures[1]);
+        stage.destroy(setup);
+    });
+}
+
+/// The level of detail is that of the untransformed texture, also at the edges of triangles.
+#[test]
+fn a_texture_moved_by_its_whole_size_looks_the_same() {
+    each(|setup| {
+        let mut stage = Stage::new(setup);
+        // Halves of two colours: only in the smallest levels they mix.
+        let texels: Vec<[u8; 4]> = (0..64 * 64)
+            .map(|at| {
+                if at % 64 < 32 {
+                    [255, 0, 0, 255]
+                } else {
+                    [0, 0, 255, 255]
+                }
+            })
+            .collect();
+        let mut pictures = Vec::new();
+        for moved in [Vec2::ZERO, Vec2::ONE] {
+            let material = Material {
+                base_color_texture: Some(TextureRef {
+                    transform: Affine2::from_translation(moved),
+                    ..TextureRef::new(0)
+                }),
+                ..Material::default()
+            };
+            let made = character(vec![ball()], vec![material], vec![image(64, &texels)]);
+            pictures.push(stage.alone(setup, &made, &HERE, &camera()));
+        }
+        // Rounding of the coordinates changes some texels between the halves.
+        let off = different(&pictures[0], &pictures[1], 8);
+        assert!(off < 20, "{off} pixels differ");
         stage.destroy(setup);
     });
 }
