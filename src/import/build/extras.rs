@@ -91,6 +91,9 @@ pub(super) fn roles(
     skeleton.roles = roles.into();
 }
 
+/// The most expressions of a character.
+const MAX_EXPRESSIONS: usize = u16::MAX as usize;
+
 /// The expressions, with the weights that drive something.
 pub(super) fn expressions(
     raw: &RawCharacter,
@@ -101,14 +104,21 @@ pub(super) fn expressions(
     let mut names = HashSet::new();
     for expression in &raw.expressions {
         let part = || format!("expression {:?}", cut(&expression.name));
-        if all.len() == usize::from(u16::MAX) || !names.insert(&*expression.name) {
-            let why = AssetFault::Invalid("has the name of another one, or is past number 65,535");
+        if !names.insert(&*expression.name) {
+            let why = AssetFault::Invalid("has the name of another one");
             unusable(repairs, part(), why);
             continue;
         }
+        if all.len() == MAX_EXPRESSIONS {
+            let (what, asked) = ("expressions", names.len() as u64);
+            let cap = MAX_EXPRESSIONS as u64;
+            unusable(repairs, part(), AssetFault::Cap { what, asked, cap });
+            continue;
+        }
         let mut found = Vec::new();
-        for (number, ((node, index), weight)) in expression.morphs.iter().enumerate() {
-            let part = || part() + &format!(", morph {number}");
+        let mut driven_before = HashSet::new();
+        for ((node, index), weight) in &expression.morphs {
+            let part = || part() + &format!(", weight {index} of node {node}");
             let Some(driven) = morphs.of_node(*node) else {
                 let why = AssetFault::Invalid("the node has no morph weights");
                 unusable(repairs, part(), why);
@@ -116,6 +126,11 @@ pub(super) fn expressions(
             };
             if *index >= driven.count {
                 unusable(repairs, part(), dangling("target", *index, driven.count));
+                continue;
+            }
+            if !driven_before.insert((node, index)) {
+                let why = AssetFault::Invalid("the weight occurs twice");
+                unusable(repairs, part(), why);
                 continue;
             }
             if !weight.is_finite() {

@@ -42,7 +42,7 @@ fn the_rules_of_chains() {
     );
     refused(
         changed(|chain| chain.joints.truncate(1)),
-        "spring chain 0: joints: must be two, or one if there is a tail_m",
+        "spring chain 0: joints: must be at least two, or one if there is a tail_m",
     );
     refused(
         changed(|chain| chain.center = Some(JointId(4))),
