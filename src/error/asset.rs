@@ -163,6 +163,14 @@ pub enum AssetFault {
         /// The values that are allowed.
         allowed: &'static str,
     },
+    /// A name that has no meaning in the format.
+    #[error("{name:?} is not {what}")]
+    UnknownName {
+        /// The name in the file, cut after 200 characters.
+        name: Box<str>,
+        /// What it should name, such as `a humanoid bone of VRM`.
+        what: &'static str,
+    },
     /// A number that is not finite, or outside its allowed range.
     #[error("{what} {index} is {value}, must be {allowed}")]
     Value {
