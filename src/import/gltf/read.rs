@@ -48,7 +48,8 @@ use std::path::Path;
 /// - Animation channels without a node, of a path that glTF 2.0 does not have, or with a pointer to
 ///   anything but a property of a node.
 ///
-/// Images that are missing or cannot be decoded are replaced; see [`RepairKind::ImageReplaced`].
+/// Images that are missing or cannot be decoded are replaced or left out; see
+/// [`RepairKind::ImageReplaced`] and [`RepairKind::ImageLeftOut`].
 ///
 /// # Extensions
 /// - `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
