@@ -55,8 +55,15 @@ pub enum Error {
         known: Box<str>,
     },
     /// Two skeletons that must have joints in common but have none.
-    #[error("the skeletons have no joint name in common: one has {from}; the other has {to}")]
+    #[error(
+        "{}the skeletons have no joint name in common: {} has {from}; {} has {to}",
+        Place { file, line: None },
+        if file.is_empty() { "the source" } else { "the file" },
+        if file.is_empty() { "the target" } else { "the character" }
+    )]
     NoCommonJoints {
+        /// The name of the file that `from` belongs to. Empty if there is no file.
+        file: Box<str>,
         /// The names of the joints that were looked for, separated by commas (cut after a few
         /// hundred characters).
         from: Box<str>,
@@ -77,6 +84,14 @@ pub enum Error {
         generation: u32,
         /// The generation that is alive at that index, or will be next.
         alive: u32,
+    },
+    /// A file does not have what the import options name, such as a scene.
+    #[error("{file}: {why}")]
+    InFile {
+        /// The name of the file, or the name that the caller gave it.
+        file: Box<str>,
+        /// The error.
+        why: Box<Self>,
     },
     /// One of several things passed to a call is invalid.
     #[error("{what} {index}: {why}")]
@@ -214,7 +229,7 @@ impl Error {
         {
             *file = name.into();
         }
-        if let Self::Asset { file, .. } = &mut self
+        if let Self::Asset { file, .. } | Self::InFile { file, .. } = &mut self
             && file.is_empty()
         {
             *file = if name.is_empty() { "unnamed" } else { name }.into();
