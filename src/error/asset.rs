@@ -1,5 +1,7 @@
 //! Errors in files.
 
+use super::range::Number;
+
 /// The kind of an object in a file, by the format's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -172,7 +174,7 @@ pub enum AssetFault {
         what: &'static str,
     },
     /// A number that is not finite, or outside its allowed range.
-    #[error("{what} {index} is {value}, must be {allowed}")]
+    #[error("{what} {index} is {}, must be {allowed}", Number(*value))]
     Value {
         /// The kind of number.
         what: &'static str,

@@ -4,6 +4,7 @@ use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
 use super::place::{Field, Place};
+use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 
 /// A result whose error is [`Error`].
@@ -283,7 +284,7 @@ pub enum DescFault {
         why: &'static str,
     },
     /// A number that is not allowed here.
-    #[error("is {value}, must be {allowed}")]
+    #[error("is {}, must be {allowed}", Number(*value))]
     Value {
         /// The number.
         value: f64,

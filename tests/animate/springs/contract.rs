@@ -73,6 +73,14 @@ fn the_limits_of_values() {
         "spring chain 0: joint 0: drag: 1.5 lies outside 0..=1",
     );
     refused(
+        changed(|chain| chain.joints[0].drag = 1.1),
+        "spring chain 0: joint 0: drag: 1.1 lies outside 0..=1",
+    );
+    refused(
+        changed(|chain| chain.joints[0].drag = -1e-20),
+        "spring chain 0: joint 0: drag: -1e-20 lies outside 0..=1",
+    );
+    refused(
         changed(|chain| chain.joints[3].radius_m = f32::NAN),
         "spring chain 0: joint 3: radius_m: NaN is not finite",
     );
