@@ -3,7 +3,7 @@
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
-use super::place::{Field, Place};
+use super::place::{Field, PathText, Place};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 
@@ -28,7 +28,7 @@ pub enum Error {
         why: AssetFault,
     },
     /// A file or resource could not be read.
-    #[error("{path} cannot be read: {kind}")]
+    #[error("{} cannot be read: {kind}", PathText(path))]
     Io {
         /// The path as it was given or resolved.
         path: Box<str>,
@@ -129,7 +129,7 @@ pub enum Error {
         cap: usize,
     },
     /// A file could not be written.
-    #[error("{path} cannot be written: {kind}")]
+    #[error("{} cannot be written: {kind}", PathText(path))]
     Write {
         /// The path as it was given.
         path: Box<str>,
