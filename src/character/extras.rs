@@ -28,7 +28,8 @@ impl Character {
     /// # Errors
     /// - [`Error::Capacity`] for more than 65,535 expressions.
     /// - [`Error::At`] with the index of an expression that names a morph weight which does not
-    ///   exist, has a weight that is not finite, or has the name of another one.
+    ///   exist or that it names twice, has a weight that is not finite, or has the name of another
+    ///   expression.
     pub fn with_expressions(mut self, expressions: Vec<Expression>) -> Result<Self> {
         let (asked, cap) = (expressions.len() as u64, u64::from(u16::MAX));
         if asked > cap {
@@ -49,15 +50,18 @@ impl Character {
 
     fn check_morphs(&self, expression: &Expression) -> Result<()> {
         let count = self.model.morph_weights.len();
+        let mut numbers = std::collections::HashMap::new();
         for (number, (morph, weight)) in expression.morphs.iter().enumerate() {
-            let checked = if morph.index() < count {
-                expect_finite("weight", *weight)
-            } else {
+            let checked = if morph.index() >= count {
                 Err(Error::NotFound {
                     what: "morph weight",
                     index: (*morph).into(),
                     count: count as u64,
                 })
+            } else if let Some(of) = numbers.insert(*morph, number) {
+                Err(Error::duplicate("morph weight", of))
+            } else {
+                expect_finite("weight", *weight)
             };
             checked.map_err(|why| why.at("morph", number))?;
         }

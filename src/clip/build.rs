@@ -88,7 +88,10 @@ fn clip(
     if let Some(bound) = options.error_m
         && !(bound > 0.0 && bound.is_finite())
     {
-        return Err(Error::invalid("error bound", "must be positive and finite"));
+        return Err(Error::invalid(
+            "clip error_m",
+            "must be positive and finite",
+        ));
     }
     let measure = Measure::new(model, raw, options, base);
     let weights = build_weights::weights(model, raw, measure.bound_m())?;

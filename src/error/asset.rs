@@ -1,5 +1,7 @@
 //! Errors in files.
 
+use super::range::Number;
+
 /// The kind of an object in a file, by the format's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -163,8 +165,16 @@ pub enum AssetFault {
         /// The values that are allowed.
         allowed: &'static str,
     },
+    /// A name that has no meaning in the format.
+    #[error("{name:?} is not {what}")]
+    UnknownName {
+        /// The name in the file, cut after 200 characters.
+        name: Box<str>,
+        /// What it should name, such as `a humanoid bone of VRM`.
+        what: &'static str,
+    },
     /// A number that is not finite, or outside its allowed range.
-    #[error("{what} {index} is {value}, must be {allowed}")]
+    #[error("{what} {index} is {}, must be {allowed}", Number(*value))]
     Value {
         /// The kind of number.
         what: &'static str,

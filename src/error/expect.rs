@@ -35,6 +35,14 @@ impl Error {
         Self::Argument { what, why }
     }
 
+    /// This error, about what the import options name. The file's name is filled in later.
+    pub(crate) fn not_in_file(self) -> Self {
+        Self::InFile {
+            file: Box::default(),
+            why: Box::new(self),
+        }
+    }
+
     /// This error, at one of several things passed to a call.
     pub(crate) fn at(self, what: &'static str, index: usize) -> Self {
         Self::At {

@@ -19,6 +19,18 @@ impl fmt::Display for Place<'_> {
     }
 }
 
+/// A path. The empty one in words.
+pub(super) struct PathText<'a>(pub(super) &'a str);
+
+impl fmt::Display for PathText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("an empty path"),
+            path => f.write_str(path),
+        }
+    }
+}
+
 /// The field of a part, with the comma before it. Nothing if the field is empty.
 pub(super) struct Field<'a>(pub(super) &'a str);
 

@@ -1,17 +1,24 @@
-//! Message text for a value outside a range.
+//! Message text for numbers and ranges.
 
 use core::fmt::{Display, Formatter, Result};
 
 /// A number in few digits, even if it is very large or very small.
+///
+/// A fraction that fits an `f32` is shown as one: as 1.1, not as 1.100000023841858.
 pub(super) struct Number(pub(super) f64);
 
 impl Display for Number {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Self(value) = *self;
-        if value == 0.0 || (1e-6..1e15).contains(&value.abs()) {
-            write!(f, "{value}")
-        } else {
-            write!(f, "{value:e}")
+        let is_plain = value == 0.0 || (1e-6..1e15).contains(&value.abs());
+        let short = value as f32;
+        // Integers below 1e15 have few digits anyway, and may be counts.
+        let is_short = f64::from(short) == value && !(is_plain && value.fract() == 0.0);
+        match (is_plain, is_short) {
+            (true, true) => write!(f, "{short}"),
+            (true, false) => write!(f, "{value}"),
+            (false, true) => write!(f, "{short:e}"),
+            (false, false) => write!(f, "{value:e}"),
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
-use super::place::{Field, Place};
+use super::place::{Field, PathText, Place};
+use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 
 /// A result whose error is [`Error`].
@@ -27,7 +28,7 @@ pub enum Error {
         why: AssetFault,
     },
     /// A file or resource could not be read.
-    #[error("{path} cannot be read: {kind}")]
+    #[error("{} cannot be read: {kind}", PathText(path))]
     Io {
         /// The path as it was given or resolved.
         path: Box<str>,
@@ -55,8 +56,15 @@ pub enum Error {
         known: Box<str>,
     },
     /// Two skeletons that must have joints in common but have none.
-    #[error("the skeletons have no joint name in common: one has {from}; the other has {to}")]
+    #[error(
+        "{}the skeletons have no joint name in common: {} has {from}; {} has {to}",
+        Place { file, line: None },
+        if file.is_empty() { "the source" } else { "the file" },
+        if file.is_empty() { "the target" } else { "the character" }
+    )]
     NoCommonJoints {
+        /// The name of the file that `from` belongs to. Empty if there is no file.
+        file: Box<str>,
         /// The names of the joints that were looked for, separated by commas (cut after a few
         /// hundred characters).
         from: Box<str>,
@@ -77,6 +85,14 @@ pub enum Error {
         generation: u32,
         /// The generation that is alive at that index, or will be next.
         alive: u32,
+    },
+    /// A file does not have what the import options name, such as a scene.
+    #[error("{file}: {why}")]
+    InFile {
+        /// The name of the file, or the name that the caller gave it.
+        file: Box<str>,
+        /// The error.
+        why: Box<Self>,
     },
     /// One of several things passed to a call is invalid.
     #[error("{what} {index}: {why}")]
@@ -113,7 +129,7 @@ pub enum Error {
         cap: usize,
     },
     /// A file could not be written.
-    #[error("{path} cannot be written: {kind}")]
+    #[error("{} cannot be written: {kind}", PathText(path))]
     Write {
         /// The path as it was given.
         path: Box<str>,
@@ -214,7 +230,7 @@ impl Error {
         {
             *file = name.into();
         }
-        if let Self::Asset { file, .. } = &mut self
+        if let Self::Asset { file, .. } | Self::InFile { file, .. } = &mut self
             && file.is_empty()
         {
             *file = if name.is_empty() { "unnamed" } else { name }.into();
@@ -268,7 +284,7 @@ pub enum DescFault {
         why: &'static str,
     },
     /// A number that is not allowed here.
-    #[error("is {value}, must be {allowed}")]
+    #[error("is {}, must be {allowed}", Number(*value))]
     Value {
         /// The number.
         value: f64,

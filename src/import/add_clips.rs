@@ -133,6 +133,7 @@ fn fitted(
     if clips.is_empty() {
         let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
         return Err(Error::NoCommonJoints {
+            file: name.into(),
             from: names(&adopted.skeleton),
             to: names(to),
         });

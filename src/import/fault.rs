@@ -53,6 +53,13 @@ pub(super) fn cut(text: &str) -> Box<str> {
 }
 
 #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
+/// The message of a decoder or parser, on one line and cut to a length that fits an error message.
+pub(super) fn message(text: &str) -> Box<str> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cut(&words.join(" "))
+}
+
+#[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
 /// The fault of a value that is not one of the allowed ones.
 pub(super) fn not_allowed(what: &'static str, got: &str, allowed: &'static str) -> AssetFault {
     AssetFault::NotAllowed {

@@ -36,8 +36,9 @@ pub struct ImportOptions {
     pub leave_out: Vec<Box<str>>,
     /// If false, images are not read, and materials have no textures.
     ///
-    /// For servers and tools, which draw nothing. If true, images that cannot be read are replaced;
-    /// see [`RepairKind::ImageReplaced`](crate::import::RepairKind::ImageReplaced).
+    /// For servers and tools, which draw nothing. If true, images that cannot be read are replaced
+    /// or left out; see [`RepairKind::ImageReplaced`](crate::import::RepairKind::ImageReplaced) and
+    /// [`RepairKind::ImageLeftOut`](crate::import::RepairKind::ImageLeftOut).
     pub images: bool,
     /// If true, smooth normals are computed for primitives that have none.
     ///

@@ -41,6 +41,14 @@ pub struct RawCharacter {
     pub expressions: Vec<Expression<(usize, usize)>>,
     /// Chains of nodes that swing.
     pub springs: SpringBones<usize>,
+    /// The part of the file that each chain of `springs` comes from, such as
+    /// `extensions.VRMC_springBone.springs[2]`.
+    ///
+    /// Repairs name the chain by it, or by its index if the list is shorter.
+    pub spring_chain_parts: Vec<Box<str>>,
+    /// The part of the file that each collider of `springs` comes from. Otherwise as
+    /// `spring_chain_parts`.
+    pub spring_collider_parts: Vec<Box<str>>,
 }
 
 /// The morph weights of a node: one for each target of its mesh.

@@ -69,13 +69,17 @@ impl Repair {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// An image is missing or cannot be decoded.
+    /// An image of a colour (base colour, emissive) is missing or cannot be decoded.
     ///
-    /// As a colour (base colour, emissive), a checkerboard of magenta and black replaces it. As
-    /// anything else it is left out, and a material without its metallic-roughness texture becomes
-    /// non-metallic.
+    /// A checkerboard of magenta and black replaces it.
     #[error("replaced by a placeholder: {0}")]
     ImageReplaced(Box<AssetFault>),
+    /// An image of a texture that is not a colour is missing or cannot be decoded.
+    ///
+    /// The materials have no such texture. A material without its metallic-roughness texture
+    /// becomes non-metallic.
+    #[error("left out: {0}")]
+    ImageLeftOut(Box<AssetFault>),
     /// A warning of the FBX parser about a fault that it repaired, such as clamped indices.
     #[error("{0}")]
     Fbx(Box<str>),

@@ -187,6 +187,7 @@ impl JointMap {
         if links.is_empty() {
             let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));
             return Err(Error::NoCommonJoints {
+                file: Box::default(),
                 from: names(source),
                 to: names(target),
             });

@@ -307,7 +307,7 @@ fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Re
         above = Some(joint.joint);
     }
     if chain.swinging().next().is_none() {
-        let why = "must be two, or one if there is a tail_m";
+        let why = "must be at least two, or one if there is a tail_m";
         return Err(Error::invalid("joints", why));
     }
     check_point("tail_m", chain.tail_m.unwrap_or_default())?;

@@ -47,6 +47,14 @@ fn files_are_written_whole_and_errors_name_them() {
         written.contains("one.throng cannot be written: entity not found"),
         "{written}"
     );
+    for empty in [
+        first.save_file("").unwrap_err(),
+        Character::load_file("").unwrap_err(),
+        import::file("", &ImportOptions::default()).unwrap_err(),
+    ] {
+        let empty = text(empty);
+        assert!(empty.starts_with("an empty path cannot be "), "{empty}");
+    }
     std::fs::write(path("cut.throng"), &first.to_bytes()[..40]).unwrap();
     let cut = path("cut.throng");
     let both = [
@@ -64,6 +72,17 @@ fn files_are_written_whole_and_errors_name_them() {
     let empty = import::file(path("empty.throng"), &ImportOptions::default()).unwrap_err();
     let words = "empty.throng: saved character: the bytes do not start with the signature";
     assert_eq!(text(empty), words);
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_not_loaded() {
+    for error in [
+        Character::load_file("/dev/null").unwrap_err(),
+        import::file("/dev/null", &ImportOptions::default()).unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "null: file: is not a plain file");
+    }
 }
 
 #[cfg(unix)]

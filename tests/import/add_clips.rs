@@ -186,9 +186,15 @@ fn nothing_in_common_is_an_error_that_names_both() {
     let mut file = stripped(&arm());
     file.json["nodes"][3]["name"] = json!("mixamorig:Elbow");
     let error = import::add_clips(&character, &file.glb(), &options("other")).unwrap_err();
-    let Error::NoCommonJoints { from, to } = &error else {
+    let Error::NoCommonJoints { from, to, .. } = &error else {
         panic!("{error}");
     };
+    let words = error.to_string();
+    let start = "other: the skeletons have no joint name in common: the file has ";
+    assert!(
+        words.starts_with(start) && words.contains("; the character has "),
+        "{words}"
+    );
     assert!(
         from.contains("mixamorig:Elbow") && to.contains("Lower"),
         "{error}"

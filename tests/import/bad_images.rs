@@ -108,6 +108,18 @@ fn images_that_cannot_be_decoded_are_replaced() {
 }
 
 #[test]
+fn the_reason_of_a_decoder_is_one_line() {
+    let jpeg = include_bytes!("pictures/baseline.jpg");
+    for end in (3..jpeg.len()).step_by(11) {
+        for repair in &repaired(&with_image(&jpeg[..end])).repairs {
+            let words = repair.to_string();
+            assert!(!words.contains(['\n', '\r', '\t']), "{end}: {words:?}");
+            assert!(!words.contains("  "), "{end}: {words:?}");
+        }
+    }
+}
+
+#[test]
 fn images_that_are_missing_are_replaced() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_no_image");
     std::fs::create_dir_all(&folder).unwrap();
@@ -152,7 +164,15 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
     b.json["textures"] = json!([{ "source": 0 }, { "source": 1 }]);
     b.json["materials"][0]["emissiveTexture"]["index"] = json!(1);
     let c = repaired(&b);
-    assert_eq!((c.images().len(), c.repairs.len()), (1, 2));
+    assert_eq!(c.images().len(), 1);
+    told(
+        &c,
+        &[
+            "image 0: replaced by a placeholder: cannot be decoded: it is not PNG, JPEG or WebP (1)",
+            "image 0: left out: cannot be decoded: it is not PNG, JPEG or WebP (1)",
+            "image 1: replaced by a placeholder: missing uri or bufferView (1)",
+        ],
+    );
     assert_is_placeholder(&c.images()[0]);
     let material = &c.materials()[0];
     let shown = material
@@ -166,6 +186,38 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
         (&[][..], 1)
     );
     assert_eq!(only_normals.materials()[0].metallic, 1.0);
+    told(
+        &only_normals,
+        &["image 0: left out: cannot be decoded: it is not PNG, JPEG or WebP (1)"],
+    );
+}
+
+#[test]
+fn repairs_of_images_are_in_the_order_of_the_file() {
+    let mut b = with_textures(with_image(b"none"), &SLOTS);
+    // The base colour uses the last image, the others those before it.
+    b.json["images"] = json!(vec![json!({}); SLOTS.len()]);
+    let sources = (0..SLOTS.len()).rev();
+    b.json["textures"] = sources.map(|image| json!({ "source": image })).collect();
+    let material = &mut b.json["materials"][0];
+    for (texture, slot) in SLOTS.into_iter().enumerate() {
+        let place = if slot.starts_with(['b', 'm']) {
+            &mut material["pbrMetallicRoughness"]
+        } else {
+            &mut *material
+        };
+        place[slot]["index"] = json!(texture);
+    }
+    let words =
+        |image: usize, done: &str| format!("image {image}: {done}: missing uri or bufferView (1)");
+    let (replaced, left_out) = ("replaced by a placeholder", "left out");
+    let done = [replaced, left_out, left_out, left_out, replaced];
+    let lines: Vec<String> = (0..)
+        .zip(done)
+        .map(|(image, done)| words(image, done))
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    told(&repaired(&b), &lines);
 }
 
 #[test]

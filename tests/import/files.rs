@@ -4,7 +4,8 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use throng::import::{ImportOptions, RepairKind, ResourceReader, gltf, gltf_file};
+use throng::clip::ClipOptions;
+use throng::import::{self, ImportOptions, RepairKind, ResourceReader, gltf, gltf_file};
 
 /// A fresh folder for one test.
 fn folder(name: &str) -> std::path::PathBuf {
@@ -25,6 +26,33 @@ fn files_beside_and_below() {
     let c = gltf_file(&path, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.name(), "arm.gltf");
     assert_eq!(c.primitives(), import(&b).primitives());
+}
+
+#[test]
+fn errors_about_options_name_the_file_or_the_option() {
+    let path = folder("import_options").join("arm.glb");
+    std::fs::write(&path, arm().glb()).unwrap();
+    let refused = |options: ImportOptions| import::file(&path, &options).unwrap_err().to_string();
+    let scene = refused(ImportOptions {
+        scene: Some(9),
+        ..ImportOptions::default()
+    });
+    assert_eq!(scene, "arm.glb: scene 9 does not exist: there are 1");
+    let node = refused(ImportOptions {
+        leave_out: vec!["nope".into()],
+        ..ImportOptions::default()
+    });
+    let words = "arm.glb: node to leave out \"nope\" does not exist: there are ";
+    assert!(node.starts_with(words), "{node}");
+    let packing = ClipOptions {
+        error_m: Some(-1.0),
+        ..ClipOptions::default()
+    };
+    let bound = refused(ImportOptions {
+        packing,
+        ..ImportOptions::default()
+    });
+    assert_eq!(bound, "clip error_m: must be positive and finite");
 }
 
 #[test]

@@ -23,7 +23,10 @@ fn the_scene_is_the_option_the_default_the_first_or_all() {
     assert_eq!(&*c.skeleton().joints()[0].name, "");
     options.scene = Some(2);
     let error = gltf(&b.glb(), &options).unwrap_err();
-    assert_eq!(error.to_string(), "scene 2 does not exist: there are 2");
+    assert_eq!(
+        error.to_string(),
+        "unnamed: scene 2 does not exist: there are 2"
+    );
     b.json.as_object_mut().unwrap().remove("scenes");
     b.json.as_object_mut().unwrap().remove("scene");
     assert_eq!(import(&b).primitives().len(), 2);

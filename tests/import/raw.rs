@@ -157,7 +157,7 @@ fn images_are_checked() {
     );
     assert_eq!(
         refused(|r| r.images = vec![image(0, 0)]),
-        "raw: image 0: the pixel data in bytes has 0, needs 0"
+        "raw: image 0: has no texels"
     );
     assert!(refused(|r| r.images = vec![image(u32::MAX, 1)]).starts_with("raw: image 0: "));
     let texture = TextureRef::new(1);

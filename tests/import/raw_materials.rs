@@ -72,6 +72,16 @@ fn materials_are_checked() {
 }
 
 #[test]
+fn images_without_texels_are_refused() {
+    for size in [[0, 0], [0, 5], [5, 0]] {
+        let mut raw = raw();
+        raw.images = vec![Image::new("image", size[0], size[1], Vec::new())];
+        let error = raw.build(&ImportOptions::curves_only()).unwrap_err();
+        assert_eq!(error.to_string(), "raw: image 0: has no texels");
+    }
+}
+
+#[test]
 fn tangents_and_second_coordinates_are_checked() {
     let streams = |r: &mut RawCharacter| {
         r.primitives[0].normals = vec![Vec3::Z; 3];

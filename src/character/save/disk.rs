@@ -1,7 +1,7 @@
 //! Saved characters as files.
 
 use crate::character::asset::Character;
-use crate::error::{Error, Result};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -40,31 +40,46 @@ impl Character {
     ///
     /// # Errors
     /// - [`Error::Io`] if the file cannot be read, also if it is a folder.
+    /// - [`Error::Asset`] for what is neither a file nor a folder, such as a device or a pipe.
     /// - [`Error::Saved`] with the file's name, as [`Self::from_bytes`].
     pub fn load_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read(path).map_err(|error| Error::Io {
-            path: path.to_string_lossy().into(),
-            kind: error.kind(),
-        })?;
         let name = path.file_name().unwrap_or(path.as_os_str());
+        let bytes = read(path).map_err(|error| match error {
+            Some(error) => Error::Io {
+                path: path.to_string_lossy().into(),
+                kind: error.kind(),
+            },
+            // As the import of any other file.
+            None => Error::Asset {
+                file: name.to_string_lossy().into(),
+                object: Object {
+                    kind: ObjectKind::File,
+                    index: None,
+                    part: Box::default(),
+                },
+                why: AssetFault::Invalid("is not a plain file"),
+            },
+        })?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(&name.to_string_lossy()))
     }
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// The bytes of a plain file. The error is `None` for a device, a pipe and the like.
+fn read(path: &Path) -> Result<Vec<u8>, Option<io::Error>> {
     // Checked before opening, because opening a pipe waits for its other end.
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
+        return Err(Some(ErrorKind::IsADirectory.into()));
     }
     if !metadata.is_file() {
-        return Err(ErrorKind::InvalidInput.into());
+        return Err(None);
     }
     // The size is known, so nothing has to ask for it again, nor for the end.
     let size = metadata.len();
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let reserved = bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
+    reserved.map_err(io::Error::from)?;
     File::open(path)?.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -34,6 +34,8 @@ impl RawCharacter {
     ///
     /// # Errors
     /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
+    /// - [`Error::InFile`](crate::Error::InFile) if there is no node with a name of
+    ///   [`ImportOptions::leave_out`].
     /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
     ///   does not fit.
     pub fn build(self, options: &ImportOptions) -> Result<Imported> {

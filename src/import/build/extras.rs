@@ -53,6 +53,10 @@ fn object(part: String) -> Object {
     }
 }
 
+fn clamped(repairs: &mut Vec<Repair>, part: String, count: u64) {
+    note(repairs, &object(part), RepairKind::FactorClamped, count);
+}
+
 fn unusable(repairs: &mut Vec<Repair>, part: String, why: AssetFault) {
     note(repairs, &object(part), RepairKind::Unusable(why.into()), 1);
 }
@@ -71,11 +75,10 @@ pub(super) fn roles(
             Some(None) => continue,
             Some(Some(joint)) => {
                 let joint = JointId(*joint);
-                if roles
-                    .iter()
-                    .any(|(other, of)| other == role || *of == joint)
-                {
-                    AssetFault::Invalid("the role or its node occurs twice")
+                if roles.iter().any(|(other, _)| other == role) {
+                    AssetFault::Invalid("has a node already")
+                } else if roles.iter().any(|(_, of)| *of == joint) {
+                    AssetFault::Invalid("the node is that of another bone")
                 } else {
                     roles.push((*role, joint));
                     continue;
@@ -88,6 +91,9 @@ pub(super) fn roles(
     skeleton.roles = roles.into();
 }
 
+/// The most expressions of a character.
+const MAX_EXPRESSIONS: usize = u16::MAX as usize;
+
 /// The expressions, with the weights that drive something.
 pub(super) fn expressions(
     raw: &RawCharacter,
@@ -98,14 +104,21 @@ pub(super) fn expressions(
     let mut names = HashSet::new();
     for expression in &raw.expressions {
         let part = || format!("expression {:?}", cut(&expression.name));
-        if all.len() == usize::from(u16::MAX) || !names.insert(&*expression.name) {
-            let why = AssetFault::Invalid("has the name of another one, or is past number 65,535");
+        if !names.insert(&*expression.name) {
+            let why = AssetFault::Invalid("has the name of another one");
             unusable(repairs, part(), why);
             continue;
         }
+        if all.len() == MAX_EXPRESSIONS {
+            let (what, asked) = ("expressions", names.len() as u64);
+            let cap = MAX_EXPRESSIONS as u64;
+            unusable(repairs, part(), AssetFault::Cap { what, asked, cap });
+            continue;
+        }
         let mut found = Vec::new();
-        for (number, ((node, index), weight)) in expression.morphs.iter().enumerate() {
-            let part = || part() + &format!(", morph {number}");
+        let mut driven_before = HashSet::new();
+        for ((node, index), weight) in &expression.morphs {
+            let part = || part() + &format!(", weight {index} of node {node}");
             let Some(driven) = morphs.of_node(*node) else {
                 let why = AssetFault::Invalid("the node has no morph weights");
                 unusable(repairs, part(), why);
@@ -113,6 +126,11 @@ pub(super) fn expressions(
             };
             if *index >= driven.count {
                 unusable(repairs, part(), dangling("target", *index, driven.count));
+                continue;
+            }
+            if !driven_before.insert((node, index)) {
+                let why = AssetFault::Invalid("the weight occurs twice");
+                unusable(repairs, part(), why);
                 continue;
             }
             if !weight.is_finite() {
@@ -154,36 +172,59 @@ pub(super) fn springs(
     let mut bones = SpringBones::default();
     let mut places = Vec::with_capacity(raw.springs.colliders.len());
     for (index, collider) in raw.springs.colliders.iter().enumerate() {
+        nodes.clamped = 0;
         let checked = nodes.collider(collider);
         places.push(match checked {
             Ok(Some(collider)) => {
                 bones.colliders.push(collider);
+                if nodes.clamped > 0 {
+                    clamped(repairs, collider_part(raw, index), nodes.clamped);
+                }
                 Some(bones.colliders.len() - 1)
             }
             Ok(None) => None,
             Err(why) => {
-                unusable(repairs, format!("spring collider {index}"), why);
+                unusable(repairs, collider_part(raw, index), why);
                 None
             }
         });
     }
     let mut swings = HashSet::new();
+    // The index in `raw` of each chain that is kept.
+    let mut kept = Vec::new();
+    let mut of_chains: Vec<(usize, String, Result<u64, AssetFault>)> = Vec::new();
     for (index, chain) in raw.springs.chains.iter().enumerate() {
-        let part = || format!("spring chain {index} {:?}", cut(&chain.name));
+        nodes.clamped = 0;
         let checked = nodes.chain(chain, &places);
         let checked = checked.and_then(|chain| match chain {
             Some(chain) => checked_chain(skeleton, chain, &mut swings).map(Some),
             None => Ok(None),
         });
         match checked {
-            Ok(chain) => bones.chains.extend(chain),
-            Err(why) => unusable(repairs, part(), why),
+            Ok(Some(chain)) => {
+                bones.chains.push(chain);
+                kept.push(index);
+                if nodes.clamped > 0 {
+                    of_chains.push((index, chain_part(raw, index), Ok(nodes.clamped)));
+                }
+            }
+            Ok(None) => {}
+            Err(why) => of_chains.push((index, chain_part(raw, index), Err(why))),
         }
     }
-    free_centers(skeleton, &mut bones, repairs);
-    let clamped = nodes.clamped;
-    let part = object("spring bones".into());
-    note(repairs, &part, RepairKind::FactorClamped, clamped);
+    for number in free_centers(skeleton, &mut bones) {
+        let index = kept[number];
+        let part = chain_part(raw, index) + ", center";
+        of_chains.push((index, part, Err(AssetFault::Invalid("the center swings"))));
+    }
+    // Centers are checked last, but repairs are listed in the order of the file.
+    of_chains.sort_by_key(|(index, ..)| *index);
+    for (_, part, found) in of_chains {
+        match found {
+            Ok(count) => clamped(repairs, part, count),
+            Err(why) => unusable(repairs, part, why),
+        }
+    }
     SpringRig::new(skeleton, bones).map_err(|why| {
         let why = match why {
             Error::Capacity { what, asked, cap } => AssetFault::Cap { what, asked, cap },
@@ -191,6 +232,26 @@ pub(super) fn springs(
         };
         fault(ObjectKind::File, None, "spring bones", why)
     })
+}
+
+/// The name of a collider in repairs.
+fn collider_part(raw: &RawCharacter, index: usize) -> String {
+    match raw.spring_collider_parts.get(index) {
+        Some(part) => part.to_string(),
+        None => format!("spring collider {index}"),
+    }
+}
+
+/// The name of a chain in repairs.
+fn chain_part(raw: &RawCharacter, index: usize) -> String {
+    let part = match raw.spring_chain_parts.get(index) {
+        Some(part) => part.to_string(),
+        None => format!("spring chain {index}"),
+    };
+    match &*raw.springs.chains[index].name {
+        "" => part,
+        name => format!("{part} {:?}", cut(name)),
+    }
 }
 
 /// Checks a chain, and that none of its joints swings in an earlier one.
@@ -219,8 +280,9 @@ fn checked_chain(
     Ok(chain)
 }
 
-/// Removes centers that swing. The first joint of a chain stands for its parent.
-fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones, repairs: &mut Vec<Repair>) {
+/// Removes centers that swing, and returns the indices of their chains. The first joint of a chain
+/// stands for its parent.
+fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones) -> Vec<usize> {
     let mut moved = vec![false; skeleton.len()];
     for joint in bones.chains.iter().flat_map(SpringChain::swinging) {
         moved[joint.joint.index()] = true;
@@ -228,6 +290,7 @@ fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones, repairs: &mut Vec<
     for (index, joint) in skeleton.joints().iter().enumerate() {
         moved[index] |= joint.parent.is_some_and(|parent| moved[parent.index()]);
     }
+    let mut removed = Vec::new();
     for (index, chain) in bones.chains.iter_mut().enumerate() {
         let first = chain.joints.first().map(|joint| joint.joint);
         if chain.center.is_some() && chain.center == first {
@@ -235,16 +298,16 @@ fn free_centers(skeleton: &Skeleton, bones: &mut SpringBones, repairs: &mut Vec<
         }
         if chain.center.is_some_and(|center| moved[center.index()]) {
             chain.center = None;
-            let part = format!("spring chain {index} {:?}, center", cut(&chain.name));
-            unusable(repairs, part, AssetFault::Invalid("the center swings"));
+            removed.push(index);
         }
     }
+    removed
 }
 
 /// The joints of nodes.
 struct Nodes<'a> {
     joint_of: &'a [Option<u16>],
-    /// The number of values that were clamped.
+    /// The number of values of the present chain or collider that were clamped.
     clamped: u64,
 }
 

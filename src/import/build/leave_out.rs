@@ -6,18 +6,19 @@ use crate::import::RawCharacter;
 /// Removes the primitives of the nodes with these names, and of all nodes below them.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names of the nodes, if no node has the name.
+/// [`Error::InFile`] with the names of the nodes, if no node has the name.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
     for name in names {
         if !raw.nodes.iter().any(|node| node.name == *name) {
-            return Err(Error::UnknownName {
+            let unknown = Error::UnknownName {
                 what: "node to leave out",
                 name: name.clone(),
                 known: listed(raw.nodes.iter().map(|node| &*node.name)),
-            });
+            };
+            return Err(unknown.not_in_file());
         }
     }
     // For each node, true if it is left out, once that is known.

@@ -37,7 +37,11 @@ pub(super) fn check(raw: &mut RawCharacter, repairs: &mut Vec<Repair>) -> Result
 fn check_image(index: usize, image: &Image) -> Result<()> {
     let texels = u64::from(image.width) * u64::from(image.height);
     let need = texels.saturating_mul(4);
-    if need == 0 || image.rgba_bytes() != need {
+    if need == 0 {
+        let why = AssetFault::Invalid("has no texels");
+        return Err(fault(ObjectKind::Image, index, "", why));
+    }
+    if image.rgba_bytes() != need {
         let why = AssetFault::Count {
             what: "the pixel data in bytes",
             got: image.rgba_bytes(),

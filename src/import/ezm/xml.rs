@@ -2,7 +2,7 @@
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
-use crate::import::fault::{cut, fault, fault_of, malformed, not_allowed};
+use crate::import::fault::{fault, fault_of, malformed, message, not_allowed};
 use crate::import::repair::{Repair, RepairKind, note};
 use core::str::FromStr;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -37,7 +37,7 @@ fn xml_fault(error: &roxmltree::Error) -> Error {
     let end = words.rfind(" at ").unwrap_or(words.len());
     let at = error.pos();
     let why = AssetFault::Xml {
-        what: cut(&words[..end]),
+        what: message(&words[..end]),
         line: at.row as usize,
         column: at.col as usize,
     };

@@ -1,8 +1,7 @@
 //! Errors of the FBX reader.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::import::fault::cut;
-use crate::import::fault::{fault, fault_of};
+use crate::import::fault::{fault, fault_of, message};
 use ufbx::ErrorType;
 
 /// The error for a fault that ufbx found.
@@ -16,7 +15,7 @@ pub(super) fn failed(error: &ufbx::Error, memory_cap: u64) -> Error {
                 cap: memory_cap,
             }
         }
-        _ => AssetFault::Fbx(cut(&error.description)),
+        _ => AssetFault::Fbx(message(&error.description)),
     };
     of_file(why)
 }

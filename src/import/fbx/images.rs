@@ -1,12 +1,12 @@
 //! Images of textures: embedded in the file, or in its folder.
 
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 use crate::import::gltf::image::{Budget, decode};
+use crate::import::gltf::lost_images::LostImages;
 use crate::import::gltf::resources::load_path;
 use crate::import::gltf::texture::checkerboard;
 use crate::import::options::ImportOptions;
-use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::Image;
 use std::collections::HashMap;
 
@@ -48,6 +48,7 @@ pub(super) struct Images<'a, 'b> {
     /// By the index of the texture's file. `None`: it is missing or cannot be decoded.
     numbers: HashMap<u32, Option<u32>>,
     placeholder: Option<u32>,
+    pub(super) lost: LostImages,
     decoded: &'a mut Decoded<'b>,
     read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
 }
@@ -61,39 +62,23 @@ impl<'a, 'b> Images<'a, 'b> {
             all: Vec::new(),
             numbers: HashMap::new(),
             placeholder: None,
+            lost: LostImages::default(),
             decoded,
             read,
         }
     }
 
-    /// Decodes the image of a texture, unless that was done before. `None`, and a repair, if it is
-    /// missing or cannot be decoded.
-    pub(super) fn load(
-        &mut self,
-        texture: &ufbx::Texture,
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Option<u32>> {
+    /// Decodes the image of a texture, unless that was done before. `None` if it is missing or
+    /// cannot be decoded.
+    pub(super) fn load(&mut self, texture: &ufbx::Texture) -> Result<Option<u32>> {
         if let Some(known) = self.numbers.get(&texture.file_index) {
             return Ok(*known);
         }
-        let object = object(ObjectKind::Image, texture.file_index as usize, "");
-        let number = match self.decode(texture, &object) {
-            Ok(image) => Some(self.append(image)),
-            Err(Error::Asset {
-                file,
-                why:
-                    why @ (AssetFault::Image(_)
-                    | AssetFault::Missing(_)
-                    | AssetFault::Resource { .. }
-                    | AssetFault::Unreadable { .. }),
-                ..
-            }) if file.is_empty() => {
-                let kind = RepairKind::ImageReplaced(Box::new(why));
-                note(repairs, &object, kind, 1);
-                None
-            }
-            Err(error) => return Err(error),
-        };
+        let index = texture.file_index as usize;
+        let object = object(ObjectKind::Image, index, "");
+        let image = self.decode(texture, &object);
+        let image = self.lost.check(index, image)?;
+        let number = image.map(|image| self.append(image));
         self.numbers.insert(texture.file_index, number);
         Ok(number)
     }
@@ -122,8 +107,9 @@ impl<'a, 'b> Images<'a, 'b> {
         decode(&result?, name, self.decoded, object)
     }
 
-    /// The image that all colours share whose own image was not read.
-    pub(super) fn placeholder(&mut self) -> u32 {
+    /// The image that all colours share whose own image was not read, here that of `texture`.
+    pub(super) fn placeholder(&mut self, texture: &ufbx::Texture) -> u32 {
+        self.lost.replace(texture.file_index as usize);
         match self.placeholder {
             Some(number) => number,
             None => {

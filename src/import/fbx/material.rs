@@ -30,6 +30,7 @@ pub(super) fn read(
         }
         materials.push(material);
     }
+    images.lost.report(repairs);
     Ok((materials, images.all))
 }
 
@@ -125,10 +126,13 @@ impl Reader<'_, '_, '_> {
         let Some(texture) = texture(map) else {
             return Ok(None);
         };
-        let image = match self.images.load(texture, self.repairs)? {
+        let image = match self.images.load(texture)? {
             Some(image) => image,
-            None if is_colour => self.images.placeholder(),
-            None => return Ok(None),
+            None if is_colour => self.images.placeholder(texture),
+            None => {
+                self.images.lost.leave_out(texture.file_index as usize);
+                return Ok(None);
+            }
         };
         let wrap = |mode| match mode {
             WrapMode::Repeat => Wrap::Repeat,

@@ -9,8 +9,7 @@ use super::nodes::Nodes;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::complete::complete;
-use crate::import::fault::cut;
-use crate::import::fault::object;
+use crate::import::fault::{message, object};
 use crate::import::folder::{Folder, given, open};
 use crate::import::format::is_fbx;
 use crate::import::imported::Imported;
@@ -200,7 +199,7 @@ fn note_unread(scene: &ufbx::Scene, repairs: &mut Vec<Repair>) {
         part: Box::default(),
     };
     for warning in &scene.metadata.warnings {
-        let kind = RepairKind::Fbx(cut(&warning.description));
+        let kind = RepairKind::Fbx(message(&warning.description));
         note(repairs, &file, kind, warning.count as u64);
     }
     for (index, _) in scene.nurbs_surfaces.iter().enumerate() {

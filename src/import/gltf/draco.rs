@@ -1,7 +1,7 @@
 //! Primitives that `KHR_draco_mesh_compression` compresses.
 
 use super::component::{Component, shape};
-use super::fault::{cut, lookup, not_allowed};
+use super::fault::{cut, lookup, message, not_allowed};
 use super::json::{Accessor, Primitive};
 use super::json_extensions::Draco;
 use super::source::Source;
@@ -56,7 +56,7 @@ pub(super) fn decode(
         .map_err(|error| {
             let why = AssetFault::Compressed {
                 codec: "Draco",
-                why: cut(&error.to_string()),
+                why: message(&error.to_string()),
             };
             fault_of(whole(), why)
         })?;

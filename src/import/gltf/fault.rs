@@ -2,7 +2,7 @@
 
 use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
-pub(super) use crate::import::fault::{cut, malformed, not_allowed};
+pub(super) use crate::import::fault::{cut, malformed, message, not_allowed};
 
 /// Looks up an index in a list.
 pub(super) fn lookup<'a, T>(

@@ -1,6 +1,6 @@
 //! Decoding of PNG, JPEG and WebP to 8-bit RGBA.
 
-use super::fault::cut;
+use super::fault::message;
 use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
 use crate::import::options::ImportOptions;
@@ -164,7 +164,7 @@ fn other_format(bytes: &[u8]) -> &'static str {
 }
 
 fn failed(object: &Object, why: &str) -> crate::Error {
-    fault_of(object.clone(), AssetFault::Image(cut(why)))
+    fault_of(object.clone(), AssetFault::Image(message(why)))
 }
 
 /// Converts texels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 channels to RGBA.

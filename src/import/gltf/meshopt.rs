@@ -4,7 +4,7 @@ use super::fault::{check_range, lookup, not_allowed};
 use super::json::{BufferView, Document};
 use super::json_extensions::Meshopt;
 use crate::error::{self, AssetFault, Object, ObjectKind};
-use crate::import::fault::{cut, fault_of, object};
+use crate::import::fault::{fault_of, message, object};
 use meshoptimizer_rs::codec::{
     decode_filter_color, decode_filter_exp, decode_filter_oct, decode_filter_quat,
     decode_index_buffer, decode_index_sequence, decode_vertex_buffer,
@@ -148,7 +148,7 @@ pub(super) fn decode(
     filtered.map_err(|error| {
         let why = AssetFault::Compressed {
             codec: "meshopt",
-            why: cut(&error.to_string()),
+            why: message(&error.to_string()),
         };
         fault_of(part_of(index, name, ""), why)
     })

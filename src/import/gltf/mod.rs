@@ -24,6 +24,7 @@ mod json_lenient;
 mod json_material;
 mod json_morph;
 mod json_values;
+pub(super) mod lost_images;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]

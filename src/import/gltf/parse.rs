@@ -1,6 +1,6 @@
 //! Parses text into a document: JSON and versions.
 
-use super::fault::{cut, malformed, not_allowed};
+use super::fault::{cut, malformed, message, not_allowed};
 use super::json::{Asset, Document};
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::fault::fault;
@@ -44,7 +44,7 @@ pub(super) fn json_fault(error: &serde_json::Error) -> AssetFault {
     let words = error.to_string();
     let end = words.rfind(" at line ").unwrap_or(words.len());
     AssetFault::Json {
-        what: cut(&words[..end]),
+        what: message(&words[..end]),
         line: error.line(),
         column: error.column(),
     }

@@ -48,7 +48,8 @@ use std::path::Path;
 /// - Animation channels without a node, of a path that glTF 2.0 does not have, or with a pointer to
 ///   anything but a property of a node.
 ///
-/// Images that are missing or cannot be decoded are replaced; see [`RepairKind::ImageReplaced`].
+/// Images that are missing or cannot be decoded are replaced or left out; see
+/// [`RepairKind::ImageReplaced`] and [`RepairKind::ImageLeftOut`].
 ///
 /// # Extensions
 /// - `KHR_mesh_quantization`, `KHR_texture_transform`, `KHR_materials_emissive_strength` and
@@ -91,8 +92,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
-/// [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
-/// [`ImportOptions::scene`] names.
+/// [`Error::InFile`](crate::Error::InFile) if the file does not have the scene that
+/// [`ImportOptions::scene`] names, or a node of [`ImportOptions::leave_out`].
 pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     let read = &mut |uri: &str| given(options, uri);
     complete(options, None, read, |read, repairs| {
@@ -115,8 +116,8 @@ pub fn gltf(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 ///   file, line and part.
 /// - [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
 /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
-/// - [`Error::NotFound`](crate::Error::NotFound) if the file does not have the scene that
-///   [`ImportOptions::scene`] names.
+/// - [`Error::InFile`](crate::Error::InFile) if the file does not have the scene that
+///   [`ImportOptions::scene`] names, or a node of [`ImportOptions::leave_out`].
 pub fn gltf_file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);

@@ -129,11 +129,14 @@ fn chosen_scene(doc: &Document, options: &ImportOptions) -> Result<Option<usize>
     match options.scene {
         None => Ok(default),
         Some(scene) if scene < doc.scenes.len() => Ok(Some(scene)),
-        Some(scene) => Err(Error::NotFound {
-            what: "scene",
-            index: scene as u64,
-            count: doc.scenes.len() as u64,
-        }),
+        Some(scene) => {
+            let missing = Error::NotFound {
+                what: "scene",
+                index: scene as u64,
+                count: doc.scenes.len() as u64,
+            };
+            Err(missing.not_in_file())
+        }
     }
 }
 

@@ -6,12 +6,13 @@ use super::fault::{lookup, not_allowed};
 use super::image;
 use super::json::Document;
 use super::json_material::Sampler as RawSampler;
+use super::lost_images::LostImages;
 use super::material::TextureNeeds;
 use super::source::Source;
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
-use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::repair::Repair;
 use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
 use std::collections::HashMap;
 
@@ -63,10 +64,11 @@ pub(super) fn load_images(
                 None => Sampler::default(),
                 Some(at) => sampler(at as usize, &doc.samplers[at as usize])?,
             };
-            let image = match images.read(source, wanted.image, repairs)? {
+            let image = match images.read(source, wanted.image)? {
                 Some(image) => image,
-                None if is_colour(wanted.slot) => images.placeholder(),
+                None if is_colour(wanted.slot) => images.placeholder(wanted.image),
                 None => {
+                    images.lost.leave_out(wanted.image);
                     // The factor is 1 in most files, for the texture to scale.
                     if wanted.slot == METALLIC_ROUGHNESS {
                         material.metallic = 0.0;
@@ -82,6 +84,7 @@ pub(super) fn load_images(
             });
         }
     }
+    images.lost.report(repairs);
     Ok(images.all)
 }
 
@@ -92,27 +95,24 @@ struct Images {
     /// By the image's index in the file. `None`: it is missing or cannot be decoded.
     numbers: HashMap<usize, Option<u32>>,
     placeholder: Option<u32>,
+    lost: LostImages,
 }
 
 impl Images {
     /// Decodes an image of the file, unless that was done before.
-    fn read(
-        &mut self,
-        source: &mut Source<'_>,
-        index: usize,
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Option<u32>> {
+    fn read(&mut self, source: &mut Source<'_>, index: usize) -> Result<Option<u32>> {
         if let Some(known) = self.numbers.get(&index) {
             return Ok(*known);
         }
-        let image = load_or_report(source, index, repairs)?;
+        let image = self.lost.check(index, load(source, index))?;
         let number = image.map(|image| self.append(image));
         self.numbers.insert(index, number);
         Ok(number)
     }
 
-    /// The image that all colours share whose own image was not read.
-    fn placeholder(&mut self) -> u32 {
+    /// The image that all colours share whose own image was not read, here the one at `index`.
+    fn placeholder(&mut self, index: usize) -> u32 {
+        self.lost.replace(index);
         match self.placeholder {
             Some(number) => number,
             None => {
@@ -144,37 +144,6 @@ fn place(material: &mut Material, slot: usize) -> &mut Option<TextureRef> {
         2 => &mut material.normal_texture,
         3 => &mut material.occlusion_texture,
         _ => &mut material.emissive_texture,
-    }
-}
-
-/// The image, or `None` if it is missing or cannot be decoded, which is reported. References that
-/// break the format and exceeded caps stay errors.
-fn load_or_report(
-    source: &mut Source<'_>,
-    index: usize,
-    repairs: &mut Vec<Repair>,
-) -> Result<Option<Image>> {
-    match load(source, index) {
-        Ok(image) => Ok(Some(image)),
-        Err(Error::Asset {
-            file,
-            why:
-                why @ (AssetFault::Image(_)
-                | AssetFault::Missing(_)
-                | AssetFault::Resource { .. }
-                | AssetFault::Unreadable { .. }),
-            ..
-        }) if file.is_empty() => {
-            let object = object(ObjectKind::Image, index, "");
-            note(
-                repairs,
-                &object,
-                RepairKind::ImageReplaced(Box::new(why)),
-                1,
-            );
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }
 

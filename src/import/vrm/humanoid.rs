@@ -2,7 +2,8 @@
 
 use super::json::{Humanoid0, Humanoid1, Index};
 use super::scene::VrmScene;
-use crate::import::fault::{cut, dangling, not_allowed};
+use crate::error::AssetFault;
+use crate::import::fault::{cut, dangling};
 use crate::skeleton::role::Role;
 
 /// Reads the bones of version 1.0 from an extension.
@@ -42,7 +43,10 @@ fn bone_of(
         (Some(_), None) => {}
         (Some(_), Some(node)) => scene.unusable(part(), dangling("node", node, count)),
         (None, _) => {
-            let why = not_allowed("the bone", name, "a humanoid bone of VRM");
+            let why = AssetFault::UnknownName {
+                name: cut(name),
+                what: "a humanoid bone of VRM",
+            };
             scene.unusable(part(), why);
         }
     }

@@ -3,6 +3,7 @@
 use crate::error::{AssetFault, Object, ObjectKind};
 use crate::import::RawCharacter;
 use crate::import::repair::{Repair, RepairKind, note};
+use crate::spring::{SpringChain, SpringCollider};
 
 /// The character that is filled in, and what the file says about nodes.
 pub(in crate::import) struct VrmScene<'a> {
@@ -23,6 +24,18 @@ impl VrmScene<'_> {
     /// Lists parts that are not supported.
     pub(super) fn left_out(&mut self, part: String, count: usize) {
         self.note(part, RepairKind::LeftOut, count as u64);
+    }
+
+    /// Adds a chain that stands in this part of the file.
+    pub(super) fn add_chain(&mut self, part: String, chain: SpringChain<usize>) {
+        self.raw.springs.chains.push(chain);
+        self.raw.spring_chain_parts.push(part.into());
+    }
+
+    /// Adds a collider that stands in this part of the file.
+    pub(super) fn add_collider(&mut self, part: String, collider: SpringCollider<usize>) {
+        self.raw.springs.colliders.push(collider);
+        self.raw.spring_collider_parts.push(part.into());
     }
 
     fn note(&mut self, part: String, kind: RepairKind, count: u64) {

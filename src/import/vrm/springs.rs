@@ -80,23 +80,28 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
     for (index, collider) in bones.colliders.0.iter().enumerate() {
         let shape = &collider.shape;
         let found = match (collider.node, &shape.sphere, &shape.capsule) {
-            (Index(Some(joint)), Some(round), _) => Some((joint, round, None)),
-            (Index(Some(joint)), None, Some(round)) => Some((joint, round, Some(round.tail))),
-            _ => None,
+            (Index(None), ..) => Err("has no node"),
+            (Index(Some(joint)), Some(round), _) => Ok((joint, round, None)),
+            (Index(Some(joint)), None, Some(round)) => Ok((joint, round, Some(round.tail))),
+            (_, None, None) => Err("is neither a sphere nor a capsule"),
         };
-        let Some((joint, round, tail)) = found else {
-            let why = AssetFault::Invalid("has no node, or is neither a sphere nor a capsule");
-            scene.unusable(format!("{root}.colliders[{index}]"), why);
-            places.push(None);
-            continue;
+        let (joint, round, tail) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                let part = format!("{root}.colliders[{index}]");
+                scene.unusable(part, AssetFault::Invalid(why));
+                places.push(None);
+                continue;
+            }
         };
         places.push(Some(scene.raw.springs.colliders.len()));
-        scene.raw.springs.colliders.push(SpringCollider {
+        let collider = SpringCollider {
             joint,
             offset_m: round.offset.into(),
             tail_m: tail.map(Vec3::from),
             radius_m: round.radius,
-        });
+        };
+        scene.add_collider(format!("{root}.colliders[{index}]"), collider);
     }
     let mut groups = Vec::new();
     for (index, group) in bones.collider_groups.0.iter().enumerate() {
@@ -125,12 +130,13 @@ pub(super) fn read1(bones: &SpringBone1, scene: &mut VrmScene<'_>) -> Result<()>
         // The last joint is only a tail.
         let swinging = joints.len().saturating_sub(1);
         let colliders = groups.colliders(&spring.collider_groups.0, swinging, &part, scene)?;
-        scene.raw.springs.chains.push(SpringChain {
+        let chain = SpringChain {
             name: cut(spring.name.as_deref().unwrap_or_default()),
             colliders,
             center: spring.center.0,
             ..SpringChain::new(joints)
-        });
+        };
+        scene.add_chain(part, chain);
     }
     Ok(())
 }
@@ -157,16 +163,18 @@ pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> 
         let mut kept = Vec::new();
         match group.node {
             Index(Some(joint)) => {
-                for collider in &group.colliders.0 {
+                for (number, collider) in group.colliders.0.iter().enumerate() {
                     // The file's axes are left-handed.
                     let offset = Vec3::from(collider.offset) * Vec3::new(1.0, 1.0, -1.0);
                     kept.push(scene.raw.springs.colliders.len());
-                    scene.raw.springs.colliders.push(SpringCollider {
+                    let collider = SpringCollider {
                         joint,
                         offset_m: offset,
                         tail_m: None,
                         radius_m: collider.radius,
-                    });
+                    };
+                    let part = format!("{root}.colliderGroups[{index}].colliders[{number}]");
+                    scene.add_collider(part, collider);
                 }
             }
             Index(None) => {
@@ -190,17 +198,21 @@ pub(super) fn read0(springs: &Springs0, scene: &mut VrmScene<'_>) -> Result<()> 
                     let why = AssetFault::Invalid("already swings as a part of another bone");
                     scene.unusable(part, why);
                 }
-                Some(false) => chains.extend(chains0(bone, spring, &mut taken, scene)),
+                Some(false) => {
+                    let found = chains0(bone, spring, &mut taken, scene);
+                    chains.extend(found.into_iter().map(|chain| (part.clone(), chain)));
+                }
             }
         }
-        let swinging = chains.iter().map(|chain| chain.swinging().count()).sum();
+        let swinging = chains.iter().map(|(_, chain)| chain.swinging().count());
+        let swinging = swinging.sum();
         let colliders = groups.colliders(&spring.collider_groups.0, swinging, &part, scene)?;
-        for mut chain in chains {
+        for (part, mut chain) in chains {
             // A chain in which nothing swings needs no colliders.
             if chain.swinging().next().is_some() {
                 chain.colliders.clone_from(&colliders);
             }
-            scene.raw.springs.chains.push(chain);
+            scene.add_chain(part, chain);
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::budget::Budget;
-use crate::import::fault::{cut, fault, malformed};
+use crate::import::fault::{cut, fault, malformed, message};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -105,7 +105,7 @@ fn json_fault(error: &serde_json::Error) -> AssetFault {
     let words = error.to_string();
     let end = words.rfind(" at line ").unwrap_or(words.len());
     AssetFault::Json {
-        what: cut(&words[..end]),
+        what: message(&words[..end]),
         line: error.line(),
         column: error.column(),
     }

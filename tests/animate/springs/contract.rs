@@ -42,7 +42,7 @@ fn the_rules_of_chains() {
     );
     refused(
         changed(|chain| chain.joints.truncate(1)),
-        "spring chain 0: joints: must be two, or one if there is a tail_m",
+        "spring chain 0: joints: must be at least two, or one if there is a tail_m",
     );
     refused(
         changed(|chain| chain.center = Some(JointId(4))),
@@ -71,6 +71,14 @@ fn the_limits_of_values() {
     refused(
         changed(|chain| chain.joints[0].drag = 1.5),
         "spring chain 0: joint 0: drag: 1.5 lies outside 0..=1",
+    );
+    refused(
+        changed(|chain| chain.joints[0].drag = 1.1),
+        "spring chain 0: joint 0: drag: 1.1 lies outside 0..=1",
+    );
+    refused(
+        changed(|chain| chain.joints[0].drag = -1e-20),
+        "spring chain 0: joint 0: drag: -1e-20 lies outside 0..=1",
     );
     refused(
         changed(|chain| chain.joints[3].radius_m = f32::NAN),

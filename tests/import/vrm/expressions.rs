@@ -98,8 +98,8 @@ fn binds_of_materials_are_left_out_and_listed() {
         json!([{ "material": 0, "type": "color", "targetValue": [1, 1, 1, 1] }]);
     happy["textureTransformBinds"] = json!([{ "material": 0 }, { "material": 1 }]);
     happy["morphTargetBinds"] = json!([
-        { "node": 18, "index": 3, "weight": 1.0 },
         { "node": 400, "index": 0, "weight": 1.0 },
+        { "node": 18, "index": 3, "weight": 1.0 },
         { "node": 2, "index": 0, "weight": 1.0 },
         { "index": 0 },
     ]);
@@ -110,10 +110,11 @@ fn binds_of_materials_are_left_out_and_listed() {
     for line in [
         format!("file, {part}.materialColorBinds: left out, because it is not supported (1)"),
         format!("file, {part}.textureTransformBinds: left out, because it is not supported (2)"),
-        format!("{part}.morphTargetBinds[1]: left out: refers to node 400, but there are 20"),
+        format!("{part}.morphTargetBinds[0]: left out: refers to node 400, but there are 20"),
         format!("{part}.morphTargetBinds[3]: left out: names no morph target"),
-        "expression \"happy\", morph 0: left out: refers to target 3, but there are 3".into(),
-        "expression \"happy\", morph 1: left out: the node has no morph weights".into(),
+        "expression \"happy\", weight 3 of node 18: left out: refers to target 3, but there are 3"
+            .into(),
+        "expression \"happy\", weight 0 of node 2: left out: the node has no morph weights".into(),
     ] {
         assert!(repairs.contains(&line), "{line} in {repairs}");
     }
@@ -130,7 +131,7 @@ fn binds_of_materials_are_left_out_and_listed() {
     for line in [
         format!("{part}[0].materialValues: left out, because it is not supported (1)"),
         format!("{part}[1].binds[0]: left out: no node has this mesh with morph targets"),
-        "expression \"blink\": left out: has the name of another one".into(),
+        "expression \"blink\": left out: has the name of another one (1)".into(),
         "extensions.VRM.materialProperties: left out, because it is not supported (1)".into(),
     ] {
         assert!(repairs.contains(&line), "{line} in {repairs}");
@@ -150,6 +151,13 @@ fn expressions_that_do_not_fit_are_refused() {
         (
             vec![of("a", 0, f32::NAN)],
             "expression 0: morph 0: weight: NaN is not finite",
+        ),
+        (
+            vec![
+                of("a", 0, 1.0),
+                Expression::new("b", vec![(MorphWeightId(0), f32::MAX); 2]),
+            ],
+            "expression 1: morph 1: morph weight: is equal to that of element 0",
         ),
         (
             vec![of("a", 0, 1.0), of("a", 1, 1.0)],

@@ -131,8 +131,8 @@ fn wrong_bones_are_left_out_and_listed() {
     let root = "extensions.VRMC_vrm.humanoid.humanBones";
     for line in [
         format!("file, {root}.neck: left out: refers to node 999, but there are 20"),
-        format!("file, {root}.tail: left out: the bone"),
-        "file, humanoid bone jaw: left out: the role or its node occurs twice".into(),
+        format!("file, {root}.tail: left out: \"tail\" is not a humanoid bone of VRM (1)"),
+        "file, humanoid bone jaw: left out: the node is that of another bone (1)".into(),
     ] {
         assert!(repairs.contains(&line), "{line} in {repairs}");
     }

@@ -90,10 +90,12 @@ fn chains_that_break_the_rules_are_left_out_and_listed() {
         json!({ "joints": [{ "node": 11, "dragForce": 3.0, "stiffness": -1.0 },
         { "node": 12 }], "center": 15, "colliderGroups": [7] }),
     );
-    bones["colliders"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!({ "node": 1, "shape": {} }));
+    bones["colliders"].as_array_mut().unwrap().extend([
+        json!({ "node": 1, "shape": {} }),
+        json!({ "shape": { "sphere": { "radius": 1 } } }),
+        json!({ "node": 1, "shape": { "sphere": { "radius": 1e39 } } }),
+        json!({ "node": 1, "shape": { "sphere": { "radius": -1 } } }),
+    ]);
     bones["colliderGroups"][0]["colliders"] = json!([2, 0, 9]);
     let imported = import(&b);
     let springs = imported.springs();
@@ -107,18 +109,45 @@ fn chains_that_break_the_rules_are_left_out_and_listed() {
     let repairs = repairs(&imported).join("\n");
     let root = "extensions.VRMC_springBone";
     for line in [
-        "spring chain 1 \"x\": left out: a joint already swings in another chain".into(),
-        "spring chain 2 \"x\": left out: a joint does not lie below the one before it".into(),
-        "spring chain 3 \"x\": left out: has fewer than two joints".into(),
-        "spring chain 4 \"x\": left out: refers to node 777, but there are 20".into(),
-        "spring chain 5 \"\": left out: a joint does not lie below the one before it".into(),
-        "spring chain 6 \"\": left out: has a value that is not finite".into(),
-        "spring chain 1 \"\", center: left out: the center swings".into(),
+        format!("{root}.springs[1] \"x\": left out: a joint already swings in another chain"),
+        format!("{root}.springs[2] \"x\": left out: a joint does not lie below the one before it"),
+        format!("{root}.springs[3] \"x\": left out: has fewer than two joints"),
+        format!("{root}.springs[4] \"x\": left out: refers to node 777, but there are 20"),
+        format!("{root}.springs[6]: left out: a joint does not lie below the one before it"),
+        format!("{root}.springs[7]: left out: has a value that is not finite"),
+        format!("{root}.springs[8], center: left out: the center swings"),
         format!("{root}.springs[5]: left out: has a joint without a node"),
         format!("{root}.springs[8].colliderGroups[0]: left out: refers to collider group 7"),
-        format!("{root}.colliders[2]: left out: has no node, or is neither"),
+        format!("{root}.colliders[2]: left out: is neither a sphere nor a capsule"),
+        format!("{root}.colliders[3]: left out: has no node"),
+        format!("{root}.colliders[4]: left out: has a value that is not finite"),
+        format!("{root}.colliders[5]: out-of-range factors clamped (1)"),
         format!("{root}.colliderGroups[0].colliders[2]: left out: refers to collider 9"),
-        "spring bones: out-of-range factors clamped (2)".into(),
+        format!("{root}.springs[8]: out-of-range factors clamped (2)"),
+    ] {
+        assert!(repairs.contains(&line), "{line} in {repairs}");
+    }
+}
+
+#[test]
+fn repairs_of_version_0_name_the_parts_of_the_file() {
+    let mut b = vrm0();
+    let springs = &mut b.json["extensions"]["VRM"]["secondaryAnimation"];
+    springs["boneGroups"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "comment": "tail", "bones": [-1, 11], "center": 777 }));
+    springs["colliderGroups"].as_array_mut().unwrap().extend([
+        json!({ "colliders": [{}] }),
+        json!({ "node": 4, "colliders": [{}, { "radius": 1e39 }] }),
+    ]);
+    let imported = import(&b);
+    let repairs = repairs(&imported).join("\n");
+    let root = "extensions.VRM.secondaryAnimation";
+    for line in [
+        format!("{root}.boneGroups[1].bones[1] \"tail\": left out: refers to node 777"),
+        format!("{root}.colliderGroups[1]: left out: has no node"),
+        format!("{root}.colliderGroups[2].colliders[1]: left out: has a value that is not finite"),
     ] {
         assert!(repairs.contains(&line), "{line} in {repairs}");
     }

@@ -202,7 +202,7 @@ fn clips_are_refused_by_name() {
             matches!(
                 refused,
                 Error::Argument {
-                    what: "error bound",
+                    what: "clip error_m",
                     ..
                 }
             ),
