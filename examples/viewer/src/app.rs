@@ -49,6 +49,8 @@ pub(crate) enum Action {
     Parameter(ParameterId, Value),
     /// Instances, stage or method changed.
     Rebuild,
+    /// Pauses the clip at this time, in seconds.
+    Seek(f64),
     /// The loop mode, or whether instances are spread, changed.
     Replay,
     Command(Command),
@@ -214,7 +216,7 @@ impl App {
         let at = if playback.playing {
             String::new()
         } else {
-            format!(" at {:.3} s", playback.clip_time_s(character))
+            format!(" at {:.3} s", playback.shown_time_s(character))
         };
         format!("{name} | {plays} | {state}{at} | {mode} | {view}")
     }

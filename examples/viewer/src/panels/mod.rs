@@ -9,7 +9,7 @@ mod packing;
 mod picture;
 mod plots;
 mod skeleton;
-mod timeline;
+pub(crate) mod timeline;
 
 use egui::{CollapsingHeader, Panel, ScrollArea, TextureId, Ui};
 
