@@ -90,6 +90,7 @@ impl App {
             Command::Frame => self.camera = Camera::new(self.scene.bounds),
             Command::TogglePanels => self.settings.panels = !self.settings.panels,
             Command::ToggleHelp => self.settings.help = !self.settings.help,
+            Command::Close if self.settings.help => self.settings.help = false,
             Command::Close => self.closed = true,
             other => self.play_command(other)?,
         }

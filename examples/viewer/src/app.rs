@@ -76,8 +76,8 @@ pub(crate) struct App {
     /// The settings with which the character was last shown without a fault.
     pub(crate) shown: Option<Settings>,
     pub(crate) files: Vec<PathBuf>,
-    /// Files of clips, for the first file.
-    clips: Vec<PathBuf>,
+    /// The first file, and the files of clips for it.
+    first: (PathBuf, Vec<PathBuf>),
     pub(crate) messages: Vec<String>,
     pub(crate) accuracy: Option<Accuracy>,
     /// The state that the accuracy depends on, and the number of frames since that last changed.
@@ -134,8 +134,8 @@ impl App {
             picture: Rect::ZERO,
             picture_view: vk::ImageView::null(),
             shown: None,
+            first: (files[0].clone(), args.clips.clone()),
             files,
-            clips: args.clips.clone(),
             messages: Vec::new(),
             accuracy: None,
             measured: (None, 0),
@@ -159,16 +159,15 @@ impl App {
             });
         }
         app.show_picture(context);
-        let first = app.files[0].clone();
+        let first = app.first.0.clone();
         app.load(first, ClipOptions::default());
         Ok(app)
     }
 
     /// Starts to import a file.
     pub(crate) fn load(&mut self, path: PathBuf, packing: ClipOptions) {
-        let is_first = self.files.first() == Some(&path);
-        let clips = if is_first {
-            self.clips.clone()
+        let clips = if self.first.0 == path {
+            self.first.1.clone()
         } else {
             Vec::new()
         };
@@ -179,11 +178,8 @@ impl App {
         });
     }
 
-    /// Opens a file, and adds it to the list.
+    /// Opens a file. It joins the list when it is shown.
     pub(crate) fn open(&mut self, path: &Path) {
-        if !self.files.iter().any(|file| file == path) {
-            self.files.push(path.to_owned());
-        }
         self.load(path.to_owned(), ClipOptions::default());
     }
 

@@ -1,5 +1,7 @@
 //! Shows characters. What was shown before stays if something fails.
 
+use throng::character::Character;
+use throng::ids::ClipId;
 use throng::standalone::Context;
 use throng::{SkinningStage, palette::SkinningMethod};
 
@@ -30,7 +32,13 @@ impl App {
         // These are for the first file only.
         let (clip, time_s) = std::mem::take(&mut self.wanted);
         let joint = self.wanted_joint.take();
-        let subject = result?;
+        let subject = match result {
+            Ok(subject) => subject,
+            Err(error) => {
+                self.unlist();
+                return Err(error.into());
+            }
+        };
         let character = &subject.character;
         let old = self.subject.as_ref().zip(self.playback.as_ref());
         let same_file = old.filter(|(old, _)| old.request.path == subject.request.path);
@@ -39,8 +47,8 @@ impl App {
             Some((_, playback)) => playback.clone().fitted(character),
             None => Playback::new(character),
         };
-        let mut faults = Vec::new();
-        match clip.map(|name| character.clip(&name)) {
+        let mut faults = subject.faults.clone();
+        match clip.map(|name| find_clip(character, &name)) {
             Some(Ok(clip)) => playback = Playback::playing(character, clip),
             Some(Err(error)) => faults.push(error.to_string()),
             None => {}
@@ -69,6 +77,7 @@ impl App {
         if let Err(error) = shown {
             let error = format!("{}: {error}", subject.name());
             self.go_back(context);
+            self.unlist();
             return Err(error.into());
         }
         self.settings.joint = chosen;
@@ -77,11 +86,23 @@ impl App {
             self.camera = Camera::new(self.scene.bounds);
             self.events.clear();
         }
+        if !self.files.contains(&subject.request.path) {
+            self.files.push(subject.request.path.clone());
+        }
         self.playback = Some(playback);
         self.subject = Some(subject);
         self.forget_figures();
         faults.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
+    }
+
+    /// Takes the file that failed off the list, unless it is shown.
+    fn unlist(&mut self) {
+        let failed = &self.loader.path;
+        let shown = self.subject.as_ref().map(|subject| &subject.request.path);
+        if shown != Some(failed) {
+            self.files.retain(|file| file != failed);
+        }
     }
 
     /// Spawns the instances again with the present settings.
@@ -166,4 +187,13 @@ impl App {
             }
         }
     }
+}
+
+/// Finds a clip by name, else by number, because clips may have no names.
+fn find_clip(character: &Character, name: &str) -> throng::Result<ClipId> {
+    character.clip(name).or_else(|error| {
+        let number = name.parse().ok().map(ClipId);
+        let known = number.filter(|clip| clip.index() < character.clips().len());
+        known.ok_or(error)
+    })
 }
