@@ -24,6 +24,7 @@ use super::panels;
 use super::playback::{Base, Layer, Playback};
 use super::scene::{Scene, Shot, lighting};
 use super::settings::Settings;
+use super::show::UNSETTLED_FRAMES;
 use super::subject::{BUILTIN, Loader, Request, Subject};
 
 /// Number of frames in the plots.
@@ -92,6 +93,8 @@ pub(crate) struct App {
     #[cfg(feature = "shaderc")]
     watch: super::reload::Watch,
     pub(crate) drawn_by_cpu: bool,
+    /// The number of frames to come whose times say nothing about the picture.
+    pub(crate) unsettled: u32,
     /// The number of slow frames in a row.
     pub(crate) slow_frames: u32,
     /// True if the user has asked to close the window.
@@ -147,6 +150,7 @@ impl App {
             #[cfg(feature = "shaderc")]
             watch: super::reload::Watch::new(context.parts().0.enabled.descriptor_indexing),
             drawn_by_cpu: slow,
+            unsettled: 0,
             slow_frames: 0,
             closed: false,
         };
@@ -272,6 +276,9 @@ impl App {
         let extent = self.extent(context, output.pixels_per_point);
         let character = self.subject.as_ref().map(|subject| &subject.character);
         let multisampled = self.settings.multisampled;
+        if extent != self.scene.extent() {
+            self.unsettled = UNSETTLED_FRAMES;
+        }
         if let Err(error) = self.scene.resize(context, extent, multisampled, character) {
             self.settings.multisampled = self.scene.is_multisampled();
             self.settings.scale = (self.settings.scale * 0.5).max(0.25);

@@ -51,7 +51,12 @@ pub(crate) struct Args {
     pub(crate) overlay: Vec<OverlayArg>,
 
     /// The number of instances, 1 to 10,000.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_INSTANCES)))]
     pub(crate) instances: u32,
 

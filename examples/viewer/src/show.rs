@@ -16,6 +16,8 @@ use super::subject::Subject;
 const SLOW_MS: f64 = 120.0;
 /// The number of slow frames in a row after which the picture becomes cheaper.
 const SLOW_FRAMES: u32 = 4;
+/// The number of frames after a change of the scene or the window whose times are not counted.
+pub(crate) const UNSETTLED_FRAMES: u32 = 3;
 /// A window that takes longer than this for a frame cannot be used.
 const HALTING_MS: f64 = 500.0;
 
@@ -152,29 +154,38 @@ impl App {
         }
     }
 
-    /// Drops what was measured and listed of the character that was shown.
+    /// Drops what was measured and listed of the scene that was shown.
     fn forget_figures(&mut self) {
+        self.unsettled = UNSETTLED_FRAMES;
         self.accuracy = None;
         self.measured = (None, 0);
         self.key_times = (None, Vec::new());
     }
 
     /// Makes the picture cheaper if the CPU draws it and is too slow: first without a shadow, then
-    /// with fewer instances.
+    /// with fewer instances. Both are told in a message.
+    ///
+    /// Frames do not count while a file is imported, and after the scene or the window changed.
     pub(crate) fn adapt(&mut self, context: &mut Context, frame_ms: f64) {
         let slow = self.drawn_by_cpu && frame_ms > SLOW_MS;
         let count = self.scene.instances();
-        if !slow || count == 0 {
+        let unsettled = self.unsettled > 0 || self.loader.file.is_some();
+        self.unsettled = self.unsettled.saturating_sub(1);
+        if !slow || unsettled || count == 0 {
             self.slow_frames = 0;
             return;
         }
-        // The first frame after a file was loaded is slow, too. A very slow one counts for many.
+        // A very slow frame counts for many.
         self.slow_frames += 1 + (frame_ms / HALTING_MS).min(f64::from(SLOW_FRAMES) - 2.0) as u32;
         if self.slow_frames < SLOW_FRAMES {
             return;
         }
         self.slow_frames = 0;
-        self.settings.shadow = false;
+        if std::mem::replace(&mut self.settings.shadow, false) {
+            self.tell(format!(
+                "a frame takes this driver {frame_ms:.0} ms: the shadow is off"
+            ));
+        }
         if frame_ms > HALTING_MS && count > 1 {
             let fewer = (count as f64 * HALTING_MS / frame_ms) as u32;
             self.settings.instances = fewer.clamp(1, count as u32 - 1);

@@ -78,6 +78,18 @@ impl Subject {
         })
     }
 
+    /// The reason why the clips cannot be packed with other options, if there is one.
+    pub(crate) fn unpackable(&self) -> Option<&'static str> {
+        let extension = self.request.path.extension();
+        if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("throng")) {
+            Some("A saved character (.throng) keeps its packing.")
+        } else if self.character.curves().is_empty() {
+            Some("There are no curves to pack.")
+        } else {
+            None
+        }
+    }
+
     /// The name of a joint, or its number if it has none.
     pub(crate) fn joint_name(&self, joint: JointId) -> String {
         joint_name(&self.character, joint)

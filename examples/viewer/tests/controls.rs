@@ -413,29 +413,33 @@ fn a_jump_of_the_clock_ends_the_fade() {
 /// A clip that is packed with one frame, or with few, still has steps.
 #[test]
 fn clips_of_few_frames_have_steps() {
-    let ran = with_studio(&args(&["builtin", "--clip", "Run", "--time", "0"]), |studio| {
-        // So large a bound leaves hardly any frames.
-        studio.act(Action::Repack(throng::clip::ClipOptions {
-            error_m: Some(10.0),
-            ..Default::default()
-        }))?;
-        studio.load()?;
-        let text = |studio: &Studio<'_>| {
-            let (playback, subject) = (studio.app.playback.as_ref(), studio.app.subject.as_ref());
-            let character = &subject.expect("a file").character;
-            time_text(playback.expect("a clip"), character)
-        };
-        let character = &studio.app.subject.as_ref().expect("a file").character;
-        let report = character.clips()[2].report();
-        assert!(report.rate_hz < 10.0, "{}", report.rate_hz);
-        assert!(text(studio).ends_with("frame 0 of 21"), "{}", text(studio));
-        studio.app.command(Command::Step(1))?;
-        assert!((clip_time_s(studio) - 1.0 / 30.0).abs() < 1e-9);
-        assert!(text(studio).ends_with("frame 1 of 21"), "{}", text(studio));
-        studio.app.command(Command::Step(-2))?;
-        assert!(text(studio).ends_with("frame 20 of 21"), "{}", text(studio));
-        Ok(())
-    });
+    let ran = with_studio(
+        &args(&["builtin", "--clip", "Run", "--time", "0"]),
+        |studio| {
+            // So large a bound leaves hardly any frames.
+            studio.act(Action::Repack(throng::clip::ClipOptions {
+                error_m: Some(10.0),
+                ..Default::default()
+            }))?;
+            studio.load()?;
+            let text = |studio: &Studio<'_>| {
+                let (playback, subject) =
+                    (studio.app.playback.as_ref(), studio.app.subject.as_ref());
+                let character = &subject.expect("a file").character;
+                time_text(playback.expect("a clip"), character)
+            };
+            let character = &studio.app.subject.as_ref().expect("a file").character;
+            let report = character.clips()[2].report();
+            assert!(report.rate_hz < 10.0, "{}", report.rate_hz);
+            assert!(text(studio).ends_with("frame 0 of 21"), "{}", text(studio));
+            studio.app.command(Command::Step(1))?;
+            assert!((clip_time_s(studio) - 1.0 / 30.0).abs() < 1e-9);
+            assert!(text(studio).ends_with("frame 1 of 21"), "{}", text(studio));
+            studio.app.command(Command::Step(-2))?;
+            assert!(text(studio).ends_with("frame 20 of 21"), "{}", text(studio));
+            Ok(())
+        },
+    );
     ran.expect("a viewer");
 }
 

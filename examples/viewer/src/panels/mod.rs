@@ -7,7 +7,7 @@ mod look;
 mod machine;
 mod packing;
 mod picture;
-mod plots;
+pub(crate) mod plots;
 mod skeleton;
 pub(crate) mod timeline;
 
