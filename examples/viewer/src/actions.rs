@@ -87,7 +87,7 @@ impl App {
             Command::ToggleSkeleton => {
                 self.settings.overlays.skeleton = !self.settings.overlays.skeleton;
             }
-            Command::Frame => self.camera = Camera::new(self.scene.bounds),
+            Command::Frame => self.camera = Camera::new(self.framed()),
             Command::TogglePanels => self.settings.panels = !self.settings.panels,
             Command::ToggleHelp => self.settings.help = !self.settings.help,
             Command::Close if self.settings.help => self.settings.help = false,

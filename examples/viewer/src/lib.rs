@@ -19,6 +19,7 @@ pub(crate) mod args;
 pub(crate) mod camera;
 mod canvas;
 mod figures;
+mod framing;
 mod grid;
 pub(crate) mod headless;
 pub(crate) mod keys;

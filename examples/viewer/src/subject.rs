@@ -180,6 +180,11 @@ fn visible_bounds(character: &Character) -> Aabb {
             max: Vec3::splat(0.5),
         };
     }
+    widened(bounds)
+}
+
+/// A slightly larger box, because the camera cannot show an empty or flat one.
+pub(crate) fn widened(bounds: Aabb) -> Aabb {
     let least = Vec3::splat((bounds.size().max_element() * 0.01).max(1e-3));
     Aabb {
         min: bounds.min - least,
