@@ -41,13 +41,18 @@ impl App {
             Action::SetLayer(index, layer) => playback.set_layer((index, layer), world),
             Action::RemoveLayer => playback.remove_layer(world),
             Action::Replay => playback.replay(world),
+            Action::Seek(time_s) => {
+                playback.seek(time_s);
+                playback.playing = false;
+                Ok(())
+            }
             Action::Morphs(morphs) => playback.set_morphs(morphs, world),
             Action::Parameter(parameter, value) => playback.set_parameter(parameter, value, world),
             _ => Ok(()),
         })
     }
 
-    /// Changes a copy of the playback, and keeps it if that worked.
+    /// Changes a copy of the playback, and keeps it if that worked. A jump of the clock ends fades.
     fn change(
         &mut self,
         change: impl FnOnce(
@@ -60,7 +65,10 @@ impl App {
             return Ok(());
         };
         let mut changed = playback.clone();
-        let done = change(&mut changed, self.scene.world(), &subject.character);
+        let mut done = change(&mut changed, self.scene.world(), &subject.character);
+        if done.is_ok() && changed.time_s != playback.time_s {
+            done = changed.settle(self.scene.world());
+        }
         match done {
             Ok(()) => *playback = changed,
             // What was changed already is undone; a fault here would be the same one.
@@ -79,9 +87,10 @@ impl App {
             Command::ToggleSkeleton => {
                 self.settings.overlays.skeleton = !self.settings.overlays.skeleton;
             }
-            Command::Frame => self.camera = Camera::new(self.scene.bounds),
+            Command::Frame => self.camera = Camera::new(self.framed()),
             Command::TogglePanels => self.settings.panels = !self.settings.panels,
             Command::ToggleHelp => self.settings.help = !self.settings.help,
+            Command::Close if self.settings.help => self.settings.help = false,
             Command::Close => self.closed = true,
             other => self.play_command(other)?,
         }

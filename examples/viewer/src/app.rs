@@ -24,6 +24,7 @@ use super::panels;
 use super::playback::{Base, Layer, Playback};
 use super::scene::{Scene, Shot, lighting};
 use super::settings::Settings;
+use super::show::UNSETTLED_FRAMES;
 use super::subject::{BUILTIN, Loader, Request, Subject};
 
 /// Number of frames in the plots.
@@ -49,6 +50,8 @@ pub(crate) enum Action {
     Parameter(ParameterId, Value),
     /// Instances, stage or method changed.
     Rebuild,
+    /// Pauses the clip at this time, in seconds.
+    Seek(f64),
     /// The loop mode, or whether instances are spread, changed.
     Replay,
     Command(Command),
@@ -74,8 +77,8 @@ pub(crate) struct App {
     /// The settings with which the character was last shown without a fault.
     pub(crate) shown: Option<Settings>,
     pub(crate) files: Vec<PathBuf>,
-    /// Files of clips, for the first file.
-    clips: Vec<PathBuf>,
+    /// The first file, and the files of clips for it.
+    first: (PathBuf, Vec<PathBuf>),
     pub(crate) messages: Vec<String>,
     pub(crate) accuracy: Option<Accuracy>,
     /// The state that the accuracy depends on, and the number of frames since that last changed.
@@ -90,6 +93,8 @@ pub(crate) struct App {
     #[cfg(feature = "shaderc")]
     watch: super::reload::Watch,
     pub(crate) drawn_by_cpu: bool,
+    /// The number of frames to come whose times say nothing about the picture.
+    pub(crate) unsettled: u32,
     /// The number of slow frames in a row.
     pub(crate) slow_frames: u32,
     /// True if the user has asked to close the window.
@@ -132,8 +137,8 @@ impl App {
             picture: Rect::ZERO,
             picture_view: vk::ImageView::null(),
             shown: None,
+            first: (files[0].clone(), args.clips.clone()),
             files,
-            clips: args.clips.clone(),
             messages: Vec::new(),
             accuracy: None,
             measured: (None, 0),
@@ -145,6 +150,7 @@ impl App {
             #[cfg(feature = "shaderc")]
             watch: super::reload::Watch::new(context.parts().0.enabled.descriptor_indexing),
             drawn_by_cpu: slow,
+            unsettled: 0,
             slow_frames: 0,
             closed: false,
         };
@@ -157,16 +163,15 @@ impl App {
             });
         }
         app.show_picture(context);
-        let first = app.files[0].clone();
+        let first = app.first.0.clone();
         app.load(first, ClipOptions::default());
         Ok(app)
     }
 
     /// Starts to import a file.
     pub(crate) fn load(&mut self, path: PathBuf, packing: ClipOptions) {
-        let is_first = self.files.first() == Some(&path);
-        let clips = if is_first {
-            self.clips.clone()
+        let clips = if self.first.0 == path {
+            self.first.1.clone()
         } else {
             Vec::new()
         };
@@ -177,11 +182,8 @@ impl App {
         });
     }
 
-    /// Opens a file, and adds it to the list.
+    /// Opens a file. It joins the list when it is shown.
     pub(crate) fn open(&mut self, path: &Path) {
-        if !self.files.iter().any(|file| file == path) {
-            self.files.push(path.to_owned());
-        }
         self.load(path.to_owned(), ClipOptions::default());
     }
 
@@ -214,7 +216,7 @@ impl App {
         let at = if playback.playing {
             String::new()
         } else {
-            format!(" at {:.3} s", playback.clip_time_s(character))
+            format!(" at {:.3} s", playback.shown_time_s(character))
         };
         format!("{name} | {plays} | {state}{at} | {mode} | {view}")
     }
@@ -274,6 +276,9 @@ impl App {
         let extent = self.extent(context, output.pixels_per_point);
         let character = self.subject.as_ref().map(|subject| &subject.character);
         let multisampled = self.settings.multisampled;
+        if extent != self.scene.extent() {
+            self.unsettled = UNSETTLED_FRAMES;
+        }
         if let Err(error) = self.scene.resize(context, extent, multisampled, character) {
             self.settings.multisampled = self.scene.is_multisampled();
             self.settings.scale = (self.settings.scale * 0.5).max(0.25);

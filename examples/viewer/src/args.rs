@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Parser, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, ValueEnum};
 use throng::SkinningStage;
 use throng::ash::vk;
 use throng::palette::SkinningMethod;
@@ -28,12 +29,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) clips: Vec<PathBuf>,
 
-    /// The clip to play. [default: the first]
+    /// The clip to play, by its name or number from 0. [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) clip: Option<String>,
 
     /// The time in the clip, in seconds. The clip is then paused.
     #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) time: Option<f64>,
 
     /// The shading.
@@ -49,7 +51,12 @@ pub(crate) struct Args {
     pub(crate) overlay: Vec<OverlayArg>,
 
     /// The number of instances, 1 to 10,000.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_INSTANCES)))]
     pub(crate) instances: u32,
 
@@ -75,6 +82,7 @@ pub(crate) struct Args {
 
     /// Frames per second of `--record`.
     #[arg(long, value_name = "HZ", default_value_t = 25.0, value_parser = frame_rate)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) fps: f64,
 
     /// Shows the panels in pictures, too.
@@ -88,6 +96,19 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Checks what one argument alone cannot show.
+    ///
+    /// # Errors
+    /// If there are several files, but no window to list them.
+    pub(crate) fn checked(self) -> Result<Self, clap::Error> {
+        if self.is_headless() && self.files.len() > 1 {
+            let count = self.files.len();
+            let text = format!("--screenshot and --record take one FILE, but {count} were given");
+            return Err(Self::command().error(ErrorKind::TooManyValues, text));
+        }
+        Ok(self)
+    }
+
     /// Returns true if no window is wanted, even if there is a display.
     pub(crate) fn is_headless(&self) -> bool {
         self.screenshot.is_some() || self.record.is_some()
@@ -116,7 +137,7 @@ pub(crate) enum OverlayArg {
     Names,
     /// The axes of the joints: X red, Y green, Z blue.
     Axes,
-    /// The box around the posed character.
+    /// A box that surely contains the posed character. It may be larger than needed.
     Bounds,
     /// The path of the root over one cycle of the clip.
     Trail,

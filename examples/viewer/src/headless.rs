@@ -1,5 +1,6 @@
 //! Pictures without a window.
 
+use std::error::Error;
 use std::path::Path;
 
 use egui::{Pos2, RawInput, Rect};
@@ -137,6 +138,12 @@ impl Studio<'_> {
         self.app.apply(self.context, action)
     }
 
+    /// Says how long a frame took.
+    #[cfg(test)]
+    pub(crate) fn took(&mut self, frame_ms: f64) {
+        self.app.adapt(self.context, frame_ms);
+    }
+
     /// Waits for the file that is being imported.
     ///
     /// # Errors
@@ -184,14 +191,25 @@ impl Studio<'_> {
             return Err(text.into());
         }
         let frames = (duration_s * fps).round().max(1.0) as u32;
-        let mut recording = Recording::new(path, self.target.extent(), frames, fps)?;
+        let named = |error| in_file(path, error);
+        let extent = self.target.extent();
+        let mut recording = Recording::new(path, extent, frames, fps).map_err(named)?;
         for frame in 0..frames {
             if let Some(playback) = &mut self.app.playback {
                 playback.playing = false;
                 playback.seek(start_s + f64::from(frame) / fps);
             }
-            recording.add(self.shoot()?)?;
+            recording.add(self.shoot()?).map_err(named)?;
         }
-        recording.finish()
+        recording.finish().map_err(named)
     }
+}
+
+/// Adds the path to an error, unless it says it already.
+fn in_file(path: &Path, error: Box<dyn Error>) -> Box<dyn Error> {
+    let (path, text) = (path.display().to_string(), error.to_string());
+    if text.starts_with(&path) {
+        return error;
+    }
+    format!("{path}: {text}").into()
 }

@@ -12,10 +12,10 @@ pub(crate) const KEYS: &str = "Keys in the window:\n  \
     - and =     half or double speed\n  \
     v           next view\n  \
     s           skeleton on or off\n  \
-    f           the whole character in view\n  \
+    f           all poses of the clip in view\n  \
     Tab         panels on or off\n  \
     h or F1     help\n  \
-    Esc         close\n\
+    Esc         close the help, else the window\n\
     Drag with the left button to orbit, with the right one to move, and scroll to zoom.";
 
 /// A command from the keyboard.

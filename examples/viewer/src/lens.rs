@@ -7,7 +7,7 @@ use throng::ash::{self, vk};
 use throng::character::Character;
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{Buffer, BufferDesc, Context, Formats};
-use throng::{CharacterId, Crowd, Frame, ViewId};
+use throng::{CharacterId, Crowd, Frame, Stats, ViewId};
 
 use super::Result;
 use super::args::Look;
@@ -148,6 +148,8 @@ impl Lens {
 
     /// Draws the instances of a character that a view shows. `joint` is for [`Look::Weights`].
     ///
+    /// Adds what it drew to `stats`.
+    ///
     /// # Safety
     /// `cmd` is recording, inside rendering with the formats of [`Self::new`]. The frame is
     /// prepared with the view.
@@ -157,6 +159,7 @@ impl Lens {
         (frame, view): (&Frame<'_>, ViewId),
         character: CharacterId,
         (look, joint): (Look, u32),
+        stats: &mut Stats,
     ) -> throng::Result<()> {
         let mode: u32 = match look {
             Look::Normals => 0,
@@ -182,6 +185,8 @@ impl Lens {
             for mirrored in [false, true] {
                 for range in frame.draw_ranges(view, character, draw.primitive, mirrored)? {
                     let (first, count) = (range.start, range.len() as u32);
+                    stats.draws += 1;
+                    stats.triangles += u64::from(draw.index_count / 3) * u64::from(count);
                     // SAFETY: as above. The range is within the visible list.
                     unsafe {
                         device.cmd_draw_indexed(

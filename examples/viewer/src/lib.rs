@@ -19,6 +19,7 @@ pub(crate) mod args;
 pub(crate) mod camera;
 mod canvas;
 mod figures;
+mod framing;
 mod grid;
 pub(crate) mod headless;
 pub(crate) mod keys;
@@ -62,7 +63,7 @@ type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 /// Runs the viewer with the arguments of the process.
 pub fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("error")).init();
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse().and_then(Args::checked) {
         Ok(args) => args,
         Err(error) => return usage::print(&error),
     };

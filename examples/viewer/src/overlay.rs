@@ -167,7 +167,7 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
     Ok(())
 }
 
-/// The box around the vertices at the present pose.
+/// A box that surely contains the vertices at the present pose.
 fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let Posed { crowd, id, .. } = posed;
     let world = crowd.transform(id)?;

@@ -12,8 +12,12 @@ pub(crate) const MAX_LAYERS: usize = 3;
 /// The limits of the speed.
 pub(crate) const SLOWEST: f64 = 1.0 / 64.0;
 pub(crate) const FASTEST: f64 = 16.0;
-/// The rate for stepping through a clip of one frame, in frames per second.
+/// The rate for stepping through a clip with fewer than [`LEAST_HZ`], in frames per second.
 const STEP_HZ: f64 = 30.0;
+/// The lowest packed rate that is used for steps, in frames per second.
+const LEAST_HZ: f64 = 10.0;
+/// The least number of steps through a clip.
+const LEAST_STEPS: f64 = 4.0;
 
 /// The motion of the lowest layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,6 +118,14 @@ impl Playback {
             .clip_time_s(self.time_s - self.start_s, self.duration_s(character))
     }
 
+    /// The time that is shown: that of the clip, or else the time since the base started.
+    pub(crate) fn shown_time_s(&self, character: &Character) -> f64 {
+        match self.base {
+            Base::Clip(_) => self.clip_time_s(character),
+            _ => self.time_s - self.start_s,
+        }
+    }
+
     fn mode(&self) -> LoopMode {
         if self.looping {
             LoopMode::Loop
@@ -153,18 +165,35 @@ impl Playback {
         }
     }
 
-    /// Pauses, and moves by frames of the clip. At either end, a looping clip goes around.
-    pub(crate) fn step(&mut self, frames: i32, character: &Character) {
-        self.playing = false;
-        self.ended = false;
+    /// The frames per second of steps: those of the packed clip, unless they are too few.
+    ///
+    /// A clip that moves evenly is packed with very few frames.
+    pub(crate) fn step_rate_hz(&self, character: &Character) -> f64 {
         let clip = self
             .clip()
             .and_then(|clip| character.clips().get(clip.index()));
-        let rate_hz = clip.map_or(0.0, |clip| clip.report().rate_hz);
-        let rate_hz = if rate_hz > 0.0 { rate_hz } else { STEP_HZ };
+        let packed_hz = clip.map_or(0.0, |clip| clip.report().rate_hz);
         let duration_s = self.duration_s(character);
-        if clip.is_none() || duration_s <= 0.0 {
-            self.time_s += f64::from(frames) / rate_hz;
+        if packed_hz >= LEAST_HZ && packed_hz * duration_s > LEAST_STEPS - 0.5 {
+            return packed_hz;
+        }
+        if duration_s <= 0.0 {
+            return STEP_HZ;
+        }
+        STEP_HZ.max(LEAST_STEPS / duration_s)
+    }
+
+    /// Pauses, and moves by frames of the clip. At either end, a looping clip goes around.
+    ///
+    /// Without a clip, it does not go back before the start of the base.
+    pub(crate) fn step(&mut self, frames: i32, character: &Character) {
+        self.playing = false;
+        self.ended = false;
+        let rate_hz = self.step_rate_hz(character);
+        let duration_s = self.duration_s(character);
+        if self.clip().is_none() || duration_s <= 0.0 {
+            let moved_s = self.time_s + f64::from(frames) / rate_hz;
+            self.time_s = moved_s.max(self.start_s);
             return;
         }
         let last = (duration_s * rate_hz).round().max(1.0);
@@ -222,6 +251,13 @@ impl Playback {
             return Ok(());
         }
         self.play_base(world, 0.0)
+    }
+
+    /// Ends all fades after the clock has jumped. Otherwise the time before a fade would show what
+    /// played before it.
+    pub(crate) fn settle(&self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
+        self.replay((&mut *crowd, ids))?;
+        (0..self.layers.len()).try_for_each(|index| self.play_layer((&mut *crowd, ids), index, 0.0))
     }
 
     /// Sets a parameter of the state machine.

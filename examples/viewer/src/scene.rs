@@ -10,7 +10,8 @@ use throng::skeleton::Affine;
 use throng::standalone::{Context, Target};
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc,
-    InstanceId, Lighting, MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Threads, View,
+    InstanceId, Lighting, MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads,
+    View,
 };
 
 use super::Result;
@@ -68,7 +69,7 @@ pub(crate) struct Scene {
     pub(crate) bounds: Aabb,
     pub(crate) events: Vec<AnimationEvent<InstanceId>>,
     pub(crate) times: Times,
-    pub(crate) stats: throng::Stats,
+    pub(crate) stats: Stats,
     pub(crate) deformed: Option<Deformed>,
 }
 
@@ -132,7 +133,7 @@ impl Scene {
             },
             events: Vec::new(),
             times: Times::default(),
-            stats: throng::Stats::default(),
+            stats: Stats::default(),
             deformed: None,
         };
         match scene.create_passes() {
@@ -418,6 +419,8 @@ impl Scene {
                 shadow.end(device, cmd);
             }
             self.target.begin(device, cmd, &begin());
+            // The crowd does not count draws of other pipelines.
+            let mut by_lens = Stats::default();
             match (settings.look, &self.lens, self.character) {
                 (Look::Shaded, ..) | (_, None, _) | (_, _, None) => {
                     frame.record_draw(cmd, views[0], passes.picture)?;
@@ -425,7 +428,8 @@ impl Scene {
                 (look, Some(lens), Some(character)) => {
                     let joint = settings.joint.map_or(u32::MAX, |joint| joint.0.into());
                     let scope = frame.begin_scope(cmd, "draw");
-                    lens.record((device, cmd), (&frame, views[0]), character, (look, joint))?;
+                    let view = (&frame, views[0]);
+                    lens.record((device, cmd), view, character, (look, joint), &mut by_lens)?;
                     frame.end_scope(cmd, scope);
                 }
             }
@@ -436,6 +440,8 @@ impl Scene {
             sampled(device, cmd, self.target.color().0);
             self.has_map = true;
             self.stats = frame.stats();
+            self.stats.draws += by_lens.draws;
+            self.stats.triangles += by_lens.triangles;
             self.times = times(&self.stats, frame.crowd());
             self.deformed = self.ids.first().and_then(|id| deformed(&frame, *id));
         }

@@ -1,5 +1,7 @@
 //! Shows characters. What was shown before stays if something fails.
 
+use throng::character::Character;
+use throng::ids::ClipId;
 use throng::standalone::Context;
 use throng::{SkinningStage, palette::SkinningMethod};
 
@@ -14,6 +16,8 @@ use super::subject::Subject;
 const SLOW_MS: f64 = 120.0;
 /// The number of slow frames in a row after which the picture becomes cheaper.
 const SLOW_FRAMES: u32 = 4;
+/// The number of frames after a change of the scene or the window whose times are not counted.
+pub(crate) const UNSETTLED_FRAMES: u32 = 3;
 /// A window that takes longer than this for a frame cannot be used.
 const HALTING_MS: f64 = 500.0;
 
@@ -30,7 +34,13 @@ impl App {
         // These are for the first file only.
         let (clip, time_s) = std::mem::take(&mut self.wanted);
         let joint = self.wanted_joint.take();
-        let subject = result?;
+        let subject = match result {
+            Ok(subject) => subject,
+            Err(error) => {
+                self.unlist();
+                return Err(error.into());
+            }
+        };
         let character = &subject.character;
         let old = self.subject.as_ref().zip(self.playback.as_ref());
         let same_file = old.filter(|(old, _)| old.request.path == subject.request.path);
@@ -39,8 +49,8 @@ impl App {
             Some((_, playback)) => playback.clone().fitted(character),
             None => Playback::new(character),
         };
-        let mut faults = Vec::new();
-        match clip.map(|name| character.clip(&name)) {
+        let mut faults = subject.faults.clone();
+        match clip.map(|name| find_clip(character, &name)) {
             Some(Ok(clip)) => playback = Playback::playing(character, clip),
             Some(Err(error)) => faults.push(error.to_string()),
             None => {}
@@ -69,6 +79,7 @@ impl App {
         if let Err(error) = shown {
             let error = format!("{}: {error}", subject.name());
             self.go_back(context);
+            self.unlist();
             return Err(error.into());
         }
         self.settings.joint = chosen;
@@ -77,11 +88,23 @@ impl App {
             self.camera = Camera::new(self.scene.bounds);
             self.events.clear();
         }
+        if !self.files.contains(&subject.request.path) {
+            self.files.push(subject.request.path.clone());
+        }
         self.playback = Some(playback);
         self.subject = Some(subject);
         self.forget_figures();
         faults.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
+    }
+
+    /// Takes the file that failed off the list, unless it is shown.
+    fn unlist(&mut self) {
+        let failed = &self.loader.path;
+        let shown = self.subject.as_ref().map(|subject| &subject.request.path);
+        if shown != Some(failed) {
+            self.files.retain(|file| file != failed);
+        }
     }
 
     /// Spawns the instances again with the present settings.
@@ -131,29 +154,38 @@ impl App {
         }
     }
 
-    /// Drops what was measured and listed of the character that was shown.
+    /// Drops what was measured and listed of the scene that was shown.
     fn forget_figures(&mut self) {
+        self.unsettled = UNSETTLED_FRAMES;
         self.accuracy = None;
         self.measured = (None, 0);
         self.key_times = (None, Vec::new());
     }
 
     /// Makes the picture cheaper if the CPU draws it and is too slow: first without a shadow, then
-    /// with fewer instances.
+    /// with fewer instances. Both are told in a message.
+    ///
+    /// Frames do not count while a file is imported, and after the scene or the window changed.
     pub(crate) fn adapt(&mut self, context: &mut Context, frame_ms: f64) {
         let slow = self.drawn_by_cpu && frame_ms > SLOW_MS;
         let count = self.scene.instances();
-        if !slow || count == 0 {
+        let unsettled = self.unsettled > 0 || self.loader.file.is_some();
+        self.unsettled = self.unsettled.saturating_sub(1);
+        if !slow || unsettled || count == 0 {
             self.slow_frames = 0;
             return;
         }
-        // The first frame after a file was loaded is slow, too. A very slow one counts for many.
+        // A very slow frame counts for many.
         self.slow_frames += 1 + (frame_ms / HALTING_MS).min(f64::from(SLOW_FRAMES) - 2.0) as u32;
         if self.slow_frames < SLOW_FRAMES {
             return;
         }
         self.slow_frames = 0;
-        self.settings.shadow = false;
+        if std::mem::replace(&mut self.settings.shadow, false) {
+            self.tell(format!(
+                "a frame takes this driver {frame_ms:.0} ms: the shadow is off"
+            ));
+        }
         if frame_ms > HALTING_MS && count > 1 {
             let fewer = (count as f64 * HALTING_MS / frame_ms) as u32;
             self.settings.instances = fewer.clamp(1, count as u32 - 1);
@@ -166,4 +198,13 @@ impl App {
             }
         }
     }
+}
+
+/// Finds a clip by name, else by number, because clips may have no names.
+fn find_clip(character: &Character, name: &str) -> throng::Result<ClipId> {
+    character.clip(name).or_else(|error| {
+        let number = name.parse().ok().map(ClipId);
+        let known = number.filter(|clip| clip.index() < character.clips().len());
+        known.ok_or(error)
+    })
 }

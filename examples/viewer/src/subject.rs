@@ -32,6 +32,8 @@ pub(crate) struct Request {
 pub(crate) struct Subject {
     pub(crate) request: Request,
     pub(crate) character: Character,
+    /// Files of clips that could not be added, each with its fault.
+    pub(crate) faults: Vec<String>,
     /// The repairs, one line for each kind.
     pub(crate) repairs: Vec<String>,
     /// Size of the file in bytes, 0 if it is made by code.
@@ -43,17 +45,18 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Imports the files of a request.
+    /// Imports the files of a request. Files of clips that cannot be added are left out.
     ///
     /// # Errors
-    /// The message of the import, with the name of the file.
+    /// The message of the import of the model, with the name of the file.
     pub(crate) fn load(request: Request) -> Result<Self, String> {
         let started = Instant::now();
         let options = ImportOptions {
             packing: request.packing,
             ..ImportOptions::with_curves()
         };
-        let imported = import(&request, &options).map_err(|error| error.to_string())?;
+        let mut imported = import(&request.path, &options).map_err(|error| error.to_string())?;
+        let faults = add_clips(&mut imported, &request.clips, &options);
         let repairs = imported.repair_summary();
         let character = imported.character;
         let bounds = visible_bounds(&character);
@@ -70,8 +73,21 @@ impl Subject {
             import_s: started.elapsed().as_secs_f64(),
             request,
             character,
+            faults,
             repairs,
         })
+    }
+
+    /// The reason why the clips cannot be packed with other options, if there is one.
+    pub(crate) fn unpackable(&self) -> Option<&'static str> {
+        let extension = self.request.path.extension();
+        if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("throng")) {
+            Some("A saved character (.throng) keeps its packing.")
+        } else if self.character.curves().is_empty() {
+            Some("There are no curves to pack.")
+        } else {
+            None
+        }
     }
 
     /// The name of a joint, or its number if it has none.
@@ -100,19 +116,49 @@ pub(crate) fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn import(request: &Request, options: &ImportOptions) -> throng::Result<Imported> {
-    let path = &request.path;
-    let mut imported = if path.as_os_str() == BUILTIN {
-        builtin::mannequin_with(options)?
+/// The names of files in a list: with their folders if there are several of one name.
+pub(crate) fn list_names(files: &[PathBuf]) -> Vec<String> {
+    let names: Vec<String> = files.iter().map(|file| file_name(file)).collect();
+    let named = files.iter().zip(&names).map(|(file, name)| {
+        let same = names.iter().filter(|other| *other == name).count();
+        let folder = file.parent().unwrap_or(Path::new(""));
+        match folder.as_os_str().is_empty() {
+            _ if same < 2 => name.clone(),
+            true => format!("{name} (.)"),
+            false => format!("{name} ({})", folder.display()),
+        }
+    });
+    named.collect()
+}
+
+fn import(path: &Path, options: &ImportOptions) -> throng::Result<Imported> {
+    if path.as_os_str() == BUILTIN {
+        builtin::mannequin_with(options)
     } else {
-        import::file(path, options)?
-    };
-    for clips in &request.clips {
-        let added = import::add_clips_file(&imported.character, clips, options)?;
-        imported.character = added.character;
-        imported.repairs.extend(added.repairs);
+        import::file(path, options)
     }
-    Ok(imported)
+}
+
+/// Adds the clips of these files. Returns the faults, with the names of the files.
+fn add_clips(imported: &mut Imported, files: &[PathBuf], options: &ImportOptions) -> Vec<String> {
+    let mut faults = Vec::new();
+    for file in files {
+        match import::add_clips_file(&imported.character, file, options) {
+            Ok(added) => {
+                imported.character = added.character;
+                imported.repairs.extend(added.repairs);
+            }
+            Err(error) => {
+                let (name, text) = (file_name(file), error.to_string());
+                faults.push(if text.contains(&name) {
+                    text
+                } else {
+                    format!("{name}: {text}")
+                });
+            }
+        }
+    }
+    faults
 }
 
 /// The box that the camera shows.
@@ -134,6 +180,11 @@ fn visible_bounds(character: &Character) -> Aabb {
             max: Vec3::splat(0.5),
         };
     }
+    widened(bounds)
+}
+
+/// A slightly larger box, because the camera cannot show an empty or flat one.
+pub(crate) fn widened(bounds: Aabb) -> Aabb {
     let least = Vec3::splat((bounds.size().max_element() * 0.01).max(1e-3));
     Aabb {
         min: bounds.min - least,
@@ -147,6 +198,8 @@ pub(crate) struct Loader {
     pending: Option<Receiver<Result<Subject, String>>>,
     /// The file that is being imported.
     pub(crate) file: Option<String>,
+    /// The path of the last import that was started.
+    pub(crate) path: PathBuf,
 }
 
 impl Loader {
@@ -154,6 +207,7 @@ impl Loader {
     pub(crate) fn start(&mut self, request: Request) {
         let (send, receive) = channel();
         self.file = Some(file_name(&request.path));
+        self.path.clone_from(&request.path);
         self.pending = Some(receive);
         thread::spawn(move || {
             // Nobody receives it if another import was started.

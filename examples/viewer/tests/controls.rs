@@ -4,6 +4,7 @@ use super::{animated, args, file};
 use crate::app::Action;
 use crate::headless::{Studio, with_studio};
 use crate::keys::{Command, command};
+use crate::panels::timeline::time_text;
 use crate::playback::Base;
 use throng::SkinningStage;
 use throng::glam::Vec2;
@@ -381,4 +382,77 @@ fn every_panel_is_laid_out() {
     })
     .expect("a picture");
     assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// The start of a clip that faded in shows that clip, not the one before.
+#[test]
+fn a_jump_of_the_clock_ends_the_fade() {
+    with(&["--clip", "Run"], |studio| {
+        studio.app.command(Command::PlayOrPause).expect("a pause");
+        let start = studio.shoot().expect("a picture");
+        let faded = |studio: &mut Studio<'_>| {
+            let playback = studio.app.playback.as_mut().expect("a clip");
+            playback.playing = true;
+            studio.app.command(Command::Clip(0)).expect("a clip");
+            studio.app.playback.as_mut().expect("a clip").time_s += 1.0;
+            studio.shoot().expect("a picture");
+            studio.app.command(Command::Clip(2)).expect("a clip");
+            studio.app.playback.as_mut().expect("a clip").time_s += 1.0;
+            studio.shoot().expect("a picture");
+            studio.app.command(Command::PlayOrPause).expect("a pause");
+        };
+        faded(studio);
+        studio.app.command(Command::Restart).expect("the start");
+        assert!(studio.shoot().expect("a picture") == start, "Home");
+        faded(studio);
+        studio.act(Action::Seek(0.0)).expect("the start");
+        assert!(studio.shoot().expect("a picture") == start, "the bar");
+    });
+}
+
+/// A clip that is packed with one frame, or with few, still has steps.
+#[test]
+fn clips_of_few_frames_have_steps() {
+    let ran = with_studio(
+        &args(&["builtin", "--clip", "Run", "--time", "0"]),
+        |studio| {
+            // So large a bound leaves hardly any frames.
+            studio.act(Action::Repack(throng::clip::ClipOptions {
+                error_m: Some(10.0),
+                ..Default::default()
+            }))?;
+            studio.load()?;
+            let text = |studio: &Studio<'_>| {
+                let (playback, subject) =
+                    (studio.app.playback.as_ref(), studio.app.subject.as_ref());
+                let character = &subject.expect("a file").character;
+                time_text(playback.expect("a clip"), character)
+            };
+            let character = &studio.app.subject.as_ref().expect("a file").character;
+            let report = character.clips()[2].report();
+            assert!(report.rate_hz < 10.0, "{}", report.rate_hz);
+            assert!(text(studio).ends_with("frame 0 of 21"), "{}", text(studio));
+            studio.app.command(Command::Step(1))?;
+            assert!((clip_time_s(studio) - 1.0 / 30.0).abs() < 1e-9);
+            assert!(text(studio).ends_with("frame 1 of 21"), "{}", text(studio));
+            studio.app.command(Command::Step(-2))?;
+            assert!(text(studio).ends_with("frame 20 of 21"), "{}", text(studio));
+            Ok(())
+        },
+    );
+    ran.expect("a viewer");
+}
+
+/// The title and the bar show one time, also if no clip plays.
+#[test]
+fn the_time_of_what_has_no_clip_begins_at_its_start() {
+    with(&["--time", "0.5"], |studio| {
+        studio.act(Action::Play(Base::RestPose)).expect("a pose");
+        studio.app.command(Command::Step(3)).expect("a step");
+        assert!(studio.app.title().contains("paused at 0.100 s"));
+        for _ in 0..5 {
+            studio.app.command(Command::Step(-1)).expect("a step");
+        }
+        assert!(studio.app.title().contains("paused at 0.000 s"));
+    });
 }

@@ -8,6 +8,7 @@
 #[path = "../../../tests/golden/compare.rs"]
 mod compare;
 mod controls;
+mod faults;
 mod keys;
 #[allow(dead_code, reason = "shared with the golden pictures")]
 #[path = "../../../tests/golden/picture.rs"]

@@ -35,7 +35,8 @@ pub(super) fn view(ui: &mut Ui, app: &mut App) {
         ui.checkbox(&mut shown.skeleton, "skeleton");
         ui.checkbox(&mut shown.names, "names");
         ui.checkbox(&mut shown.axes, "axes");
-        ui.checkbox(&mut shown.bounds, "bounds");
+        ui.checkbox(&mut shown.bounds, "bounds")
+            .on_hover_text("a box that surely contains the posed character");
         ui.checkbox(&mut shown.trail, "trail");
         ui.checkbox(&mut shown.sockets, "sockets");
         ui.checkbox(&mut settings.ground, "ground");

@@ -7,13 +7,14 @@ mod look;
 mod machine;
 mod packing;
 mod picture;
-mod plots;
+pub(crate) mod plots;
 mod skeleton;
-mod timeline;
+pub(crate) mod timeline;
 
 use egui::{CollapsingHeader, Panel, ScrollArea, TextureId, Ui};
 
 use super::app::{Action, App};
+use super::subject::list_names;
 
 /// Lays out all panels, and the picture between them.
 pub(crate) fn show(ui: &mut Ui, app: &mut App, texture: TextureId, actions: &mut Vec<Action>) {
@@ -36,19 +37,17 @@ pub(crate) fn show(ui: &mut Ui, app: &mut App, texture: TextureId, actions: &mut
 
 fn top(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        let shown = app.subject.as_ref().map(super::subject::Subject::name);
-        let shown = shown.unwrap_or_default();
+        let names = list_names(&app.files);
+        let present = app.subject.as_ref().map(|subject| &subject.request.path);
+        let listed = || app.files.iter().zip(&names);
+        let shown = listed().find(|(file, _)| Some(*file) == present);
+        let shown = shown.map_or("", |(_, name)| name);
         egui::ComboBox::from_id_salt("file")
-            .selected_text(&shown)
+            .selected_text(shown)
             .width(220.0)
             .show_ui(ui, |ui| {
-                for file in &app.files {
-                    let name = super::subject::file_name(file);
-                    let is_shown = app
-                        .subject
-                        .as_ref()
-                        .is_some_and(|subject| subject.request.path == *file);
-                    if ui.selectable_label(is_shown, &name).clicked() {
+                for (file, name) in listed() {
+                    if ui.selectable_label(Some(file) == present, name).clicked() {
                         actions.push(Action::Open(file.clone()));
                     }
                 }

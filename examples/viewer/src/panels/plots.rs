@@ -1,6 +1,7 @@
 //! The times of the stages, as figures and small plots.
 
 use egui::{Color32, Pos2, Sense, Stroke, Ui, vec2};
+use throng::Stats;
 
 use super::super::app::App;
 
@@ -24,15 +25,24 @@ pub(super) fn show(ui: &mut Ui, app: &App) {
         });
         plot(ui, name, *ms, past);
     }
-    let stats = &app.scene.stats;
-    ui.label(format!(
-        "{} instances, {} draws, {:.1} thousand triangles, {:.1} KiB written",
-        app.scene.instances(),
-        stats.draws,
-        stats.triangles as f64 / 1e3,
-        stats.upload_bytes as f64 / 1024.0
-    ));
+    ui.label(drawn_text(app.scene.instances(), &app.scene.stats));
     ui.weak(&app.device);
+}
+
+/// What a frame drew and wrote.
+pub(crate) fn drawn_text(instances: usize, stats: &Stats) -> String {
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let triangles = match stats.triangles {
+        count @ 0..1000 => format!("{count} triangle{}", plural(count)),
+        count => format!("{:.1} thousand triangles", count as f64 / 1e3),
+    };
+    format!(
+        "{instances} instance{}, {} draw{}, {triangles}, {:.1} KiB written",
+        plural(instances as u64),
+        stats.draws,
+        plural(stats.draws.into()),
+        stats.upload_bytes as f64 / 1024.0
+    )
 }
 
 /// A name, the latest value and the values before it.

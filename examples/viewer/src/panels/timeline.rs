@@ -1,10 +1,11 @@
 //! The scrub bar with keys and events, and the buttons beside it.
 
 use egui::{Align2, Color32, FontId, Sense, Stroke, Ui, vec2};
+use throng::character::Character;
 
 use super::super::app::{Action, App};
 use super::super::keys::Command;
-use super::super::playback::{FASTEST, SLOWEST};
+use super::super::playback::{FASTEST, Playback, SLOWEST};
 
 const EVENT: Color32 = Color32::from_rgb(255, 196, 64);
 const CURSOR: Color32 = Color32::from_rgb(255, 70, 160);
@@ -13,7 +14,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         buttons(ui, app, actions);
     });
-    bar(ui, app);
+    bar(ui, app, actions);
 }
 
 fn buttons(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
@@ -38,32 +39,30 @@ fn buttons(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let speed = egui::Slider::new(&mut playback.speed, SLOWEST..=FASTEST).logarithmic(true);
     ui.add(speed.suffix(" x")).on_hover_text("speed (- and =)");
     let character = &subject.character;
-    let (time_s, duration_s) = (
-        playback.clip_time_s(character),
-        playback.duration_s(character),
-    );
-    let clip = playback
-        .clip()
-        .and_then(|clip| character.clips().get(clip.index()));
-    let Some(clip) = clip else {
-        ui.monospace(format!("{:.3} s", playback.time_s));
-        return;
-    };
-    let frame = (time_s * clip.report().rate_hz).round();
-    let frames = (duration_s * clip.report().rate_hz).round();
-    ui.monospace(format!(
-        "{time_s:.3} / {duration_s:.3} s, frame {frame} of {frames}"
-    ));
+    ui.monospace(time_text(playback, character));
+}
+
+/// The present time, and the frame if a clip plays. Frames are those of the keys `,` and `.`.
+pub(crate) fn time_text(playback: &Playback, character: &Character) -> String {
+    let time_s = playback.shown_time_s(character);
+    if playback.clip().is_none() {
+        return format!("{time_s:.3} s");
+    }
+    let duration_s = playback.duration_s(character);
+    let rate_hz = playback.step_rate_hz(character);
+    let frame = (time_s * rate_hz).round();
+    let frames = (duration_s * rate_hz).round();
+    format!("{time_s:.3} / {duration_s:.3} s, frame {frame} of {frames}")
 }
 
 /// The bar: keys as ticks, events as marks. Dragging moves the clock.
-fn bar(ui: &mut Ui, app: &mut App) {
+fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width().max(50.0);
     let (response, painter) = ui.allocate_painter(vec2(width, 34.0), Sense::click_and_drag());
     let rect = response.rect.shrink2(vec2(6.0, 0.0));
     let visuals = ui.visuals();
     painter.rect_filled(rect, 2.0, visuals.extreme_bg_color);
-    let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
         return;
     };
     let character = &subject.character;
@@ -104,8 +103,7 @@ fn bar(ui: &mut Ui, app: &mut App) {
         } else {
             duration_s
         };
-        playback.seek((part * duration_s).min(most));
-        playback.playing = false;
+        actions.push(Action::Seek((part * duration_s).min(most)));
     }
 }
 

@@ -1,0 +1,203 @@
+//! Faults of files and of the command line, and what the viewer says about itself.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use throng::Stats;
+
+use super::{animated, args, file};
+use crate::app::Action;
+use crate::args::{Args, Look};
+use crate::headless::with_studio;
+use crate::keys::Command;
+use crate::panels::plots::drawn_text;
+use crate::subject::list_names;
+
+/// A file of clips that fails is named. The model is shown.
+#[test]
+fn a_file_of_clips_that_fails_is_named_and_the_model_is_shown() {
+    let other = file("block.throng");
+    let block = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let block = throng::import::RawCharacter::rigid("block", vec![block], Vec::new());
+    let block = block.build(&throng::import::ImportOptions::default());
+    std::fs::write(&other, block.expect("a block").character.to_bytes()).expect("a file");
+    for clips in [other, file("no_clips.glb")] {
+        let name = clips.file_name().expect("a name").to_string_lossy();
+        let text = clips.to_string_lossy();
+        let ran = with_studio(&args(&["builtin", "--clips", &text]), |studio| {
+            assert!(studio.app.subject.is_some());
+            assert_eq!(studio.app.messages.len(), 1);
+            let error = studio.shoot().unwrap_err().to_string();
+            assert!(error.contains(&*name), "{error}");
+            studio.act(Action::ClearMessages)?;
+            studio.shoot()?;
+            Ok(())
+        });
+        ran.expect("a viewer");
+    }
+}
+
+#[test]
+fn only_files_that_loaded_are_listed() {
+    let ran = with_studio(&args(&["builtin"]), |studio| {
+        studio.app.open(&file("missing.glb"));
+        assert!(studio.load().is_err());
+        assert_eq!(studio.app.files, [PathBuf::from("builtin")]);
+        studio.app.open(&animated());
+        studio.load()?;
+        assert_eq!(studio.app.files, [PathBuf::from("builtin"), animated()]);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+#[test]
+fn files_of_one_name_are_listed_with_their_folders() {
+    let files = ["a/Fox.glb", "b/Fox.glb", "Fox.glb", "b/Knight.glb"];
+    let files = files.map(PathBuf::from);
+    let names = ["Fox.glb (a)", "Fox.glb (b)", "Fox.glb (.)", "Knight.glb"];
+    assert_eq!(list_names(&files), names);
+}
+
+#[test]
+fn escape_closes_the_help_first() {
+    let ran = with_studio(&args(&["builtin"]), |studio| {
+        studio.app.command(Command::ToggleHelp)?;
+        studio.app.command(Command::Close)?;
+        assert!(!studio.app.settings.help && !studio.app.closed);
+        studio.app.command(Command::Close)?;
+        assert!(studio.app.closed);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// Negative numbers are values that are out of range, not unknown options.
+#[test]
+fn the_command_line_says_what_it_expects() {
+    let refused = |more: &[&str]| -> String {
+        let all = ["viewer", "--screenshot", "unused.png"];
+        let parsed = Args::try_parse_from(all.iter().chain(more)).and_then(Args::checked);
+        parsed.expect_err("a mistake").to_string()
+    };
+    for (more, said) in [
+        (["--time", "-1"], "expected seconds, from 0 to 1e9"),
+        (["--fps", "-1"], "expected frames per second, from 1 to 100"),
+        (["--instances", "-1"], "-1 is not in 1..=10000"),
+        (["a.glb", "b.glb"], "take one FILE, but 2 were given"),
+    ] {
+        let text = refused(&more);
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+#[test]
+fn clips_are_found_by_number() {
+    let ran = with_studio(&args(&["builtin", "--clip", "2"]), |studio| {
+        assert!(studio.app.title().contains("| Run |"));
+        Ok(())
+    });
+    ran.expect("a viewer");
+    let ran = with_studio(&args(&["builtin", "--clip", "99"]), |studio| {
+        assert!(studio.shoot().is_err());
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+#[test]
+fn every_view_counts_its_draws() {
+    let ran = with_studio(&args(&["builtin"]), |studio| {
+        let mut counts = Vec::new();
+        for look in Look::ALL {
+            studio.app.settings.look = look;
+            studio.shoot()?;
+            let stats = &studio.app.scene.stats;
+            counts.push((stats.draws, stats.triangles));
+        }
+        assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+        Ok(())
+    });
+    ran.expect("a viewer");
+    let stats = Stats {
+        draws: 1,
+        triangles: 12,
+        ..Stats::default()
+    };
+    let text = drawn_text(1, &stats);
+    assert!(
+        text.starts_with("1 instance, 1 draw, 12 triangles,"),
+        "{text}"
+    );
+}
+
+/// A slow driver loses the shadow with a message, but not for frames after a change.
+#[test]
+fn the_shadow_goes_off_with_a_message() {
+    let ran = with_studio(&args(&["builtin"]), |studio| {
+        studio.app.drawn_by_cpu = true;
+        studio.shoot()?;
+        for _ in 0..3 {
+            studio.took(200.0);
+        }
+        for _ in 0..3 {
+            assert!(studio.app.settings.shadow && studio.app.messages.is_empty());
+            studio.took(200.0);
+        }
+        studio.took(200.0);
+        assert!(!studio.app.settings.shadow);
+        let message = "a frame takes this driver 200 ms: the shadow is off";
+        assert_eq!(studio.app.messages, [message]);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// The key `f` brings all poses of the clip into view.
+#[test]
+fn the_whole_clip_is_framed() {
+    let ran = with_studio(&args(&["builtin", "--clip", "Run"]), |studio| {
+        let rest = studio.app.scene.bounds;
+        let framed = studio.app.framed();
+        // A stride is longer than the rest pose is deep.
+        assert!(framed.size().z > 1.2 * rest.size().z, "{framed:?}");
+        assert!(framed.size().max_element() < 3.0 * rest.size().max_element());
+        studio.app.command(Command::Frame)?;
+        studio.shoot()?;
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// A saved character keeps its packing, even if it has curves.
+#[test]
+fn only_what_has_curves_can_be_packed_again() {
+    let saved = animated();
+    for (path, packable) in [(Path::new("builtin"), true), (&*saved, false)] {
+        let ran = with_studio(&args(&[&path.to_string_lossy()]), |studio| {
+            let subject = studio.app.subject.as_ref().expect("a file");
+            assert_eq!(subject.unpackable().is_none(), packable);
+            Ok(())
+        });
+        ran.expect("a viewer");
+    }
+}
+
+/// A disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recording_that_cannot_be_written_names_its_file() {
+    for name in ["full.gif", "full.apng"] {
+        let path = file(name);
+        let _ = std::fs::remove_file(&path);
+        std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
+        let out = path.to_string_lossy();
+        let args = args(&["builtin", "--clip", "Run", "--fps", "3", "--record", &out]);
+        let args = Args {
+            screenshot: None,
+            ..args
+        };
+        let error = crate::headless::run(&args).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+}
