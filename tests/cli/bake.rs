@@ -82,12 +82,6 @@ fn clips_of_other_files_are_added() {
 }
 
 #[test]
-fn an_empty_path_is_refused() {
-    let words = fails(3, &["bake", "builtin", ""]);
-    assert!(words.contains("an empty path cannot be written"), "{words}");
-}
-
-#[test]
 fn the_standard_output_is_refused() {
     let words = fails(2, &["bake", "builtin", "-"]);
     assert!(words.contains("OUT must be a file"), "{words}");
