@@ -168,7 +168,8 @@ fn all_colours_share_one_placeholder_and_other_textures_are_left_out() {
     told(
         &c,
         &[
-            "image 0: replaced by a placeholder: cannot be decoded: it is not PNG, JPEG or WebP (1)",
+            "image 0: replaced by a placeholder: cannot be decoded: it is not PNG, JPEG or WebP \
+             (1)",
             "image 0: left out: cannot be decoded: it is not PNG, JPEG or WebP (1)",
             "image 1: replaced by a placeholder: missing uri or bufferView (1)",
         ],

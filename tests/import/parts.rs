@@ -112,7 +112,7 @@ fn a_node_is_left_out_with_all_below_it() {
     let fault = built(&["gem", "shield"]).unwrap_err().to_string();
     assert_eq!(
         fault,
-        "armed: node to leave out \"shield\" does not exist: there are gem, sword, hip, hand"
+        "unnamed: node to leave out \"shield\" does not exist: there are gem, sword, hip, hand"
     );
     // A cycle is refused as it is without anything left out.
     let mut cyclic = armed();

@@ -25,9 +25,6 @@ pub(crate) fn check_not_stdout(path: &Path) -> Result<(), Failure> {
 /// source's folder. In that folder, only a file with one of these extensions is replaced.
 pub(crate) fn check(path: &Path, sources: &[&Path], extensions: &[&str]) -> Result<(), Failure> {
     let told = |why: String| Failure::Write(format!("{} cannot be written: {why}", path.display()));
-    if path.as_os_str().is_empty() {
-        return Err(Failure::Write("an empty path cannot be written".into()));
-    }
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
