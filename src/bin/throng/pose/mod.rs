@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Another file whose clips are added to the character, after its own.
     #[arg(long, value_name = "FILE")]
     clips: Option<PathBuf>,
+    /// Matching of the joints of --clips.
+    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
+    matching: Matching,
     /// Write the posed mesh as Wavefront OBJ, `-` for the standard output: positions and normals,
     /// one object per primitive.
     #[arg(long, value_name = "OUT.obj")]
