@@ -8,6 +8,7 @@ mod check;
 mod clips;
 mod completions;
 mod failure;
+mod inputs;
 mod inspect;
 mod man;
 mod model;

@@ -139,14 +139,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             output::check(path, &sources, &[extension])?;
         }
     }
-    if let Some(path) = &args.picture {
-        output::check_not_named(path, &sources)?;
-    }
     let model = load(&args.file, &ImportOptions::default())?;
     note_repairs(&model);
     let mut model = model.character;
     if let Some(path) = &args.clips {
-        let added = clips::add(&model, path, Matching::Auto)?;
+        let added = clips::add(&model, path, args.matching)?;
         added.remarks.iter().for_each(|line| note(line));
         model = added.character;
     }
@@ -178,7 +175,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     if let Some(path) = &args.picture {
-        draw(args, subject, path)?;
+        output::save(path, &draw(args, subject)?, out)?;
         told(path, &words, out, &outputs)?;
     }
     Ok(())
@@ -203,8 +200,8 @@ fn told(path: &Path, words: &str, out: &mut dyn Write, outputs: &[&Path]) -> Res
     Ok(())
 }
 
-/// Draws the picture of the posed character.
-fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failure> {
+/// Draws the posed character, as the bytes of a PNG file.
+fn draw(args: &Args, subject: gpu::Subject<'_>) -> Result<Vec<u8>, Failure> {
     let skin = match args.skin {
         Skin::Vertex => SkinningStage::Vertex,
         Skin::Compute => SkinningStage::Compute,
@@ -217,7 +214,7 @@ fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failu
         let words = format!("{}: there is nothing to draw", subject.model.name());
         return Err(Failure::File(words));
     }
-    gpu::picture(subject, skin, bounds, path)
+    gpu::picture(subject, skin, bounds)
 }
 
 /// The pose and the size of the mesh in a few words.
