@@ -64,6 +64,27 @@ pub fn add_clips_file(
     add(character, &bytes, read, &options)
 }
 
+/// Returns true if the file at `path` has joints of its own, with their parents.
+///
+/// WebGL clips and EZMesh files without a skeleton have only tracks by joint name. Their keys are
+/// relative to parents that only the character has. Such clips are for [`add_clips_file`]: they
+/// cannot be [retargeted](crate::retarget).
+///
+/// Returns true if the file cannot be read. Importing it reports the reason.
+pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    let options = ImportOptions::curves_only().named(path);
+    let Ok((bytes, _)) = open(path, &options) else {
+        return true;
+    };
+    match Format::of(&bytes, &options.name) {
+        Ok(Format::WglClip) => false,
+        #[cfg(feature = "ezm")]
+        Ok(Format::Ezm) => super::ezm::has_skeleton(&bytes, &options).unwrap_or(true),
+        _ => true,
+    }
+}
+
 fn add(
     character: &Character,
     bytes: &[u8],

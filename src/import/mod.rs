@@ -52,7 +52,7 @@ mod weight_match;
 #[cfg(feature = "wgl")]
 mod wgl;
 
-pub use clip_files::{add_clips, add_clips_file};
+pub use clip_files::{add_clips, add_clips_file, has_hierarchy};
 #[cfg(feature = "ezm")]
 pub use ezm::{ezm, ezm_file};
 #[cfg(feature = "fbx")]

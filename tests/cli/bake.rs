@@ -141,3 +141,79 @@ fn nothing_is_overwritten_by_mistake() {
         fails(2, &["bake", &file, &out, &format!("--error={error}")]);
     }
 }
+
+/// The input, and the files that it refers to, under names that differ from those in the file.
+#[test]
+fn inputs_under_other_names_are_not_overwritten() {
+    let folder = folder("bake names");
+    let mut gltf: serde_json::Value = serde_json::from_str(&crate::odd_gltf()).unwrap();
+    let uris = ["h%C3%A9ros.png", "a%281%29.png", "./h\u{e9}ros 2.png"];
+    gltf["images"] = uris.map(|uri| serde_json::json!({ "uri": uri })).into();
+    let buffers = gltf["buffers"].as_array_mut().unwrap();
+    for uri in ["b%75f.glb", "buf.obj"] {
+        buffers.push(serde_json::json!({ "uri": uri, "byteLength": 5 }));
+    }
+    // Escaped, as JSON allows.
+    let gltf = gltf.to_string().replace('\u{e9}', "\\u00e9");
+    let gltf = write(&folder, "odd.gltf", gltf);
+    let named = [
+        ("--picture", "h\u{e9}ros.png"),
+        ("--picture", "a(1).png"),
+        ("--picture", "h\u{e9}ros 2.png"),
+        ("--glb", "buf.glb"),
+        ("--obj", "buf.obj"),
+    ];
+    for (option, name) in named {
+        let file = write(&folder, name, b"bytes");
+        let words = fails(3, &["pose", &gltf, option, &file]);
+        assert!(words.contains("refers to it"), "{name}: {words}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"bytes");
+    }
+    // A name that is part of another one is free.
+    let file = write(&folder, "ros.obj", b"bytes");
+    ok(&["pose", "builtin", "--obj", &file]);
+}
+
+#[cfg(unix)]
+#[test]
+fn hard_links_to_the_input_are_not_overwritten() {
+    let folder = folder("bake links");
+    let file = crate::reference::made::write(&folder);
+    let before = std::fs::read(&file).unwrap();
+    for (name, subcommand) in [("linked.glb", "pose"), ("linked.throng", "bake")] {
+        let linked = folder.join(name);
+        std::fs::hard_link(&file, &linked).unwrap();
+        let linked = text(&linked);
+        let words = match subcommand {
+            "pose" => fails(3, &["pose", &text(&file), "--glb", &linked]),
+            _ => fails(3, &["bake", &text(&file), &linked]),
+        };
+        assert!(words.contains("it is the file that is read"), "{words}");
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+/// A result is complete or absent, and other names of the file keep what they had.
+#[cfg(unix)]
+#[test]
+fn results_take_the_place_of_a_file() {
+    let folder = folder("bake replace");
+    let (out, other, link) = (
+        folder.join("out.obj"),
+        folder.join("other.obj"),
+        folder.join("link.obj"),
+    );
+    std::fs::write(&out, b"before").unwrap();
+    std::fs::hard_link(&out, &other).unwrap();
+    std::os::unix::fs::symlink("out.obj", &link).unwrap();
+    ok(&["pose", "builtin", "--obj", &text(&link)]);
+    assert_eq!(std::fs::read(&other).unwrap(), b"before");
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&out).unwrap().contains("\nf 1"));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+    // What is no file is written to directly.
+    assert!(ok(&["pose", "builtin", "--obj", "/dev/stdout"]).contains("\nf 1"));
+    ok(&["pose", "builtin", "--obj", "/dev/null"]);
+    let words = fails(3, &["pose", "builtin", "--obj", "/dev/full"]);
+    assert!(words.contains("/dev/full cannot be written"), "{words}");
+}

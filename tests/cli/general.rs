@@ -72,7 +72,14 @@ fn a_closed_output_is_no_panic() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_output_is_an_error() {
-    for args in [&["inspect", "builtin"][..], &["check", "builtin"], &["man"]] {
+    for args in [
+        &["inspect", "builtin"][..],
+        &["check", "builtin"],
+        &["man"],
+        &["help"],
+        &["inspect", "--help"],
+        &["--version"],
+    ] {
         let full = std::fs::File::options()
             .write(true)
             .open("/dev/full")
@@ -82,6 +89,39 @@ fn a_full_output_is_an_error() {
         assert_eq!(output.status.code(), Some(3), "{args:?}");
         assert!(err.contains("standard output: No space left"), "{err}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_is_not_open_is_an_error() {
+    let folder = folder("not open");
+    let out = text(&folder.join("out.obj"));
+    for args in [
+        &["inspect", "builtin"][..],
+        &["check", "builtin"],
+        &["pose", "builtin", "--obj", &out],
+        &["pose", "builtin", "--obj", "-"],
+        &["man"],
+        &["help"],
+        &["--version"],
+    ] {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_throng")])
+            .args(args)
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {err}");
+        assert!(
+            err.ends_with("error: standard output: it is closed\n"),
+            "{err}"
+        );
+    }
+    // The null device is open.
+    let ran = command(&["inspect", "builtin"])
+        .stdout(Stdio::null())
+        .output();
+    assert_eq!(ran.unwrap().status.code(), Some(0));
 }
 
 #[test]

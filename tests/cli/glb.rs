@@ -148,3 +148,110 @@ fn the_container_is_well_formed() {
         2
     );
 }
+
+/// A triangle, with these attributes beside its positions, and a texture of one material.
+fn textured(attributes: &serde_json::Value, texture: &serde_json::Value) -> String {
+    let mut gltf: serde_json::Value = serde_json::from_str(&crate::odd_gltf()).unwrap();
+    let primitive = &mut gltf["meshes"][0]["primitives"][0];
+    primitive["attributes"] = attributes.clone();
+    primitive["material"] = 0.into();
+    gltf["accessors"][0]["count"] = 3.into();
+    let mut uvs = gltf["accessors"][0].clone();
+    uvs["type"] = "VEC2".into();
+    gltf["accessors"].as_array_mut().unwrap().push(uvs);
+    // A picture that does not exist is replaced.
+    gltf["images"] = serde_json::json!([{ "uri": "missing.png" }]);
+    gltf["textures"] = serde_json::json!([{ "source": 0 }]);
+    let base_color = serde_json::json!({ "baseColorTexture": texture });
+    gltf["materials"] = serde_json::json!([{ "pbrMetallicRoughness": base_color }]);
+    gltf["extensionsUsed"] = serde_json::json!(["KHR_texture_transform"]);
+    gltf.to_string()
+}
+
+/// The JSON of a container.
+fn json(glb: &Path) -> serde_json::Value {
+    let bytes = std::fs::read(glb).unwrap();
+    let end = 20 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    serde_json::from_slice(&bytes[20..end]).unwrap()
+}
+
+#[test]
+fn textured_primitives_have_all_texture_coordinates() {
+    let folder = folder("glb uvs");
+    let out = folder.join("out.glb");
+    for (attributes, set) in [
+        (serde_json::json!({ "POSITION": 0 }), 0),
+        (serde_json::json!({ "POSITION": 0 }), 1),
+        (serde_json::json!({ "POSITION": 0, "TEXCOORD_0": 1 }), 1),
+    ] {
+        let texture = serde_json::json!({ "index": 0, "texCoord": set });
+        let file = crate::write(&folder, "in.gltf", textured(&attributes, &texture));
+        posed(&file, &[], &out);
+        let written = json(&out)["meshes"][0]["primitives"][0]["attributes"].clone();
+        assert!(written["TEXCOORD_0"].is_u64(), "{attributes}: {written}");
+    }
+    // The second set alone, which glTF does not allow.
+    let model = r#"{
+        "modelVersion": 1,
+        "meshes": [{ "submeshes": [{ "indexOffset": 0, "indexCount": 3 }] }]
+    }"#;
+    let rows: [&[f32]; 3] = [
+        &[0.0, 0.0, 0.0, 0.5, 0.25],
+        &[1.0, 0.0, 0.0, 0.75, 1.0],
+        &[0.0, 1.0, 0.0, 0.0, 0.125],
+    ];
+    crate::write(
+        &folder,
+        "in.wglvert",
+        crate::samples::wgl_vertices(0x05, &rows),
+    );
+    let file = crate::write(&folder, "in.wglmodel", model);
+    posed(&file, &[], &out);
+    let written = json(&out)["meshes"][0]["primitives"][0]["attributes"].clone();
+    for name in ["TEXCOORD_0", "TEXCOORD_1"] {
+        assert!(written[name].is_u64(), "{name}: {written}");
+    }
+}
+
+#[test]
+fn extreme_texture_transforms_are_kept() {
+    let folder = folder("glb transforms");
+    let out = folder.join("out.glb");
+    let attributes = serde_json::json!({ "POSITION": 0, "TEXCOORD_0": 1 });
+    for (scale, rotation) in [
+        ([1e20, 1e-20], 0.0),
+        ([1e20, 1e20], 0.4),
+        ([1e-25, 1e-25], 0.4),
+        ([0.0, 3.0], 0.4),
+        ([2.0, 0.0], -0.4),
+        ([2.0, -3.0], 1.5),
+        ([0.0, 0.0], 0.0),
+    ] {
+        let transform = serde_json::json!({ "scale": scale, "rotation": rotation });
+        let texture = serde_json::json!({
+            "index": 0,
+            "extensions": { "KHR_texture_transform": transform },
+        });
+        let file = crate::write(&folder, "in.gltf", textured(&attributes, &texture));
+        posed(&file, &[], &out);
+        let written = json(&out)["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]
+            ["extensions"]["KHR_texture_transform"]
+            .clone();
+        let near = |value: &serde_json::Value, expected: f64| {
+            let value = value.as_f64().unwrap_or(f64::NAN);
+            (value - expected).abs() <= 1e-5 * expected.abs()
+        };
+        assert!(
+            near(&written["scale"][0], scale[0]),
+            "{transform}: {written}"
+        );
+        assert!(
+            near(&written["scale"][1], scale[1]),
+            "{transform}: {written}"
+        );
+        assert!(
+            near(&written["rotation"], rotation),
+            "{transform}: {written}"
+        );
+    }
+}

@@ -192,3 +192,13 @@ fn says_what_it_cannot_read() {
     let words = fails(1, &["inspect", &file]);
     assert!(words.starts_with(&format!("error: {file}: ")), "{words}");
 }
+
+#[test]
+fn the_help_promises_what_the_document_does() {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let promise = "New versions may add keys. `format` changes if a key is removed or changes its \
+                   meaning.";
+    assert!(plain(include_str!("../../docs/command-line.md")).contains(promise));
+    let help = plain(&ok(&["inspect", "--help"]));
+    assert!(help.contains(promise), "{help}");
+}

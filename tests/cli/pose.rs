@@ -381,3 +381,16 @@ fn outputs_are_different_files() {
     }
     assert!(!Path::new(&one).exists());
 }
+
+#[test]
+fn the_matching_of_joints_can_be_chosen() {
+    let pose = ["--clips", "builtin", "--clip", "Wave (2)", "--match"];
+    let (result, notes) = said(&[&pose[..], &["names"]].concat());
+    assert!(result.is_ok(), "{result:?}");
+    assert!(notes.contains("57 of 57 joints follow 57 of 57"), "{notes}");
+    let (result, notes) = said(&[&pose[..], &["humanoid"]].concat());
+    assert!(result.is_ok(), "{result:?}");
+    assert!(!notes.contains("57 of 57 joints follow"), "{notes}");
+    let words = said(&[&pose[..], &["copy"]].concat()).0.unwrap_err();
+    assert!(words.contains("--match copy needs a file"), "{words}");
+}

@@ -1,6 +1,6 @@
 //! Tests of `throng retarget`.
 
-use crate::{fails, folder, ok, text};
+use crate::{fails, folder, ok, run, samples, text, write};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
 use throng::import::ImportOptions;
 
@@ -107,4 +107,73 @@ fn models_are_retargeted_onto_each_other() {
     let said = ok(&["retarget", &text(man), &text(knight), &out]);
     assert!(said.contains("matched by humanoid"), "{said}");
     assert_eq!(Character::load_file(&out).unwrap().clips().len(), 77);
+}
+
+/// The keys of such files are relative to a parent that the files do not know.
+#[test]
+fn clips_without_a_skeleton_are_copied() {
+    let folder = folder("retarget flat");
+    write(&folder, "player.wglvert", samples::wgl_triangle());
+    let player = write(&folder, "player.wglmodel", samples::WGL_MODEL);
+    let run_clip = write(&folder, "run.wglanim", samples::WGL_CLIP);
+    let girl = write(&folder, "girl.ezm", samples::ezm_text());
+    let walk = samples::WALK.replace("\"arm\"", "\"Arm\"");
+    let walk = format!("<MeshSystem><Animations count=\"1\">{walk}</Animations></MeshSystem>");
+    let walk = write(&folder, "walk.ezm", walk);
+    let [auto, copy] = ["auto.throng", "copy.throng"].map(|name| text(&folder.join(name)));
+    for (clips, onto, stranger) in [(&run_clip, &player, "tail"), (&walk, &girl, "Arm")] {
+        let said = ok(&["retarget", clips, onto, &auto]);
+        assert!(said.contains("matched by copy\n"), "{said}");
+        let line = format!("  no joint follows 1 joint: {stranger}\n");
+        assert!(said.contains(&line), "{said}");
+        ok(&["retarget", clips, onto, &copy, "--match", "copy"]);
+        let [auto_bytes, copy_bytes] = [&auto, &copy].map(|path| std::fs::read(path).unwrap());
+        assert!(auto_bytes == copy_bytes, "{clips}");
+        let baked = run(&["bake", onto, &auto, "--clips", clips]);
+        assert_eq!(baked.status, 0, "{}", baked.err);
+        let line = format!("note: no joint follows 1 joint: {stranger}\n");
+        assert!(baked.err.contains(&line), "{}", baked.err);
+        assert!(std::fs::read(&auto).unwrap() == copy_bytes, "{clips}");
+        for matching in ["names", "humanoid"] {
+            let words = fails(2, &["retarget", clips, onto, &auto, "--match", matching]);
+            assert!(
+                words.contains(&format!("--match {matching} needs")),
+                "{words}"
+            );
+            assert!(words.contains("--match copy"), "{words}");
+        }
+    }
+    // Names must be exact.
+    let upper =
+        samples::WGL_CLIP.replace("[\"root\", \"knee\", \"tail\"]", r#"["Root", "KNEE", "x"]"#);
+    let upper = write(&folder, "upper.wglanim", upper);
+    let words = fails(1, &["retarget", &upper, &player, &auto]);
+    let told = "no track has exactly the name of a joint: the tracks are for Root, KNEE, x; the \
+                joints are root, hip, knee";
+    assert!(words.contains(told), "{words}");
+    let faulty = write(&folder, "faulty.ezm", "<MeshSystem><Skeleton>");
+    fails(1, &["retarget", &faulty, &girl, &auto]);
+}
+
+#[test]
+fn repairs_of_the_clips_are_told() {
+    let folder = folder("retarget repairs");
+    let girl = write(&folder, "girl.ezm", samples::ezm_text());
+    let walk = samples::ezm_text().replace("duration=\"1.5\"", "duration=\"9\"");
+    let walk = write(&folder, "walk.ezm", walk);
+    let out = text(&folder.join("out.throng"));
+    let repair = "walk.ezm: animation 0: stated duration ignored";
+    for matching in ["copy", "names"] {
+        let said = ok(&["retarget", &walk, &girl, &out, "--match", matching]);
+        assert!(
+            said.contains(&format!("\n  {repair}")),
+            "{matching}: {said}"
+        );
+        let ran = run(&["bake", &girl, &out, "--clips", &walk, "--match", matching]);
+        assert!(
+            ran.err.contains(&format!("note: {repair}")),
+            "{matching}: {}",
+            ran.err
+        );
+    }
 }

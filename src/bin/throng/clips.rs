@@ -9,16 +9,17 @@ use std::path::Path;
 use throng::Error;
 use throng::character::Character;
 use throng::clip::CurveClip;
+use throng::error::ObjectKind;
 use throng::ids::{ClipId, JointId};
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 use throng::skeleton::Skeleton;
 
 /// The ways to match the joints of two skeletons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Matching {
-    /// `copy` if the skeletons are alike, otherwise `names` or `humanoid`, whichever matches more
-    /// joints.
+    /// `copy` if the skeletons are alike or the clips have none, otherwise `names` or `humanoid`,
+    /// whichever matches more joints.
     Auto,
     /// By exact names, with the keys as they are. For skeletons with the same rest pose.
     Copy,
@@ -26,6 +27,14 @@ pub(crate) enum Matching {
     Names,
     /// By parts of the body. The motion is retargeted.
     Humanoid,
+}
+
+impl Matching {
+    /// The value of `--match`.
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 /// A character with added clips, and what happened to them.
@@ -51,6 +60,21 @@ pub(crate) struct AddedClip {
 pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<Added, Failure> {
     let fault = |error: Error| Failure::of_file(path, &error);
     let is_character = is_builtin(path) || is_saved(path);
+    let has_hierarchy = is_character || import::has_hierarchy(path);
+    let matching = match matching {
+        Matching::Copy => Matching::Copy,
+        _ if has_hierarchy => matching,
+        // Keys without the parents of their joints cannot be retargeted.
+        Matching::Auto => Matching::Copy,
+        Matching::Names | Matching::Humanoid => {
+            return Err(Failure::Usage(format!(
+                "{}: --match {} needs the skeleton of the clips, and the file has none: \
+                 use --match copy",
+                path.display(),
+                matching.name()
+            )));
+        }
+    };
     match matching {
         Matching::Auto | Matching::Copy if !is_character => {
             let options = ImportOptions::curves_only();
@@ -59,13 +83,15 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
                     Ok(copied(onto, added))
                 }
                 Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
-                    // A file of clips alone has no skeleton to retarget from.
                     match load(path, &options) {
                         Ok(from) => retargeted(onto, &from, path, matching),
                         Err(_) => add(onto, path, Matching::Copy),
                     }
                 }
                 Ok(added) => Ok(copied(onto, added)),
+                Err(Error::NoCommonJoints { .. }) if !has_hierarchy => {
+                    Err(unknown_tracks(onto, path)?)
+                }
                 Err(error) => Err(fault(error)),
             }
         }
@@ -78,6 +104,22 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
             retargeted(onto, &from, path, matching)
         }
     }
+}
+
+/// The error for a file without a skeleton whose tracks have no name of a joint.
+fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
+    let names = |character: &Character| {
+        let joints = character.skeleton().joints().iter();
+        let names: Vec<&str> = joints.map(|joint| &*joint.name).collect();
+        some(&names)
+    };
+    let tracks = load(path, &ImportOptions::curves_only())?;
+    Ok(Failure::File(format!(
+        "{}: no track has exactly the name of a joint: the tracks are for {}; the joints are {}",
+        path.display(),
+        names(&tracks),
+        names(onto)
+    )))
 }
 
 /// True for a saved character, whose clips can only be retargeted.
@@ -100,7 +142,14 @@ fn is_alike(added: &Imported) -> bool {
     !added.repairs.iter().any(|repair| differs(&repair.kind))
 }
 
-fn copied(onto: &Character, added: Imported) -> Added {
+fn copied(onto: &Character, mut added: Imported) -> Added {
+    let is_unmatched = |repair: &mut Repair| {
+        repair.kind == RepairKind::UnmatchedJoint && repair.object.kind == ObjectKind::Node
+    };
+    let strangers: Vec<Repair> = added.repairs.extract_if(.., is_unmatched).collect();
+    let strangers: Vec<&str> = strangers.iter().map(|one| &*one.object.part).collect();
+    let mut remarks = added.repair_summary();
+    remarks.extend(listed("no joint follows", &strangers));
     let first = crate::model::clips(onto).len();
     let curves = added.curves().iter().skip(onto.curves().len());
     let mut clips: Vec<AddedClip> = curves.map(|clip| of_curve(clip, None)).collect();
@@ -117,7 +166,7 @@ fn copied(onto: &Character, added: Imported) -> Added {
     Added {
         matching: Matching::Copy,
         clips,
-        remarks: added.repair_summary(),
+        remarks,
         character: added.character,
     }
 }
@@ -133,7 +182,7 @@ fn of_curve(clip: &CurveClip, error_m: Option<f64>) -> AddedClip {
 
 fn retargeted(
     onto: &Character,
-    from: &Character,
+    from: &Imported,
     path: &Path,
     matching: Matching,
 ) -> Result<Added, Failure> {
@@ -166,13 +215,14 @@ fn retargeted(
         moving += usize::from(from.animations().root_motion(ClipId(index)).is_some());
         curves.push((made, events));
     }
-    let mut remarks = vec![format!(
+    let mut remarks = from.repair_summary();
+    remarks.push(format!(
         "{} of {} follow {} of {}",
         map.links().len(),
         plural(onto.skeleton().len(), "joint"),
         from.skeleton().len() - map.unmatched_source().count(),
         from.skeleton().len()
-    )];
+    ));
     for (in_source, whose) in [(true, "the file with the clips"), (false, "the target")] {
         let roles = map
             .unmatched_roles()
@@ -254,14 +304,13 @@ fn unmatched(
 ) -> Option<String> {
     let all = character.skeleton().joints();
     let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();
-    match names.is_empty() {
-        true => None,
-        false => Some(format!(
-            "{what} {}: {}",
-            plural(names.len(), "joint"),
-            some(&names)
-        )),
-    }
+    listed(what, &names)
+}
+
+/// A number of joints and their names. `None` if there are none.
+fn listed(what: &str, names: &[&str]) -> Option<String> {
+    let joints = plural(names.len(), "joint");
+    (!names.is_empty()).then(|| format!("{what} {joints}: {}", some(names)))
 }
 
 /// The first names of a list, and the number of the others.

@@ -8,6 +8,7 @@ mod check;
 mod clips;
 mod completions;
 mod failure;
+mod inputs;
 mod inspect;
 mod man;
 mod model;
@@ -16,6 +17,7 @@ mod output;
 mod pose;
 mod progress;
 mod retarget;
+mod stdout;
 mod table;
 mod words;
 
@@ -78,25 +80,36 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = stdout::open();
     match run(&args.command, &mut out) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             // What was found before the failure. If it cannot be written, the failure counts.
             let _ = out.flush();
-            if let Some(words) = failure.words() {
-                let _ = writeln!(io::stderr(), "error: {words}");
-            }
-            ExitCode::from(failure.exit_status())
+            fail(&failure)
         }
     }
 }
 
 /// Prints the help, the version, or what is wrong with the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
-    match error.print() {
-        Err(why) if why.kind() != ErrorKind::BrokenPipe => ExitCode::from(3),
+    let printed = match !error.use_stderr() && !stdout::is_open() {
+        true => Err(stdout::closed()),
+        false => error.print(),
+    };
+    match printed {
+        Err(why) if !error.use_stderr() && why.kind() != ErrorKind::BrokenPipe => {
+            fail(&Failure::Output(why))
+        }
         _ => ExitCode::from(error.exit_code() as u8),
     }
+}
+
+/// Tells why there is no result.
+fn fail(failure: &Failure) -> ExitCode {
+    if let Some(words) = failure.words() {
+        let _ = writeln!(io::stderr(), "error: {words}");
+    }
+    ExitCode::from(failure.exit_status())
 }

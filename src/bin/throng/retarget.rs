@@ -6,7 +6,6 @@ use crate::model::{load, note_repairs};
 use crate::table::section;
 use crate::words::{plural, title};
 use crate::{bake, output, progress};
-use clap::ValueEnum as _;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -45,14 +44,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let onto = onto?;
     note_repairs(&onto);
     let added = clips::add(&onto, &args.clips, args.matching)?;
-    let how = added.matching.to_possible_value();
-    let how = how.map_or_else(String::new, |value| value.get_name().to_owned());
     writeln!(
         out,
-        "{} of {} onto {}, matched by {how}",
+        "{} of {} onto {}, matched by {}",
         plural(added.clips.len(), "clip"),
         args.clips.display(),
-        args.onto.display()
+        args.onto.display(),
+        added.matching.name()
     )?;
     for line in &added.remarks {
         writeln!(out, "  {line}")?;

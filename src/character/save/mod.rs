@@ -9,4 +9,5 @@ mod disk;
 mod extras;
 mod file;
 mod parts;
+mod replace;
 mod texels;

@@ -13,4 +13,4 @@ mod vertices;
 mod xml;
 
 pub use read::{ezm, ezm_file};
-pub(super) use read::{read_clips, read_file};
+pub(super) use read::{has_skeleton, read_clips, read_file};

@@ -116,6 +116,13 @@ pub(in crate::import) fn read_clips(
     Ok(raw)
 }
 
+/// Returns true if the file has a skeleton.
+pub(in crate::import) fn has_skeleton(bytes: &[u8], options: &ImportOptions) -> Result<bool> {
+    let document = xml::document(bytes, &Budget::new(options))?;
+    let root = xml::root(&document)?;
+    Ok(xml::elements(root, "Skeleton").next().is_some())
+}
+
 fn with_clips(
     root: Node<'_, '_>,
     skeletons: &skeletons::Skeletons,

@@ -25,7 +25,8 @@ use throng::spring::SpringCollider;
   throng inspect --json knight.glb | jq '.clips[] | [.name, .ratio, .error_m]'
   throng inspect knight.throng              a file that `throng bake` wrote
 
-The keys of the JSON are in docs/command-line.md. New versions only add keys.")
+The keys of the JSON are in docs/command-line.md. New versions may add keys. `format` changes if a
+key is removed or changes its meaning.")
 )]
 pub(crate) struct Args {
     /// The file.

@@ -5,8 +5,9 @@ use super::glb_data::Data;
 use super::glb_material::Materials;
 use crate::failure::Failure;
 use serde_json::{Value, json};
-use throng::glam::{Vec3, Vec4};
-use throng::mesh::Primitive;
+use throng::character::Character;
+use throng::glam::{Vec2, Vec3, Vec4};
+use throng::mesh::{Material, Primitive};
 use throng::skin::PosedVertices;
 
 /// The posed mesh as a file: a mesh with one primitive for each of the character.
@@ -24,7 +25,7 @@ pub(super) fn glb(mesh: &Mesh<'_>) -> Result<Vec<u8>, Failure> {
         let triangles: Vec<[u32; 3]> = mesh.triangles(index).collect();
         if !triangles.is_empty() {
             primitives.push(json!({
-                "attributes": attributes(part, posed, &mut data),
+                "attributes": attributes(part, posed, uv_sets(mesh.model, part), &mut data),
                 "indices": data.indices(triangles.as_flattened(), posed.positions.len()),
                 "material": materials.index_of(part.material as usize),
             }));
@@ -56,7 +57,21 @@ pub(super) fn glb(mesh: &Mesh<'_>) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn attributes(part: &Primitive, posed: &PosedVertices, data: &mut Data) -> Value {
+/// The number of sets of texture coordinates that a primitive has or its textures use.
+fn uv_sets(model: &Character, part: &Primitive) -> usize {
+    let own = match (part.uvs.is_empty(), part.uvs1.is_empty()) {
+        (true, true) => 0,
+        (false, true) => 1,
+        (_, false) => 2,
+    };
+    let material = model.materials().get(part.material as usize);
+    let textures = material.into_iter().flat_map(Material::textures).flatten();
+    let used = textures.map(|texture| texture.uv_set as usize + 1);
+    used.max().unwrap_or(0).max(own)
+}
+
+/// The vertex data. Sets of texture coordinates that do not exist are 0, 0 at all vertices.
+fn attributes(part: &Primitive, posed: &PosedVertices, uv_sets: usize, data: &mut Data) -> Value {
     let mut all = json!({ "POSITION": data.positions(&posed.positions) });
     if !posed.normals.is_empty() {
         let normals: Vec<Vec3> = posed
@@ -82,10 +97,14 @@ fn attributes(part: &Primitive, posed: &PosedVertices, data: &mut Data) -> Value
             .vertices("VEC4", bytemuck::cast_slice(&tangents), 16)
             .into();
     }
-    for (name, uvs) in [("TEXCOORD_0", &part.uvs), ("TEXCOORD_1", &part.uvs1)] {
-        if !uvs.is_empty() {
-            all[name] = data.vertices("VEC2", bytemuck::cast_slice(uvs), 8).into();
-        }
+    let zeros = vec![Vec2::ZERO; posed.positions.len()];
+    for (set, uvs) in [&part.uvs, &part.uvs1]
+        .into_iter()
+        .take(uv_sets)
+        .enumerate()
+    {
+        let uvs = if uvs.is_empty() { &zeros } else { uvs };
+        all[format!("TEXCOORD_{set}")] = data.vertices("VEC2", bytemuck::cast_slice(uvs), 8).into();
     }
     if !part.colors.is_empty() {
         let clamped = part

@@ -5,7 +5,7 @@ use super::picture;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use throng::character::Character;
-use throng::glam::{Affine2, Vec2};
+use throng::glam::{Affine2, DVec2, Vec2};
 use throng::mesh::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
 
 /// The materials that the written primitives use, with their images and samplers.
@@ -148,17 +148,21 @@ fn position<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
 
 /// Offset, rotation and scale. The rotation of glTF is clockwise.
 fn transform(transform: &Affine2) -> Value {
-    let [x, y] = [transform.matrix2.x_axis, transform.matrix2.y_axis];
-    let rotation = if x == Vec2::ZERO {
-        0.0
-    } else {
-        (-x.y).atan2(x.x)
+    let axes = transform.matrix2;
+    // Squares of 32-bit numbers fit into 64-bit numbers.
+    let [x, y] = [axes.x_axis, axes.y_axis].map(Vec2::as_dvec2);
+    let rotation = match (x == DVec2::ZERO, y == DVec2::ZERO) {
+        (false, _) => (-x.y).atan2(x.x),
+        (true, false) => y.x.atan2(y.y),
+        (true, true) => 0.0,
     };
-    let across = Vec2::new(rotation.sin(), rotation.cos());
+    let across = DVec2::new(rotation.sin(), rotation.cos());
+    // Numbers that are not finite are no JSON.
+    let finite = |value: f64| value.clamp(f32::MIN.into(), f32::MAX.into()) as f32;
     json!({
         "offset": transform.translation.to_array(),
-        "rotation": rotation,
-        "scale": [x.length(), y.dot(across)],
+        "rotation": rotation as f32,
+        "scale": [finite(x.length()), finite(y.dot(across))],
     })
 }
 

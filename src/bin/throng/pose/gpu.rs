@@ -4,7 +4,6 @@ use super::deform::play;
 use super::picture;
 use crate::failure::Failure;
 use crate::moment::Moment;
-use std::path::Path;
 use throng::SkinningStage;
 use throng::character::Character;
 use throng::glam::camera::rh;
@@ -76,13 +75,12 @@ fn vectors(bytes: &[u8], stride: usize, count: usize) -> impl Iterator<Item = Ve
     })
 }
 
-/// Draws the posed model and writes the picture. `bounds` is the box around the model.
+/// Draws the posed model, as the bytes of a PNG file. `bounds` is the box around the model.
 pub(super) fn picture(
     subject: Subject<'_>,
     skin: SkinningStage,
     bounds: Aabb,
-    path: &Path,
-) -> Result<(), Failure> {
+) -> Result<Vec<u8>, Failure> {
     with_crowd(subject, skin, |context, crowd, _| {
         let desc = TargetDesc {
             extent: EXTENT,
@@ -92,7 +90,7 @@ pub(super) fn picture(
         let target = Target::new(context, &desc)?;
         let pixels = shoot(context, crowd, &target, bounds);
         target.destroy(context);
-        picture::write(path, &pixels?, (EXTENT.width, EXTENT.height))
+        picture::png(&pixels?, (EXTENT.width, EXTENT.height))
     })
 }
 

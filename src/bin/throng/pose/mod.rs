@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Another file whose clips are added to the character, after its own.
     #[arg(long, value_name = "FILE")]
     clips: Option<PathBuf>,
+    /// Matching of the joints of --clips.
+    #[arg(long = "match", value_enum, default_value = "auto", value_name = "HOW")]
+    matching: Matching,
     /// Write the posed mesh as Wavefront OBJ, `-` for the standard output: positions and normals,
     /// one object per primitive.
     #[arg(long, value_name = "OUT.obj")]
@@ -136,14 +139,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             output::check(path, &sources, &[extension])?;
         }
     }
-    if let Some(path) = &args.picture {
-        output::check_not_named(path, &sources)?;
-    }
     let model = load(&args.file, &ImportOptions::default())?;
     note_repairs(&model);
     let mut model = model.character;
     if let Some(path) = &args.clips {
-        let added = clips::add(&model, path, Matching::Auto)?;
+        let added = clips::add(&model, path, args.matching)?;
         added.remarks.iter().for_each(|line| note(line));
         model = added.character;
     }
@@ -175,7 +175,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     if let Some(path) = &args.picture {
-        draw(args, subject, path)?;
+        output::save(path, &draw(args, subject)?, out)?;
         told(path, &words, out, &outputs)?;
     }
     Ok(())
@@ -200,8 +200,8 @@ fn told(path: &Path, words: &str, out: &mut dyn Write, outputs: &[&Path]) -> Res
     Ok(())
 }
 
-/// Draws the picture of the posed character.
-fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failure> {
+/// Draws the posed character, as the bytes of a PNG file.
+fn draw(args: &Args, subject: gpu::Subject<'_>) -> Result<Vec<u8>, Failure> {
     let skin = match args.skin {
         Skin::Vertex => SkinningStage::Vertex,
         Skin::Compute => SkinningStage::Compute,
@@ -214,7 +214,7 @@ fn draw(args: &Args, subject: gpu::Subject<'_>, path: &Path) -> Result<(), Failu
         let words = format!("{}: there is nothing to draw", subject.model.name());
         return Err(Failure::File(words));
     }
-    gpu::picture(subject, skin, bounds, path)
+    gpu::picture(subject, skin, bounds)
 }
 
 /// The pose and the size of the mesh in a few words.

@@ -1,9 +1,7 @@
 //! Pictures as PNG files.
 
 use crate::failure::Failure;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The path of a picture from the command line.
 ///
@@ -32,10 +30,10 @@ pub(super) fn encode(
     writer.finish()
 }
 
-/// Writes a picture to a file.
-pub(super) fn write(path: &Path, rgba: &[u8], (width, height): (u32, u32)) -> Result<(), Failure> {
-    let told =
-        |error: String| Failure::Write(format!("{} cannot be written: {error}", path.display()));
-    let file = File::create(path).map_err(|error| told(error.to_string()))?;
-    encode(BufWriter::new(file), rgba, width, height).map_err(|error| told(error.to_string()))
+/// A picture as the bytes of a PNG file.
+pub(super) fn png(rgba: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    encode(&mut bytes, rgba, width, height)
+        .map_err(|error| Failure::Write(format!("the picture cannot be encoded: {error}")))?;
+    Ok(bytes)
 }
