@@ -73,6 +73,41 @@ fn every_format_is_recognised_by_content() {
 }
 
 #[test]
+fn text_that_mentions_fbx_is_not_fbx() {
+    let folder = folder("formats_not_fbx");
+    let mut b = arm();
+    b.json["asset"]["generator"] = "FBX2glTF; FBX SDK 2020, FBXHeaderExtension: 1".into();
+    fs::write(folder.join("a.bin"), &b.bin).unwrap();
+    fs::write(folder.join("odd.wglvert"), wgl_triangle()).unwrap();
+    let comment = "<!-- Exported from walk.fbx\n; FBX 2010 -->\n<MeshSystem";
+    let files: [(Vec<u8>, usize); 3] = [
+        (
+            b.gltf_beside("a.bin"),
+            b.json["nodes"].as_array().unwrap().len(),
+        ),
+        (ezm_text().replacen("<MeshSystem", comment, 1).into(), 3),
+        (
+            WGL_MODEL.replacen("\"player\"", "\"a; FBX b\"", 1).into(),
+            3,
+        ),
+    ];
+    for (bytes, joints) in files {
+        for marked in [bytes.clone(), [b"\xef\xbb\xbf\n", &bytes[..]].concat()] {
+            let path = folder.join("odd");
+            // A BOM is not followed by a blank line before `<?xml`.
+            let marked = match bytes.starts_with(b"<?xml") && marked != bytes {
+                true => [b"\xef\xbb\xbf", &bytes[..]].concat(),
+                false => marked,
+            };
+            fs::write(&path, &marked).unwrap();
+            let imported = import::file(&path, &options());
+            let imported = imported.unwrap_or_else(|error| panic!("{error}"));
+            assert!(imported.skeleton().len() <= joints);
+        }
+    }
+}
+
+#[test]
 fn what_has_no_format_is_refused() {
     let folder = folder("formats_unknown");
     let refused = |name: &str, bytes: &[u8]| {
