@@ -131,7 +131,13 @@ fn wrong_values_are_refused() {
         (
             "scale=\"1 1 1\"",
             "scale=\"0 1 1\"",
-            "has a component that is not finite",
+            "f: node 0: has a rest transform without a finite inverse",
+        ),
+        (
+            // The bones below have none either.
+            "<Bone name=\"arm\"",
+            "<Bone scale=\"0 0 0\" name=\"arm\"",
+            "f: node 2: has a rest transform without a finite inverse",
         ),
         (
             "1 0 0   0 0 1   1 0",

@@ -212,7 +212,12 @@ fn wrong_models_are_refused() {
         (
             "3,4,5,1]",
             "3,4,5,2]",
-            "has a last row other than 0, 0, 0, 1",
+            "f: node 1, bindPoseMat: has a last row other than 0, 0, 0, 1",
+        ),
+        (
+            "3,4,5,1]",
+            "1e39,4,5,1]",
+            "f: node 1, bindPoseMat: has a component that is not finite",
         ),
         (
             "\"modelVersion\": 1",

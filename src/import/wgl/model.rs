@@ -5,7 +5,7 @@ use super::vertices::{INFLUENCES, Vertices};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, not_allowed, object};
-use crate::import::inverse_rest::inverse_rest;
+use crate::import::inverse_rest::{check_origin, inverse_rest, unusable_inverse};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use crate::mesh::Material;
@@ -113,6 +113,14 @@ pub(super) fn read(
                 fill(&mut primitive, vertices);
                 raw.primitives.push(primitive);
             }
+        }
+    }
+    if let Some((bone, why)) = unusable_inverse(&raw) {
+        if bones[bone].bind_pose_mat.0.is_empty() {
+            check_origin(&raw.nodes, bone)?;
+        } else {
+            let at = object(ObjectKind::Node, bone, "bindPoseMat");
+            return Err(fault_of(at, AssetFault::Invalid(why)));
         }
     }
     Ok(raw)
