@@ -77,7 +77,7 @@ pub(super) fn read(
                 number,
                 node,
                 material: Some(index),
-                indices: indices(submesh, vertices, budget, &at)?,
+                indices: indices(submesh, vertices, budget, &at, repairs)?,
                 ..RawPrimitive::default()
             };
             let has_weights = !vertices.weights.is_empty();
@@ -196,12 +196,15 @@ fn inverse_bind(bones: &[Bone], nodes: &[RawNode], repairs: &mut Vec<Repair>) ->
     Ok(all)
 }
 
-/// The indices of a sub-mesh. Mirroring swaps the order of each triangle's corners.
+/// The indices of a sub-mesh, without those at its end that make no full triangle.
+///
+/// Mirroring swaps the order of each triangle's corners.
 fn indices(
     submesh: &Submesh,
     vertices: &Vertices,
     budget: &mut Budget<'_>,
     at: &Object,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Vec<u32>> {
     let (start, count) = (submesh.index_offset, submesh.index_count);
     let (end, len) = (start.saturating_add(count), vertices.indices.len() as u64);
@@ -213,13 +216,13 @@ fn indices(
             AssetFault::Dangling { what, index, count },
         ));
     }
-    if !count.is_multiple_of(3) {
-        let why = AssetFault::Invalid("has a number of indices that is not a multiple of 3");
-        return Err(fault_of(at.clone(), why));
-    }
-    budget.indices(count, at)?;
+    let trailing = count % 3;
+    let mut of_indices = at.clone();
+    of_indices.part = format!("{}.indices", at.part).into();
+    note(repairs, &of_indices, RepairKind::TrailingIndices, trailing);
+    budget.indices(count - trailing, at)?;
     // The range was checked against a list in memory.
-    let mut indices = vertices.indices[start as usize..end as usize].to_vec();
+    let mut indices = vertices.indices[start as usize..(end - trailing) as usize].to_vec();
     for triangle in indices.as_chunks_mut::<3>().0 {
         triangle.swap(1, 2);
     }
