@@ -174,6 +174,23 @@ fn a_webgl_model_needs_its_vertices() {
     fs::write(folder.join("man.wglvert"), wgl_triangle()).unwrap();
     let model = import::wgl_file(&path, &options()).unwrap();
     assert_eq!(model.name(), "man.wglmodel");
+    // The vertices have the case of the model's extension, or lower case.
+    for (name, vertices) in [
+        ("MAN.WGLMODEL", "MAN.WGLVERT"),
+        ("Man.WglModel", "Man.WglVert"),
+        ("low.WGLMODEL", "low.wglvert"),
+    ] {
+        let path = folder.join(name);
+        fs::write(&path, WGL_MODEL).unwrap();
+        let error = import::file(&path, &options()).unwrap_err().to_string();
+        let first =
+            path.with_extension(&name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
+        let first = first.file_name().unwrap().to_str().unwrap();
+        let words = format!("refers to \"{first}\", which cannot be read: entity not found");
+        assert!(error.contains(&words), "{error}");
+        fs::write(folder.join(vertices), wgl_triangle()).unwrap();
+        import::file(&path, &options()).unwrap();
+    }
     let clip = folder.join("run.wglanim");
     fs::write(&clip, WGL_CLIP).unwrap();
     let added = import::add_clips_file(&model, &clip, &options()).unwrap();
