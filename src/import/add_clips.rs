@@ -2,14 +2,14 @@
 
 use super::RawCharacter;
 use super::build::{Adopted, adopt, check_clip_joints};
-use super::fault::object;
+use super::fault::{fault, object};
 use super::imported::Imported;
 use super::options::ImportOptions;
 use super::repair::{Repair, RepairKind, note, of_file};
 use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;
-use crate::error::{Error, Object, ObjectKind, Result, listed};
+use crate::error::{AssetFault, Error, Object, ObjectKind, Result, listed};
 use crate::ids::JointId;
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
@@ -46,7 +46,7 @@ impl RawCharacter {
     ///
     /// # Errors
     /// - [`Error::Asset`], naming the object at fault and the reason. Also if there is no
-    ///   animation.
+    ///   animation, or none with tracks.
     /// - [`Error::NoCommonJoints`] if nothing that is animated is found in `character`.
     pub fn add_clips(self, character: &Character, options: &ImportOptions) -> Result<Imported> {
         let weights = &character.model.morph_weights;
@@ -99,6 +99,7 @@ fn fitted(
     options: &ImportOptions,
 ) -> Result<Fitted> {
     let mut repairs = Vec::new();
+    let has_tracks = raw.animations.iter().any(|one| !one.channels.is_empty());
     let adopted =
         adopt(raw, to, options, &mut repairs).map_err(|error: Error| error.in_file(name))?;
     note_joints(&adopted, to, &mut repairs);
@@ -129,6 +130,10 @@ fn fitted(
             clip: fit.with_weight_tracks(parts, weights.len())?,
             events: events.clone(),
         });
+    }
+    if clips.is_empty() && !has_tracks {
+        let why = AssetFault::Invalid("has no animation with tracks");
+        return Err(fault(ObjectKind::File, None, "", why).in_file(name));
     }
     if clips.is_empty() {
         let names = |skeleton: &Skeleton| listed(skeleton.joints().iter().map(|j| &*j.name));

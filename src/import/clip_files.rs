@@ -39,7 +39,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
-///   animation.
+///   animation, or none with tracks.
 /// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
 pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     let read = &mut |uri: &str| given(options, uri);
@@ -125,8 +125,11 @@ fn read_raw(
         Format::Fbx => super::fbx::read_clips(bytes, read, options, repairs),
         #[cfg(feature = "ezm")]
         Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
+        // They have no clips, which is reported later.
         #[cfg(feature = "wgl")]
-        Format::WglModel | Format::WglVertices | Format::WglClip => {
+        Format::WglModel | Format::WglVertices => Ok(RawCharacter::default()),
+        #[cfg(feature = "wgl")]
+        Format::WglClip => {
             super::wgl::read_clips(bytes, Some(character.skeleton()), options, repairs)
         }
         Format::Saved => {

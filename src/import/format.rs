@@ -30,11 +30,11 @@ impl Format {
         if Character::is_saved(bytes) {
             return Ok(Self::Saved);
         }
-        if is_fbx(bytes) {
-            return Ok(Self::Fbx);
-        }
         if bytes.starts_with(b"wglv") {
             return Ok(Self::WglVertices);
+        }
+        if is_fbx(bytes) {
+            return Ok(Self::Fbx);
         }
         let text = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
         let by_content = match text.first() {
@@ -165,9 +165,20 @@ const FBX_TEXT_BYTES: usize = 4096;
 
 /// True if the bytes start like an FBX file, binary or text.
 ///
-/// Text is recognised by its comment (`; FBX 7.3.0 project file`) or its first object.
+/// Text is recognised by a line that starts with its comment (`; FBX 7.3.0 project file`) or its
+/// first object. JSON and XML are not FBX, whatever their text mentions.
 pub(super) fn is_fbx(bytes: &[u8]) -> bool {
-    let start = &bytes[..bytes.len().min(FBX_TEXT_BYTES)];
-    let has = |words: &[u8]| start.windows(words.len()).any(|window| window == words);
-    bytes.starts_with(FBX_BINARY) || has(b"; FBX ") || has(b"FBXHeaderExtension:")
+    if bytes.starts_with(FBX_BINARY) {
+        return true;
+    }
+    let text = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
+    if matches!(text.first(), Some(b'{' | b'[' | b'<')) {
+        return false;
+    }
+    let start = &text[..text.len().min(FBX_TEXT_BYTES)];
+    let mut lines = start.split(|byte| matches!(byte, b'\n' | b'\r'));
+    lines.any(|line| {
+        let line = line.trim_ascii_start();
+        line.starts_with(b"; FBX ") || line.starts_with(b"FBXHeaderExtension:")
+    })
 }

@@ -1,6 +1,9 @@
 //! Inverse bind matrices of formats that bind their meshes in the rest pose.
 
-use super::{RawNode, RawTransform};
+use super::build::affine;
+use super::fault::fault;
+use super::{RawCharacter, RawNode, RawTransform};
+use crate::error::{AssetFault, ObjectKind, Result};
 use glam::{DAffine3, Mat4};
 
 /// The inverse of each node's rest transform in model space.
@@ -54,4 +57,49 @@ fn local(node: &RawNode) -> DAffine3 {
         }
         RawTransform::Matrix(matrix) => DAffine3::from_mat4(matrix.as_dmat4()),
     }
+}
+
+/// The first joint of a used skin whose inverse bind matrix is unusable, and the reason.
+///
+/// These formats have the matrices at their bones, so errors should name a bone and not a skin.
+pub(super) fn unusable_inverse(raw: &RawCharacter) -> Option<(usize, &'static str)> {
+    let mut used = vec![raw.primitives.is_empty(); raw.skins.len()];
+    for skin in raw.primitives.iter().filter_map(|primitive| primitive.skin) {
+        used[skin] = true;
+    }
+    let skins = raw.skins.iter().zip(used).filter(|(_, used)| *used);
+    let mut pairs = skins.flat_map(|(skin, _)| skin.joints.iter().zip(&skin.inverse_bind));
+    pairs.find_map(|(joint, matrix)| Some((*joint, affine(matrix).err()?)))
+}
+
+/// Reports that the rest pose of `node` has no finite inverse, by the node that causes this.
+///
+/// Transforms that are not finite are left to the construction of the skeleton.
+pub(super) fn check_origin(nodes: &[RawNode], node: usize) -> Result<()> {
+    let Some(node) = origin_of_fault(nodes, node) else {
+        return Ok(());
+    };
+    let why = AssetFault::Invalid("has a rest transform without a finite inverse");
+    Err(fault(ObjectKind::Node, node, "", why))
+}
+
+/// The joint that makes the rest pose of `node` impossible to invert: the highest of its ancestors
+/// without a finite inverse, or the node itself. `None` if its own transform is not finite.
+fn origin_of_fault(nodes: &[RawNode], node: usize) -> Option<usize> {
+    let inverse = inverse_rest(nodes);
+    let mut at = node;
+    while let Some(parent) = nodes[at].parent
+        && inverse
+            .get(parent)
+            .is_some_and(|parent| !parent.is_finite())
+    {
+        at = parent;
+    }
+    let is_finite = match &nodes[at].transform {
+        RawTransform::Trs(t) => {
+            t.translation.is_finite() && t.rotation.is_finite() && t.scale.is_finite()
+        }
+        RawTransform::Matrix(matrix) => matrix.is_finite(),
+    };
+    is_finite.then_some(at)
 }

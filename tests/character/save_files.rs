@@ -74,6 +74,26 @@ fn files_are_written_whole_and_errors_name_them() {
     assert_eq!(text(empty), words);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_any_legal_length_are_written() {
+    let folder = folder("saved characters, long names");
+    for length in [247, 255] {
+        let path = folder.join(format!("{}.throng", "a".repeat(length - 7)));
+        for one in &small()[..2] {
+            one.save_file(&path).unwrap();
+            assert!(Character::load_file(&path).unwrap() == *one);
+        }
+    }
+    let long = folder.join("a".repeat(256));
+    assert!(matches!(
+        small()[0].save_file(long),
+        Err(Error::Write { .. })
+    ));
+    // Nothing else is left in the folder.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+}
+
 #[cfg(unix)]
 #[test]
 fn devices_are_not_loaded() {

@@ -131,7 +131,13 @@ fn wrong_values_are_refused() {
         (
             "scale=\"1 1 1\"",
             "scale=\"0 1 1\"",
-            "has a component that is not finite",
+            "f: node 0: has a rest transform without a finite inverse",
+        ),
+        (
+            // The bones below have none either.
+            "<Bone name=\"arm\"",
+            "<Bone scale=\"0 0 0\" name=\"arm\"",
+            "f: node 2: has a rest transform without a finite inverse",
         ),
         (
             "1 0 0   0 0 1   1 0",
@@ -223,16 +229,20 @@ fn xml_bombs_are_refused() {
         refused(&long),
         "f: file: bytes of one tag: 10007 exceeds the limit of 8192"
     );
+    let wide: String = (0..101).map(|number| format!(" a{number}=''")).collect();
+    assert_eq!(
+        refused(&format!("<Mesh{wide}/>")),
+        "f: file: attributes of one tag: 101 exceeds the limit of 100"
+    );
     let many = format!("<Mesh>{}</Mesh>", "<a xmlns='b'/>".repeat(65));
     assert_eq!(
         refused(&many),
         "f: file: namespaces: 65 exceeds the limit of 64"
     );
     let nodes = format!("<Mesh>{}</Mesh>", "<a/>".repeat(1 << 20));
-    assert!(
-        refused(&nodes).contains("nodes limit"),
-        "{}",
-        refused(&nodes)
+    assert_eq!(
+        refused(&nodes),
+        "f: file: XML nodes: 1048577 exceeds the limit of 1048576"
     );
     let deep = "<Mesh>".repeat(100_000);
     assert!(refused(&deep).starts_with("f: file: "));
@@ -276,4 +286,58 @@ fn truncated_files_are_refused() {
     for end in 0..text.len() - 1 {
         assert!(ezm(&text.as_bytes()[..end], &options()).is_err(), "{end}");
     }
+}
+
+#[test]
+fn errors_in_the_xml_have_their_place_or_none() {
+    let refused = |text: &str| ezm(text.as_bytes(), &options()).unwrap_err().to_string();
+    let dtd = "<?xml version=\"1.0\"?><!-- <!DOCTYPE b> --><!DOCTYPE a [<!ENTITY b \"b\">]><a/>";
+    let words = "a DTD, which is not supported, starts at byte";
+    let at = dtd.rfind("<!DOCTYPE").unwrap();
+    assert_eq!(refused(dtd), format!("f: file: {words} {at}"));
+    let marked = format!("\u{feff}{dtd}");
+    assert_eq!(refused(&marked), format!("f: file: {words} {}", at + 3));
+    let open = "\u{feff}<MeshSystem>\n<Meshes>\n";
+    for text in [
+        open,
+        "<MeshSystem",
+        "<MeshSystem a='",
+        "<Mesh>\n<!-- a",
+        "<!-- a -->\n",
+    ] {
+        let told = refused(text);
+        let end = format!(" at byte {}", text.len());
+        let is_placed = told.contains("(line ") && !told.contains("(line 1, column 1)");
+        assert!(told.ends_with(&end) || is_placed, "{told}");
+    }
+    assert_eq!(
+        refused(open),
+        format!(
+            "f: file: the XML ends before its root element at byte {}",
+            open.len()
+        )
+    );
+    assert!(refused("<Mesh>\n <a></b></Mesh>").contains("(line 2, column "));
+}
+
+#[test]
+fn sections_before_the_vertices_of_their_mesh_take_no_longer() {
+    let buffer = "<vertexbuffer count='3' ctype='fff' semantic='position'>\
+                  0 0 0, 1 0 0, 0 1 0</vertexbuffer>";
+    let section = "<MeshSection><indexbuffer count='0'/></MeshSection>";
+    let time = |before: usize, after: usize| {
+        let (before, after) = (section.repeat(before), section.repeat(after));
+        let text = format!("<Mesh>{before}{buffer}{after}</Mesh>");
+        let start = std::time::Instant::now();
+        let imported = ezm(text.as_bytes(), &options());
+        assert!(imported.is_ok(), "{}", imported.unwrap_err());
+        start.elapsed()
+    };
+    let first = time(0, 30_000);
+    let last = time(30_000, 0);
+    // A search for each section would take 60 times as long. The second covers a busy machine.
+    assert!(
+        last < 4 * first + std::time::Duration::from_secs(1),
+        "{last:?}, but {first:?} if the vertices come first"
+    );
 }

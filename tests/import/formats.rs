@@ -73,6 +73,41 @@ fn every_format_is_recognised_by_content() {
 }
 
 #[test]
+fn text_that_mentions_fbx_is_not_fbx() {
+    let folder = folder("formats_not_fbx");
+    let mut b = arm();
+    b.json["asset"]["generator"] = "FBX2glTF; FBX SDK 2020, FBXHeaderExtension: 1".into();
+    fs::write(folder.join("a.bin"), &b.bin).unwrap();
+    fs::write(folder.join("odd.wglvert"), wgl_triangle()).unwrap();
+    let comment = "<!-- Exported from walk.fbx\n; FBX 2010 -->\n<MeshSystem";
+    let files: [(Vec<u8>, usize); 3] = [
+        (
+            b.gltf_beside("a.bin"),
+            b.json["nodes"].as_array().unwrap().len(),
+        ),
+        (ezm_text().replacen("<MeshSystem", comment, 1).into(), 3),
+        (
+            WGL_MODEL.replacen("\"player\"", "\"a; FBX b\"", 1).into(),
+            3,
+        ),
+    ];
+    for (bytes, joints) in files {
+        for marked in [bytes.clone(), [b"\xef\xbb\xbf\n", &bytes[..]].concat()] {
+            let path = folder.join("odd");
+            // A BOM is not followed by a blank line before `<?xml`.
+            let marked = match bytes.starts_with(b"<?xml") && marked != bytes {
+                true => [b"\xef\xbb\xbf", &bytes[..]].concat(),
+                false => marked,
+            };
+            fs::write(&path, &marked).unwrap();
+            let imported = import::file(&path, &options());
+            let imported = imported.unwrap_or_else(|error| panic!("{error}"));
+            assert!(imported.skeleton().len() <= joints);
+        }
+    }
+}
+
+#[test]
 fn what_has_no_format_is_refused() {
     let folder = folder("formats_unknown");
     let refused = |name: &str, bytes: &[u8]| {
@@ -139,6 +174,23 @@ fn a_webgl_model_needs_its_vertices() {
     fs::write(folder.join("man.wglvert"), wgl_triangle()).unwrap();
     let model = import::wgl_file(&path, &options()).unwrap();
     assert_eq!(model.name(), "man.wglmodel");
+    // The vertices have the case of the model's extension, or lower case.
+    for (name, vertices) in [
+        ("MAN.WGLMODEL", "MAN.WGLVERT"),
+        ("Man.WglModel", "Man.WglVert"),
+        ("low.WGLMODEL", "low.wglvert"),
+    ] {
+        let path = folder.join(name);
+        fs::write(&path, WGL_MODEL).unwrap();
+        let error = import::file(&path, &options()).unwrap_err().to_string();
+        let first =
+            path.with_extension(&name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
+        let first = first.file_name().unwrap().to_str().unwrap();
+        let words = format!("refers to \"{first}\", which cannot be read: entity not found");
+        assert!(error.contains(&words), "{error}");
+        fs::write(folder.join(vertices), wgl_triangle()).unwrap();
+        import::file(&path, &options()).unwrap();
+    }
     let clip = folder.join("run.wglanim");
     fs::write(&clip, WGL_CLIP).unwrap();
     let added = import::add_clips_file(&model, &clip, &options()).unwrap();

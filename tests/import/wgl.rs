@@ -161,17 +161,56 @@ fn clips_are_added_by_bone_name() {
 }
 
 #[test]
+fn trailing_indices_are_dropped() {
+    let row = [0.0; 3];
+    let rows: [&[f32]; 3] = [&row, &[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]];
+    let mut vert = [1_u32, 12].map(u32::to_le_bytes).concat();
+    vert.extend(
+        rows.iter()
+            .flat_map(|row| row.iter().flat_map(|x| x.to_le_bytes())),
+    );
+    let indx = [0_u16, 1, 2, 0, 2].map(u16::to_le_bytes).concat();
+    let vertices = wgl_lumps(&[(b"vert", vert), (b"indx", indx)]);
+    for (count, trailing) in [(4, 1), (5, 2)] {
+        let model = replaced("\"indexCount\": 3", &format!("\"indexCount\": {count}"));
+        let imported = wgl(model.as_bytes(), &vertices, &options()).unwrap();
+        let words = "mesh 0, primitives[0].indices: \
+                     trailing indices that make no full triangle dropped";
+        told(&imported, &[TEXTURE, &format!("{words} ({trailing})")]);
+        assert_eq!(imported.primitives()[0].indices.len(), 3);
+    }
+    let none = replaced("\"indexCount\": 3", "\"indexCount\": 2");
+    let imported = wgl(none.as_bytes(), &vertices, &options()).unwrap();
+    assert_eq!(imported.primitives().len(), 0);
+}
+
+#[test]
+fn files_without_a_clip_are_named() {
+    let model = import(WGL_MODEL);
+    let refused = |bytes: &[u8]| match add_clips(&model, bytes, &options()) {
+        Ok(_) => panic!("it was added"),
+        Err(error) => error.to_string(),
+    };
+    let start = WGL_CLIP.find("\"bones\"").unwrap();
+    let none = format!(
+        "{}\"bones\": [], \"keyframes\": [[], [], []] }}",
+        &WGL_CLIP[..start]
+    );
+    assert_eq!(
+        refused(none.as_bytes()),
+        "f: file: has no animation with tracks"
+    );
+    assert_eq!(refused(WGL_MODEL.as_bytes()), "f: file: missing animations");
+    assert_eq!(refused(&wgl_triangle()), "f: file: missing animations");
+}
+
+#[test]
 fn wrong_models_are_refused() {
     let cases = [
         (
             "\"indexCount\": 3",
             "\"indexCount\": 6",
             "mesh 0, primitives[0]: refers to index 5, but there are 3",
-        ),
-        (
-            "\"indexCount\": 3",
-            "\"indexCount\": 2",
-            "has a number of indices that is not a multiple of 3",
         ),
         (
             "\"indexOffset\": 0",
@@ -212,7 +251,12 @@ fn wrong_models_are_refused() {
         (
             "3,4,5,1]",
             "3,4,5,2]",
-            "has a last row other than 0, 0, 0, 1",
+            "f: node 1, bindPoseMat: has a last row other than 0, 0, 0, 1",
+        ),
+        (
+            "3,4,5,1]",
+            "1e39,4,5,1]",
+            "f: node 1, bindPoseMat: has a component that is not finite",
         ),
         (
             "\"modelVersion\": 1",

@@ -47,15 +47,16 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Creates a file of a name that no other file in the folder of `path` has.
+///
+/// The name does not contain that of `path`, which may be as long as names can be.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let Some(name) = path.file_name() else {
+    if path.file_name().is_none() {
         return Err(ErrorKind::InvalidInput.into());
-    };
+    }
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut name = name.to_os_string();
-        name.push(format!(".{}-{number}.tmp", std::process::id()));
+        let name = format!("throng-{}-{number}.tmp", std::process::id());
         let temporary = path.with_file_name(name);
         match File::create_new(&temporary) {
             Ok(file) => return Ok((temporary, file)),

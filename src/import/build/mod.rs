@@ -24,3 +24,5 @@ pub(super) use adopt::{Adopted, adopt};
 pub(super) use character::check_clip_joints;
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+pub(super) use skeleton::affine;

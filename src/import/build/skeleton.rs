@@ -187,7 +187,7 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
 }
 
 /// The affine part of a finite matrix whose last row is 0, 0, 0, 1.
-pub(super) fn affine(matrix: &Mat4) -> Result<Affine, &'static str> {
+pub(in crate::import) fn affine(matrix: &Mat4) -> Result<Affine, &'static str> {
     let columns = matrix.to_cols_array();
     if !columns.iter().all(|value| value.is_finite()) {
         return Err("has a component that is not finite");

@@ -48,6 +48,9 @@ pub(super) fn read(
             parent: None,
             transform: RawTransform::Trs(Transform::IDENTITY),
         });
+        // Found once, because there may be many sections.
+        let of_mesh = children(mesh, "vertexbuffer").next();
+        let skin = skeletons.skin(name(mesh, "skeleton"));
         let mut shared: Option<Vertices> = None;
         for (number, section) in sections.into_iter().enumerate() {
             let at = |part: &str| {
@@ -58,7 +61,6 @@ pub(super) fn read(
                 )
             };
             let own = children(section, "vertexbuffer").next();
-            let of_mesh = children(mesh, "vertexbuffer").next();
             let vertices = match (own.or(of_mesh), &shared) {
                 (None, _) => {
                     return Err(fault_of(at(""), AssetFault::Missing("vertexbuffer")));
@@ -93,7 +95,7 @@ pub(super) fn read(
                 ..RawPrimitive::default()
             };
             if vertices.influences > 0 {
-                primitive.skin = skeletons.skin(name(mesh, "skeleton"));
+                primitive.skin = skin;
             }
             fill(&mut primitive, vertices, &at(""), repairs);
             raw.primitives.push(primitive);

@@ -8,6 +8,7 @@ use crate::import::complete::complete;
 use crate::import::folder::{Folder, given, open};
 use crate::import::frames;
 use crate::import::imported::Imported;
+use crate::import::inverse_rest::{check_origin, unusable_inverse};
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
 use crate::import::sidecar;
@@ -97,6 +98,9 @@ fn read_raw(
     let mut raw = with_clips(root, &skeletons, None, &mut budget, repairs)?;
     raw.name = options.name.clone();
     meshes::read(root, &skeletons, &mut raw, &mut budget, repairs)?;
+    if let Some((bone, _)) = unusable_inverse(&raw) {
+        check_origin(&raw.nodes, bone)?;
+    }
     Ok(raw)
 }
 

@@ -16,12 +16,14 @@ use std::collections::HashMap;
 pub(super) struct Skeletons {
     pub(super) nodes: Vec<RawNode>,
     pub(super) skins: Vec<RawSkin>,
+    /// The first skin with each name.
+    of_name: HashMap<Box<str>, usize>,
 }
 
 impl Skeletons {
     /// The skin with the name that a mesh states. Meshes often name none, or one of another file.
     pub(super) fn skin(&self, name: &str) -> Option<usize> {
-        let named = self.skins.iter().position(|skin| *skin.name == *name);
+        let named = self.of_name.get(name).copied();
         named.or_else(|| (!self.skins.is_empty()).then_some(0))
     }
 }
@@ -44,8 +46,10 @@ pub(super) fn read(root: Node<'_, '_>, budget: &Budget<'_>) -> Result<Skeletons>
         for (number, bone) in bones.iter().enumerate() {
             all.nodes.push(node(*bone, first + number, &of_name)?);
         }
+        let title = name(skeleton, "name");
+        all.of_name.entry(title.into()).or_insert(all.skins.len());
         all.skins.push(RawSkin {
-            name: name(skeleton, "name").into(),
+            name: title.into(),
             joints: (first..all.nodes.len()).collect(),
             inverse_bind: Vec::new(),
         });

@@ -7,8 +7,10 @@ use crate::import::repair::{Repair, RepairKind, note};
 use core::str::FromStr;
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// The longest tag in bytes. The parser compares each attribute of a tag with all others.
+/// The longest tag in bytes.
 const MAX_TAG_BYTES: usize = 8192;
+/// The most attributes of a tag. The parser compares each of them with all others.
+const MAX_ATTRIBUTES: usize = 100;
 /// The most elements, texts and comments. The parser takes about 100 bytes for each.
 const MAX_NODES: u32 = 1 << 20;
 /// The most namespaces. The parser copies those of an element for each of its children.
@@ -22,16 +24,31 @@ pub(super) fn document<'a>(bytes: &'a [u8], budget: &Budget<'_>) -> Result<Docum
     let text = core::str::from_utf8(bytes)
         .map_err(|error| malformed("the XML is not UTF-8", error.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    check_tags(text)?;
+    let skipped = bytes.len() - text.len();
+    check_tags(text, skipped)?;
     let options = ParsingOptions {
         allow_dtd: false,
         nodes_limit: MAX_NODES,
         ..ParsingOptions::default()
     };
-    Document::parse_with_options(text, options).map_err(|error| xml_fault(&error))
+    Document::parse_with_options(text, options).map_err(|error| xml_fault(&error, bytes.len()))
 }
 
-fn xml_fault(error: &roxmltree::Error) -> Error {
+/// The error of a text that ends at byte `end`.
+fn xml_fault(error: &roxmltree::Error, end: usize) -> Error {
+    // The parser has no position for these.
+    match error {
+        roxmltree::Error::NoRootNode => return malformed("the XML ends without an element", end),
+        roxmltree::Error::UnclosedRootNode => {
+            return malformed("the XML ends before its root element", end);
+        }
+        roxmltree::Error::UnexpectedEndOfStream => return malformed("the XML ends early", end),
+        roxmltree::Error::NodesLimitReached => {
+            let cap = MAX_NODES as usize;
+            return over_cap("XML nodes", cap + 1, cap);
+        }
+        _ => {}
+    }
     let words = error.to_string();
     // The parser's message ends with the position, which has its own fields here.
     let end = words.rfind(" at ").unwrap_or(words.len());
@@ -44,13 +61,15 @@ fn xml_fault(error: &roxmltree::Error) -> Error {
     fault(ObjectKind::File, None, "", why)
 }
 
-/// Checks the length of each tag and the number of namespaces.
-fn check_tags(text: &str) -> Result<()> {
-    let cap = |what, asked: usize, cap: usize| {
-        let (asked, cap) = (asked as u64, cap as u64);
-        let why = AssetFault::Cap { what, asked, cap };
-        fault(ObjectKind::File, None, "", why)
-    };
+fn over_cap(what: &'static str, asked: usize, cap: usize) -> Error {
+    let (asked, cap) = (asked as u64, cap as u64);
+    let why = AssetFault::Cap { what, asked, cap };
+    fault(ObjectKind::File, None, "", why)
+}
+
+/// Checks the length and the attributes of each tag, the number of namespaces, and that there is
+/// no DTD. The text starts at byte `first` of the file.
+fn check_tags(text: &str, first: usize) -> Result<()> {
     let mut namespaces = 0;
     let mut rest = text;
     while let Some(start) = rest.find('<') {
@@ -58,10 +77,22 @@ fn check_tags(text: &str) -> Result<()> {
         let end = match rest {
             comment if comment.starts_with("<!--") => comment.find("-->"),
             data if data.starts_with("<![CDATA[") => data.find("]]>"),
+            instruction if instruction.starts_with("<?") => instruction.find("?>"),
+            dtd if dtd.starts_with("<!DOCTYPE") => {
+                let at = first + (text.len() - dtd.len());
+                return Err(malformed("a DTD, which is not supported, starts", at));
+            }
             tag => {
-                let length = tag_length(tag);
+                let (length, attributes) = measure_tag(tag);
                 if length > MAX_TAG_BYTES {
-                    return Err(cap("bytes of one tag", length, MAX_TAG_BYTES));
+                    return Err(over_cap("bytes of one tag", length, MAX_TAG_BYTES));
+                }
+                if attributes > MAX_ATTRIBUTES {
+                    return Err(over_cap(
+                        "attributes of one tag",
+                        attributes,
+                        MAX_ATTRIBUTES,
+                    ));
                 }
                 namespaces += tag[..length].matches("xmlns").count();
                 Some(length)
@@ -71,14 +102,17 @@ fn check_tags(text: &str) -> Result<()> {
         rest = end.and_then(|end| rest.get(end..)).unwrap_or_default();
     }
     match namespaces > MAX_NAMESPACES {
-        true => Err(cap("namespaces", namespaces, MAX_NAMESPACES)),
+        true => Err(over_cap("namespaces", namespaces, MAX_NAMESPACES)),
         false => Ok(()),
     }
 }
 
-/// The length of a tag up to its `>` outside quotation marks, or up to the end of the text.
-fn tag_length(tag: &str) -> usize {
+/// The length of a tag and the number of its attributes.
+///
+/// The tag goes up to its `>` outside quotation marks, or up to the end of the text.
+fn measure_tag(tag: &str) -> (usize, usize) {
     let mut quote = None;
+    let mut attributes = 0;
     let end = tag.bytes().position(|byte| match quote {
         Some(open) => {
             if byte == open {
@@ -90,10 +124,11 @@ fn tag_length(tag: &str) -> usize {
             if matches!(byte, b'"' | b'\'') {
                 quote = Some(byte);
             }
+            attributes += usize::from(byte == b'=');
             byte == b'>'
         }
     });
-    end.unwrap_or(tag.len())
+    (end.unwrap_or(tag.len()), attributes)
 }
 
 /// The root element, if it is one of EZMesh.

@@ -5,7 +5,7 @@ use super::vertices::{INFLUENCES, Vertices};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, not_allowed, object};
-use crate::import::inverse_rest::inverse_rest;
+use crate::import::inverse_rest::{check_origin, inverse_rest, unusable_inverse};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use crate::mesh::Material;
@@ -77,7 +77,7 @@ pub(super) fn read(
                 number,
                 node,
                 material: Some(index),
-                indices: indices(submesh, vertices, budget, &at)?,
+                indices: indices(submesh, vertices, budget, &at, repairs)?,
                 ..RawPrimitive::default()
             };
             let has_weights = !vertices.weights.is_empty();
@@ -113,6 +113,14 @@ pub(super) fn read(
                 fill(&mut primitive, vertices);
                 raw.primitives.push(primitive);
             }
+        }
+    }
+    if let Some((bone, why)) = unusable_inverse(&raw) {
+        if bones[bone].bind_pose_mat.0.is_empty() {
+            check_origin(&raw.nodes, bone)?;
+        } else {
+            let at = object(ObjectKind::Node, bone, "bindPoseMat");
+            return Err(fault_of(at, AssetFault::Invalid(why)));
         }
     }
     Ok(raw)
@@ -188,12 +196,15 @@ fn inverse_bind(bones: &[Bone], nodes: &[RawNode], repairs: &mut Vec<Repair>) ->
     Ok(all)
 }
 
-/// The indices of a sub-mesh. Mirroring swaps the order of each triangle's corners.
+/// The indices of a sub-mesh, without those at its end that make no full triangle.
+///
+/// Mirroring swaps the order of each triangle's corners.
 fn indices(
     submesh: &Submesh,
     vertices: &Vertices,
     budget: &mut Budget<'_>,
     at: &Object,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Vec<u32>> {
     let (start, count) = (submesh.index_offset, submesh.index_count);
     let (end, len) = (start.saturating_add(count), vertices.indices.len() as u64);
@@ -205,13 +216,13 @@ fn indices(
             AssetFault::Dangling { what, index, count },
         ));
     }
-    if !count.is_multiple_of(3) {
-        let why = AssetFault::Invalid("has a number of indices that is not a multiple of 3");
-        return Err(fault_of(at.clone(), why));
-    }
-    budget.indices(count, at)?;
+    let trailing = count % 3;
+    let mut of_indices = at.clone();
+    of_indices.part = format!("{}.indices", at.part).into();
+    note(repairs, &of_indices, RepairKind::TrailingIndices, trailing);
+    budget.indices(count - trailing, at)?;
     // The range was checked against a list in memory.
-    let mut indices = vertices.indices[start as usize..end as usize].to_vec();
+    let mut indices = vertices.indices[start as usize..(end - trailing) as usize].to_vec();
     for triangle in indices.as_chunks_mut::<3>().0 {
         triangle.swap(1, 2);
     }

@@ -14,6 +14,7 @@ use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
 use crate::import::sidecar;
 use crate::skeleton::Skeleton;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Imports a model of the "Building the Game" WebGL format: the bytes of a `.wglmodel` and of its
@@ -43,6 +44,8 @@ pub fn wgl(model: &[u8], vertices: &[u8], options: &ImportOptions) -> Result<Imp
 }
 
 /// Imports a `.wglmodel` file, with the `.wglvert` of the same name in its folder; see [`wgl`].
+///
+/// The extension of the vertices has the case of the model's extension, or lower case.
 ///
 /// [`ImportOptions::resources`] provides the `.wglvert`, if it is set. A `.wglanim` file becomes a
 /// character with a joint for each bone and nothing to draw; to play it on a model, use
@@ -85,8 +88,31 @@ fn vertices_alone() -> Error {
 }
 
 /// The bytes of the `.wglvert` with the name of the model.
+///
+/// Its extension has the case of the model's extension, or lower case.
 fn beside_model(path: &Path, read: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
-    let name = path.with_extension("wglvert");
+    let cased = cased_extension(path);
+    let first = with_extension(path, &cased, read);
+    if cased == EXTENSION || !is_missing(&first) {
+        return first;
+    }
+    let second = with_extension(path, EXTENSION, read);
+    if is_missing(&second) { first } else { second }
+}
+
+fn is_missing(file: &Result<Vec<u8>>) -> bool {
+    let Err(Error::Asset { why, .. }) = file else {
+        return false;
+    };
+    matches!(why, AssetFault::Unreadable { kind, .. } if *kind == ErrorKind::NotFound)
+}
+
+fn with_extension(
+    path: &Path,
+    extension: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let name = path.with_extension(extension);
     let name = name.file_name().and_then(|name| name.to_str());
     let at = |why| fault(ObjectKind::File, None, "vertices", why);
     let name = name.ok_or_else(|| at(AssetFault::Invalid("have a name that is not UTF-8")))?;
@@ -97,6 +123,21 @@ fn beside_model(path: &Path, read: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> R
         }),
         other => other.in_file(name),
     })
+}
+
+/// The extension of vertices.
+const EXTENSION: &str = "wglvert";
+
+/// The extension of the vertices of this model, each letter in the case of the model's extension.
+fn cased_extension(model: &Path) -> String {
+    let cases = model.extension().and_then(|extension| extension.to_str());
+    let cases = cases.unwrap_or_default().chars().map(Some);
+    let letters = EXTENSION.chars().zip(cases.chain(std::iter::repeat(None)));
+    let cased = letters.map(|(letter, case)| match case {
+        Some(case) if case.is_ascii_uppercase() => letter.to_ascii_uppercase(),
+        _ => letter,
+    });
+    cased.collect()
 }
 
 fn read_model(
