@@ -91,39 +91,6 @@ fn a_full_output_is_an_error() {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn an_output_that_is_not_open_is_an_error() {
-    let folder = folder("not open");
-    let out = text(&folder.join("out.obj"));
-    for args in [
-        &["inspect", "builtin"][..],
-        &["check", "builtin"],
-        &["pose", "builtin", "--obj", &out],
-        &["pose", "builtin", "--obj", "-"],
-        &["man"],
-        &["help"],
-        &["--version"],
-    ] {
-        let output = std::process::Command::new("sh")
-            .args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_throng")])
-            .args(args)
-            .output()
-            .unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{args:?}: {err}");
-        assert!(
-            err.ends_with("error: standard output: it is closed\n"),
-            "{err}"
-        );
-    }
-    // The null device is open.
-    let ran = command(&["inspect", "builtin"])
-        .stdout(Stdio::null())
-        .output();
-    assert_eq!(ran.unwrap().status.code(), Some(0));
-}
-
 #[test]
 fn completions_and_pages_name_every_subcommand() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -184,7 +184,7 @@ fn a_webgl_model_needs_its_vertices() {
         fs::write(&path, WGL_MODEL).unwrap();
         let error = import::file(&path, &options()).unwrap_err().to_string();
         let first =
-            path.with_extension(&name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
+            path.with_extension(name[4..].replace("MODEL", "VERT").replace("Model", "Vert"));
         let first = first.file_name().unwrap().to_str().unwrap();
         let words = format!("refers to \"{first}\", which cannot be read: entity not found");
         assert!(error.contains(&words), "{error}");

@@ -17,7 +17,6 @@ mod output;
 mod pose;
 mod progress;
 mod retarget;
-mod stdout;
 mod table;
 mod words;
 
@@ -80,7 +79,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
-    let mut out = stdout::open();
+    let mut out = io::BufWriter::new(io::stdout().lock());
     match run(&args.command, &mut out) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -94,11 +93,7 @@ fn main() -> ExitCode {
 
 /// Prints the help, the version, or what is wrong with the arguments.
 fn usage(error: &clap::Error) -> ExitCode {
-    let printed = match !error.use_stderr() && !stdout::is_open() {
-        true => Err(stdout::closed()),
-        false => error.print(),
-    };
-    match printed {
+    match error.print() {
         Err(why) if !error.use_stderr() && why.kind() != ErrorKind::BrokenPipe => {
             fail(&Failure::Output(why))
         }
