@@ -12,6 +12,7 @@ mod builtin;
 mod influence_limit;
 mod save;
 mod save_files;
+mod save_images;
 mod split;
 mod transform;
 mod unknown_names;

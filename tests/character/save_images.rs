@@ -1,0 +1,101 @@
+//! Images of saved characters.
+
+use crate::reference::random;
+use crate::reference::rng::Rng;
+use crate::save::small;
+use crate::signed::{file, sections};
+use throng::character::Character;
+use throng::import::{self, ImportOptions};
+
+/// The contents of a section with one image of these runs.
+fn image(width: u32, height: u32, runs: &[[u8; 2]], own: &[[u8; 4]]) -> Vec<u8> {
+    let mut contents = [1_u64, 0].map(u64::to_le_bytes).concat();
+    contents.extend([width, height].map(u32::to_le_bytes).concat());
+    contents.extend((runs.len() as u64).to_le_bytes());
+    contents.extend(runs.as_flattened());
+    contents.extend(own.as_flattened());
+    contents
+}
+
+#[test]
+fn runs_of_texels_are_checked() {
+    let all = sections(&small()[0].to_bytes());
+    let images = all.iter().position(|section| section.name == "images");
+    let load = |contents: Vec<u8>| {
+        let mut other = all.clone();
+        other[images.unwrap()].contents = contents;
+        Character::from_bytes(&file(&other))
+    };
+    let [red, blue] = [[255, 0, 0, 255], [0, 0, 255, 9]];
+    let read = load(image(3, 2, &[[1, 3], [2, 0]], &[red, blue, red])).unwrap();
+    let texels = [red, red, red, red, blue, red];
+    assert_eq!(read.images()[0].rgba(), texels.as_flattened());
+    // Whatever is saved is read back, whichever runs the writer chooses.
+    let mut rng = Rng::new(11);
+    for _ in 0..50 {
+        let size = 1 + rng.below(3000);
+        let mut texels: Vec<[u8; 4]> = Vec::new();
+        while texels.len() < size {
+            let length = (1 + rng.below(600)).min(size - texels.len());
+            let texel = (rng.bits() as u32).to_le_bytes();
+            let is_flat = rng.below(2) == 0;
+            let next = |n: usize| if is_flat { texel } else { [n as u8, 1, 2, 3] };
+            texels.extend((0..length).map(next));
+        }
+        let runs = texels.chunks(255).map(|own| [own.len() as u8, 0]);
+        let runs: Vec<[u8; 2]> = runs.collect();
+        let plain = load(image(size as u32, 1, &runs, &texels)).unwrap();
+        assert_eq!(plain.images()[0].rgba(), texels.as_flattened());
+        // The writer chooses other runs, with which the image is the same one.
+        let mut raw = random::character(1);
+        raw.images = plain.images().to_vec();
+        raw.images[0].rgba_mut();
+        let made = raw.build(&ImportOptions::default()).unwrap().character;
+        let read = Character::from_bytes(&made.to_bytes()).unwrap();
+        assert_eq!(read.images(), plain.images());
+        let mut other = read.images()[0].clone();
+        other.rgba_mut()[4 * size - 1] ^= 1;
+        assert_ne!(other, read.images()[0]);
+    }
+    let why = |contents| match load(contents) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("taken"),
+    };
+    let size = "saved character: image has a different size than it states";
+    assert_eq!(why(image(3, 2, &[[1, 4]], &[red])), size);
+    assert_eq!(why(image(3, 2, &[[1, 6]], &[red])), size);
+    // Nothing is allocated for a size that the runs do not have.
+    assert_eq!(why(image(u32::MAX, u32::MAX, &[[1, 5]], &[red])), size);
+    let none = "saved character: image has a run without a texel of its own";
+    assert_eq!(why(image(3, 2, &[[0, 4], [2, 0]], &[red, blue])), none);
+    // Nor for texels that are cut off.
+    let cut = why(image(255, 2, &[[255, 255]], &[red]));
+    assert!(cut.contains("ends"), "{cut}");
+    let longer = why(image(3, 2, &[[1, 5]], &[red, blue]));
+    assert!(longer.contains("has bytes after its end"), "{longer}");
+}
+
+/// A file of 2 MB, whose one image has 4 bytes for each of 81 million texels.
+#[test]
+fn images_of_saved_files_are_capped() {
+    let mut all = sections(&small()[0].to_bytes());
+    let images = all.iter().position(|section| section.name == "images");
+    let (side, run) = (9_216, [1, 255]);
+    let runs = vec![run; side * side / 256];
+    let own = vec![[9; 4]; runs.len()];
+    all[images.unwrap()].contents = image(side as u32, side as u32, &runs, &own);
+    let path = std::env::temp_dir().join(format!("throng-capped-{}.throng", std::process::id()));
+    std::fs::write(&path, file(&all)).unwrap();
+    let load = |options: &ImportOptions| import::file(&path, options).map(|_| ());
+    let (texels, bytes) = (side as u64 * side as u64, 4 * side as u64 * side as u64);
+    let mut options = ImportOptions::default();
+    let error = load(&options).unwrap_err().to_string();
+    let cap = format!("image 0: texels of one image: {texels} exceeds the limit of 67108864");
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(error, format!("{name}: {cap}"));
+    options.max_image_texels = texels;
+    load(&options).unwrap();
+    options.max_decoded_bytes = bytes - 1;
+    assert!(load(&options).is_err());
+    std::fs::remove_file(&path).unwrap();
+}
