@@ -205,20 +205,28 @@ impl Drop for Teller {
 
 /// The configurations to run the present test in.
 ///
-/// These are all of them. If the environment variable `THRONG_HALF` is set, they are two with
-/// different rings, alignments and threads. The test's name decides which two, so that every
-/// configuration runs in some tests.
+/// These are two, with different rings, alignments and threads. The test's name decides which two,
+/// so that every configuration runs in some tests. With the environment variable
+/// `THRONG_CONFIGURATIONS`, they are `all` of them or the `others`, which do not run without it.
 fn configs() -> impl Iterator<Item = Config> {
-    let half = std::env::var_os("THRONG_HALF").is_some();
+    let which = std::env::var("THRONG_CONFIGURATIONS").unwrap_or_default();
+    let (all, others) = match which.as_str() {
+        "" => (false, false),
+        "all" => (true, false),
+        "others" => (false, true),
+        _ => panic!("THRONG_CONFIGURATIONS is {which:?}, must be \"all\" or \"others\""),
+    };
     let thread = std::thread::current();
     let letters = thread.name().unwrap_or_default().bytes();
     let even = letters.map(u32::from).sum::<u32>().is_multiple_of(2);
-    let all = (0..).zip(CONFIGS);
-    all.filter(move |(at, _)| !half || matches!(at, 1 | 2) == even)
+    let middle = even != others;
+    (0..)
+        .zip(CONFIGS)
+        .filter(move |(at, _)| all || matches!(at, 1 | 2) == middle)
         .map(|(_, config)| config)
 }
 
-/// Runs a test in every configuration, or in half of them: see [`configs`].
+/// Runs a test in half of the configurations, or in all of them: see [`configs`].
 ///
 /// Any message of the layer fails it, including messages at the destruction of the device.
 pub fn each(mut test: impl FnMut(&mut Setup)) {
