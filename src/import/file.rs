@@ -43,7 +43,7 @@ use std::path::Path;
 /// - [`Error::Io`](crate::Error::Io) if the file cannot be read.
 /// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with
 ///   file, line and part.
-/// - The errors of [`bytes`].
+/// - The errors of [`bytes()`].
 pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);
@@ -53,7 +53,7 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 
 /// Imports the bytes of a file of any format that the crate reads.
 ///
-/// The formats are those of [`file`]. They are recognised by the bytes, and by the extension of
+/// The formats are those of [`file()`]. They are recognised by the bytes, and by the extension of
 /// [`ImportOptions::name`] only if the bytes fit none or several. Other files that the bytes refer
 /// to come from [`ImportOptions::resources`] alone. No animation data beside the file is read: see
 /// [`ImportOptions::animation`].
