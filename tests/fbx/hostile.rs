@@ -136,7 +136,7 @@ fn other_files_are_refused() {
     let refused = |bytes: &[u8]| refused(bytes, &options());
     let other = "f.fbx: file: is not an FBX file";
     assert_eq!(refused(b""), other);
-    assert_eq!(refused(b"glTF\x02\0\0\0"), other);
+    assert_eq!(refused(b"{\"FBXHeaderExtension\": {}}"), other);
     assert_eq!(refused(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), other);
     let cut = refused(b"Kaydara FBX Binary  \0\x1a\0\xE8\x1C\0\0");
     assert!(
