@@ -11,7 +11,7 @@
 //! [`add_clips()`] adds clips from other files, of any format, to a character. It matches joints by
 //! name.
 //!
-//! Contents that a format has and the crate leaves out are each reported as a [`Repair`].
+//! Contents that are left out, as listed below, are each reported as a [`Repair`].
 //!
 //! # glTF
 //!

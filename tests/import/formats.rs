@@ -381,6 +381,11 @@ fn clips_are_added_between_formats() {
     assert_eq!(error("a", b"{}"), format!("a: file: {UNKNOWN}"));
     assert!(error("a.wglanim", b"{}").contains("missing field `frameRate`"));
     assert!(error("a.gltf", b"{}").contains("missing field `asset`"));
+    let path = folder("formats_clips_by_path").join("x.gltf");
+    fs::write(&path, "{}").unwrap();
+    let error = import::add_clips_file(&model, &path, &named("y.wglanim")).unwrap_err();
+    let words = "y.wglanim: file: missing field `asset`";
+    assert!(error.to_string().starts_with(words), "{error}");
 }
 
 /// Public samples, if `THRONG_FORMAT_SAMPLES` names their folder. Prints what they hold.
