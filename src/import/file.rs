@@ -77,8 +77,8 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 ///   not compiled in.
 /// - [`Error::InFile`](crate::Error::InFile) if the file does not have the scene that
 ///   [`ImportOptions::scene`] names, or a node of [`ImportOptions::leave_out`].
-/// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that does
-///   not fit.
+/// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
+///   does not fit.
 /// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or
 ///   has another version.
 pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {

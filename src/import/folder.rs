@@ -43,7 +43,7 @@ pub(super) fn given(
     }
 }
 
-/// The bytes that `read` gives for `path`, at most `cap`. `object` is the object with the reference.
+/// The bytes that `read` gives for `path`, at most `cap`. `object` has the reference.
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 pub(super) fn load(
     path: &str,

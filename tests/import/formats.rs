@@ -1,4 +1,4 @@
-//! Files of all formats through `import::file` and `import::bytes`, which recognise them by content.
+//! Files of all formats through `import::file` and `import::bytes`: recognition by content or name.
 
 use crate::builder::arm;
 use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};

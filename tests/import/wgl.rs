@@ -341,7 +341,8 @@ fn wrong_vertices_are_refused() {
     );
     assert_eq!(
         with(44 + 60, 0.5_f32.to_bits()),
-        "f.wglmodel: buffer 0, vert: the joint of vertex 0 is 0.5, must be a whole number from 0 to 65535"
+        "f.wglmodel: buffer 0, vert: the joint of vertex 0 is 0.5, \
+         must be a whole number from 0 to 65535"
     );
     assert!(with(44 + 60, f32::NAN.to_bits()).contains("the joint of vertex 0 is NaN"));
     assert!(with(44, f32::INFINITY.to_bits()).contains("vertex 0 is -inf, must be finite"));
