@@ -24,6 +24,14 @@ mod import {
     pub(super) mod targets;
 }
 
+/// The part of the tests that the seeds need.
+#[path = "../tests/import/vrm"]
+mod vrm {
+    #[allow(dead_code, reason = "only its files are used here")]
+    mod files;
+    pub(crate) use files::{vrm0, vrm1};
+}
+
 use import::targets::{TARGETS, Target};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;

@@ -20,7 +20,7 @@
 //!
 //! /// Once.
 //! fn spawn(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) -> Result<InstanceId> {
-//!     let knight = import::gltf_file("knight.glb", &Default::default())?;
+//!     let knight = import::file("knight.glb", &Default::default())?;
 //!     let knight = crowd.add_character(allocator, &knight)?;
 //!     crowd.spawn(knight, &Spawn { play: "Walk".into(), ..Default::default() })
 //! }

@@ -61,7 +61,7 @@ impl Model {
             let character = builtin::mannequin()?.character;
             return Self::new("builtin".into(), character, fades);
         }
-        let imported = import::gltf_file(path, &ImportOptions::default())?;
+        let imported = import::file(path, &ImportOptions::default())?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         for line in imported.repair_summary() {
             log::info!("{line}");

@@ -80,10 +80,7 @@ mod split;
 mod state_machine;
 mod triangles;
 
-#[cfg(all(
-    feature = "toml",
-    any(feature = "gltf", feature = "ezm", feature = "wgl")
-))]
+#[cfg(feature = "toml")]
 pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
     AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,

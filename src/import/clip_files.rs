@@ -1,8 +1,7 @@
 //! Adding clips of files of any format to characters from other files.
 
 use super::fault::fault;
-use super::folder::given;
-use super::folder::open;
+use super::folder::{Folder, given, open};
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
@@ -24,9 +23,9 @@ use std::path::Path;
 /// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
 ///
 /// ```no_run
-/// use throng::import::{ImportOptions, add_clips, gltf};
+/// use throng::import::{self, ImportOptions, add_clips};
 ///
-/// let knight = gltf(&std::fs::read("knight.glb")?, &ImportOptions::default())?;
+/// let knight = import::file("knight.glb", &ImportOptions::default())?;
 /// let options = ImportOptions { name: "dance".into(), ..Default::default() };
 /// let added = add_clips(&knight, &std::fs::read("dance.glb")?, &options)?;
 /// for repair in &added.repairs {
@@ -42,8 +41,7 @@ use std::path::Path;
 ///   animation, or none with tracks.
 /// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
 pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    let read = &mut |uri: &str| given(options, uri);
-    add(character, bytes, read, options)
+    add(character, bytes, Path::new(&*options.name), None, options)
 }
 
 /// [`add_clips`] for the path of a file.
@@ -60,8 +58,7 @@ pub fn add_clips_file(
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    let read = &mut |uri: &str| folder.given(&options, uri);
-    add(character, &bytes, read, &options)
+    add(character, &bytes, path, Some(&folder), &options)
 }
 
 /// Returns true if the file at `path` has joints of its own, with their parents.
@@ -77,7 +74,7 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
     let Ok((bytes, _)) = open(path, &options) else {
         return true;
     };
-    match Format::of(&bytes, &options.name) {
+    match Format::of(&bytes, &path.to_string_lossy()) {
         Ok(Format::WglClip) => false,
         #[cfg(feature = "ezm")]
         Ok(Format::Ezm) => super::ezm::has_skeleton(&bytes, &options).unwrap_or(true),
@@ -88,12 +85,15 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
 fn add(
     character: &Character,
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    path: &Path,
+    folder: Option<&Folder>,
     options: &ImportOptions,
 ) -> Result<Imported> {
-    let mut run = || {
+    let run = || {
         let mut repairs = Vec::new();
-        let raw = read_raw(character, bytes, read, options, &mut repairs)?;
+        let format = Format::of(bytes, &path.to_string_lossy())?;
+        let read = &mut |uri: &str| given(folder, options, uri);
+        let raw = read_raw(character, (format, bytes), read, options, &mut repairs)?;
         let mut added = raw.add_clips(character, options)?;
         repairs.append(&mut added.repairs);
         added.repairs = of_file(repairs, &options.name);
@@ -112,13 +112,12 @@ fn add(
 )]
 fn read_raw(
     character: &Character,
-    bytes: &[u8],
+    (format, bytes): (Format, &[u8]),
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
-    // A file of no known format is read as glTF, which reports the position of the fault.
-    match Format::of(bytes, &options.name).unwrap_or(Format::Gltf) {
+    match format {
         #[cfg(feature = "gltf")]
         Format::Gltf => super::gltf::read_clips(bytes, read, options, repairs),
         #[cfg(feature = "fbx")]

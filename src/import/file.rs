@@ -1,30 +1,33 @@
-//! Import of a file of any format.
+//! Import of files of any format.
 
 use super::fault::fault;
-use super::folder::open;
+use super::folder::{Folder, given, open};
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
-use crate::character::Character;
-use crate::error::{AssetFault, ObjectKind, Result};
+use super::raw::RawCharacter;
+use super::repair::{Repair, of_file};
+use super::sidecar;
+use crate::character::{AnimationSource, Character};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use std::path::Path;
 
 /// Imports a file of any format that the crate reads.
 ///
-/// The format is recognised by the contents of the file, and by its name only if the contents fit
-/// none or several:
+/// The format is recognised by the contents of the file, and by its extension only if the contents
+/// fit none or several:
 ///
-/// | format | Cargo feature | see |
-/// |---|---|---|
-/// | glTF 2.0 (`.glb`, `.gltf`, `.vrm`) | `gltf` | [`gltf_file`](super::gltf_file) |
-/// | FBX (`.fbx`) | `fbx` | [`fbx_file`](super::fbx_file) |
-/// | EZMesh (`.ezm`) | `ezm` | [`ezm_file`](super::ezm_file) |
-/// | WebGL model or clip (`.wglmodel`, `.wglanim`) | `wgl` | [`wgl_file`](super::wgl_file) |
-/// | saved character (`.throng`) | none | [`Character::from_bytes`] |
+/// | format | Cargo feature |
+/// |---|---|
+/// | [glTF 2.0](crate::import#gltf) (`.glb`, `.gltf`, `.vrm`, `.vrma`) | `gltf` |
+/// | [FBX](crate::import#fbx) (`.fbx`) | `fbx` |
+/// | [EZMesh](crate::import#ezmesh) (`.ezm`) | `ezm` |
+/// | [WebGL model or clip](crate::import#webgl-models) (`.wglmodel`, `.wglanim`) | `wgl` |
+/// | [saved character](crate::import#saved-characters) (`.throng`) | none |
 ///
-/// The options do not apply to a saved character, except for
-/// [`ImportOptions::max_resource_bytes`], [`ImportOptions::max_image_texels`] and
-/// [`ImportOptions::max_decoded_bytes`], which limits the decompressed images.
+/// Other files are read from the file's folder, or from [`ImportOptions::resources`]; see
+/// [Files that a file refers to](crate::import#files-that-a-file-refers-to). A TOML file of the
+/// same name may hold [animation data](crate::import#animation-data-beside-a-file).
 ///
 /// ```no_run
 /// use throng::import;
@@ -38,37 +41,109 @@ use std::path::Path;
 ///
 /// # Errors
 /// - [`Error::Io`](crate::Error::Io) if the file cannot be read.
-/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. This is
-///   [`AssetFault::NoReader`](crate::error::AssetFault::NoReader) if the reader of the format is
-///   not compiled in.
-/// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or
-///   has another version.
-/// - The other errors of the functions in the table.
+/// - [`Error::Description`](crate::Error::Description) for a TOML file that does not fit, with
+///   file, line and part.
+/// - The errors of [`bytes()`].
 pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported> {
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    let format = Format::of(&bytes, &path.to_string_lossy());
-    let imported = match format.map_err(|error| error.in_file(&options.name))? {
-        Format::Saved => saved(&bytes, &options),
-        #[cfg(feature = "gltf")]
-        Format::Gltf => super::gltf::read_file(&bytes, path, &folder, &options),
-        #[cfg(feature = "fbx")]
-        Format::Fbx => super::fbx::read_file(&bytes, path, &folder, &options),
-        #[cfg(feature = "ezm")]
-        Format::Ezm => super::ezm::read_file(&bytes, path, &folder, &options),
-        #[cfg(feature = "wgl")]
-        Format::WglModel | Format::WglVertices | Format::WglClip => {
-            super::wgl::read_file(&bytes, path, &folder, &options)
+    import(&bytes, path, Some(&folder), &options)
+}
+
+/// Imports the bytes of a file of any format that the crate reads.
+///
+/// The formats are those of [`file()`]. They are recognised by the bytes, and by the extension of
+/// [`ImportOptions::name`] only if the bytes fit none or several. Other files that the bytes refer
+/// to come from [`ImportOptions::resources`] alone. No animation data beside the file is read: see
+/// [`ImportOptions::animation`].
+///
+/// ```no_run
+/// use throng::import::{self, ImportOptions};
+///
+/// let bytes = std::fs::read("knight.glb")?;
+/// let options = ImportOptions { name: "knight.glb".into(), ..Default::default() };
+/// let knight = import::bytes(&bytes, &options)?;
+/// for repair in &knight.repairs {
+///     println!("{repair}");
+/// }
+/// println!("{} joints", knight.skeleton().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. This is
+///   [`AssetFault::NoReader`](crate::error::AssetFault::NoReader) if the reader of the format is
+///   not compiled in.
+/// - [`Error::InFile`](crate::Error::InFile) if the file does not have the scene that
+///   [`ImportOptions::scene`] names, or a node of [`ImportOptions::leave_out`].
+/// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
+///   does not fit.
+/// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or
+///   has another version.
+pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+    import(bytes, Path::new(&*options.name), None, options)
+}
+
+/// Imports bytes of a file. `path` is its name or path, which may be empty. `folder` contains it;
+/// `None` if only its bytes were given.
+fn import(
+    bytes: &[u8],
+    path: &Path,
+    folder: Option<&Folder>,
+    options: &ImportOptions,
+) -> Result<Imported> {
+    let run = || {
+        let format = Format::of(bytes, &path.to_string_lossy())?;
+        if format == Format::Saved {
+            return saved(bytes, options);
         }
-        #[cfg(not(all(feature = "fbx", feature = "ezm", feature = "wgl")))]
-        other => {
-            // Only the readers need it.
-            let _ = &folder;
-            Err(other.without_reader())
-        }
+        let mut repairs = Vec::new();
+        let read = &mut |uri: &str| given(folder, options, uri);
+        let raw = read_raw((format, bytes), path, read, options, &mut repairs)?;
+        let animation = match (&options.animation, folder) {
+            (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
+            (None, Some(folder)) => sidecar::read(path, folder, options)?.unwrap_or_default(),
+            (None, None) => AnimationSource::default(),
+        };
+        let mut imported = raw.build_with(options, &animation)?;
+        repairs.append(&mut imported.repairs);
+        imported.repairs = of_file(repairs, &options.name);
+        Ok(imported)
     };
-    imported.map_err(|error| error.in_file(&options.name))
+    run().map_err(|error: Error| error.in_file(&options.name))
+}
+
+#[cfg_attr(
+    not(all(feature = "fbx", feature = "ezm", feature = "wgl")),
+    allow(
+        unused_variables,
+        clippy::ptr_arg,
+        reason = "readers that are not compiled in use them"
+    )
+)]
+fn read_raw(
+    (format, bytes): (Format, &[u8]),
+    path: &Path,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<RawCharacter> {
+    match format {
+        #[cfg(feature = "gltf")]
+        Format::Gltf => super::gltf::read_raw(bytes, read, options, repairs),
+        #[cfg(feature = "fbx")]
+        Format::Fbx => super::fbx::read_raw(bytes, read, options, repairs),
+        #[cfg(feature = "ezm")]
+        Format::Ezm => super::ezm::read_raw(bytes, options, repairs),
+        #[cfg(feature = "wgl")]
+        Format::WglModel => super::wgl::read_model(bytes, path, read, options, repairs),
+        #[cfg(feature = "wgl")]
+        Format::WglVertices => Err(super::wgl::vertices_alone()),
+        #[cfg(feature = "wgl")]
+        Format::WglClip => super::wgl::read_clips(bytes, None, options, repairs),
+        other => Err(other.without_reader()),
+    }
 }
 
 fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {

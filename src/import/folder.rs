@@ -1,7 +1,11 @@
 //! Files in the folder of an asset. Nothing outside of it is read.
 
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+use super::fault::fault_of;
 use super::fault::{cut, fault};
 use super::options::ImportOptions;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+use crate::error::Object;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -25,12 +29,44 @@ pub(super) fn refused(uri: &str, why: &'static str) -> AssetFault {
     AssetFault::Resource { uri: cut(uri), why }
 }
 
-/// The bytes of a file that an asset given as bytes refers to.
-pub(super) fn given(options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
-    match &options.resources {
-        Some(resources) => resources.read(path),
-        None => Err(no_object(refused(path, ONLY_BYTES))),
+/// The bytes of a file that an asset refers to. `folder` is the asset's; `None` if only its bytes
+/// were given.
+pub(super) fn given(
+    folder: Option<&Folder>,
+    options: &ImportOptions,
+    path: &str,
+) -> Result<Vec<u8>> {
+    match (&options.resources, folder) {
+        (Some(resources), _) => resources.read(path),
+        (None, Some(folder)) => folder.read(path, options.max_resource_bytes),
+        (None, None) => Err(no_object(refused(path, ONLY_BYTES))),
     }
+}
+
+/// The bytes that `read` gives for `path`, at most `cap`. `object` has the reference.
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+pub(super) fn load(
+    path: &str,
+    object: &Object,
+    cap: u64,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let at = |why| fault_of(object.clone(), why);
+    // The reader does not know which object has the reference.
+    let bytes = read(path).map_err(|error| match error {
+        Error::Io { kind, .. } => at(AssetFault::Unreadable {
+            uri: cut(path),
+            kind,
+        }),
+        Error::Asset { why, object, file }
+            if file.is_empty() && object.kind == ObjectKind::File =>
+        {
+            at(why)
+        }
+        other => other,
+    })?;
+    check_cap(bytes.len() as u64, cap).map_err(at)?;
+    Ok(bytes)
 }
 
 /// The bytes of the file at `path`, and its folder.
@@ -71,14 +107,6 @@ impl Folder {
         };
         let real = folder.canonicalize().map_err(|error| io(folder, &error))?;
         Ok(Self(real))
-    }
-
-    /// The bytes of a file that an asset in this folder refers to.
-    pub(super) fn given(&self, options: &ImportOptions, path: &str) -> Result<Vec<u8>> {
-        match &options.resources {
-            Some(resources) => resources.read(path),
-            None => self.read(path, options.max_resource_bytes),
-        }
     }
 
     /// The bytes of the file at `relative`, which must be a plain file and must still lie in this

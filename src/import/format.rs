@@ -53,10 +53,6 @@ impl Format {
     }
 
     /// The error for a format whose reader is not compiled in.
-    #[cfg_attr(
-        all(feature = "fbx", feature = "ezm", feature = "wgl"),
-        allow(dead_code, reason = "all readers are compiled in")
-    )]
     pub(super) fn without_reader(self) -> Error {
         let (format, feature) = match self {
             Self::Gltf => ("a glTF file", "gltf"),

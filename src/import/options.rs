@@ -21,6 +21,9 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportOptions {
     /// The name of the file in errors. If empty, functions that are given a path fill it in.
+    ///
+    /// Functions that are given bytes also take from it what a path tells: its extension decides
+    /// about the format if the bytes fit none or several, and other files may have the same name.
     pub name: Box<str>,
     /// A callback that provides the other files that a file refers to, such as one that reads from
     /// an archive.

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Reads the file with the same name and the extension `toml`. `None` if it does not exist or is
 /// not wanted.
 #[cfg(feature = "toml")]
-pub(in crate::import) fn read(
+pub(super) fn read(
     path: &Path,
     folder: &Folder,
     options: &ImportOptions,
@@ -44,10 +44,6 @@ pub(in crate::import) fn read(
 }
 
 #[cfg(not(feature = "toml"))]
-pub(in crate::import) fn read(
-    _: &Path,
-    _: &Folder,
-    _: &ImportOptions,
-) -> Result<Option<AnimationSource>> {
+pub(super) fn read(_: &Path, _: &Folder, _: &ImportOptions) -> Result<Option<AnimationSource>> {
     Ok(None)
 }

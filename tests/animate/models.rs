@@ -27,7 +27,7 @@ enum Source {
 impl Model {
     fn file(path: PathBuf) -> Self {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let model = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
+        let model = import::file(&path, &ImportOptions::curves_only()).unwrap();
         Self::new(name, model.character, Source::File(path))
     }
 

@@ -324,9 +324,9 @@ fn losses_on_the_assets_agree_with_the_reference() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();
         let scene = gltf::load(&path);
-        let most = most(&import::gltf_file(&path, &limited(None)).unwrap());
+        let most = most(&import::file(&path, &limited(None)).unwrap());
         let all = [1, 2, 4].map(|limit| {
-            let imported = import::gltf_file(&path, &limited(limit)).unwrap();
+            let imported = import::file(&path, &limited(limit)).unwrap();
             (limit, imported)
         });
         check(&name, &scene, &all, most);

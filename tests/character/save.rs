@@ -215,10 +215,7 @@ fn what_was_saved_is_read_back_as_it_was() {
     // The same files without their curves would say nothing new.
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        all.push((
-            name,
-            import::gltf_file(&path, &with_curves).unwrap().character,
-        ));
+        all.push((name, import::file(&path, &with_curves).unwrap().character));
     }
     all.extend(made(&ImportOptions::default(), 6..12));
     all.push(("animated".into(), animated().clone()));

@@ -3,13 +3,13 @@
 use crate::{folder, ok, run, text};
 use std::path::Path;
 use throng::character::Character;
-use throng::import::{ImportOptions, Imported, gltf_file};
+use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::Primitive;
 
 /// Poses a file, and imports the result.
 fn posed(file: &str, pose: &[&str], out: &Path) -> Imported {
     ok(&[&["pose", file, "--glb", &text(out)], pose].concat());
-    let posed = gltf_file(out, &ImportOptions::default()).unwrap();
+    let posed = import::file(out, &ImportOptions::default()).unwrap();
     assert!(
         posed.repairs.is_empty(),
         "{file}: {:?}",
@@ -38,7 +38,7 @@ fn with_triangles(character: &Character) -> Vec<&Primitive> {
 }
 
 fn check(file: &str, pose: &[&str], out: &Path) {
-    let original = throng::import::file(file, &ImportOptions::default());
+    let original = import::file(file, &ImportOptions::default());
     let original = original.unwrap_or_else(|_| throng::builtin::mannequin().unwrap());
     let again = posed(file, pose, out);
     let (before, after) = (with_triangles(&original), with_triangles(&again));
@@ -108,7 +108,7 @@ fn the_file_has_the_posed_mesh() {
     check("builtin", &[], &out);
     for file in crate::reference::assets::files() {
         let file = text(&file);
-        let clips = gltf_file(&file, &ImportOptions::curves_only()).unwrap();
+        let clips = import::file(&file, &ImportOptions::curves_only()).unwrap();
         let pose: &[&str] = match clips.curves() {
             [] => &[],
             _ => &["--clip", "0", "--time", "0.4"],

@@ -3,11 +3,11 @@
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
 use glam::Vec3;
-use throng::import::{ImportOptions, Imported, RepairKind, add_clips, fbx};
+use throng::import::{self, ImportOptions, Imported, RepairKind, add_clips};
 
 pub(crate) fn import(file: &File) -> Imported {
     let options = ImportOptions::curves_only();
-    fbx(file.text().as_bytes(), &options).unwrap_or_else(|error| panic!("{error}"))
+    import::bytes(file.text().as_bytes(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]

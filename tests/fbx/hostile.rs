@@ -3,7 +3,7 @@
 use crate::ascii::arm;
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{ImportOptions, fbx};
+use throng::import::{self, ImportOptions};
 
 /// A small generator of random numbers (xorshift).
 struct Random(u64);
@@ -22,7 +22,7 @@ fn options() -> ImportOptions {
     ImportOptions {
         max_decoded_bytes: 64 << 20,
         max_keys: 1 << 16,
-        name: "f".into(),
+        name: "f.fbx".into(),
         ..ImportOptions::curves_only()
     }
 }
@@ -30,7 +30,7 @@ fn options() -> ImportOptions {
 /// True if it is imported. Otherwise the error is typed.
 #[track_caller]
 fn imports(bytes: &[u8]) -> bool {
-    match fbx(bytes, &options()) {
+    match import::bytes(bytes, &options()) {
         Ok(_) => true,
         Err(Error::Asset { .. }) => false,
         Err(error) => panic!("{error:?}"),
@@ -39,7 +39,7 @@ fn imports(bytes: &[u8]) -> bool {
 
 #[track_caller]
 fn refused(bytes: &[u8], options: &ImportOptions) -> String {
-    match fbx(bytes, options) {
+    match import::bytes(bytes, options) {
         Ok(_) => panic!("it was imported"),
         Err(error) => error.to_string(),
     }
@@ -134,12 +134,15 @@ fn binary_headers_never_panic() {
 #[test]
 fn other_files_are_refused() {
     let refused = |bytes: &[u8]| refused(bytes, &options());
-    let other = "f: file: is not an FBX file";
+    let other = "f.fbx: file: is not an FBX file";
     assert_eq!(refused(b""), other);
-    assert_eq!(refused(b"glTF\x02\0\0\0"), other);
+    assert_eq!(refused(b"{\"FBXHeaderExtension\": {}}"), other);
     assert_eq!(refused(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), other);
     let cut = refused(b"Kaydara FBX Binary  \0\x1a\0\xE8\x1C\0\0");
-    assert!(cut.starts_with("f: file: cannot be read as FBX: "), "{cut}");
+    assert!(
+        cut.starts_with("f.fbx: file: cannot be read as FBX: "),
+        "{cut}"
+    );
 }
 
 #[test]
@@ -188,7 +191,7 @@ fn memory_is_limited_while_reading() {
         max_decoded_bytes: 1 << 20,
         ..options()
     };
-    let result = fbx(text.as_bytes(), &small);
+    let result = import::bytes(text.as_bytes(), &small);
     // The claim is a hint in text files. Either it is ignored or the limit is named.
     if let Err(error) = result {
         let Error::Asset { why, .. } = error else {
@@ -233,7 +236,7 @@ fn key_times_that_are_not_finite_are_refused() {
     let of = |time: &str| take_of_version_6(time).into_bytes();
     assert!(imports(&of("46186158000")));
     for (time, shown) in [("nan", "NaN"), ("inf", "inf"), ("-inf", "-inf")] {
-        let why = format!("f: file, curve 0: the time of key 1 is {shown}, must be finite");
+        let why = format!("f.fbx: file, curve 0: the time of key 1 is {shown}, must be finite");
         assert_eq!(refused(&of(time), &options()), why);
     }
 }

@@ -7,7 +7,7 @@ use crate::ascii::{CUBIC, File, arm};
 use crate::poser::Poser;
 use glam::Vec3;
 use throng::character::Character;
-use throng::import::{ImportOptions, fbx, fbx_file};
+use throng::import::{self, ImportOptions};
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skin::Skinner;
 
@@ -139,7 +139,7 @@ fn worst(bytes: &[u8], character: &Character) -> f32 {
 #[track_caller]
 pub(crate) fn agrees(file: &File, tolerance: f32) {
     let text = file.text();
-    let c = fbx(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
+    let c = import::bytes(text.as_bytes(), &ImportOptions::curves_only()).unwrap();
     let worst = worst(text.as_bytes(), &c);
     assert!(worst <= tolerance, "{worst}");
 }
@@ -188,7 +188,7 @@ fn published_files() {
     files.sort();
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match fbx_file(&path, &ImportOptions::curves_only()) {
+        match import::file(&path, &ImportOptions::curves_only()) {
             Err(error) => println!("ERR {error}"),
             Ok(c) => {
                 let worst = worst(&std::fs::read(&path).unwrap(), &c);

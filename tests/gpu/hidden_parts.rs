@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
 use throng::ids::ClipId;
-use throng::import::{ImportOptions, gltf_file};
+use throng::import::{self, ImportOptions};
 use throng::mesh::AlphaMode;
 use throng::skeleton::Affine;
 use throng::{
@@ -28,7 +28,7 @@ fn imported(path: &PathBuf, leave_out: &[&str]) -> Character {
         leave_out: leave_out.iter().map(|name| (*name).into()).collect(),
         ..ImportOptions::curves_only()
     };
-    gltf_file(path, &options).unwrap().character
+    import::file(path, &options).unwrap().character
 }
 
 fn camera() -> View {
@@ -143,7 +143,7 @@ fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
         leave_out: vec!["Cube".into()],
         ..ImportOptions::default()
     };
-    let unknown = gltf_file(&path, &options).map(drop);
+    let unknown = import::file(&path, &options).map(drop);
     let named = matches!(&unknown, Err(Error::InFile { file, why })
         if &**file == "Knight.glb" && matches!(&**why, Error::UnknownName { name, known, .. }
             if &**name == "Cube" && known.contains("1H_Sword")));

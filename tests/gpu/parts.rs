@@ -342,7 +342,7 @@ fn worse(a: f64, b: f64) -> f64 {
 
 fn cases() -> Vec<Case> {
     let file = |path: &std::path::PathBuf| {
-        let character = import::gltf_file(path, &ImportOptions::curves_only());
+        let character = import::file(path, &ImportOptions::curves_only());
         let character = character.unwrap_or_else(|e| panic!("{e}")).character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         Case::new(name, &gltf::load(path), character)

@@ -43,7 +43,7 @@ fn clip_names(character: &Character) -> Vec<&str> {
 }
 
 fn load(file: &Builder) -> Character {
-    import::gltf(&file.glb(), &options("arm"))
+    import::bytes(&file.glb(), &options("arm"))
         .unwrap()
         .character
 }
@@ -204,21 +204,21 @@ fn nothing_in_common_is_an_error_that_names_both() {
 #[test]
 fn broken_files_give_the_importers_errors() {
     let character = load(&arm());
-    let add = |bytes: &[u8]| import::add_clips(&character, bytes, &options("broken"));
+    let add = |bytes: &[u8]| import::add_clips(&character, bytes, &options("broken.glb"));
     let mut still = arm();
     still.json.as_object_mut().unwrap().remove("animations");
     match add(&still.glb()).unwrap_err() {
         Error::Asset { file, why, .. } => {
-            assert_eq!(&*file, "broken");
+            assert_eq!(&*file, "broken.glb");
             assert_eq!(why, AssetFault::Missing("animations"));
         }
         other => panic!("{other}"),
     }
     let whole = arm().glb();
-    let options = options("broken");
+    let options = options("broken.glb");
     for end in (0..whole.len()).step_by(7) {
         let ours = add(&whole[..end]).unwrap_err();
-        let importers = import::gltf(&whole[..end], &options).unwrap_err();
+        let importers = import::bytes(&whole[..end], &options).unwrap_err();
         assert_eq!(ours, importers, "{end} bytes");
     }
     for change in [
@@ -231,7 +231,7 @@ fn broken_files_give_the_importers_errors() {
     ] {
         let mut file = arm();
         change(&mut file.json);
-        let importers = import::gltf(&file.glb(), &options).unwrap_err();
+        let importers = import::bytes(&file.glb(), &options).unwrap_err();
         assert_eq!(add(&file.glb()).unwrap_err(), importers);
     }
     let missing = import::add_clips_file(&character, "/nowhere/none.glb", &options);
@@ -475,7 +475,7 @@ fn random_characters_never_panic() {
 fn models_take_their_own_clips_again() {
     for path in crate::reference::assets::files() {
         let options = options("model");
-        let Ok(model) = import::gltf_file(&path, &options) else {
+        let Ok(model) = import::file(&path, &options) else {
             continue;
         };
         let named = model

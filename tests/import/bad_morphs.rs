@@ -7,8 +7,8 @@ use serde_json::json;
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive, RawTransform, gltf,
+    self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
+    RawPrimitive, RawTransform,
 };
 use throng::mesh::MorphTarget;
 
@@ -172,8 +172,9 @@ fn weights_channels_that_do_not_fit() {
 
 #[test]
 fn caps_are_kept() {
-    let refused =
-        |b: &Builder, options: ImportOptions| gltf(&b.glb(), &options).unwrap_err().to_string();
+    let refused = |b: &Builder, options: ImportOptions| {
+        import::bytes(&b.glb(), &options).unwrap_err().to_string()
+    };
     let words = refused(
         &one(),
         ImportOptions {

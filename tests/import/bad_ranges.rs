@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::gltf;
+use throng::import;
 
 #[test]
 fn dangling_references() {
@@ -366,7 +366,7 @@ fn sparse_parts_are_checked() {
             "values": { "bufferView": values } });
         b
     };
-    assert!(gltf(&sparse([0, 2], 2, U8).glb(), &options()).is_ok());
+    assert!(import::bytes(&sparse([0, 2], 2, U8).glb(), &options()).is_ok());
     for (b, words) in [
         (
             sparse([0, 3], 2, U8),

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::{ImportOptions, Imported, RepairKind, ResourceReader, gltf, gltf_file};
+use throng::import::{self, ImportOptions, Imported, RepairKind, ResourceReader};
 
 /// A fresh folder for one test, with `secret.bin` beside the folder `inner` that it gives.
 fn folder(name: &str) -> PathBuf {
@@ -50,7 +50,7 @@ fn nothing_outside_the_folder_is_read() {
         "data:;base64,A",
     ] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = gltf_file(&path, &options()).unwrap_err();
+        let error = import::file(&path, &options()).unwrap_err();
         let Error::Asset {
             object,
             why: AssetFault::Resource { .. },
@@ -65,7 +65,7 @@ fn nothing_outside_the_folder_is_read() {
             resources: Some(ResourceReader::new(never)),
             ..options()
         };
-        gltf(&arm().gltf_beside(uri), &options).unwrap_err();
+        import::bytes(&arm().gltf_beside(uri), &options).unwrap_err();
     }
     let words = refused(&arm().gltf_beside("arm.bin"));
     assert_eq!(
@@ -95,26 +95,26 @@ fn links_out_of_the_folder_and_files_that_are_not_plain() {
         (".", "refers to \".\", which cannot be read: is a directory"),
     ] {
         std::fs::write(&path, arm().gltf_beside(uri)).unwrap();
-        let error = gltf_file(&path, &options()).unwrap_err();
+        let error = import::file(&path, &options()).unwrap_err();
         assert!(error.to_string().ends_with(why), "{error}");
     }
     std::fs::write(&path, arm().gltf_beside("fine.bin")).unwrap();
-    gltf_file(&path, &options()).unwrap();
-    let words = |path: &Path| gltf_file(path, &options()).unwrap_err().to_string();
+    import::file(&path, &options()).unwrap();
+    let words = |path: &Path| import::file(path, &options()).unwrap_err().to_string();
     assert_eq!(
         words(&inner.join("pipe.bin")),
         "f: file: is not a plain file"
     );
     let is_directory = format!("{} cannot be read: is a directory", inner.display());
     assert_eq!(words(&inner), is_directory);
-    assert!(gltf_file("/dev/zero", &options()).is_err());
+    assert!(import::file("/dev/zero", &options()).is_err());
 }
 
 #[test]
 fn missing_and_short_and_large_files() {
     let inner = folder("import_missing");
     let path = inner.join("arm.gltf");
-    let error = gltf_file(&path, &options()).unwrap_err();
+    let error = import::file(&path, &options()).unwrap_err();
     assert!(matches!(
         error,
         Error::Io {
@@ -123,13 +123,13 @@ fn missing_and_short_and_large_files() {
         }
     ));
     std::fs::write(&path, arm().gltf_beside("a.bin")).unwrap();
-    let error = gltf_file(&path, &options()).unwrap_err();
+    let error = import::file(&path, &options()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "f: buffer 0: refers to \"a.bin\", which cannot be read: entity not found"
     );
     std::fs::write(inner.join("a.bin"), [0; 7]).unwrap();
-    let error = gltf_file(&path, &options()).unwrap_err();
+    let error = import::file(&path, &options()).unwrap_err();
     assert!(
         error
             .to_string()
@@ -150,7 +150,7 @@ fn missing_and_short_and_large_files() {
         .to_string(),
     )
     .unwrap();
-    let error = gltf_file(&path, &small).unwrap_err();
+    let error = import::file(&path, &small).unwrap_err();
     assert!(
         error.to_string().contains("exceeds the limit of 2000"),
         "{error}"

@@ -5,7 +5,17 @@ use crate::help::*;
 use serde_json::{Map, Value, json};
 use throng::Error;
 use throng::error::AssetFault;
-use throng::import::gltf;
+use throng::import::{self, ImportOptions};
+
+/// The error text for a file whose name alone says that it is glTF.
+#[track_caller]
+fn refused_by_name(bytes: &[u8]) -> String {
+    let options = ImportOptions {
+        name: "f.gltf".into(),
+        ..options()
+    };
+    import::bytes(bytes, &options).unwrap_err().to_string()
+}
 
 #[test]
 fn broken_containers() {
@@ -16,8 +26,8 @@ fn broken_containers() {
         refused(&file)
     };
     assert_eq!(
-        refused(b""),
-        "f: file: EOF while parsing a value (line 1, column 0)"
+        refused_by_name(b""),
+        "f.gltf: file: EOF while parsing a value (line 1, column 0)"
     );
     assert_eq!(
         refused(b"glTF"),
@@ -70,7 +80,7 @@ fn broken_containers() {
 #[test]
 fn errors_of_the_json_name_object_and_place() {
     let text = r#"{"asset":{"version":"2.0"},"accessors":[{"componentType":5126,"type":"VEC3","count":-1}]}"#;
-    let error = gltf(text.as_bytes(), &options()).unwrap_err();
+    let error = import::bytes(text.as_bytes(), &options()).unwrap_err();
     let Error::Asset {
         object,
         why: AssetFault::Json {
@@ -155,7 +165,7 @@ fn errors_of_the_json_name_object_and_place() {
         let words = with(&arm(), path, value);
         assert!(words.starts_with(start), "{words}");
     }
-    assert!(refused(b"{} {}").contains("missing field `asset`"));
+    assert!(refused_by_name(b"{} {}").contains("missing field `asset`"));
     let mut twice = arm().gltf();
     twice.extend(b"{}");
     assert!(refused(&twice).contains("trailing characters"));
@@ -207,7 +217,7 @@ fn attributes_are_bounded() {
         b.json["meshes"][0]["primitives"][0]["attributes"] = json!(attributes);
         b.glb()
     };
-    assert!(gltf(&with_names(4095), &options()).is_ok());
+    assert!(import::bytes(&with_names(4095), &options()).is_ok());
     let words = refused(&with_names(4096));
     let start = "f: mesh 0, primitives[0].attributes: more than 4096 attributes";
     assert!(words.starts_with(start), "{words}");
@@ -241,5 +251,5 @@ fn versions_and_required_extensions() {
         assert_eq!(with(&arm(), path, value), words, "{path}");
     }
     let newer = changed(&arm(), "/asset/version", json!("2.7"));
-    assert!(gltf(&newer.glb(), &options()).is_ok());
+    assert!(import::bytes(&newer.glb(), &options()).is_ok());
 }

@@ -8,7 +8,7 @@ use crate::help::*;
 use serde_json::{Value, json};
 #[cfg(feature = "draco")]
 use throng::glam::Vec3;
-use throng::import::{add_clips, gltf};
+use throng::import::{self, add_clips};
 
 const FILES: [&[u8]; 2] = [
     include_bytes!("draco/edgebreaker.glb"),
@@ -34,10 +34,10 @@ fn parts(file: &[u8]) -> Builder {
 fn compressed_primitives_give_the_same_character() {
     let want = import(&arm());
     for file in FILES {
-        let got = gltf(file, &options()).unwrap();
+        let got = import::bytes(file, &options()).unwrap();
         assert_eq!(got.repairs, []);
         assert_eq!(got.curves(), want.curves());
-        let corners = |imported: &throng::import::Imported| {
+        let corners = |imported: &import::Imported| {
             let primitive = &imported.primitives()[0];
             let corner = |index: &u32| {
                 let vertex = *index as usize;
@@ -139,7 +139,7 @@ fn faults_name_the_primitive_and_the_rule() {
             max_indices,
             ..options()
         };
-        let words = gltf(FILES[0], &small).unwrap_err().to_string();
+        let words = import::bytes(FILES[0], &small).unwrap_err().to_string();
         assert!(words.contains("limit of"), "{words}");
     }
 }
@@ -195,7 +195,7 @@ fn without_the_decoder_the_error_names_the_feature() {
     b.json["meshes"][0]["primitives"][0]["extensions"] =
         json!({ DRACO: { "bufferView": 0, "attributes": { "POSITION": 0 } } });
     assert_eq!(import(&b).primitives(), import(&arm()).primitives());
-    assert!(gltf(&b.glb(), &options()).is_ok());
+    assert!(import::bytes(&b.glb(), &options()).is_ok());
 }
 
 /// The clips of a file need no decoder for its meshes.

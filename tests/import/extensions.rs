@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use std::collections::BTreeSet;
-use throng::import::gltf;
+use throng::import;
 
 /// The rows of the README's table of extensions: what happens, and the names.
 fn rows() -> Vec<(String, Vec<String>)> {
@@ -46,14 +46,14 @@ fn the_readme_tells_what_happens_to_required_extensions() {
             let has_decoder = !name.contains("draco") || cfg!(feature = "draco");
             let expected = what != "refused" && has_decoder;
             assert_eq!(
-                gltf(&b.glb(), &options()).is_ok(),
+                import::bytes(&b.glb(), &options()).is_ok(),
                 expected,
                 "{what}: {name}"
             );
             // Optional ones never matter.
             b.json["extensionsUsed"] = json!([name]);
             b.json["extensionsRequired"] = json!([]);
-            assert!(gltf(&b.glb(), &options()).is_ok(), "{name}");
+            assert!(import::bytes(&b.glb(), &options()).is_ok(), "{name}");
         }
     }
     assert!(seen.len() > 80, "{seen:?}");

@@ -4,7 +4,7 @@ use crate::help::told;
 use crate::samples::{BONES, SECTION, WALK, ezm_text};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{ImportOptions, Imported, RepairKind, add_clips, ezm};
+use throng::import::{self, ImportOptions, Imported, RepairKind, add_clips};
 use throng::mesh::JointIndices;
 
 pub(crate) fn options() -> ImportOptions {
@@ -16,7 +16,7 @@ pub(crate) fn options() -> ImportOptions {
 
 #[track_caller]
 fn import(text: &str) -> Imported {
-    ezm(text.as_bytes(), &options()).unwrap_or_else(|error| panic!("{error}"))
+    import::bytes(text.as_bytes(), &options()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A static mesh with this layout and these numbers.
@@ -120,7 +120,7 @@ fn every_type_of_number_is_read() {
     assert_eq!(part.colors[2], [0.0, 1.0, 0.0, 1.0]);
     assert_eq!((part.uvs[1], part.uvs1.len()), (Vec2::X, 3));
     assert_eq!(part.tangents[0].to_array(), [1.0, 0.0, 0.0, 1.0]);
-    let left_out = |repair: &&throng::import::Repair| repair.kind == RepairKind::LeftOut;
+    let left_out = |repair: &&import::Repair| repair.kind == RepairKind::LeftOut;
     let left_out = imported.repairs.iter().filter(left_out);
     let left_out: Vec<_> = left_out.map(|repair| &*repair.object.part).collect();
     assert_eq!(left_out.len(), 5, "{left_out:?}");
@@ -153,7 +153,9 @@ fn sections_share_the_vertices_of_their_mesh() {
         max_vertices: 7,
         ..options()
     };
-    let error = ezm(text.as_bytes(), &limited).unwrap_err().to_string();
+    let error = import::bytes(text.as_bytes(), &limited)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "f: mesh 0, primitives[1].vertexbuffer: vertices: 8 exceeds the limit of 7"

@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use throng::clip::ClipOptions;
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader, gltf, gltf_file};
+use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
 
 /// A fresh folder for one test.
 fn folder(name: &str) -> std::path::PathBuf {
@@ -23,7 +23,7 @@ fn files_beside_and_below() {
     std::fs::write(folder.join("some data/arm é.bin"), &b.bin).unwrap();
     let path = folder.join("arm.gltf");
     std::fs::write(&path, b.gltf_beside("some%20data/arm%20%C3%A9.bin")).unwrap();
-    let c = gltf_file(&path, &ImportOptions::curves_only()).unwrap();
+    let c = import::file(&path, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.name(), "arm.gltf");
     assert_eq!(c.primitives(), import(&b).primitives());
 }
@@ -69,7 +69,7 @@ fn files_through_the_callers_reader() {
         resources: Some(ResourceReader::new(read)),
         ..ImportOptions::curves_only()
     };
-    let c = gltf(&file, &options).unwrap();
+    let c = import::bytes(&file, &options).unwrap();
     assert_eq!(c.primitives(), import(&b).primitives());
     assert_eq!(*asked.lock().unwrap(), ["./a b.bin"], "decoded, and once");
 }
@@ -83,14 +83,14 @@ fn chunks_that_are_not_known_are_skipped() {
     file.extend([1, 2, 3, 4]);
     let length = file.len() as u32;
     file[8..12].copy_from_slice(&length.to_le_bytes());
-    let c = gltf(&file, &ImportOptions::curves_only()).unwrap();
+    let c = import::bytes(&file, &ImportOptions::curves_only()).unwrap();
     assert_eq!(c.repairs, []);
     file.extend(b"tail");
-    let c = gltf(&file, &ImportOptions::curves_only()).unwrap();
+    let c = import::bytes(&file, &ImportOptions::curves_only()).unwrap();
     assert!(has(&c, RepairKind::TrailingBytes, 4));
     let json = b"{\"asset\":{\"version\":\"2.0\"}}";
     assert!(
-        gltf(&glb(json, None), &ImportOptions::curves_only()).is_err(),
+        import::bytes(&glb(json, None), &ImportOptions::curves_only()).is_err(),
         "nothing to draw"
     );
 }

@@ -1,9 +1,11 @@
-//! Files of all formats through `import::file`, which recognises them by content.
+//! Files of all formats through `import::file` and `import::bytes`: recognition by content or name.
 
 use crate::builder::arm;
-use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, wgl_triangle};
+use crate::samples::{WGL_CLIP, WGL_MODEL, ezm_text, import_wgl, wgl_triangle};
 use std::fs;
 use std::path::PathBuf;
+use throng::Error;
+use throng::error::AssetFault;
 use throng::import::{self, ImportOptions, ResourceReader};
 
 /// A fresh folder for one test.
@@ -18,11 +20,21 @@ fn options() -> ImportOptions {
     ImportOptions::curves_only()
 }
 
+fn named(name: &str) -> ImportOptions {
+    ImportOptions {
+        name: name.into(),
+        ..options()
+    }
+}
+
+const UNKNOWN: &str = "has no known format; \
+                       glTF 2.0, FBX, EZMesh, WebGL models and saved characters are read";
+
 #[test]
 fn every_format_is_recognised_by_content() {
     let folder = folder("formats_by_content");
     fs::write(folder.join("odd.wglvert"), wgl_triangle()).unwrap();
-    let saved = import::gltf(&arm().glb(), &options()).unwrap();
+    let saved = import::bytes(&arm().glb(), &options()).unwrap();
     let json = serde_json::to_vec(&arm().json).unwrap();
     let bin = arm().bin;
     let files: [(Vec<u8>, usize); 6] = [
@@ -115,16 +127,14 @@ fn what_has_no_format_is_refused() {
         fs::write(&path, bytes).unwrap();
         import::file(&path, &options()).unwrap_err().to_string()
     };
-    let unknown = "has no known format; \
-                   glTF 2.0, FBX, EZMesh, WebGL models and saved characters are read";
     assert_eq!(
         refused("a.obj", b"v 0 0 0"),
-        format!("a.obj: file: {unknown}")
+        format!("a.obj: file: {UNKNOWN}")
     );
-    assert_eq!(refused("a", b""), format!("a: file: {unknown}"));
+    assert_eq!(refused("a", b""), format!("a: file: {UNKNOWN}"));
     assert_eq!(
         refused("a.json", b"{\"b\": {\"asset\": 1}}"),
-        format!("a.json: file: {unknown}")
+        format!("a.json: file: {UNKNOWN}")
     );
     // By name.
     assert!(refused("a.glb", b"v").starts_with("a.glb: file: expected value"));
@@ -143,12 +153,166 @@ fn what_has_no_format_is_refused() {
     assert!(import::file(&folder, &options()).is_err());
 }
 
+/// The contents decide, whatever the name says, and a name is not needed.
+#[test]
+fn bytes_of_every_format_are_recognised() {
+    let saved = import::bytes(&arm().glb(), &options()).unwrap();
+    let joints = saved.skeleton().len();
+    let files = [
+        (arm().glb(), joints),
+        (arm().gltf(), joints),
+        (saved.to_bytes(), joints),
+        (ezm_text().into_bytes(), 3),
+        (WGL_CLIP.as_bytes().to_vec(), 3),
+        #[cfg(feature = "fbx")]
+        (crate::ascii::arm().0.text().into_bytes(), {
+            let text = crate::ascii::arm().0.text();
+            let path = folder("formats_fbx_bytes").join("arm.fbx");
+            fs::write(&path, text).unwrap();
+            import::file(&path, &options()).unwrap().skeleton().len()
+        }),
+    ];
+    for (index, (bytes, joints)) in files.into_iter().enumerate() {
+        for name in [
+            "",
+            "odd",
+            "odd.glb",
+            "odd.ezm",
+            "odd.wglmodel",
+            "odd.throng",
+        ] {
+            let imported = import::bytes(&bytes, &named(name));
+            let imported = imported.unwrap_or_else(|error| panic!("{index} {name}: {error}"));
+            assert_eq!(imported.skeleton().len(), joints, "{index} {name}");
+        }
+    }
+    for name in ["odd", "odd.glb", "odd.wglanim"] {
+        let model = import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &named(name)).unwrap();
+        assert_eq!(model.primitives().len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn the_name_decides_about_bytes_that_fit_no_format_or_several() {
+    let refused = |name: &str, bytes: &[u8]| {
+        let error = import::bytes(bytes, &named(name)).unwrap_err().to_string();
+        let file = format!("{}: file", if name.is_empty() { "unnamed" } else { name });
+        let rest = error.strip_prefix(&file).map(str::to_owned);
+        rest.unwrap_or_else(|| panic!("{error}"))
+    };
+    for bytes in [
+        &b""[..],
+        b"v 0 0 0",
+        b"{}",
+        b"{\"b\": {\"asset\": 1}}",
+        b"[]",
+    ] {
+        for name in ["", "x", "x.obj", "gltf", ".gltf"] {
+            assert_eq!(refused(name, bytes), format!(": {UNKNOWN}"), "{name}");
+        }
+    }
+    assert!(refused("x.gltf", b"{}").contains("missing field `asset`"));
+    assert!(refused("folder/x.VRM", b"{}").contains("missing field `asset`"));
+    assert!(refused("x.wglmodel", b"{}").contains("missing field `meshes`"));
+    assert!(refused("x.wglanim", b"{}").contains("missing field `frameRate`"));
+    assert!(refused("x.ezm", b"{}").contains("unknown token (line 1, column 1)"));
+    assert!(refused("x.wglvert", b"{}").contains("has only vertices"));
+    #[cfg(feature = "fbx")]
+    assert_eq!(refused("x.fbx", b"{}"), ": is not an FBX file");
+    let error = import::bytes(b"{}", &named("x.throng")).unwrap_err();
+    assert!(matches!(error, Error::Saved { .. }), "{error}");
+    // The path of a file decides, not the name in errors.
+    let path = folder("formats_by_path").join("x.gltf");
+    fs::write(&path, "{}").unwrap();
+    let error = import::file(&path, &named("y.wglmodel")).unwrap_err();
+    let words = "y.wglmodel: file: missing field `asset`";
+    assert!(error.to_string().starts_with(words), "{error}");
+}
+
+#[test]
+fn bytes_of_saved_characters_are_loaded() {
+    let saved = import::bytes(&arm().glb(), &named("arm.glb")).unwrap();
+    let bytes = saved.to_bytes();
+    let loaded = import::bytes(&bytes, &options()).unwrap();
+    assert_eq!(loaded.character, saved.character);
+    assert!(loaded.repairs.is_empty());
+    match import::bytes(&bytes[..bytes.len() - 1], &named("arm.throng")).unwrap_err() {
+        Error::Saved { file, .. } => assert_eq!(&*file, "arm.throng"),
+        error => panic!("{error}"),
+    }
+}
+
+/// Even if the name is the path of a file.
+#[test]
+fn bytes_refer_to_no_file_on_disk() {
+    let folder = folder("formats_bytes_alone");
+    fs::write(folder.join("a.bin"), arm().bin).unwrap();
+    fs::write(folder.join("man.wglvert"), wgl_triangle()).unwrap();
+    fs::write(folder.join("arm.toml"), "no description").unwrap();
+    let error = |name: &str, bytes: &[u8]| {
+        let options = named(folder.join(name).to_str().unwrap());
+        match import::bytes(bytes, &options).unwrap_err() {
+            Error::Asset { object, why, .. } => format!("{object}: {why}"),
+            error => panic!("{error}"),
+        }
+    };
+    let alone = "which is not available: only bytes were given";
+    assert_eq!(
+        error("arm.gltf", &arm().gltf_beside("a.bin")),
+        format!("buffer 0: refers to \"a.bin\", {alone}")
+    );
+    assert_eq!(
+        error("man.wglmodel", WGL_MODEL.as_bytes()),
+        format!("file, vertices: refers to \"man.wglvert\", {alone}")
+    );
+    let path = folder.join("arm.glb");
+    fs::write(&path, arm().glb()).unwrap();
+    let file = import::file(&path, &options()).unwrap_err();
+    assert!(matches!(file, Error::Description { .. }), "{file}");
+    import::bytes(&arm().glb(), &named(path.to_str().unwrap())).unwrap();
+}
+
+#[test]
+fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
+    let model = WGL_MODEL.as_bytes();
+    let given = |name: &str, expected: &'static str| ImportOptions {
+        resources: Some(ResourceReader::new(move |path| {
+            assert_eq!(path, expected);
+            Ok(wgl_triangle())
+        })),
+        ..named(name)
+    };
+    for (name, vertices) in [
+        ("man", "man.wglvert"),
+        ("models/man.wglmodel", "man.wglvert"),
+        ("MAN.WGLMODEL", "MAN.WGLVERT"),
+    ] {
+        import::bytes(model, &given(name, vertices)).unwrap();
+    }
+    let nameless = import::bytes(model, &given("", "")).unwrap_err();
+    assert_eq!(
+        nameless.to_string(),
+        "unnamed: file, vertices: are found by the name of the model, which has none"
+    );
+    let small = ImportOptions {
+        max_resource_bytes: 9,
+        ..given("man", "man.wglvert")
+    };
+    match import::bytes(model, &small).unwrap_err() {
+        Error::Asset { object, why, .. } => {
+            assert_eq!(object.to_string(), "file, vertices");
+            assert!(matches!(why, AssetFault::Cap { cap: 9, .. }), "{why}");
+        }
+        error => panic!("{error}"),
+    }
+}
+
 #[test]
 fn a_webgl_model_needs_its_vertices() {
     let folder = folder("formats_wgl");
     let path = folder.join("man.wglmodel");
     fs::write(&path, WGL_MODEL).unwrap();
-    let error = import::wgl_file(&path, &options()).unwrap_err().to_string();
+    let error = import::file(&path, &options()).unwrap_err().to_string();
     assert_eq!(
         error,
         "man.wglmodel: file, vertices: \
@@ -159,7 +323,7 @@ fn a_webgl_model_needs_its_vertices() {
         let outside = folder.join("../outside.wglvert");
         fs::write(&outside, wgl_triangle()).unwrap();
         std::os::unix::fs::symlink("../outside.wglvert", folder.join("man.wglvert")).unwrap();
-        let error = import::wgl_file(&path, &options()).unwrap_err().to_string();
+        let error = import::file(&path, &options()).unwrap_err().to_string();
         assert!(error.contains("is a link out of the folder"), "{error}");
         fs::remove_file(folder.join("man.wglvert")).unwrap();
     }
@@ -170,9 +334,9 @@ fn a_webgl_model_needs_its_vertices() {
         })),
         ..options()
     };
-    import::wgl_file(&path, &given).unwrap();
+    import::file(&path, &given).unwrap();
     fs::write(folder.join("man.wglvert"), wgl_triangle()).unwrap();
-    let model = import::wgl_file(&path, &options()).unwrap();
+    let model = import::file(&path, &options()).unwrap();
     assert_eq!(model.name(), "man.wglmodel");
     // The vertices have the case of the model's extension, or lower case.
     for (name, vertices) in [
@@ -199,7 +363,7 @@ fn a_webgl_model_needs_its_vertices() {
 
 #[test]
 fn clips_are_added_between_formats() {
-    let model = import::wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options()).unwrap();
+    let model = import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &named("man")).unwrap();
     let added = import::add_clips(&model, ezm_text().as_bytes(), &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "walk");
     let saved = model.to_bytes();
@@ -210,6 +374,18 @@ fn clips_are_added_between_formats() {
         error.contains("is a saved character, whose clips cannot be added"),
         "{error}"
     );
+    let error = |name: &str, bytes: &[u8]| {
+        let error = import::add_clips(&model, bytes, &named(name)).unwrap_err();
+        error.to_string()
+    };
+    assert_eq!(error("a", b"{}"), format!("a: file: {UNKNOWN}"));
+    assert!(error("a.wglanim", b"{}").contains("missing field `frameRate`"));
+    assert!(error("a.gltf", b"{}").contains("missing field `asset`"));
+    let path = folder("formats_clips_by_path").join("x.gltf");
+    fs::write(&path, "{}").unwrap();
+    let error = import::add_clips_file(&model, &path, &named("y.wglanim")).unwrap_err();
+    let words = "y.wglanim: file: missing field `asset`";
+    assert!(error.to_string().starts_with(words), "{error}");
 }
 
 /// Public samples, if `THRONG_FORMAT_SAMPLES` names their folder. Prints what they hold.

@@ -3,10 +3,10 @@
 use crate::builder::Builder;
 use serde_json::Value;
 use throng::Error;
-use throng::import::{ImportOptions, Imported, RepairKind, gltf};
+use throng::import::{self, ImportOptions, Imported, RepairKind};
 
 pub(crate) fn import(b: &Builder) -> Imported {
-    gltf(&b.glb(), &ImportOptions::curves_only()).unwrap_or_else(|error| panic!("{error}"))
+    import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn has(imported: &Imported, kind: RepairKind, count: u64) -> bool {
@@ -26,7 +26,7 @@ pub(crate) fn options() -> ImportOptions {
 /// The error text for a file.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8]) -> String {
-    match gltf(bytes, &options()) {
+    match import::bytes(bytes, &options()) {
         Ok(_) => panic!("it was imported"),
         Err(error) => {
             assert!(matches!(error, Error::Asset { .. }), "{error:?}");
@@ -55,15 +55,15 @@ pub(crate) fn changed(b: &Builder, path: &str, value: Value) -> Builder {
 }
 
 pub(crate) fn repaired(b: &Builder) -> Imported {
-    gltf(&b.glb(), &options()).unwrap_or_else(|error| panic!("{error}"))
+    import::bytes(&b.glb(), &options()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]
 pub(crate) fn told(imported: &Imported, expected: &[&str]) {
     let told = imported.repairs.iter().map(|repair| {
-        // The file of `options`.
         let words = repair.to_string();
-        words.strip_prefix("f: ").unwrap_or(&words).to_owned()
+        let file = format!("{}: ", repair.file);
+        words.strip_prefix(&file).unwrap_or(&words).to_owned()
     });
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }

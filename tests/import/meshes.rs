@@ -4,7 +4,7 @@ use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
 use throng::glam::{Vec2, Vec3};
-use throng::import::{ImportOptions, gltf};
+use throng::import::{self, ImportOptions};
 use throng::mesh::JointIndices;
 
 #[test]
@@ -50,7 +50,7 @@ fn smooth_normals_on_request() {
         smooth_normals: true,
         ..ImportOptions::curves_only()
     };
-    let c = gltf(&b.glb(), &options).unwrap();
+    let c = import::bytes(&b.glb(), &options).unwrap();
     let p = &c.primitives()[0];
     assert_eq!(p.vertex_count(), 5);
     assert!(
@@ -184,7 +184,7 @@ fn quantised_meshes() {
     let uv = b.accessor("VEC2", U8, &[0_u8, 2, 3, 4, 5, 6]);
     b.json["meshes"][0]["primitives"][0]["attributes"] = json!({
         "POSITION": position, "NORMAL": normal, "TEXCOORD_0": uv });
-    let refused = gltf(&b.glb(), &ImportOptions::curves_only()).unwrap_err();
+    let refused = import::bytes(&b.glb(), &ImportOptions::curves_only()).unwrap_err();
     assert!(
         refused.to_string().contains("KHR_mesh_quantization"),
         "{refused}"

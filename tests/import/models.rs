@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use throng::clip::TrackValues;
 use throng::error::{AssetFault, Error};
 use throng::glam::{Quat, Vec2};
-use throng::import::{ImportOptions, Imported, RepairKind, gltf_file};
+use throng::import::{self, ImportOptions, Imported, RepairKind};
 use throng::mesh::JointIndices;
 
 /// Says something even where the test harness keeps the output of tests that pass.
@@ -28,7 +28,7 @@ fn model(file: &str) -> Option<Imported> {
         loudly(&format!("NOT TESTED: {file} is not in the folder"));
         return None;
     }
-    let imported = gltf_file(&path, &ImportOptions::curves_only());
+    let imported = import::file(&path, &ImportOptions::curves_only());
     Some(imported.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -52,7 +52,7 @@ fn every_model_imports() {
     files(&folder, &mut all);
     assert!(!all.is_empty(), "no model in {}", folder.display());
     for path in all {
-        let imported = gltf_file(&path, &ImportOptions::curves_only());
+        let imported = import::file(&path, &ImportOptions::curves_only());
         if let Err(Error::Asset {
             why: AssetFault::Requires(what),
             ..

@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::{ImportOptions, add_clips, gltf};
+use throng::import::{self, ImportOptions, add_clips};
 
 /// The arm with this many clips, each with one key of the opposite sign.
 fn flipped(clips: usize) -> Builder {
@@ -55,13 +55,13 @@ fn repairs_name_their_file() {
     };
     let words = "animation 0: rotation keys flipped onto the shortest arc (1)";
     let b = flipped(1);
-    let unnamed = gltf(&b.glb(), &named("")).unwrap();
+    let unnamed = import::bytes(&b.glb(), &named("")).unwrap();
     assert_eq!(
         (&*unnamed.repairs[0].file, &*unnamed.repairs[0].to_string()),
         ("", words)
     );
     assert_eq!(unnamed.repair_summary(), [words]);
-    let knight = gltf(&b.glb(), &named("knight.glb")).unwrap();
+    let knight = import::bytes(&b.glb(), &named("knight.glb")).unwrap();
     assert_eq!(
         knight.repairs[0].to_string(),
         format!("knight.glb: {words}")
@@ -76,6 +76,6 @@ fn repairs_name_their_file() {
     );
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("flipped.glb");
     std::fs::write(&path, b.glb()).unwrap();
-    let read = throng::import::gltf_file(&path, &named("")).unwrap();
+    let read = import::file(&path, &named("")).unwrap();
     assert_eq!(read.repair_summary(), [format!("flipped.glb: {words}")]);
 }

@@ -1,5 +1,7 @@
 //! Files of other formats than glTF, made here.
 
+use throng::import::{self, ImportOptions, Imported, ResourceReader};
+
 pub(crate) const BONES: &str = r#"<Skeleton name="rig" count="3">
 <Bone name="hand" parent="arm" orientation="0 0 0 1" position="0 1 0" scale="1 1 1"/>
 <Bone name="root" orientation="0 0 0.707106781 0.707106781" position="1 0 0"/>
@@ -57,6 +59,20 @@ pub(crate) const WGL_MODEL: &str = r#"{
   "skinned": true, "bindPoseMat": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1] }
 ]
 }"#;
+
+/// Imports a WebGL model with these vertices. The name of `options` is needed.
+pub(crate) fn import_wgl(
+    model: &[u8],
+    vertices: &[u8],
+    options: &ImportOptions,
+) -> throng::Result<Imported> {
+    let vertices = vertices.to_vec();
+    let options = ImportOptions {
+        resources: Some(ResourceReader::new(move |_| Ok(vertices.clone()))),
+        ..options.clone()
+    };
+    import::bytes(model, &options)
+}
 
 /// A clip of three frames for two of the bones, and for one that the model does not have.
 pub(crate) const WGL_CLIP: &str = r#"{

@@ -5,7 +5,7 @@ use crate::help::*;
 use serde_json::json;
 use throng::glam::Vec3;
 use throng::ids::JointId;
-use throng::import::{ImportOptions, gltf};
+use throng::import::{self, ImportOptions};
 use throng::mesh::JointIndices;
 
 #[test]
@@ -54,12 +54,12 @@ fn a_skinned_arm() {
 #[test]
 fn gltf_with_a_data_uri_is_the_same_as_glb() {
     let (b, options) = (arm(), ImportOptions::curves_only());
-    let from_glb = gltf(&b.glb(), &options).unwrap();
-    assert_eq!(gltf(&b.gltf(), &options).unwrap(), from_glb);
+    let from_glb = import::bytes(&b.glb(), &options).unwrap();
+    assert_eq!(import::bytes(&b.gltf(), &options).unwrap(), from_glb);
     let mut marked = b"\xef\xbb\xbf".to_vec();
     marked.extend(b.gltf());
     assert_eq!(
-        gltf(&marked, &options).unwrap(),
+        import::bytes(&marked, &options).unwrap(),
         from_glb,
         "a byte order mark is skipped"
     );

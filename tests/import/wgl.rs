@@ -1,10 +1,10 @@
 //! Models and clips of the "Building the Game" WebGL format that are made here.
 
 use crate::help::told;
-use crate::samples::{WGL_CLIP, WGL_MODEL, wgl_lumps, wgl_triangle, wgl_vertices};
+use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{ImportOptions, Imported, add_clips, wgl};
+use throng::import::{ImportOptions, Imported, add_clips};
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -15,12 +15,18 @@ fn options() -> ImportOptions {
 
 #[track_caller]
 fn import(model: &str) -> Imported {
-    wgl(model.as_bytes(), &wgl_triangle(), &options()).unwrap_or_else(|error| panic!("{error}"))
+    import_wgl(model.as_bytes(), &wgl_triangle(), &options())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]
 fn refused(model: &str, vertices: &[u8]) -> String {
-    match wgl(model.as_bytes(), vertices, &options()) {
+    // Whatever is broken, the name says that it is a model.
+    let options = ImportOptions {
+        name: "f.wglmodel".into(),
+        ..options()
+    };
+    match import_wgl(model.as_bytes(), vertices, &options) {
         Ok(_) => panic!("it was imported"),
         Err(error) => error.to_string(),
     }
@@ -105,7 +111,7 @@ fn models_without_bones_are_rigid() {
     }
     // Without weights.
     let rows: [&[f32]; 3] = [&[0.0; 3], &[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]];
-    let imported = wgl(WGL_MODEL.as_bytes(), &wgl_vertices(1, &rows), &options()).unwrap();
+    let imported = import_wgl(WGL_MODEL.as_bytes(), &wgl_vertices(1, &rows), &options()).unwrap();
     told(&imported, &[TEXTURE]);
     assert_eq!(imported.skeleton().len(), 1);
 }
@@ -123,7 +129,8 @@ fn every_field_is_read() {
     }
     // Two words of padding.
     let rows: Vec<&[f32]> = rows.iter().map(|row| &row[..]).collect();
-    let imported = wgl(WGL_MODEL.as_bytes(), &wgl_vertices(0x7f, &rows), &options()).unwrap();
+    let imported =
+        import_wgl(WGL_MODEL.as_bytes(), &wgl_vertices(0x7f, &rows), &options()).unwrap();
     let part = &imported.primitives()[0];
     assert_eq!(part.uvs1, [Vec2::new(0.25, 0.75); 3]);
     assert_eq!(part.colors[0], [1.0, 0.0, 1.0, 128.0 / 255.0]);
@@ -173,14 +180,14 @@ fn trailing_indices_are_dropped() {
     let vertices = wgl_lumps(&[(b"vert", vert), (b"indx", indx)]);
     for (count, trailing) in [(4, 1), (5, 2)] {
         let model = replaced("\"indexCount\": 3", &format!("\"indexCount\": {count}"));
-        let imported = wgl(model.as_bytes(), &vertices, &options()).unwrap();
+        let imported = import_wgl(model.as_bytes(), &vertices, &options()).unwrap();
         let words = "mesh 0, primitives[0].indices: \
                      trailing indices that make no full triangle dropped";
         told(&imported, &[TEXTURE, &format!("{words} ({trailing})")]);
         assert_eq!(imported.primitives()[0].indices.len(), 3);
     }
     let none = replaced("\"indexCount\": 3", "\"indexCount\": 2");
-    let imported = wgl(none.as_bytes(), &vertices, &options()).unwrap();
+    let imported = import_wgl(none.as_bytes(), &vertices, &options()).unwrap();
     assert_eq!(imported.primitives().len(), 0);
 }
 
@@ -251,12 +258,12 @@ fn wrong_models_are_refused() {
         (
             "3,4,5,1]",
             "3,4,5,2]",
-            "f: node 1, bindPoseMat: has a last row other than 0, 0, 0, 1",
+            "f.wglmodel: node 1, bindPoseMat: has a last row other than 0, 0, 0, 1",
         ),
         (
             "3,4,5,1]",
             "1e39,4,5,1]",
-            "f: node 1, bindPoseMat: has a component that is not finite",
+            "f.wglmodel: node 1, bindPoseMat: has a component that is not finite",
         ),
         (
             "\"modelVersion\": 1",
@@ -278,7 +285,7 @@ fn wrong_models_are_refused() {
     for (from, to, words) in cases {
         let told = refused(&replaced(from, to), &wgl_triangle());
         assert!(
-            told.starts_with("f: ") && told.contains(words),
+            told.starts_with("f.wglmodel: ") && told.contains(words),
             "{told}\n{words}"
         );
     }
@@ -302,53 +309,57 @@ fn wrong_vertices_are_refused() {
     };
     assert_eq!(
         with(0, 7),
-        "f: file: the signature wglv is missing at byte 0"
+        "f.wglmodel: file: the signature wglv is missing at byte 0"
     );
     assert_eq!(
         with(4, 2),
-        "f: file: requires wglv version 2, which is not supported"
+        "f.wglmodel: file: requires wglv version 2, which is not supported"
     );
     assert!(with(8, u32::MAX).contains("lump"), "{}", with(8, u32::MAX));
-    assert_eq!(with(8, 1), "f: file: missing the lump indx");
+    assert_eq!(with(8, 1), "f.wglmodel: file: missing the lump indx");
     let end = u64::from(u32::MAX) + 224;
     assert_eq!(
         with(16, u32::MAX),
         format!(
-            "f: buffer 0, vert: needs bytes {}..{end} of the file, which has 266 bytes",
+            "f.wglmodel: buffer 0, vert: needs bytes {}..{end} of the file, which has 266 bytes",
             u32::MAX
         )
         .replace(", vert", "")
     );
     assert_eq!(
         with(36, 0xdb),
-        "f: buffer 0, vert: the vertex format is 0xdb, which is not allowed here \
+        "f.wglmodel: buffer 0, vert: the vertex format is 0xdb, which is not allowed here \
          (0x1 for positions, with flags up to 0x40)"
     );
     assert_eq!(
         with(40, 0),
-        "f: buffer 0, vert: the stride in bytes has 0, needs 72"
+        "f.wglmodel: buffer 0, vert: the stride in bytes has 0, needs 72"
     );
     assert_eq!(
         with(40, 73),
-        "f: buffer 0, vert: has part of a vertex at its end"
+        "f.wglmodel: buffer 0, vert: has part of a vertex at its end"
     );
     assert_eq!(
         with(44 + 60, 0.5_f32.to_bits()),
-        "f: buffer 0, vert: the joint of vertex 0 is 0.5, must be a whole number from 0 to 65535"
+        "f.wglmodel: buffer 0, vert: the joint of vertex 0 is 0.5, \
+         must be a whole number from 0 to 65535"
     );
     assert!(with(44 + 60, f32::NAN.to_bits()).contains("the joint of vertex 0 is NaN"));
     assert!(with(44, f32::INFINITY.to_bits()).contains("vertex 0 is -inf, must be finite"));
-    assert!(with(44 + 48, f32::NAN.to_bits()).starts_with("f: mesh 0, primitives[0], vertex 0"));
+    assert!(
+        with(44 + 48, f32::NAN.to_bits())
+            .starts_with("f.wglmodel: mesh 0, primitives[0], vertex 0")
+    );
     let twice = wgl_lumps(&[(b"vert", vec![0; 8]), (b"vert", vec![0; 8])]);
     assert_eq!(
         refused(WGL_MODEL, &twice),
-        "f: buffer 1: has the name of an earlier lump"
+        "f.wglmodel: buffer 1: has the name of an earlier lump"
     );
     let limited = ImportOptions {
         max_vertices: 2,
         ..options()
     };
-    let error = wgl(WGL_MODEL.as_bytes(), &whole, &limited)
+    let error = import_wgl(WGL_MODEL.as_bytes(), &whole, &limited)
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -360,6 +371,10 @@ fn wrong_vertices_are_refused() {
 #[test]
 fn wrong_clips_are_refused() {
     let model = import(WGL_MODEL);
+    let options = || ImportOptions {
+        name: "f.wglanim".into(),
+        ..options()
+    };
     let refused = |text: &str| match add_clips(&model, text.as_bytes(), &options()) {
         Ok(_) => panic!("it was added"),
         Err(error) => error.to_string(),
@@ -370,15 +385,15 @@ fn wrong_clips_are_refused() {
     };
     assert_eq!(
         with("\"frameCount\": 3", "\"frameCount\": 4"),
-        "f: animation 0, keyframes: the list of keyframes has 3, needs 4"
+        "f.wglanim: animation 0, keyframes: the list of keyframes has 3, needs 4"
     );
     assert_eq!(
         with(", \"tail\"", ""),
-        "f: animation 0, keyframes[0]: the list of bones has 3, needs 2"
+        "f.wglanim: animation 0, keyframes[0]: the list of bones has 3, needs 2"
     );
     assert_eq!(
         with("\"frameRate\": 2", "\"frameRate\": 0"),
-        "f: animation 0, frameRate: frame rate 0 is 0, must be finite and greater than 0"
+        "f.wglanim: animation 0, frameRate: frame rate 0 is 0, must be finite and greater than 0"
     );
     assert!(with("\"animVersion\": 1", "\"animVersion\": 3").contains("wglanim version 3"));
     assert!(with("\"knee\"", "\"root\"").contains("another channel already drives"));
@@ -389,7 +404,10 @@ fn wrong_clips_are_refused() {
     let error = add_clips(&model, WGL_CLIP.as_bytes(), &limited)
         .unwrap_err()
         .to_string();
-    assert_eq!(error, "f: animation 0: keys: 18 exceeds the limit of 17");
+    assert_eq!(
+        error,
+        "f.wglanim: animation 0: keys: 18 exceeds the limit of 17"
+    );
     for end in 0..WGL_CLIP.len() {
         refused(&WGL_CLIP[..end]);
     }

@@ -4,11 +4,11 @@
 use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
 use crate::counting::{measure, peak_bytes};
 use serde_json::json;
-use throng::import::{ImportOptions, gltf};
+use throng::import::{self, ImportOptions};
 
 /// The peak of bytes of an import of `bytes`, and true if it succeeded.
 fn peak(bytes: &[u8]) -> (usize, bool) {
-    peak_bytes(|| gltf(bytes, &ImportOptions::curves_only()).is_ok())
+    peak_bytes(|| import::bytes(bytes, &ImportOptions::curves_only()).is_ok())
 }
 
 /// The arm model with one accessor that claims `count` elements and has no view.
@@ -109,7 +109,7 @@ fn compressed_views_are_not_allocated_for_a_few_bytes() {
     let _measurement = measure();
     for mode in ["ATTRIBUTES", "TRIANGLES", "INDICES"] {
         let file = compressed(mode, 3_000_000).glb();
-        let words = gltf(&file, &ImportOptions::curves_only()).unwrap_err();
+        let words = import::bytes(&file, &ImportOptions::curves_only()).unwrap_err();
         assert!(
             words
                 .to_string()

@@ -224,7 +224,7 @@ fn the_checks_agree_with_the_reference_on_random_characters() {
 #[test]
 fn the_checks_agree_with_the_reference_on_every_asset() {
     for path in assets::files() {
-        let character = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
+        let character = import::file(&path, &ImportOptions::curves_only()).unwrap();
         let scene = gltf::load(&path);
         let subject = subject(&scene, &character);
         let outcomes = METHODS.map(|method| subject.check(method));

@@ -241,7 +241,7 @@ impl<'a> Subject<'a> {
 fn every_method_agrees_with_its_definition_on_every_asset() {
     let mut faults = Vec::new();
     for path in assets::files() {
-        let character = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
+        let character = import::file(&path, &ImportOptions::curves_only()).unwrap();
         let scene = gltf::load(&path);
         let name = path.file_name().unwrap().to_string_lossy();
         faults.extend(Subject::new(&name, &scene, &character).check());

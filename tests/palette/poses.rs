@@ -66,8 +66,8 @@ fn faults(name: &str, worst: &Worst) -> Vec<String> {
 }
 
 fn compare_file(path: &Path) -> Worst {
-    let character = import::gltf_file(path, &ImportOptions::curves_only())
-        .unwrap_or_else(|error| panic!("{error}"));
+    let character =
+        import::file(path, &ImportOptions::curves_only()).unwrap_or_else(|error| panic!("{error}"));
     compare(&gltf::load(path), &character)
 }
 

@@ -19,7 +19,7 @@ fn characters() -> Vec<Character> {
     let options = ImportOptions::curves_only();
     let files = assets::files().into_iter();
     let mut all: Vec<Character> = files
-        .map(|path| import::gltf_file(&path, &options).unwrap().character)
+        .map(|path| import::file(&path, &options).unwrap().character)
         .collect();
     all.push(
         builtin::mannequin_with(&ImportOptions::curves_only())

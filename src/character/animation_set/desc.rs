@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 ///
 /// Pass it to an import with [`ImportOptions::animation`](crate::import::ImportOptions::animation),
 /// or put it beside the model as a TOML file of the same name (`knight.toml` beside `knight.glb`).
-/// [`import::file`](crate::import::file()) reads it for every format but saved characters, and so
-/// do `gltf_file`, `fbx_file`, `ezm_file` and `wgl_file`. In text, each list is written as tables
-/// with the singular name:
+/// [`import::file`](crate::import::file()) reads it for every format but saved characters. In text,
+/// each list is written as tables with the singular name:
 ///
 /// ```toml
 /// state_machine_file = "knight.machine.toml"  # or a table: [state_machine]

@@ -32,8 +32,5 @@ pub use desc::{
 pub(crate) use draft::{ClipDraft, NamedTimes};
 pub use set::AnimationSet;
 pub(crate) use source::AnimationSource;
-#[cfg(all(
-    feature = "toml",
-    any(feature = "gltf", feature = "ezm", feature = "wgl")
-))]
+#[cfg(feature = "toml")]
 pub(crate) use text::AnimationText;

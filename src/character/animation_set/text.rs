@@ -88,7 +88,6 @@ impl AnimationText {
     ///
     /// # Errors
     /// As [`Self::parse`], and for bytes that are not UTF-8.
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Self> {
         match core::str::from_utf8(bytes) {
             Ok(text) => Self::parse(file, text),

@@ -55,7 +55,6 @@ impl RawCharacter {
     ///
     /// # Errors
     /// As [`Self::build`].
-    #[cfg(any(feature = "gltf", feature = "ezm", feature = "wgl"))]
     pub(crate) fn build_with(
         self,
         options: &ImportOptions,

@@ -12,5 +12,4 @@ mod skeletons;
 mod vertices;
 mod xml;
 
-pub use read::{ezm, ezm_file};
-pub(super) use read::{has_skeleton, read_clips, read_file};
+pub(super) use read::{has_skeleton, read_clips, read_raw};

@@ -19,5 +19,4 @@ mod nodes;
 mod read;
 mod skin;
 
-pub use read::{fbx, fbx_file};
-pub(super) use read::{read_clips, read_file};
+pub(super) use read::{read_clips, read_raw};

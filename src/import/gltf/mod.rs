@@ -45,5 +45,4 @@ mod triangles;
 mod vrm;
 
 pub(super) use add_clips::read_clips;
-pub(super) use read::read_file;
-pub use read::{gltf, gltf_file};
+pub(super) use read::read_raw;

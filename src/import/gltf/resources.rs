@@ -1,9 +1,9 @@
 //! Resources of a file: data URIs, and relative paths that stay in its folder.
 
 use super::fault::cut;
-use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
-use crate::import::folder::{check_cap, refused};
+use crate::import::folder::{self, check_cap, refused};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
@@ -41,23 +41,9 @@ pub(in crate::import) fn load_path(
     cap: u64,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let at = |why| fault_of(object.clone(), why);
-    check_path(path).map_err(|why| at(refused(path, why)))?;
-    // The reader does not know which object has the reference.
-    let bytes = read(path).map_err(|error| match error {
-        Error::Io { kind, .. } => at(AssetFault::Unreadable {
-            uri: cut(path),
-            kind,
-        }),
-        Error::Asset { why, object, file }
-            if file.is_empty() && object.kind == ObjectKind::File =>
-        {
-            at(why)
-        }
-        other => other,
-    })?;
-    check_cap(bytes.len() as u64, cap).map_err(at)?;
-    Ok(bytes)
+    let refused = |why| fault_of(object.clone(), refused(path, why));
+    check_path(path).map_err(refused)?;
+    folder::load(path, object, cap, read)
 }
 
 /// The contents of a data URI. `rest` is the text after `data:`.

@@ -15,5 +15,4 @@ mod model;
 mod read;
 mod vertices;
 
-pub(super) use read::{read_clips, read_file};
-pub use read::{wgl, wgl_file};
+pub(super) use read::{read_clips, read_model, vertices_alone};

@@ -124,7 +124,7 @@ fn characters_split() {
 fn every_asset_splits() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();
-        let imported = import::gltf_file(&path, &ImportOptions::curves_only()).unwrap();
+        let imported = import::file(&path, &ImportOptions::curves_only()).unwrap();
         let poses = poses(&imported);
         let wholes: Vec<_> = imported.primitives().iter().map(Whole::new).collect();
         for max in [12, 16, 24] {

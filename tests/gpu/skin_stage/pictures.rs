@@ -62,7 +62,7 @@ fn characters() -> Vec<(Character, Kind)> {
     raw.materials[0].base_color[3] = 0.5;
     all.push((built(raw).character, Kind::Linear));
     for path in assets::files() {
-        let imported = import::gltf_file(&path, &ImportOptions::with_curves()).unwrap();
+        let imported = import::file(&path, &ImportOptions::with_curves()).unwrap();
         // Models that take lavapipe seconds are left to other tests.
         if imported.character.vertex_count() < 20_000 {
             all.push((imported.character, Kind::Linear));

@@ -5,12 +5,16 @@ use super::mutants::{Random, factor};
 use super::seeds::{everything, seeds};
 use crate::builder::{self, arm, triangle};
 use serde_json::json;
-use throng::import::gltf;
+use throng::import;
 
 #[test]
 fn seeds_import() {
     for seed in seeds() {
-        assert!(digest(&seed), "{:?}", gltf(&seed, &options()).err());
+        assert!(
+            digest(&seed),
+            "{:?}",
+            import::bytes(&seed, &options("")).err()
+        );
     }
 }
 

@@ -1,12 +1,13 @@
 //! Imports mutants, and checks the invariants of the characters.
 
 use throng::Result;
-use throng::import::{ImportOptions, Imported, gltf};
+use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::{AlphaMode, Material};
 
 /// Small caps, so that mutants that ask for much are refused quickly.
-pub(super) fn options() -> ImportOptions {
+pub(super) fn options(name: &str) -> ImportOptions {
     ImportOptions {
+        name: name.into(),
         max_decoded_bytes: 32 << 20,
         max_resource_bytes: 16 << 20,
         max_vertices: 1 << 18,
@@ -21,12 +22,13 @@ pub(super) fn options() -> ImportOptions {
 ///
 /// Nothing may panic, and all results are finite.
 pub(crate) fn digest(bytes: &[u8]) -> bool {
-    digest_by(bytes, gltf)
+    digest_by(bytes, "fuzz.gltf", import::bytes)
 }
 
-/// [`digest`] for a file of another format.
+/// [`digest`] for a file of any format. The name decides where a mutant fits none or several.
 pub(super) fn digest_by(
     bytes: &[u8],
+    name: &str,
     import: impl Fn(&[u8], &ImportOptions) -> Result<Imported>,
 ) -> bool {
     use throng::mesh::PaletteJoint;
@@ -35,7 +37,7 @@ pub(super) fn digest_by(
     let options = ImportOptions {
         smooth_normals: bytes.len().is_multiple_of(2),
         max_influences: [None, Some(1), Some(3)][bytes.len() % 3],
-        ..options()
+        ..options(name)
     };
     let imported = match import(bytes, &options) {
         Ok(imported) => imported,

@@ -3,7 +3,7 @@
 //! `cargo test` runs them over the stored corpus and mutations of it (`readers.rs`). `scripts/fuzz`
 //! runs the same functions under libFuzzer, which is guided by coverage (`fuzz/main.rs`).
 
-use super::invariants::{digest, options};
+use super::invariants::{digest, digest_by, options};
 use super::seeds::seeds;
 use crate::builder::arm;
 use crate::signed::{HEADER, sign};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use throng::builtin;
 use throng::character::Character;
-use throng::import::{ImportOptions, gltf};
+use throng::import::{self, ImportOptions};
 use throng::skeleton::Transform;
 
 /// A reader: its name, which is that of its folder in the corpus, and what it does with an input.
@@ -32,7 +32,7 @@ pub(crate) static TARGETS: &[Target] = &[
     #[cfg(feature = "fbx")]
     Target {
         name: "fbx",
-        read: |bytes| super::invariants::digest_by(bytes, throng::import::fbx),
+        read: |bytes| digest_by(bytes, "fuzz.fbx", import::bytes),
         seeds: || vec![crate::ascii::arm().0.text().into_bytes()],
     },
     #[cfg(feature = "ezm")]
@@ -92,9 +92,9 @@ fn character() -> &'static Character {
 fn packed(bytes: &[u8]) -> bool {
     let options = ImportOptions {
         clips: ImportOptions::default().clips,
-        ..options()
+        ..options("fuzz.gltf")
     };
-    let imported = gltf(bytes, &options);
+    let imported = import::bytes(bytes, &options);
     for clip in imported.iter().flat_map(|imported| imported.clips()) {
         let mut pose = vec![Transform::IDENTITY; imported.as_ref().unwrap().skeleton().len()];
         clip.sample(0.4, &mut pose).unwrap();
@@ -105,11 +105,12 @@ fn packed(bytes: &[u8]) -> bool {
 /// Imports an EZMesh file, and adds its clips to itself.
 #[cfg(feature = "ezm")]
 fn ezm(bytes: &[u8]) -> bool {
-    use throng::import::{add_clips, ezm};
-    if let Ok(imported) = ezm(bytes, &options()) {
-        let _ = add_clips(&imported, bytes, &options());
+    use throng::import::{self, add_clips};
+    let name = "fuzz.ezm";
+    if let Ok(imported) = import::bytes(bytes, &options(name)) {
+        let _ = add_clips(&imported, bytes, &options(name));
     }
-    super::invariants::digest_by(bytes, ezm)
+    digest_by(bytes, name, import::bytes)
 }
 
 /// A model's length in two bytes, the model, and its vertices.
@@ -129,18 +130,20 @@ fn wgl(bytes: &[u8]) -> bool {
     };
     let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
     let (model, vertices) = rest.split_at(length);
-    super::invariants::digest_by(bytes, |_, options| {
-        throng::import::wgl(model, vertices, options)
+    digest_by(bytes, "fuzz.wglmodel", |_, options| {
+        crate::samples::import_wgl(model, vertices, options)
     })
 }
 
 #[cfg(feature = "wgl")]
 fn wgl_clip(bytes: &[u8]) -> bool {
-    use crate::samples::{WGL_MODEL, wgl_triangle};
-    use throng::import::{Imported, add_clips, wgl};
-    static MODEL: LazyLock<Imported> =
-        LazyLock::new(|| wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options()).unwrap());
-    let added = add_clips(&MODEL, bytes, &options());
+    use crate::samples::{WGL_MODEL, import_wgl, wgl_triangle};
+    use throng::import::{Imported, add_clips};
+    static MODEL: LazyLock<Imported> = LazyLock::new(|| {
+        let options = options("fuzz.wglmodel");
+        import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options).unwrap()
+    });
+    let added = add_clips(&MODEL, bytes, &options("fuzz.wglanim"));
     for clip in added.iter().flat_map(|added| added.curves()) {
         assert!(clip.duration_s() >= 0.0);
     }
@@ -168,7 +171,9 @@ fn saved(bytes: &[u8]) -> bool {
 fn saved_seeds() -> Vec<Vec<u8>> {
     let files = [arm().glb()];
     let options = ImportOptions::with_curves();
-    let characters = files.iter().map(|file| gltf(file, &options).unwrap());
+    let characters = files
+        .iter()
+        .map(|file| import::bytes(file, &options).unwrap());
     characters.map(|one| one.character.to_bytes()).collect()
 }
 

@@ -25,7 +25,7 @@ fn size(character: &Character) -> f64 {
 
 fn models() -> Vec<Character> {
     let files = reference::assets::files().into_iter();
-    let load = |path| import::gltf_file(path, &ImportOptions::curves_only()).ok();
+    let load = |path| import::file(path, &ImportOptions::curves_only()).ok();
     let mut all: Vec<Character> = files.filter_map(load).map(|i| i.character).collect();
     all.push(
         builtin::mannequin_with(&ImportOptions::curves_only())

@@ -297,7 +297,7 @@ fn names_of_one_case_have_sides() {
 #[test]
 fn models_are_humanoids() {
     for path in reference::assets::files() {
-        let Ok(model) = import::gltf_file(&path, &ImportOptions::curves_only()) else {
+        let Ok(model) = import::file(&path, &ImportOptions::curves_only()) else {
             continue;
         };
         let file = path.file_stem().unwrap().to_string_lossy().into_owned();

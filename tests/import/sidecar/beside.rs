@@ -6,7 +6,7 @@ use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
 use throng::ids::{ClipId, JointId};
-use throng::import::{ImportOptions, RepairKind, ResourceReader, add_clips, gltf};
+use throng::import::{self, ImportOptions, RepairKind, ResourceReader, add_clips};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
 use throng::state_machine::StateMachineDesc;
@@ -256,7 +256,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
         resources: Some(ResourceReader::new(read)),
         ..ImportOptions::default()
     };
-    let imported = gltf(MODEL.as_bytes(), &options).unwrap();
+    let imported = import::bytes(MODEL.as_bytes(), &options).unwrap();
     assert!(imported.animations().state_machine().is_some());
 }
 
@@ -408,7 +408,7 @@ state = [{ name = "look", motion = { clip = "Look" } }]
 "#;
     folder.write("fox.toml", text);
     let options = ImportOptions::default();
-    let fox = throng::import::gltf_file(folder.path().join("fox.glb"), &options).unwrap();
+    let fox = import::file(folder.path().join("fox.glb"), &options).unwrap();
     let set = fox.animations();
     assert!(set.state_machine().is_some() && set.root_motion(fox.clip("Walk").unwrap()).is_some());
     assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use throng::error::Result;
-use throng::import::{ImportOptions, Imported, gltf_file};
+use throng::import::{self, ImportOptions, Imported};
 
 /// A fresh folder, removed when dropped.
 pub(crate) struct Folder(PathBuf);
@@ -39,7 +39,7 @@ impl Folder {
     }
 
     pub(crate) fn import(&self, options: &ImportOptions) -> Result<Imported> {
-        gltf_file(self.0.join("doll.gltf"), options)
+        import::file(self.0.join("doll.gltf"), options)
     }
 }
 

@@ -4,7 +4,7 @@ use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::ids::ClipId;
-use throng::import::{ImportOptions, gltf_file};
+use throng::import::{self, ImportOptions};
 
 /// The built-in character states its speeds, and the measured ones agree.
 #[test]
@@ -90,7 +90,7 @@ fn models_walk_and_run_at_these_speeds() {
         let Some((name, gaits)) = expected.iter().find(|(name, _)| Some(*name) == file) else {
             continue;
         };
-        let model = gltf_file(&path, &options).unwrap();
+        let model = import::file(&path, &options).unwrap();
         let gait = |(number, clip): (usize, &Clip)| {
             let gait = model.animations().gait(ClipId(number as u16))?;
             Some((clip.name().to_owned(), gait.speed_m_s))

@@ -4,7 +4,7 @@ use super::files::{FACE, NODES, doll, import, vrm0, vrm1};
 use crate::builder::F32;
 use serde_json::json;
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, Imported, add_clips, gltf};
+use throng::import::{self, ImportOptions, Imported, add_clips};
 use throng::skeleton::Affine;
 
 fn model(imported: &Imported) -> Vec<Affine> {
@@ -84,7 +84,9 @@ fn clips_that_drive_the_root_turn_too() {
             ] }]);
     }
     let options = ImportOptions::curves_only();
-    let [old, new] = files.clone().map(|b| gltf(&b.glb(), &options).unwrap());
+    let [old, new] = files
+        .clone()
+        .map(|b| import::bytes(&b.glb(), &options).unwrap());
     let turn = Affine::from_rotation_y(std::f32::consts::PI);
     let root = |imported: &Imported| {
         let mut pose = imported.skeleton().rest_pose();

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
-use throng::import::{ImportOptions, gltf};
+use throng::import::{self, ImportOptions};
 use throng::skeleton::Affine;
 
 fn refused(b: &Builder) -> String {
-    let error = gltf(&b.glb(), &ImportOptions::default()).unwrap_err();
+    let error = import::bytes(&b.glb(), &ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::Asset { .. }), "{error:?}");
     error.to_string()
 }
@@ -204,7 +204,7 @@ fn mutants_never_panic() {
             for value in &values {
                 let mut b = file.clone();
                 *b.json.pointer_mut(&place).unwrap() = value.clone();
-                match gltf(&b.glb(), &ImportOptions::default()) {
+                match import::bytes(&b.glb(), &ImportOptions::default()) {
                     Ok(imported) => {
                         good += 1;
                         play(&imported);

@@ -35,7 +35,7 @@ pub(crate) struct Model {
 pub(crate) fn models() -> Vec<Model> {
     let file = |path: std::path::PathBuf| Model {
         name: path.file_name().unwrap().to_string_lossy().into_owned(),
-        character: import::gltf_file(&path, &ImportOptions::curves_only())
+        character: import::file(&path, &ImportOptions::curves_only())
             .unwrap()
             .character,
         scene: gltf::load(&path),
