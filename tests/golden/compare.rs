@@ -149,7 +149,10 @@ fn golden_path(name: &str) -> PathBuf {
 }
 
 pub(super) fn output() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden")
+    // The package may be a member of the workspace, in a folder inside it.
+    let mut roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = roots.find(|root| root.join("Cargo.lock").exists());
+    root.expect("a workspace").join("target/golden")
 }
 
 /// Prints a line, bypassing the test harness's capture.

@@ -102,7 +102,7 @@ impl App {
             match command {
                 Command::PlayOrPause => playback.play_or_pause(character),
                 Command::Step(frames) => playback.step(frames, character),
-                Command::Restart => playback.seek(0.0),
+                Command::Restart => playback.restart(world)?,
                 Command::Slower => playback.speed *= 0.5,
                 Command::Faster => playback.speed *= 2.0,
                 Command::ToggleLoop => {

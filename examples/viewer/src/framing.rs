@@ -1,4 +1,4 @@
-//! The box that the key `f` brings into view.
+//! The boxes that the camera shows at first, and after the key `f`.
 
 use throng::character::Character;
 use throng::ids::ClipId;
@@ -12,8 +12,26 @@ use super::subject::widened;
 
 /// The number of poses of a clip that are framed.
 const POSES: usize = 16;
+/// A clip may leave the box around the rest pose by this part of its longest edge, and still be in
+/// view.
+const ROOM: f32 = 0.25;
+/// The least size of a clip relative to the rest pose, below which the camera comes closer.
+const LEAST: f32 = 0.5;
 
 impl App {
+    /// The box that the camera shows at first. It is around the rest pose, which fits best, unless
+    /// the clip that plays is elsewhere, or much smaller.
+    pub(crate) fn first_framed(&self) -> Aabb {
+        let (rest, clip) = (self.scene.bounds, self.framed());
+        let edge = rest.size().max_element();
+        let left = (rest.min - clip.min).max(clip.max - rest.max);
+        if left.max_element() <= ROOM * edge && clip.size().max_element() >= LEAST * edge {
+            rest
+        } else {
+            clip
+        }
+    }
+
     /// The box around all instances over the clip that plays. It is around the rest pose if no clip
     /// plays, or an additive one.
     pub(crate) fn framed(&self) -> Aabb {

@@ -1,6 +1,7 @@
 //! Pictures without a window.
 
 use std::error::Error;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use egui::{Pos2, RawInput, Rect};
@@ -104,6 +105,34 @@ pub(crate) fn context_desc(args: &Args) -> ContextDesc<'static> {
     }
 }
 
+/// A line in the terminal that is written again and again. There is none if the error stream goes
+/// elsewhere.
+struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self {
+            shown: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn report(&self, text: &str) {
+        if self.shown {
+            let _ = write!(std::io::stderr(), "\r{text}");
+        }
+    }
+}
+
+impl Drop for Progress {
+    /// Removes the line.
+    fn drop(&mut self) {
+        self.report("\x1b[2K");
+        self.report("");
+    }
+}
+
 /// A viewer without a window.
 pub(crate) struct Studio<'a> {
     context: &'a mut Context,
@@ -118,9 +147,19 @@ impl Studio<'_> {
     /// # Errors
     /// Those of the device, and faults that a window would show as messages.
     pub(crate) fn shoot(&mut self) -> Result<Vec<u8>> {
-        // Panels know their sizes once they have been laid out, and show figures of earlier frames.
-        let frames = if self.app.settings.panels { 6 } else { 2 };
-        for _ in 0..frames {
+        self.picture(self.settling())
+    }
+
+    /// The number of frames until nothing in the picture moves by itself.
+    ///
+    /// Panels know their sizes once they have been laid out, and show figures of earlier frames.
+    fn settling(&self) -> u32 {
+        if self.app.settings.panels { 6 } else { 2 }
+    }
+
+    /// Draws this number of frames, and reads the last.
+    pub(crate) fn picture(&mut self, draws: u32) -> Result<Vec<u8>> {
+        for _ in 0..draws {
             self.draw()?;
         }
         if let Some(message) = self.app.messages.first() {
@@ -194,12 +233,16 @@ impl Studio<'_> {
         let named = |error| in_file(path, error);
         let extent = self.target.extent();
         let mut recording = Recording::new(path, extent, frames, fps).map_err(named)?;
+        let progress = Progress::new();
         for frame in 0..frames {
             if let Some(playback) = &mut self.app.playback {
                 playback.playing = false;
                 playback.seek(start_s + f64::from(frame) / fps);
             }
-            recording.add(self.shoot()?).map_err(named)?;
+            // The panels have their places after the first picture.
+            let draws = if frame == 0 { self.settling() } else { 1 };
+            recording.add(self.picture(draws)?).map_err(named)?;
+            progress.report(&format!("{} of {frames} frames", frame + 1));
         }
         recording.finish().map_err(named)
     }

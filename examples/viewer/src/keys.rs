@@ -6,7 +6,7 @@ use winit::keyboard::{Key, NamedKey};
 pub(crate) const KEYS: &str = "Keys in the window:\n  \
     Space       play or pause\n  \
     , and .     one frame back, one frame forward\n  \
-    Home        to the start of the clip\n  \
+    Home        to the start of the clip or state machine\n  \
     l           loop on or off\n  \
     1 … 9       play that clip of the list\n  \
     - and =     half or double speed\n  \

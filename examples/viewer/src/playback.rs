@@ -205,7 +205,16 @@ impl Playback {
         self.seek((frame / rate_hz).clamp(0.0, duration_s));
     }
 
-    /// Plays something else on layer 0, from its start.
+    /// Goes to the start of the base. A state machine starts again.
+    pub(crate) fn restart(&mut self, world: (&mut Crowd, &[InstanceId])) -> Result<()> {
+        if self.base == Base::StateMachine {
+            return self.set_base(self.base, world);
+        }
+        self.seek(0.0);
+        Ok(())
+    }
+
+    /// Plays this on layer 0, from its start.
     pub(crate) fn set_base(
         &mut self,
         base: Base,
@@ -231,7 +240,7 @@ impl Playback {
         for index in 0..self.layers.len() {
             self.stop_layer((&mut *crowd, ids), index, 0.0)?;
         }
-        let driven = self.base == Base::StateMachine && base != Base::StateMachine;
+        let driven = self.base == Base::StateMachine;
         self.base = base;
         self.start_s = self.time_s;
         if driven {

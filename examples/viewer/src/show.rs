@@ -85,7 +85,6 @@ impl App {
         self.settings.joint = chosen;
         self.shown = Some(self.settings.clone());
         if is_other {
-            self.camera = Camera::new(self.scene.bounds);
             self.events.clear();
         }
         if !self.files.contains(&subject.request.path) {
@@ -93,6 +92,9 @@ impl App {
         }
         self.playback = Some(playback);
         self.subject = Some(subject);
+        if is_other {
+            self.camera = Camera::new(self.first_framed());
+        }
         self.forget_figures();
         faults.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
@@ -122,7 +124,7 @@ impl App {
             Err(_) => self.go_back(context),
         }
         if before != self.scene.bounds {
-            self.camera.set_bounds(self.scene.bounds);
+            self.camera.set_bounds(self.first_framed());
         }
         self.forget_figures();
         shown

@@ -456,3 +456,48 @@ fn the_time_of_what_has_no_clip_begins_at_its_start() {
         assert!(studio.app.title().contains("paused at 0.000 s"));
     });
 }
+
+/// Home starts a state machine again, with the parameters that were set.
+#[test]
+fn home_starts_the_state_machine_again() {
+    let path = animated();
+    let path = path.to_string_lossy();
+    let ran = with_studio(&args(&[&path]), |studio| {
+        studio.act(Action::Play(Base::StateMachine))?;
+        let machine = studio
+            .app
+            .subject
+            .as_ref()
+            .expect("a file")
+            .character
+            .clone();
+        let machine = machine
+            .animations()
+            .state_machine()
+            .expect("a state machine");
+        let speed = machine.parameter("speed")?;
+        let status = |studio: &Studio<'_>| {
+            let id = studio.app.scene.first().expect("an instance");
+            studio.app.scene.crowd().layer_status(id, 0)
+        };
+        studio.shoot()?;
+        let start = status(studio)?;
+        studio.act(Action::Parameter(speed, Value::Float(1.4)))?;
+        for _ in 0..8 {
+            studio.app.playback.as_mut().expect("a clip").time_s += 0.25;
+            studio.shoot()?;
+        }
+        assert_ne!(status(studio)?.state, start.state);
+        studio.app.command(Command::Restart)?;
+        let again = status(studio)?;
+        assert_eq!((again.state, again.phase), (start.state, start.phase));
+        let id = studio.app.scene.first().expect("an instance");
+        let kept = studio.app.scene.crowd().parameter(id, speed)?;
+        assert_eq!(kept, Value::Float(1.4));
+        let playback = studio.app.playback.as_ref().expect("a machine");
+        let character = &studio.app.subject.as_ref().expect("a file").character;
+        assert_eq!(playback.shown_time_s(character), 0.0);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use throng::Stats;
+use throng::import::{ImportOptions, RawKeys};
 
 use super::{animated, args, file};
 use crate::app::Action;
@@ -19,7 +20,7 @@ fn a_file_of_clips_that_fails_is_named_and_the_model_is_shown() {
     let other = file("block.throng");
     let block = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
     let block = throng::import::RawCharacter::rigid("block", vec![block], Vec::new());
-    let block = block.build(&throng::import::ImportOptions::default());
+    let block = block.build(&ImportOptions::default());
     std::fs::write(&other, block.expect("a block").character.to_bytes()).expect("a file");
     for clips in [other, file("no_clips.glb")] {
         let name = clips.file_name().expect("a name").to_string_lossy();
@@ -162,11 +163,42 @@ fn the_whole_clip_is_framed() {
         // A stride is longer than the rest pose is deep.
         assert!(framed.size().z > 1.2 * rest.size().z, "{framed:?}");
         assert!(framed.size().max_element() < 3.0 * rest.size().max_element());
+        assert_eq!(studio.app.first_framed(), rest);
         studio.app.command(Command::Frame)?;
         studio.shoot()?;
         Ok(())
     });
     ran.expect("a viewer");
+}
+
+/// A clip far away from the rest pose is in view from the start.
+#[test]
+fn a_clip_that_is_elsewhere_is_framed_at_first() {
+    let mut raw = throng::builtin::raw();
+    for channel in &mut raw.animations[0].channels {
+        match &mut channel.values {
+            RawKeys::Translation(keys) if &*raw.nodes[channel.node].name == "Hips" => {
+                keys.iter_mut().for_each(|key| key.x += 50.0);
+            }
+            _ => {}
+        }
+    }
+    let character = raw.build(&ImportOptions::default()).expect("a character");
+    let path = file("elsewhere.throng");
+    std::fs::write(&path, character.to_bytes()).expect("a file");
+    let name = character.clips()[0].name().to_owned();
+    for (time, clip) in [("0", &*name), ("0.3", "Walk")] {
+        let all = [&*path.to_string_lossy(), "--clip", clip, "--time", time];
+        let ran = with_studio(&args(&all), |studio| {
+            let first = studio.app.first_framed();
+            assert_eq!(first.min.x > 45.0, clip == name, "{first:?}");
+            let rgba = studio.shoot()?;
+            let center = 4 * (120 * 320 + 160);
+            assert_ne!(rgba[center..center + 3], rgba[..3], "{clip}");
+            Ok(())
+        });
+        ran.expect("a viewer");
+    }
 }
 
 /// A saved character keeps its packing, even if it has curves.

@@ -85,6 +85,28 @@ fn real_models() {
     }
 }
 
+/// Recordings draw each picture once.
+#[test]
+fn a_picture_after_a_jump_needs_one_frame() {
+    for more in [
+        &["--clip", "Run"][..],
+        &["--clip", "Run", "--instances", "5"],
+    ] {
+        let all = [&["builtin", "--time", "0"], more].concat();
+        let ran = with_studio(&args(&all), |studio| {
+            let start = studio.shoot()?;
+            for time_s in [0.1, 0.4, 0.0] {
+                studio.app.playback.as_mut().expect("a clip").seek(time_s);
+                let once = studio.picture(1)?;
+                assert!(once == studio.shoot()?, "{time_s} s");
+                assert_eq!(once == start, time_s == 0.0);
+            }
+            Ok(())
+        });
+        ran.expect("a viewer");
+    }
+}
+
 #[test]
 fn records_one_cycle_as_gif_and_as_apng() {
     for name in ["cycle.gif", "cycle.apng"] {

@@ -7,6 +7,7 @@ use throng::motion::{BlendShape, BlendSpace};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
+use super::text_within;
 
 /// Height of the list of clips, in points.
 const LIST_HEIGHT: f32 = 220.0;
@@ -120,13 +121,8 @@ fn pad<'a>(
     for (point, clip) in points.iter().zip(space.clips()) {
         let at = place(*point);
         painter.circle_filled(at, 3.0, Color32::from_rgb(255, 196, 64));
-        painter.text(
-            at + vec2(0.0, -4.0),
-            egui::Align2::CENTER_BOTTOM,
-            name(*clip),
-            egui::FontId::proportional(10.0),
-            visuals.text_color(),
-        );
+        let at = (at + vec2(0.0, -4.0), egui::Align2::CENTER_BOTTOM);
+        text_within(&painter, rect, at, (name(*clip), visuals.text_color()));
     }
     if let Some(at) = at {
         painter.circle_stroke(

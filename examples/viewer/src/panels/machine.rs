@@ -9,6 +9,7 @@ use throng::state_machine::{ParameterKind, StateMachine, Value};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
+use super::text_within;
 
 const LIVE: Color32 = Color32::from_rgb(90, 210, 90);
 const NODE: Color32 = Color32::from_rgb(70, 80, 95);
@@ -148,15 +149,15 @@ fn graph(
             NODE.lerp_to_gamma(LIVE, 0.35 + 0.65 * weight.clamp(0.0, 1.0))
         });
         painter.circle_filled(place(index), 8.0, color);
-        let font = egui::FontId::proportional(10.0);
-        let text = ui.visuals().text_color();
+        let color = ui.visuals().text_color();
         // Away from the middle, where the arrows are.
         let (offset, align) = if place(index).y < center.y - 1.0 {
             (-9.0, egui::Align2::CENTER_BOTTOM)
         } else {
             (9.0, egui::Align2::CENTER_TOP)
         };
-        painter.text(place(index) + vec2(0.0, offset), align, name, font, text);
+        let at = place(index) + vec2(0.0, offset);
+        text_within(&painter, rect, (at, align), (name, color));
     }
 }
 

@@ -11,7 +11,11 @@ pub(crate) mod plots;
 mod skeleton;
 pub(crate) mod timeline;
 
-use egui::{CollapsingHeader, Panel, ScrollArea, TextureId, Ui};
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align2, CollapsingHeader, Color32, FontId, Painter, Panel, Pos2, Rect, ScrollArea, TextureId,
+    Ui,
+};
 
 use super::app::{Action, App};
 use super::subject::list_names;
@@ -156,10 +160,28 @@ fn messages(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         .default_width(480.0)
         .show(ui.ctx(), |ui| {
             for message in &app.messages {
-                ui.colored_label(egui::Color32::from_rgb(255, 150, 120), message);
+                ui.colored_label(Color32::from_rgb(255, 150, 120), message);
             }
             if ui.button("Clear").clicked() {
                 actions.push(Action::ClearMessages);
             }
         });
+}
+
+/// Draws a line of text at a point, moved and shortened so that it stays within `rect`.
+fn text_within(
+    painter: &Painter,
+    rect: Rect,
+    (at, align): (Pos2, Align2),
+    (text, color): (&str, Color32),
+) {
+    let job = LayoutJob {
+        wrap: TextWrapping::truncate_at_width(rect.width()),
+        ..LayoutJob::simple_singleline(text.to_owned(), FontId::proportional(10.0), color)
+    };
+    let galley = painter.layout_job(job);
+    let mut place = align.anchor_size(at, galley.size()).min;
+    place.x = place.x.min(rect.right() - galley.size().x).max(rect.left());
+    place.y = place.y.min(rect.bottom() - galley.size().y).max(rect.top());
+    painter.galley(place, galley, color);
 }
