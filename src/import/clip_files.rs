@@ -1,14 +1,15 @@
 //! Adding clips of files of any format to characters from other files.
 
 use super::fault::fault;
-use super::folder::{Folder, given, open};
+use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
 use super::raw::RawCharacter;
-use super::repair::{Repair, of_file};
+use super::repair::Repair;
+use super::source::Source;
 use crate::character::Character;
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
 
 /// Adds the clips of another file to a character: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
@@ -41,7 +42,7 @@ use std::path::Path;
 ///   animation, or none with tracks.
 /// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
 pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    add(character, bytes, Path::new(&*options.name), None, options)
+    add(character, Source::of_bytes(bytes, options))
 }
 
 /// [`add_clips`] for the path of a file.
@@ -58,7 +59,13 @@ pub fn add_clips_file(
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    add(character, &bytes, path, Some(&folder), &options)
+    let source = Source {
+        bytes: &bytes,
+        path,
+        folder: Some(&folder),
+        options: &options,
+    };
+    add(character, source)
 }
 
 /// Returns true if the file at `path` has joints of its own, with their parents.
@@ -82,24 +89,11 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
     }
 }
 
-fn add(
-    character: &Character,
-    bytes: &[u8],
-    path: &Path,
-    folder: Option<&Folder>,
-    options: &ImportOptions,
-) -> Result<Imported> {
-    let run = || {
-        let mut repairs = Vec::new();
-        let format = Format::of(bytes, &path.to_string_lossy())?;
-        let read = &mut |uri: &str| given(folder, options, uri);
-        let raw = read_raw(character, (format, bytes), read, options, &mut repairs)?;
-        let mut added = raw.add_clips(character, options)?;
-        repairs.append(&mut added.repairs);
-        added.repairs = of_file(repairs, &options.name);
-        Ok(added)
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
+fn add(character: &Character, source: Source<'_>) -> Result<Imported> {
+    source.import(|format, read, repairs| {
+        let raw = read_raw(character, (format, source), read, repairs)?;
+        raw.add_clips(character, source.options)
+    })
 }
 
 #[cfg_attr(
@@ -112,11 +106,11 @@ fn add(
 )]
 fn read_raw(
     character: &Character,
-    (format, bytes): (Format, &[u8]),
+    (format, source): (Format, Source<'_>),
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
+    let (bytes, options) = (source.bytes, source.options);
     match format {
         #[cfg(feature = "gltf")]
         Format::Gltf => super::gltf::read_clips(bytes, read, options, repairs),

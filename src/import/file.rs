@@ -1,15 +1,16 @@
 //! Import of files of any format.
 
 use super::fault::fault;
-use super::folder::{Folder, given, open};
+use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
 use super::raw::RawCharacter;
-use super::repair::{Repair, of_file};
+use super::repair::Repair;
 use super::sidecar;
+use super::source::Source;
 use crate::character::{AnimationSource, Character};
-use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
 
 /// Imports a file of any format that the crate reads.
@@ -48,7 +49,12 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    import(&bytes, path, Some(&folder), &options)
+    import(Source {
+        bytes: &bytes,
+        path,
+        folder: Some(&folder),
+        options: &options,
+    })
 }
 
 /// Imports the bytes of a file of any format that the crate reads.
@@ -82,36 +88,25 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 /// - [`Error::Saved`](crate::Error::Saved) for a saved character that was truncated or altered, or
 ///   has another version.
 pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    import(bytes, Path::new(&*options.name), None, options)
+    import(Source::of_bytes(bytes, options))
 }
 
-/// Imports bytes of a file. `path` is its name or path, which may be empty. `folder` contains it;
-/// `None` if only its bytes were given.
-fn import(
-    bytes: &[u8],
-    path: &Path,
-    folder: Option<&Folder>,
-    options: &ImportOptions,
-) -> Result<Imported> {
-    let run = || {
-        let format = Format::of(bytes, &path.to_string_lossy())?;
+fn import(source: Source<'_>) -> Result<Imported> {
+    let options = source.options;
+    source.import(|format, read, repairs| {
         if format == Format::Saved {
-            return saved(bytes, options);
+            return saved(source.bytes, options);
         }
-        let mut repairs = Vec::new();
-        let read = &mut |uri: &str| given(folder, options, uri);
-        let raw = read_raw((format, bytes), path, read, options, &mut repairs)?;
-        let animation = match (&options.animation, folder) {
+        let raw = read_raw(format, source, read, repairs)?;
+        let animation = match (&options.animation, source.folder) {
             (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
-            (None, Some(folder)) => sidecar::read(path, folder, options)?.unwrap_or_default(),
+            (None, Some(folder)) => {
+                sidecar::read(source.path, folder, options)?.unwrap_or_default()
+            }
             (None, None) => AnimationSource::default(),
         };
-        let mut imported = raw.build_with(options, &animation)?;
-        repairs.append(&mut imported.repairs);
-        imported.repairs = of_file(repairs, &options.name);
-        Ok(imported)
-    };
-    run().map_err(|error: Error| error.in_file(&options.name))
+        raw.build_with(options, &animation)
+    })
 }
 
 #[cfg_attr(
@@ -123,12 +118,12 @@ fn import(
     )
 )]
 fn read_raw(
-    (format, bytes): (Format, &[u8]),
-    path: &Path,
+    format: Format,
+    source: Source<'_>,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
+    let (bytes, options) = (source.bytes, source.options);
     match format {
         #[cfg(feature = "gltf")]
         Format::Gltf => super::gltf::read_raw(bytes, read, options, repairs),
@@ -137,7 +132,7 @@ fn read_raw(
         #[cfg(feature = "ezm")]
         Format::Ezm => super::ezm::read_raw(bytes, options, repairs),
         #[cfg(feature = "wgl")]
-        Format::WglModel => super::wgl::read_model(bytes, path, read, options, repairs),
+        Format::WglModel => super::wgl::read_model(bytes, source.path, read, options, repairs),
         #[cfg(feature = "wgl")]
         Format::WglVertices => Err(super::wgl::vertices_alone()),
         #[cfg(feature = "wgl")]

@@ -223,6 +223,7 @@ mod resource_reader;
 mod rigid;
 mod shapes;
 mod sidecar;
+mod source;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod srgb;

@@ -84,9 +84,6 @@ impl App {
         }
         self.settings.joint = chosen;
         self.shown = Some(self.settings.clone());
-        if is_other {
-            self.events.clear();
-        }
         if !self.files.contains(&subject.request.path) {
             self.files.push(subject.request.path.clone());
         }
@@ -94,6 +91,7 @@ impl App {
         self.subject = Some(subject);
         if is_other {
             self.camera = Camera::new(self.first_framed());
+            self.events.clear();
         }
         self.forget_figures();
         faults.into_iter().for_each(|fault| self.tell(fault));

@@ -1,23 +1,10 @@
-//! The clips that the instances play, and the clock.
+//! What the instances play, and how it reaches them.
 
 use throng::character::{BlendAt, Character};
 use throng::glam::Vec2;
 use throng::ids::{BlendSpaceId, ClipId, MaskId, ParameterId};
-use throng::motion::LoopMode;
 use throng::state_machine::Value;
 use throng::{Crowd, InstanceId, Play, Result};
-
-/// The most layers above the base.
-pub(crate) const MAX_LAYERS: usize = 3;
-/// The limits of the speed.
-pub(crate) const SLOWEST: f64 = 1.0 / 64.0;
-pub(crate) const FASTEST: f64 = 16.0;
-/// The rate for stepping through a clip with fewer than [`LEAST_HZ`], in frames per second.
-const STEP_HZ: f64 = 30.0;
-/// The lowest packed rate that is used for steps, in frames per second.
-const LEAST_HZ: f64 = 10.0;
-/// The least number of steps through a clip.
-const LEAST_STEPS: f64 = 4.0;
 
 /// The motion of the lowest layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +23,7 @@ pub(crate) struct Layer {
     pub(crate) weight: f32,
     pub(crate) fade_s: f32,
     /// The clock's time at which the clip started.
-    start_s: f64,
+    pub(super) start_s: f64,
 }
 
 /// The clips of all instances, and the clock that they share.
@@ -52,16 +39,16 @@ pub(crate) struct Playback {
     pub(crate) fade_s: f32,
     /// True if instances are at different times of their clips.
     pub(crate) spread: bool,
-    base: Base,
+    pub(super) base: Base,
     /// The time of the clock at which the base started.
-    start_s: f64,
+    pub(super) start_s: f64,
     pub(crate) layers: Vec<Layer>,
     /// Morph weights that override those of the clips.
     pub(crate) morphs: Vec<Option<f32>>,
     /// Parameters of the state machine that the user has set.
     parameters: Vec<(ParameterId, Value)>,
     /// True if a clip that does not loop has come to its end.
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 impl Playback {
@@ -102,107 +89,6 @@ impl Playback {
             Base::Clip(clip) => Some(clip),
             _ => None,
         }
-    }
-
-    /// Duration of the base in seconds, 0 if it has none.
-    pub(crate) fn duration_s(&self, character: &Character) -> f64 {
-        let clip = self
-            .clip()
-            .and_then(|clip| character.clips().get(clip.index()));
-        clip.map_or(0.0, throng::clip::Clip::duration_s)
-    }
-
-    /// The time in the clip of the first instance.
-    pub(crate) fn clip_time_s(&self, character: &Character) -> f64 {
-        self.mode()
-            .clip_time_s(self.time_s - self.start_s, self.duration_s(character))
-    }
-
-    /// The time that is shown: that of the clip, or else the time since the base started.
-    pub(crate) fn shown_time_s(&self, character: &Character) -> f64 {
-        match self.base {
-            Base::Clip(_) => self.clip_time_s(character),
-            _ => self.time_s - self.start_s,
-        }
-    }
-
-    fn mode(&self) -> LoopMode {
-        if self.looping {
-            LoopMode::Loop
-        } else {
-            LoopMode::Once
-        }
-    }
-
-    /// Moves the clock so that the clip is at this time.
-    pub(crate) fn seek(&mut self, clip_time_s: f64) {
-        self.time_s = self.start_s + clip_time_s;
-    }
-
-    /// Moves the clock on by real time. A clip that does not loop stops the clock at its end.
-    pub(crate) fn advance(&mut self, passed_s: f64, character: &Character) {
-        self.speed = sane(self.speed, SLOWEST, FASTEST);
-        self.fade_s = sane(self.fade_s.into(), 0.0, 60.0) as f32;
-        if !self.playing {
-            return;
-        }
-        self.time_s += passed_s * self.speed;
-        let duration_s = self.duration_s(character);
-        if !self.looping && self.clip().is_some() && self.time_s - self.start_s >= duration_s {
-            self.seek(duration_s);
-            self.playing = false;
-            self.ended = true;
-        }
-    }
-
-    /// Plays or pauses. At the end of a clip that does not loop, it plays from the start.
-    pub(crate) fn play_or_pause(&mut self, character: &Character) {
-        self.playing = !self.playing;
-        self.ended = false;
-        let ended = self.time_s - self.start_s >= self.duration_s(character);
-        if self.playing && !self.looping && self.clip().is_some() && ended {
-            self.seek(0.0);
-        }
-    }
-
-    /// The frames per second of steps: those of the packed clip, unless they are too few.
-    ///
-    /// A clip that moves evenly is packed with very few frames.
-    pub(crate) fn step_rate_hz(&self, character: &Character) -> f64 {
-        let clip = self
-            .clip()
-            .and_then(|clip| character.clips().get(clip.index()));
-        let packed_hz = clip.map_or(0.0, |clip| clip.report().rate_hz);
-        let duration_s = self.duration_s(character);
-        if packed_hz >= LEAST_HZ && packed_hz * duration_s > LEAST_STEPS - 0.5 {
-            return packed_hz;
-        }
-        if duration_s <= 0.0 {
-            return STEP_HZ;
-        }
-        STEP_HZ.max(LEAST_STEPS / duration_s)
-    }
-
-    /// Pauses, and moves by frames of the clip. At either end, a looping clip goes around.
-    ///
-    /// Without a clip, it does not go back before the start of the base.
-    pub(crate) fn step(&mut self, frames: i32, character: &Character) {
-        self.playing = false;
-        self.ended = false;
-        let rate_hz = self.step_rate_hz(character);
-        let duration_s = self.duration_s(character);
-        if self.clip().is_none() || duration_s <= 0.0 {
-            let moved_s = self.time_s + f64::from(frames) / rate_hz;
-            self.time_s = moved_s.max(self.start_s);
-            return;
-        }
-        let last = (duration_s * rate_hz).round().max(1.0);
-        let mut frame = (self.clip_time_s(character) * rate_hz).round() + f64::from(frames);
-        if self.looping {
-            // The last frame of a cycle is the first of the next.
-            frame = frame.rem_euclid(last);
-        }
-        self.seek((frame / rate_hz).clamp(0.0, duration_s));
     }
 
     /// Goes to the start of the base. A state machine starts again.
@@ -386,99 +272,6 @@ impl Playback {
             0.0
         }
     }
-
-    /// Adds a layer, which plays this clip.
-    pub(crate) fn add_layer(
-        &mut self,
-        clip: ClipId,
-        world: (&mut Crowd, &[InstanceId]),
-    ) -> Result<()> {
-        if self.layers.len() < MAX_LAYERS {
-            self.layers.push(Layer {
-                clip,
-                mask: None,
-                weight: 1.0,
-                fade_s: 0.25,
-                start_s: self.time_s,
-            });
-            let index = self.layers.len() - 1;
-            self.play_layer(world, index, 0.25)?;
-        }
-        Ok(())
-    }
-
-    /// Replaces a layer.
-    pub(crate) fn set_layer(
-        &mut self,
-        (index, layer): (usize, Layer),
-        world: (&mut Crowd, &[InstanceId]),
-    ) -> Result<()> {
-        let Some(old) = self.layers.get_mut(index) else {
-            return Ok(());
-        };
-        let other_clip = old.clip != layer.clip;
-        *old = layer;
-        if other_clip {
-            old.start_s = self.time_s;
-        }
-        let fade_s = if other_clip { layer.fade_s } else { 0.0 };
-        self.play_layer(world, index, fade_s)
-    }
-
-    /// Removes the last layer.
-    pub(crate) fn remove_layer(&mut self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
-        let Some(layer) = self.layers.pop() else {
-            return Ok(());
-        };
-        self.stop_layer((crowd, ids), self.layers.len(), layer.fade_s)
-    }
-
-    fn stop_layer(
-        &self,
-        (crowd, ids): (&mut Crowd, &[InstanceId]),
-        index: usize,
-        fade_s: f32,
-    ) -> Result<()> {
-        for id in ids {
-            let number = self.number(crowd, *id, index)?;
-            crowd.stop(*id, number, fade_s)?;
-        }
-        Ok(())
-    }
-
-    /// The number of a layer on an instance: above layer 0, or above those of the state machine.
-    fn number(&self, crowd: &Crowd, id: InstanceId, index: usize) -> Result<u8> {
-        let below = match self.base {
-            Base::StateMachine => {
-                let character = crowd.character(crowd.character_of(id)?)?;
-                let machine = character.animations().state_machine();
-                machine.map_or(1, throng::state_machine::StateMachine::layer_count)
-            }
-            _ => 1,
-        };
-        Ok(u8::try_from(below + index).unwrap_or(u8::MAX))
-    }
-
-    fn play_layer(
-        &self,
-        (crowd, ids): (&mut Crowd, &[InstanceId]),
-        index: usize,
-        fade_s: f32,
-    ) -> Result<()> {
-        let layer = self.layers[index];
-        for id in ids {
-            let play = Play {
-                mask: layer.mask.map(Into::into),
-                start_s: Some(layer.start_s),
-                ..Play::new(layer.clip)
-                    .layer(self.number(crowd, *id, index)?)
-                    .weight(layer.weight)
-                    .fade_s(fade_s)
-            };
-            crowd.play(*id, play)?;
-        }
-        Ok(())
-    }
 }
 
 fn set_parameter(
@@ -493,14 +286,6 @@ fn set_parameter(
         Value::Bool(value) => crowd.set_bool(id, parameter, value),
         Value::Trigger(_) => crowd.set_trigger(id, parameter),
     }
-}
-
-/// A number that the user has typed, within its limits.
-fn sane(value: f64, least: f64, most: f64) -> f64 {
-    if value.is_nan() {
-        return least.max(1.0).min(most);
-    }
-    value.clamp(least, most)
 }
 
 /// The position in the form of the blend space, with one number or two.
