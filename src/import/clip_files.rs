@@ -38,9 +38,10 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// - [`Error::Asset`], naming the object at fault and the reason. Also if the file has no
-///   animation, or none with tracks.
-/// - [`Error::NoCommonJoints`] if nothing that the file animates is found in the character.
+/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. Also if the
+///   file has no animation, or none with tracks.
+/// - [`Error::NoCommonJoints`](crate::Error::NoCommonJoints) if nothing that the file animates is
+///   found in the character.
 pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
     add(character, Source::of_bytes(bytes, options))
 }
@@ -50,7 +51,7 @@ pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -
 /// Files that it refers to are read as by [`import::file`](super::file()).
 ///
 /// # Errors
-/// As [`add_clips`], and [`Error::Io`] if the file itself cannot be read.
+/// As [`add_clips`], and [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
 pub fn add_clips_file(
     character: &Character,
     path: impl AsRef<Path>,
