@@ -9,12 +9,8 @@
 mod ascii;
 #[path = "../tests/import/builder.rs"]
 mod builder;
-#[path = "../tests/reference/mod.rs"]
-mod reference;
 #[path = "../tests/import/samples.rs"]
 mod samples;
-#[path = "../tests/support/signed.rs"]
-mod signed;
 
 /// The part of the tests that the targets need.
 #[path = "../tests/import/fuzz"]
@@ -36,6 +32,7 @@ use import::targets::{TARGETS, Target};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
+use throng_reference as reference;
 
 static TARGET: LazyLock<&Target> = LazyLock::new(|| {
     let name = std::env::var("THRONG_FUZZ_TARGET").unwrap_or_default();

@@ -2,9 +2,6 @@
 //!
 //! The reference is simple `f64` code.
 
-#[path = "../reference/mod.rs"]
-mod reference;
-
 mod additive;
 mod animator;
 mod blend;
@@ -24,3 +21,5 @@ mod sampling;
 mod sockets;
 mod springs;
 mod state_machine;
+
+use throng_reference as reference;

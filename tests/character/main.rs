@@ -3,11 +3,6 @@
 //! They cover saving, splitting, influence limits, skeletons made by code, and the built-in
 //! character.
 
-#[path = "../reference/mod.rs"]
-mod reference;
-#[path = "../support/signed.rs"]
-mod signed;
-
 mod builtin;
 mod influence_limit;
 mod save;
@@ -17,3 +12,5 @@ mod split;
 mod transform;
 mod unknown_names;
 mod without_mesh;
+
+use throng_reference as reference;

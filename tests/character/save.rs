@@ -3,8 +3,8 @@
 //! Bytes that were cut or altered give an error, or a sound character.
 
 use crate::reference::rng::Rng;
+use crate::reference::signed::{ENTRY, HEADER, Section, file, sections, sign};
 use crate::reference::{assets, random};
-use crate::signed::{ENTRY, HEADER, Section, file, sections, sign};
 use std::ops::Range;
 use std::sync::LazyLock;
 use throng::Error;

@@ -2,8 +2,8 @@
 
 use crate::reference::random;
 use crate::reference::rng::Rng;
+use crate::reference::signed::{file, sections};
 use crate::save::small;
-use crate::signed::{file, sections};
 use throng::character::Character;
 use throng::import::{self, ImportOptions};
 

@@ -7,9 +7,9 @@ use throng::import::{self, ImportOptions};
 #[test]
 fn the_saved_character_is_the_imported_one() {
     let folder = folder("bake");
-    let made = crate::reference::made::write(&folder);
+    let made = crate::made::write(&folder);
     let mut files = vec![made];
-    files.extend(crate::reference::assets::files());
+    files.extend(crate::assets::files());
     for file in files {
         let out = folder.join("out.throng");
         let said = ok(&["bake", &text(&file), &text(&out)]);
@@ -37,7 +37,7 @@ fn the_saved_character_is_the_imported_one() {
 #[test]
 fn options_reach_the_importer() {
     let folder = folder("bake options");
-    let file = crate::reference::made::write(&folder);
+    let file = crate::made::write(&folder);
     let out = folder.join("out.throng");
     let bake = |args: &[&str]| {
         ok(&[&["bake", &text(&file), &text(&out)], args].concat());
@@ -93,7 +93,7 @@ fn the_standard_output_is_refused() {
 #[test]
 fn neighbours_are_not_overwritten() {
     let folder = folder("bake neighbours");
-    let file = text(&crate::reference::made::write(&folder));
+    let file = text(&crate::made::write(&folder));
     let neighbour = write(&folder, "skin.bin", b"bytes");
     for args in [
         &["bake", &file, &neighbour][..],
@@ -118,7 +118,7 @@ fn neighbours_are_not_overwritten() {
 #[test]
 fn nothing_is_overwritten_by_mistake() {
     let folder = folder("bake faults");
-    let file = crate::reference::made::write(&folder);
+    let file = crate::made::write(&folder);
     let before = std::fs::read(&file).unwrap();
     let file = text(&file);
     let words = fails(3, &["bake", &file, &file]);
@@ -178,7 +178,7 @@ fn inputs_under_other_names_are_not_overwritten() {
 #[test]
 fn hard_links_to_the_input_are_not_overwritten() {
     let folder = folder("bake links");
-    let file = crate::reference::made::write(&folder);
+    let file = crate::made::write(&folder);
     let before = std::fs::read(&file).unwrap();
     for (name, subcommand) in [("linked.glb", "pose"), ("linked.throng", "bake")] {
         let linked = folder.join(name);

@@ -71,7 +71,7 @@ fn a_closed_output_keeps_the_status() {
 
 #[test]
 fn every_model_is_sound() {
-    let files = crate::reference::assets::files();
+    let files = crate::assets::files();
     let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
     if !files.is_empty() {
         let ran = run(&[&["check"], &*files].concat());

@@ -102,11 +102,11 @@ fn check(file: &str, pose: &[&str], out: &Path) {
 fn the_file_has_the_posed_mesh() {
     let folder = folder("glb");
     let out = folder.join("out.glb");
-    let made = text(&crate::reference::made::write(&folder));
+    let made = text(&crate::made::write(&folder));
     check(&made, &["--clip", "all", "--time", "1.25"], &out);
     check("builtin", &["--clip", "Wave", "--time", "0.7"], &out);
     check("builtin", &[], &out);
-    for file in crate::reference::assets::files() {
+    for file in crate::assets::files() {
         let file = text(&file);
         let clips = import::file(&file, &ImportOptions::curves_only()).unwrap();
         let pose: &[&str] = match clips.curves() {

@@ -4,15 +4,22 @@
 //! `--on gpu` and `--picture` need a Vulkan device.
 #![cfg(feature = "cli")]
 
+#[path = "../reference/assets.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
+mod assets;
 mod bake;
 mod check;
 mod general;
 mod glb;
 mod inspect;
+#[path = "../reference/made.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
+mod made;
 mod pose;
-#[path = "../reference/mod.rs"]
-mod reference;
 mod retarget;
+#[path = "../reference/rng.rs"]
+#[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
+mod rng;
 #[path = "../import/samples.rs"]
 #[allow(dead_code, reason = "the tests of the readers use more of it")]
 mod samples;

@@ -81,7 +81,7 @@ fn says_what_it_cannot_read_or_write() {
     assert!(words.contains("there is no folder"), "{words}");
     let words = fails(3, &["pose", "builtin", "--glb", &text(&folder)]);
     assert!(words.contains("it is a folder"), "{words}");
-    let file = text(&crate::reference::made::write(&folder));
+    let file = text(&crate::made::write(&folder));
     let before = std::fs::read(&file).unwrap();
     let words = fails(3, &["pose", &file, "--obj", &file]);
     assert!(words.contains("it is the file that is read"), "{words}");
@@ -201,7 +201,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
 #[test]
 fn the_mesh_reads_back_as_it_was_computed() {
     let folder = folder("pose mesh");
-    let file = crate::reference::made::write(&folder);
+    let file = crate::made::write(&folder);
     let character = import::file(&file, &ImportOptions::default()).unwrap();
     let out = folder.join("out.obj");
     let (file, path) = (file.to_str().unwrap(), out.to_str().unwrap());
@@ -298,7 +298,7 @@ fn the_picture_is_the_same_wherever_it_is_skinned() {
 
 #[test]
 fn what_a_method_cannot_hold_is_refused_by_joint() {
-    let files = crate::reference::assets::files();
+    let files = crate::assets::files();
     let Some(file) = files
         .iter()
         .find(|file| file.ends_with("InterpolationTest.gltf"))
@@ -331,7 +331,7 @@ fn every_model_is_the_same_from_the_gpu() {
             .flat_map(|line| line.split(' ').map(|number| number.parse().unwrap()))
             .collect()
     };
-    for file in crate::reference::assets::files() {
+    for file in crate::assets::files() {
         let path = file.to_str().unwrap();
         let clip: &[&str] = match import::file(path, &ImportOptions::curves_only())
             .unwrap()

@@ -7,7 +7,7 @@ use throng::import::ImportOptions;
 #[test]
 fn clips_of_the_same_skeleton_keep_their_keys() {
     let folder = folder("retarget copy");
-    let file = text(&crate::reference::made::write(&folder));
+    let file = text(&crate::made::write(&folder));
     let out = text(&folder.join("out.throng"));
     let copy = folder.join("onto.throng");
     ok(&["bake", &file, &text(&copy)]);
@@ -77,7 +77,7 @@ fn events_are_kept() {
 #[test]
 fn what_cannot_be_retargeted_is_an_error() {
     let folder = folder("retarget faults");
-    let file = text(&crate::reference::made::write(&folder));
+    let file = text(&crate::made::write(&folder));
     let out = text(&folder.join("out.throng"));
     let packed = text(&folder.join("packed.throng"));
     ok(&["bake", "builtin", &packed]);
@@ -98,7 +98,7 @@ fn what_cannot_be_retargeted_is_an_error() {
 
 #[test]
 fn models_are_retargeted_onto_each_other() {
-    let files = crate::reference::assets::files();
+    let files = crate::assets::files();
     let of = |name: &str| files.iter().find(|file| file.ends_with(name));
     let (Some(knight), Some(man)) = (of("Knight.glb"), of("CesiumMan.glb")) else {
         return;

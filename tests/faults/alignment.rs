@@ -1,8 +1,8 @@
 //! Memory that the CPU writes is aligned to 64 bytes, even if the driver demands less.
 
 use crate::counting::Counted;
+use crate::reference::ribbon::{built, ribbon, standing};
 use crate::support::frames::FramesInFlight;
-use crate::support::made::{built, ribbon, standing};
 use crate::support::{CONFIGS, SMALL, Setup};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;

@@ -14,7 +14,7 @@ use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads};
 
 /// The counting device of a setup, with its own allocator.
 ///
-/// The counts are of this setup alone, because there is one setup at a time.
+/// The counts are of this setup alone, because a thread has one setup at a time.
 pub(crate) struct Counted {
     pub(crate) device: ash::Device,
     pub(crate) allocator: GpuAllocator<Box<Allocator>>,

@@ -1,8 +1,9 @@
 //! A crowd that draws instances of every skinning stage, and a check that it still does.
 
 use crate::counting::Counted;
-use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, view};
 use throng::glam::Vec3;
 use throng::gpu::MemoryAllocator;

@@ -1,31 +1,36 @@
 //! A driver between the crate and the real one. It counts live objects, and calls fail on demand.
 //!
-//! The counts are those of the whole process, so only one test at a time may use it.
+//! What it counts and what fails are those of the thread. A test has a thread of its own, and makes
+//! all its calls on it, so tests may run side by side.
 
 use crate::objects::{DEVICES, INSTANCES, MEMORY, MESSENGERS, PIPELINES, count, forget};
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicPtr, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::ash::{self, vk};
 
 type Handle = *mut c_void;
 type In = *const c_void;
 
-/// Number of calls that succeed until one fails. If it is negative, no call fails.
-static UNTIL_FAILURE: AtomicI64 = AtomicI64::new(-1);
-/// The result of the call that fails.
-static ANSWER: AtomicI32 = AtomicI32::new(0);
-static FAILED: Mutex<Option<&'static str>> = Mutex::new(None);
-/// The device is lost: it answers so until it is revived.
-static LOST: AtomicBool = AtomicBool::new(false);
-/// Waiting for the device always runs out of memory.
-static STUCK: AtomicBool = AtomicBool::new(false);
-static TRACING: AtomicBool = AtomicBool::new(false);
-static TRACE: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-/// The functions of the real device.
-static DEVICE: Mutex<Option<ash::Device>> = Mutex::new(None);
+thread_local! {
+    /// Number of calls that succeed until one fails. If it is negative, no call fails.
+    static UNTIL_FAILURE: Cell<i64> = const { Cell::new(-1) };
+    /// The result of the call that fails.
+    static ANSWER: Cell<vk::Result> = const { Cell::new(vk::Result::SUCCESS) };
+    static FAILED: Cell<Option<&'static str>> = const { Cell::new(None) };
+    /// The device is lost: it answers so until it is revived.
+    static LOST: Cell<bool> = const { Cell::new(false) };
+    /// Waiting for the device always runs out of memory.
+    static STUCK: Cell<bool> = const { Cell::new(false) };
+    static TRACING: Cell<bool> = const { Cell::new(false) };
+    static TRACE: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    /// The functions of the real device.
+    static DEVICE: RefCell<Option<ash::Device>> = const { RefCell::new(None) };
+    /// The cache and the number of pipelines of every call that created pipelines.
+    static BATCHES: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The calls that the specification lets answer `VK_ERROR_DEVICE_LOST`.
 pub(crate) const LOSABLE: [&str; 8] = [
@@ -41,52 +46,48 @@ pub(crate) const LOSABLE: [&str; 8] = [
 
 /// The result of this call, if the real driver must not be asked.
 pub(crate) fn answer(call: &'static str) -> Option<vk::Result> {
-    if LOST.load(Relaxed) && LOSABLE.contains(&call) {
+    if LOST.get() && LOSABLE.contains(&call) {
         return Some(vk::Result::ERROR_DEVICE_LOST);
     }
-    if TRACING.load(Relaxed) {
-        lock(&TRACE).push(call);
+    if TRACING.get() {
+        TRACE.with_borrow_mut(|trace| trace.push(call));
     }
-    if STUCK.load(Relaxed) && call == "vkDeviceWaitIdle" {
+    if STUCK.get() && call == "vkDeviceWaitIdle" {
         return Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
     }
-    let left = UNTIL_FAILURE.load(Relaxed);
+    let left = UNTIL_FAILURE.get();
     if left >= 0 {
-        UNTIL_FAILURE.store(left - 1, Relaxed);
+        UNTIL_FAILURE.set(left - 1);
     }
     if left != 0 {
         return None;
     }
-    *lock(&FAILED) = Some(call);
-    let answer = vk::Result::from_raw(ANSWER.load(Relaxed));
+    FAILED.set(Some(call));
+    let answer = ANSWER.get();
     if answer == vk::Result::ERROR_DEVICE_LOST {
         // A lost device executes nothing. The real one finishes, so that the layer knows it, too.
         with_device(|device| unsafe { device.device_wait_idle() }.unwrap());
-        LOST.store(true, Relaxed);
+        LOST.set(true);
     }
     Some(answer)
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Sets the functions of the real device.
 pub(crate) fn set_device(device: Option<ash::Device>) {
-    *lock(&DEVICE) = device;
+    DEVICE.set(device);
 }
 
 /// Calls functions of the real device, if there is one.
 pub(crate) fn with_device<T>(work: impl FnOnce(&ash::Device) -> T) -> Option<T> {
-    let device = lock(&DEVICE).clone();
+    let device = DEVICE.with_borrow(Option::clone);
     device.as_ref().map(work)
 }
 
 /// Makes the call fail that follows `successes` more calls. If it is negative, no call fails.
 fn arm(successes: i64, answer: vk::Result) {
-    ANSWER.store(answer.as_raw(), Relaxed);
-    UNTIL_FAILURE.store(successes, Relaxed);
-    *lock(&FAILED) = None;
+    ANSWER.set(answer);
+    UNTIL_FAILURE.set(successes);
+    FAILED.set(None);
 }
 
 /// Runs `work` while call number `number` fails with `answer`. Returns that call, if it was made.
@@ -99,7 +100,7 @@ pub(crate) fn failing_with<T>(
 ) -> (T, Option<&'static str>) {
     arm(number, answer);
     let result = work();
-    let failed = lock(&FAILED).take();
+    let failed = FAILED.take();
     arm(-1, vk::Result::SUCCESS);
     (result, failed)
 }
@@ -111,24 +112,24 @@ pub(crate) fn failing<T>(number: i64, work: impl FnOnce() -> T) -> (T, Option<&'
 
 /// Runs `work` while nobody can wait for the device.
 pub(crate) fn stuck<T>(work: impl FnOnce() -> T) -> T {
-    STUCK.store(true, Relaxed);
+    STUCK.set(true);
     let result = work();
-    STUCK.store(false, Relaxed);
+    STUCK.set(false);
     result
 }
 
 /// Runs `work` and returns the calls that it made.
 pub(crate) fn traced<T>(work: impl FnOnce() -> T) -> (T, Vec<&'static str>) {
-    lock(&TRACE).clear();
-    TRACING.store(true, Relaxed);
+    TRACE.take();
+    TRACING.set(true);
     let result = work();
-    TRACING.store(false, Relaxed);
-    (result, std::mem::take(&mut *lock(&TRACE)))
+    TRACING.set(false);
+    (result, TRACE.take())
 }
 
 /// The device is not lost any more.
 pub(crate) fn revive() {
-    LOST.store(false, Relaxed);
+    LOST.set(false);
 }
 
 /// Forgets all failures and counts.
@@ -318,21 +319,18 @@ calls! {
 }
 
 fn made(cache: u64, number: u32) -> Option<(usize, u32)> {
-    lock(&BATCHES).push((cache, number));
+    BATCHES.with_borrow_mut(|batches| batches.push((cache, number)));
     Some((PIPELINES, number))
 }
 
 fn unmade(cache: u64, number: u32, out: *mut u64) {
-    lock(&BATCHES).push((cache, number));
+    BATCHES.with_borrow_mut(|batches| batches.push((cache, number)));
     unsafe { std::slice::from_raw_parts_mut(out, number as usize) }.fill(0);
 }
 
-/// The cache and the number of pipelines of every call that created pipelines.
-static BATCHES: Mutex<Vec<(u64, u32)>> = Mutex::new(Vec::new());
-
 /// The caches and numbers of pipelines of the calls since this was called last.
 pub(crate) fn batches() -> Vec<(u64, u32)> {
-    std::mem::take(&mut *lock(&BATCHES))
+    BATCHES.take()
 }
 
 /// The function that stands in front of the real one. This is the real one if there is none.

@@ -3,6 +3,7 @@
 use crate::driver::{answer, can_fail, intercepted, set_device};
 use crate::objects::{INSTANCES, count};
 use crate::{screen, swapchains};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
@@ -70,19 +71,21 @@ unsafe extern "system" fn get_instance_proc_addr(
         }
     };
     if instance != vk::Instance::null() {
-        *crate::driver::lock(&INSTANCE) = instance;
+        INSTANCE.set(instance);
     }
     unsafe { transmute::<*const c_void, vk::PFN_vkVoidFunction>(own) }
 }
 
-/// The instance that functions were loaded for last.
-static INSTANCE: std::sync::Mutex<vk::Instance> = std::sync::Mutex::new(vk::Instance::null());
+thread_local! {
+    /// The instance that functions were loaded for last.
+    static INSTANCE: Cell<vk::Instance> = const { Cell::new(vk::Instance::null()) };
+}
 
 unsafe extern "system" fn get_device_proc_addr(
     device: vk::Device,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    let instance = *crate::driver::lock(&INSTANCE);
+    let instance = INSTANCE.get();
     let load = |name: *const c_char| unsafe {
         let loader = c"vkGetDeviceProcAddr".as_ptr();
         let loader = real().get_instance_proc_addr(instance, loader);

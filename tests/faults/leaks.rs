@@ -1,17 +1,21 @@
 //! Dropping without `destroy` leaks, logs the name of each object, and does not panic.
 
 use crate::counting::{Counted, objects};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::FramesInFlight;
-use crate::support::made::{built, ribbon};
 use crate::support::{CONFIGS, SMALL, Setup};
-use std::sync::{Mutex, Once, PoisonError};
+use std::cell::RefCell;
+use std::sync::Once;
 use throng::ash::vk;
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::{Capacity, Crowd, PassDesc, Spawn};
 
-struct Listener(Mutex<Vec<String>>);
+struct Listener;
 
-static LISTENER: Listener = Listener(Mutex::new(Vec::new()));
+thread_local! {
+    /// What was logged on this thread.
+    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
 impl log::Log for Listener {
     fn enabled(&self, _: &log::Metadata<'_>) -> bool {
@@ -20,8 +24,7 @@ impl log::Log for Listener {
 
     fn log(&self, record: &log::Record<'_>) {
         if record.level() == log::Level::Error && record.target().starts_with("throng") {
-            let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            list.push(record.args().to_string());
+            LINES.with_borrow_mut(|lines| lines.push(record.args().to_string()));
         }
     }
 
@@ -32,13 +35,12 @@ impl log::Log for Listener {
 fn logged(work: impl FnOnce()) -> Vec<String> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        log::set_logger(&LISTENER).unwrap();
+        log::set_logger(&Listener).unwrap();
         log::set_max_level(log::LevelFilter::Error);
     });
-    let take = || std::mem::take(&mut *LISTENER.0.lock().unwrap_or_else(PoisonError::into_inner));
-    take();
+    LINES.take();
     work();
-    take()
+    LINES.take()
 }
 
 /// A crowd with objects of every kind: characters, a pass, a pending upload and a retired object.

@@ -1,8 +1,8 @@
 //! The whole life of a crowd, in steps.
 
 use crate::ending::{LOST, OF_MEMORY, check, may_be_ignored};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::NORMAL_Z;
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, view};
 use throng::ash::vk;
 use throng::glam::Vec3;

@@ -10,9 +10,6 @@
      them"
 )]
 
-/// Number of tests that may use a device at the same time: the counts are of the whole process.
-const TESTS_AT_ONCE: usize = 1;
-
 mod counting;
 mod drawing;
 mod driver;
@@ -20,9 +17,6 @@ mod ending;
 mod interposed;
 mod life;
 mod objects;
-#[path = "../reference/rng.rs"]
-#[expect(dead_code, unreachable_pub, reason = "shared with other tests")]
-mod rng;
 mod screen;
 #[path = "../support/mod.rs"]
 mod support;
@@ -39,3 +33,5 @@ mod retirement;
 mod rotation;
 mod timestamps;
 mod unwinding;
+
+use throng_reference as reference;

@@ -1,8 +1,8 @@
 //! The numbers of live objects.
 //!
-//! They are those of the whole process.
+//! They are those of the thread.
 
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::cell::Cell;
 
 pub(crate) const KINDS: usize = 19;
 pub(crate) const PIPELINES: usize = 9;
@@ -33,11 +33,13 @@ const NAMES: [&str; KINDS] = [
     "instances",
     "messengers",
 ];
-static LIVE: [AtomicI64; KINDS] = [const { AtomicI64::new(0) }; KINDS];
+thread_local! {
+    static LIVE: Cell<[i64; KINDS]> = const { Cell::new([0; KINDS]) };
+}
 
 /// The number of live objects of each kind.
 pub(crate) fn live() -> [i64; KINDS] {
-    std::array::from_fn(|kind| LIVE[kind].load(Relaxed))
+    LIVE.get()
 }
 
 /// The same without memory blocks, which the allocator may keep.
@@ -58,12 +60,12 @@ pub(crate) fn changes(before: &[i64; KINDS]) -> Vec<(&'static str, i64)> {
 
 /// Adds to the number of live objects of a kind.
 pub(crate) fn count(kind: usize, made: i64) {
-    LIVE[kind].fetch_add(made, Relaxed);
+    let mut live = LIVE.get();
+    live[kind] += made;
+    LIVE.set(live);
 }
 
 /// Forgets all objects.
 pub(crate) fn forget() {
-    for count in &LIVE {
-        count.store(0, Relaxed);
-    }
+    LIVE.set([0; KINDS]);
 }

@@ -1,7 +1,7 @@
 //! Pipelines are created in batches, with the engine's cache.
 
 use crate::counting::{Counted, PIPELINES, batches, objects};
-use crate::support::made::{built, ribbon};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::{SMALL, each};
 use throng::ash::vk::{self, Handle};
 use throng::mesh::AlphaMode;

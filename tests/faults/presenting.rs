@@ -3,6 +3,7 @@
 use crate::driver::{failing_with, reset, revive, stuck, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
 use crate::objects::{KINDS, objects};
+use crate::reference::sweep::is_thorough;
 use crate::screen::{UPRIGHT, Window};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -196,7 +197,11 @@ fn every_call_of_a_window_can_fail() {
     }
     let mut tried = BTreeMap::<&str, usize>::new();
     let mut named = false;
-    for (number, call) in (0..).zip(&calls) {
+    for (number, call) in calls.iter().enumerate() {
+        // One call of each name at least.
+        if !is_thorough() && calls[number + 1..].contains(call) {
+            continue;
+        }
         // Giving a name is the same everywhere.
         if *call == "vkSetDebugUtilsObjectNameEXT" && std::mem::replace(&mut named, true) {
             continue;
@@ -206,9 +211,9 @@ fn every_call_of_a_window_can_fail() {
         all.extend(answers(call));
         for answer in all {
             *tried.entry(call).or_default() += 1;
-            fail(&mut context, (number, call, answer), false);
+            fail(&mut context, (number as i64, call, answer), false);
             if answer != LOST {
-                fail(&mut context, (number, call, answer), true);
+                fail(&mut context, (number as i64, call, answer), true);
             }
         }
     }

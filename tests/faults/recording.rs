@@ -1,8 +1,8 @@
 //! Recording a frame allocates nothing on the CPU and the GPU. This includes the first frame.
 
 use crate::counting::{Counted, failing};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

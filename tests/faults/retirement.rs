@@ -4,9 +4,10 @@
 //! one to three frames in flight, begun in any order.
 
 use crate::counting::{Counted, KINDS, objects};
-use crate::rng::Rng;
+use crate::reference::ribbon::{built, ribbon};
+use crate::reference::rng::Rng;
+use crate::reference::sweep::rounds;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
@@ -152,7 +153,7 @@ fn what_is_retired_goes_when_every_slot_has_begun_again() {
                 passes: Vec::new(),
             };
             let mut rng = Rng::new(seed);
-            for _ in 0..150 {
+            for _ in 0..rounds(150) {
                 world.step(&mut rng, frames_in_flight);
             }
             let World { crowd, .. } = world;

@@ -1,11 +1,11 @@
 //! A simulated window system that behaves as Android's: one screen, which rotates.
 
-use crate::driver::{answer, lock};
+use crate::driver::answer;
 use crate::objects::{SURFACES, count};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::vk;
 use winit::raw_window_handle::{
     AndroidNdkWindowHandle, DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle,
@@ -78,43 +78,51 @@ pub(crate) struct State {
     pub(crate) created: Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)>,
 }
 
-pub(crate) static STATE: Mutex<State> = Mutex::new(State {
-    screen: FIRST,
-    handles: 0x5000,
-    surfaces: BTreeMap::new(),
-    swapchains: BTreeMap::new(),
-    created: Vec::new(),
-});
+thread_local! {
+    static STATE: &'static Mutex<State> = Box::leak(Box::new(Mutex::new(State {
+        screen: FIRST,
+        handles: 0x5000,
+        surfaces: BTreeMap::new(),
+        swapchains: BTreeMap::new(),
+        created: Vec::new(),
+    })));
+}
+
+/// The window system of this thread.
+pub(crate) fn state() -> MutexGuard<'static, State> {
+    let state = STATE.with(|state| *state);
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Makes the screen as it is at first, without surfaces.
 pub(crate) fn reset() {
     set(FIRST);
-    let mut state = lock(&STATE);
+    let mut state = state();
     state.surfaces.clear();
     state.swapchains.clear();
     state.created.clear();
 }
 
 pub(crate) fn set(screen: Screen) {
-    lock(&STATE).screen = screen;
+    state().screen = screen;
 }
 
 /// Turns the screen. Its window gets this extent.
 pub(crate) fn turn(transform: vk::SurfaceTransformFlagsKHR, window: vk::Extent2D) {
-    let screen = &mut lock(&STATE).screen;
+    let screen = &mut state().screen;
     (screen.transform, screen.window) = (transform, window);
 }
 
 /// Takes all surfaces away.
 pub(crate) fn lose() {
-    for surface in lock(&STATE).surfaces.values_mut() {
+    for surface in state().surfaces.values_mut() {
         surface.lost = true;
     }
 }
 
 /// The transform and extent of the swapchains that were created since this was called last.
 pub(crate) fn created() -> Vec<(vk::SurfaceTransformFlagsKHR, vk::Extent2D)> {
-    std::mem::take(&mut lock(&STATE).created)
+    std::mem::take(&mut state().created)
 }
 
 pub(crate) type Device = *mut c_void;
@@ -123,7 +131,7 @@ pub(crate) type Device = *mut c_void;
 pub(crate) fn about(call: &'static str, surface: u64) -> Option<vk::Result> {
     let lost = vk::Result::ERROR_SURFACE_LOST_KHR;
     let answer = answer(call);
-    let mut state = lock(&STATE);
+    let mut state = state();
     let surface = state.surfaces.get_mut(&surface).expect("a live surface");
     surface.lost |= answer == Some(lost);
     answer.or_else(|| surface.lost.then_some(lost))
@@ -139,7 +147,7 @@ pub(crate) unsafe extern "system" fn create_surface(
         return answer;
     }
     let window = unsafe { (*info).window }.addr();
-    let mut state = lock(&STATE);
+    let mut state = state();
     if state.surfaces.values().any(|other| other.window == window) {
         return vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR;
     }
@@ -157,7 +165,7 @@ pub(crate) unsafe extern "system" fn create_surface(
 }
 
 pub(crate) unsafe extern "system" fn destroy_surface(_: Device, surface: u64, _: *const c_void) {
-    let mut state = lock(&STATE);
+    let mut state = state();
     if state.surfaces.remove(&surface).is_some() {
         count(SURFACES, -1);
     }
@@ -189,7 +197,7 @@ pub(crate) unsafe extern "system" fn capabilities(
     if let Some(answer) = about("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", surface) {
         return answer;
     }
-    let screen = lock(&STATE).screen;
+    let screen = state().screen;
     let side = |width| vk::Extent2D {
         width,
         height: width,
@@ -231,7 +239,7 @@ pub(crate) unsafe extern "system" fn formats(
     if let Some(answer) = about("vkGetPhysicalDeviceSurfaceFormatsKHR", surface) {
         return answer;
     }
-    let format = lock(&STATE).screen.format;
+    let format = state().screen.format;
     let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
     let format = vk::SurfaceFormatKHR {
         format,

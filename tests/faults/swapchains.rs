@@ -3,9 +3,9 @@
 //! Their images are plain images. Acquiring and presenting signal semaphores and wait for them by
 //! submissions, so that the validation layer checks their use.
 
-use crate::driver::{answer, lock, with_device};
+use crate::driver::{answer, with_device};
 use crate::objects::{SWAPCHAINS, count};
-use crate::screen::{Device, STATE, Swapchain, about, list};
+use crate::screen::{Device, Swapchain, about, list, state};
 use std::ffi::c_void;
 use throng::ash::{self, vk};
 
@@ -19,7 +19,7 @@ pub(crate) unsafe extern "system" fn create_swapchain(
     let info = unsafe { &*info };
     let (surface, old) = (info.surface.as_raw(), info.old_swapchain.as_raw());
     let answer = about("vkCreateSwapchainKHR", surface);
-    let mut state = lock(&STATE);
+    let mut state = state();
     let screen = state.screen;
     let shown = state.surfaces.get_mut(&surface).expect("a live surface");
     if shown.swapchain != 0 && shown.swapchain != old {
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn destroy_swapchain(
     swapchain: u64,
     _: *const c_void,
 ) {
-    let mut state = lock(&STATE);
+    let mut state = state();
     let Some(gone) = state.swapchains.remove(&swapchain) else {
         assert_eq!(swapchain, 0, "it was destroyed before");
         return;
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "system" fn images(
     if let Some(answer) = answer("vkGetSwapchainImagesKHR") {
         return answer;
     }
-    let state = lock(&STATE);
+    let state = state();
     let images = state.swapchains[&swapchain].images.iter();
     let images: Vec<_> = images.map(|(image, _)| *image).collect();
     unsafe { list(&images, number, out) }
@@ -142,14 +142,14 @@ pub(crate) unsafe extern "system" fn acquire(
     out: *mut u32,
 ) -> vk::Result {
     assert!(timeout < u64::MAX);
-    let surface = lock(&STATE).swapchains[&swapchain].surface;
+    let surface = state().swapchains[&swapchain].surface;
     let answer = about("vkAcquireNextImageKHR", surface);
     let answer = answer.unwrap_or(vk::Result::SUCCESS);
     // Suboptimal is a success.
     if answer.as_raw() < 0 {
         return answer;
     }
-    let mut state = lock(&STATE);
+    let mut state = state();
     let shown = state.surfaces[&surface].swapchain;
     let taken = state.swapchains.get_mut(&swapchain).unwrap();
     if shown != swapchain {
@@ -182,7 +182,7 @@ pub(crate) unsafe extern "system" fn present(
             *info.p_wait_semaphores,
         )
     };
-    let surface = lock(&STATE).swapchains[&swapchain].surface;
+    let surface = state().swapchains[&swapchain].surface;
     let answer = about("vkQueuePresentKHR", surface);
     // With these results, the image is returned, and its semaphore was waited for.
     let returned = [
@@ -195,7 +195,7 @@ pub(crate) unsafe extern "system" fn present(
         return answer;
     }
     submit(vk::SubmitInfo2::default().wait_semaphore_infos(&[semaphore(waits)]));
-    let mut state = lock(&STATE);
+    let mut state = state();
     let screen = state.screen;
     let swapchain = state.swapchains.get_mut(&swapchain).unwrap();
     assert!(swapchain.acquired[index], "it is not acquired");

@@ -3,15 +3,18 @@
 use crate::counting::Counted;
 use crate::support::frames::FramesInFlight;
 use crate::support::{SMALL, Setup, each};
+use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::ash::{self, vk};
 use throng::{Crowd, CrowdDesc, Gpu};
 
 static FAMILIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-/// The `timestampValidBits` of every queue family.
-static BITS: AtomicU32 = AtomicU32::new(0);
+thread_local! {
+    /// The `timestampValidBits` of every queue family.
+    static BITS: Cell<u32> = const { Cell::new(0) };
+}
 
 type Families =
     unsafe extern "system" fn(vk::PhysicalDevice, *mut u32, *mut vk::QueueFamilyProperties);
@@ -25,7 +28,7 @@ unsafe extern "system" fn families(
         let real: Families = transmute(FAMILIES.load(Relaxed));
         real(device, count, out);
         for family in 0..if out.is_null() { 0 } else { *count as usize } {
-            (*out.add(family)).timestamp_valid_bits = BITS.load(Relaxed);
+            (*out.add(family)).timestamp_valid_bits = BITS.get();
         }
     }
 }
@@ -48,7 +51,7 @@ fn instance(setup: &Setup) -> ash::Instance {
 
 /// The GPU times of a few frames, in milliseconds.
 fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
-    BITS.store(bits, Relaxed);
+    BITS.set(bits);
     let instance = instance(setup);
     let mut counted = Counted::new(setup);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);

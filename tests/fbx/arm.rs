@@ -2,7 +2,7 @@
 
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
-use glam::Vec3;
+use throng::glam::Vec3;
 use throng::import::{self, ImportOptions, Imported, RepairKind, add_clips};
 
 pub(crate) fn import(file: &File) -> Imported {

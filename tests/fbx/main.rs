@@ -6,12 +6,11 @@
 #![cfg(feature = "fbx")]
 
 mod ascii;
-#[path = "../reference/poser.rs"]
-#[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
-mod poser;
 
 mod arm;
 mod hostile;
 mod materials;
 mod oracle;
 mod takes;
+
+use throng_reference::poser;

@@ -5,8 +5,8 @@
 
 use crate::ascii::{CUBIC, File, arm};
 use crate::poser::Poser;
-use glam::Vec3;
 use throng::character::Character;
+use throng::glam::Vec3;
 use throng::import::{self, ImportOptions};
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skin::Skinner;

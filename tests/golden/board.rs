@@ -4,7 +4,7 @@
 #[path = "../gpu/materials/made.rs"]
 mod made;
 
-use super::compare::check;
+use super::check;
 use super::stage::picture;
 use made::{ball, bumps, character, colors, image, sharp, surfaces, turned};
 use throng::Spawn;

@@ -3,9 +3,7 @@
 //! # Metric
 //!
 //! The comparison imitates human perception: structure of the brightness (SSIM) and difference of
-//! the colours, by the hybrid metric of `image-compare`. That is a maintained library in pure Rust
-//! that reads the images as the decoder returns them. The alternatives are worse here: NVIDIA's
-//! FLIP needs a C++ compiler, and DSSIM is not free for all to use.
+//! the colours. It is in `tests/reference/golden.rs`.
 //!
 //! The metric is computed for each tile of 32 × 32 pixels, and the worst tile counts. The mean over
 //! the picture would hide one character out of sixty.
@@ -18,7 +16,6 @@
 //!
 //! Every picture is drawn under the validation layer. Any message of it is a failure.
 
-#![cfg(all(feature = "standalone", feature = "gltf"))]
 #![allow(
     clippy::duplicate_mod,
     reason = "examples share files, and each is a program of its own"
@@ -50,21 +47,25 @@ mod own_shader;
 
 mod arguments;
 mod board;
-mod compare;
 mod methods;
-mod picture;
 mod pops;
-#[path = "../reference/mod.rs"]
-mod reference;
 mod stage;
 
-use compare::{LEAST, check, golden, output, say, worst};
 use crowd::args::Args;
 use crowd::camera::YAW_RAD;
 use crowd::headless::{render, render_scene};
 use crowd::layout::Motion;
 use crowd::show;
-use picture::Picture;
+use reference::golden::{LEAST, output, say, worst};
+use reference::picture::Picture;
+use throng_reference as reference;
+
+/// The folder of the golden pictures.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden");
+
+fn check(name: &str, actual: &Picture) {
+    reference::golden::check(FOLDER, name, actual);
+}
 
 /// The arguments of a crowd whose picture is small enough to be committed.
 fn args(more: &[&str]) -> Args {
@@ -122,7 +123,7 @@ fn one_who_moved_is_found() {
         .max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
     *nearest.expect("someone who stands") += step;
     let moved = picture(&args, render_scene(&args, scene).expect("a picture"));
-    let score = worst(&golden("builtin"), &moved).score;
+    let score = worst(&reference::golden::golden(FOLDER, "builtin"), &moved).score;
     say(&format!("one moved by {} m: {score:.4}", step.length()));
     assert!(score < LEAST, "{score} would have passed");
 }

@@ -1,6 +1,6 @@
 //! The skinning methods side by side: linear, dual quaternions, quaternions with offset.
 
-use super::compare::check;
+use super::check;
 use super::stage::picture;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};

@@ -1,6 +1,6 @@
 //! Draws a crowd of generated characters once, under the validation layer.
 
-use super::picture::Picture;
+use super::reference::picture::Picture;
 use throng::ash::vk;
 use throng::glam::Vec3;
 use throng::glam::camera::rh;

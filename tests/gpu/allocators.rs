@@ -1,7 +1,8 @@
 //! An allocator of the engine's own.
 
-use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, target};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, each, view};
 use std::error::Error;
 use std::ptr::NonNull;

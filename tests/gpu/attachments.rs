@@ -1,8 +1,8 @@
 //! Attachments to joints of instances follow in the same frame, as 64-bit arithmetic computes them.
 
+use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};

@@ -21,13 +21,13 @@ const MAGIC: u32 = 0x0723_0203;
 
 /// The shader folder of this crate.
 fn own() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders")
 }
 
 /// A fresh folder for one test.
 fn scratch(test: &str) -> std::io::Result<PathBuf> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("shaders")
+        .join("../shaders")
         .join(test);
     if dir.exists() {
         fs::remove_dir_all(&dir)?;

@@ -77,7 +77,7 @@ fn every_constant_is_read() {
 /// The text for engines is what `throng.glsl` includes, in its order, without include lines.
 #[test]
 fn the_text_for_engines_is_that_of_the_files() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders/include");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders/include");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let whole = read("throng.glsl");
     let included = whole

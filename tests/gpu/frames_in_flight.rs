@@ -1,9 +1,8 @@
 //! Frames in flight are independent: the GPU does not see writes to another frame's memory.
 
-use crate::support::frames::{
-    FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
-};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;

@@ -1,7 +1,7 @@
 //! Getters return what setters set, instances can be listed, and capacity can be reserved exactly.
 
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::character::Character;

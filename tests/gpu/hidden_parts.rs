@@ -1,10 +1,9 @@
 //! Hidden parts of instances, compared with characters that were imported without them.
 
 use crate::reference::assets;
-use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, depth, different, pass, picture, target,
-};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -4,11 +4,10 @@
 //! more is refused with both numbers. There is one frame in flight and one configuration, because
 //! this takes memory.
 
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, palette, ribbon};
 use crate::skin_stage::{copy, floats, readback, to_host};
-use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
-};
-use crate::support::made::{built, palette, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;

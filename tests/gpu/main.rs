@@ -9,11 +9,6 @@
      them"
 )]
 
-/// Number of tests that may use a device at the same time, each its own.
-const TESTS_AT_ONCE: usize = 4;
-
-#[path = "../reference/mod.rs"]
-mod reference;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -23,7 +18,6 @@ mod attachments;
 mod compiled_shaders;
 mod constants;
 mod encode;
-mod expected;
 mod eyes;
 mod frames_in_flight;
 mod getters;
@@ -46,3 +40,5 @@ mod sockets;
 mod spirv_rules;
 mod visibility;
 mod winding;
+
+use throng_reference as reference;

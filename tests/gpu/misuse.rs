@@ -1,7 +1,7 @@
 //! Wrong calls return typed errors, and neither record nor change anything.
 
+use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::made::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
 use throng::error::ArgumentFault;

@@ -8,10 +8,10 @@ mod frames;
 mod operations;
 
 use crate::reference::random;
+use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::each;
 use crate::support::frames::FramesInFlight;
-use crate::support::made::{built, ribbon};
 use crate::support::probe::{Output, Probe};
 use frames::check;
 use std::collections::BTreeMap;

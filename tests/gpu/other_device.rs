@@ -1,7 +1,7 @@
 //! Objects of another device, and destroyed ones.
 
 use crate::misuse::is_argument;
-use crate::support::made::{built, ribbon};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
 use throng::gpu::{Device, Enabled, SetLayout, SkinnedMesh, Upload};

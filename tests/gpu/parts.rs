@@ -6,9 +6,9 @@
 use crate::reference::compare::vertex_pairs;
 use crate::reference::maths::{V3, angle, distance};
 use crate::reference::poser::Poser;
+use crate::reference::ribbon::{built, ribbon};
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
-use crate::support::made::{built, ribbon};
 use crate::support::probe::Probe;
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};

@@ -1,9 +1,10 @@
 //! Pictures of views, viewports and passes.
 
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, covered, depth, different, pass, picture, target,
+    EXTENT, FramesInFlight, NORMAL_Z, REVERSED_Z, depth, pass, picture, target,
 };
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, each, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;

@@ -1,8 +1,9 @@
 //! Command buffers and frames: recorded by threads, submitted apart, abandoned, timed.
 
 use crate::pictures::{camera, scene, sides};
-use crate::support::frames::{FramesInFlight, NORMAL_Z, different, pass, picture, record};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::different;
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record};
 use crate::support::{Setup, each};
 use std::thread;
 use throng::ash::{self, vk};

@@ -1,6 +1,6 @@
 //! Joint transforms of instances equal those of the whole pose.
 
-use crate::support::made::{built, rest_model, ribbon};
+use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{Animator, AnimatorDesc};
 use throng::character::Character;

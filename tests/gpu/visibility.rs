@@ -1,9 +1,8 @@
 //! Hidden instances, instances that only some views show, and lists of the caller.
 
-use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, record, target,
-};
-use crate::support::made::{built, ribbon};
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;

@@ -1,9 +1,8 @@
 //! Front faces under negative scales of the instance, of a clip, and of both.
 
-use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, different, pass, picture, target,
-};
-use crate::support::made::built;
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::built;
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, target};
 use crate::support::{SMALL, Setup, each, view};
 use std::fmt::Display;
 use throng::clip::Interpolation;

@@ -8,7 +8,7 @@ use throng::import;
 
 /// The rows of the README's table of extensions: what happens, and the names.
 fn rows() -> Vec<(String, Vec<String>)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
     let text = std::fs::read_to_string(path).unwrap();
     let table = text
         .lines()

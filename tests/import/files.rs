@@ -114,7 +114,7 @@ fn a_format_without_its_reader_names_the_feature() {
     let refused = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
-        let error = throng::import::file(&path, &ImportOptions::default());
+        let error = import::file(&path, &ImportOptions::default());
         error.unwrap_err().to_string()
     };
     if cfg!(not(feature = "ezm")) {

@@ -3,17 +3,21 @@
 //! - It reads files built here and published models.
 //! - It rejects invalid files, with the expected messages.
 //! - It repairs some defects.
-#![cfg(feature = "gltf")]
+#![cfg_attr(
+    not(all(
+        feature = "draco",
+        feature = "ezm",
+        feature = "meshopt",
+        feature = "wgl"
+    )),
+    allow(dead_code, unused_imports, reason = "tests of readers use them")
+)]
 
 #[cfg(feature = "fbx")]
 #[path = "../fbx/ascii.rs"]
 #[allow(dead_code, reason = "only its arm is used here")]
 mod ascii;
 mod builder;
-#[path = "../reference/mod.rs"]
-mod reference;
-#[path = "../support/signed.rs"]
-mod signed;
 
 mod add_clips;
 mod animation_pointers;
@@ -64,3 +68,5 @@ mod vrm;
 #[cfg(feature = "wgl")]
 mod wgl;
 mod winding;
+
+use throng_reference as reference;

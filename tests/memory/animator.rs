@@ -1,5 +1,4 @@
 //! The animator allocates nothing once it is warm, for any commands to its actors.
-#![cfg(feature = "toml")]
 
 use crate::counting::{allocated_bytes, allocations, measure};
 use crate::reference::rng::Rng;

@@ -1,5 +1,4 @@
 //! A small file cannot make the importer allocate much. Peaks are measured under the default caps.
-#![cfg(feature = "gltf")]
 
 use crate::builder::{Builder, F32, U8, U32, arm, glb, grey_png, triangle};
 use crate::counting::{measure, peak_bytes};

@@ -8,8 +8,6 @@ mod builder;
 mod counting;
 #[path = "../skin/skinner/load.rs"]
 mod load;
-#[path = "../reference/mod.rs"]
-mod reference;
 
 mod animator;
 mod batch;
@@ -18,3 +16,5 @@ mod import;
 mod skinner;
 mod springs;
 mod state_machine;
+
+use throng_reference as reference;

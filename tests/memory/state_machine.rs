@@ -1,7 +1,6 @@
 //! State machines allocate nothing from frame to frame.
 //!
 //! Parsing their text allocates at most in proportion to its length.
-#![cfg(feature = "toml")]
 
 use crate::counting::{allocated_bytes, allocations, measure};
 use throng::motion::SampleList;

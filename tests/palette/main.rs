@@ -4,8 +4,6 @@
 #[cfg(unix)]
 #[path = "../support/guarded.rs"]
 mod guarded;
-#[path = "../reference/mod.rs"]
-mod reference;
 
 mod batch;
 mod format;
@@ -17,3 +15,5 @@ mod method_reference;
 mod poses;
 mod stage;
 mod write_only;
+
+use throng_reference as reference;

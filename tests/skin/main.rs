@@ -3,8 +3,6 @@
 #[cfg(unix)]
 #[path = "../support/guarded.rs"]
 mod guarded;
-#[path = "../reference/mod.rs"]
-mod reference;
 
 mod directions;
 #[cfg(unix)]
@@ -15,3 +13,5 @@ mod pick;
 mod skinner;
 mod stage;
 mod twist;
+
+use throng_reference as reference;

@@ -2,8 +2,6 @@
 //!
 //! Every test that uses the device runs under the validation layer. Any message of it is a failure.
 
-#![cfg(feature = "standalone")]
-
 mod buffers;
 mod contexts;
 mod devices;

@@ -197,24 +197,6 @@ pub fn picture(
     target.read_rgba(context).unwrap()
 }
 
-/// Number of texels that differ by more than `by` in a channel.
-pub fn different(a: &[u8], b: &[u8], by: u8) -> usize {
-    assert_eq!(a.len(), b.len());
-    let texels = a.chunks_exact(4).zip(b.chunks_exact(4));
-    texels
-        .filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > by))
-        .count()
-}
-
-/// Number of texels that differ from the first one, which is background.
-pub fn covered(picture: &[u8]) -> usize {
-    let background = &picture[..4];
-    picture
-        .chunks_exact(4)
-        .filter(|texel| *texel != background)
-        .count()
-}
-
 /// Reads the depth of a target with one sample, without conversion.
 pub fn depth(context: &mut Context, target: &Target) -> Vec<f32> {
     let read = ImageRead {

@@ -6,6 +6,9 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+/// Number of tests that may use a device at the same time, each its own.
+const TESTS_AT_ONCE: usize = 4;
+
 static STATE: Mutex<State> = Mutex::new(State {
     running: 0,
     waiting: 0,
@@ -52,7 +55,7 @@ impl Drop for Change {
     }
 }
 
-/// The right to use a device, beside at most `crate::TESTS_AT_ONCE - 1` others.
+/// The right to use a device, beside at most `TESTS_AT_ONCE - 1` others.
 ///
 /// When it ends, the right to destroy the device begins, and lasts until [`End`] is dropped.
 pub struct Use(());
@@ -60,7 +63,7 @@ pub struct Use(());
 impl Use {
     pub fn begin() -> (Self, End) {
         let mut state = wait_while(|state| {
-            state.changing || state.waiting > 0 || state.running >= crate::TESTS_AT_ONCE
+            state.changing || state.waiting > 0 || state.running >= TESTS_AT_ONCE
         });
         state.running += 1;
         (Self(()), End(()))

@@ -13,7 +13,6 @@
 
 pub mod frames;
 mod gate;
-pub mod made;
 pub mod probe;
 
 pub use gate::Change;
@@ -26,6 +25,7 @@ use throng::gpu::{Enabled, GpuAllocator, RingMemory};
 use throng::gpu_allocator::vulkan::Allocator;
 use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
 use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads, View};
+use throng_reference::sweep::is_thorough;
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]
@@ -205,9 +205,10 @@ impl Drop for Teller {
 
 /// The configurations to run the present test in.
 ///
-/// These are two, with different rings, alignments and threads. The test's name decides which two,
-/// so that every configuration runs in some tests. With the environment variable
-/// `THRONG_CONFIGURATIONS`, they are `all` of them or the `others`, which do not run without it.
+/// It is one, and with `THRONG_THOROUGH` in the environment two, with different rings, alignments
+/// and threads. The test's name decides which, so that every configuration runs in some tests. With
+/// the environment variable `THRONG_CONFIGURATIONS`, they are `all` of them or the `others`, which
+/// do not run without it.
 fn configs() -> impl Iterator<Item = Config> {
     let which = std::env::var("THRONG_CONFIGURATIONS").unwrap_or_default();
     let (all, others) = match which.as_str() {
@@ -218,15 +219,20 @@ fn configs() -> impl Iterator<Item = Config> {
     };
     let thread = std::thread::current();
     let letters = thread.name().unwrap_or_default().bytes();
-    let even = letters.map(u32::from).sum::<u32>().is_multiple_of(2);
-    let middle = even != others;
+    let sum = letters.map(u32::from).sum::<u32>();
+    let pairs = [[1, 2], [0, 3]];
+    let [first, second] = pairs[usize::from(sum.is_multiple_of(2) == others)];
+    let only = (!all && !others && !is_thorough()).then_some([first, second][sum as usize / 2 % 2]);
     (0..)
         .zip(CONFIGS)
-        .filter(move |(at, _)| all || matches!(at, 1 | 2) == middle)
+        .filter(move |(at, _)| match only {
+            Some(only) => *at == only,
+            None => all || [first, second].contains(at),
+        })
         .map(|(_, config)| config)
 }
 
-/// Runs a test in half of the configurations, or in all of them: see [`configs`].
+/// Runs a test in some of the configurations: see [`configs`].
 ///
 /// Any message of the layer fails it, including messages at the destruction of the device.
 pub fn each(mut test: impl FnMut(&mut Setup)) {

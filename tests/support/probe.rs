@@ -8,7 +8,7 @@ use throng::standalone::{Buffer, BufferDesc, Context};
 
 /// The committed SPIR-V of a shader, by its name under `shaders/`.
 pub fn spirv(name: &str) -> Vec<u32> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("shaders/spv/{name}.spv"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../shaders/spv/{name}.spv"));
     let mut file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     read_spv(&mut file).unwrap()
 }
@@ -31,10 +31,10 @@ pub struct Output {
 
 impl Output {
     pub fn words(&self, context: &Context) -> Vec<u32> {
-        let mut bytes = vec![0; self.buffer.size() as usize];
-        self.buffer.read_mapped(context, 0, &mut bytes).unwrap();
-        let words = bytes.as_chunks::<4>().0;
-        words.iter().map(|word| u32::from_ne_bytes(*word)).collect()
+        let mut words = vec![0_u32; self.buffer.size() as usize / 4];
+        let bytes = bytemuck::cast_slice_mut(&mut words);
+        self.buffer.read_mapped(context, 0, bytes).unwrap();
+        words
     }
 }
 

@@ -3,7 +3,7 @@
 //! Without a display or `xdotool`, the test prints that it did not run, and fails if
 //! `THRONG_REQUIRE_DISPLAY` is set.
 
-use super::compare::say;
+use super::golden::say;
 use crate::args::Args;
 use clap::Parser as _;
 use std::process::{Child, Command, Stdio};

@@ -4,14 +4,14 @@
 //! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer`, and look at the
 //! changes that git shows.
 
-#[allow(dead_code, reason = "shared with the golden pictures")]
-#[path = "../../../tests/golden/compare.rs"]
-mod compare;
 mod controls;
 mod faults;
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
+#[path = "../../../tests/reference/golden.rs"]
+mod golden;
 mod keys;
-#[allow(dead_code, reason = "shared with the golden pictures")]
-#[path = "../../../tests/golden/picture.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
+#[path = "../../../tests/reference/picture.rs"]
 mod picture;
 mod pictures;
 
@@ -22,6 +22,12 @@ use std::sync::OnceLock;
 use throng::character::AnimationDesc;
 use throng::import::ImportOptions;
 use throng::state_machine::StateMachineDesc;
+
+/// Compares a picture with the golden one.
+fn check(name: &str, actual: &picture::Picture) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    golden::check(folder, name, actual);
+}
 
 /// The arguments of a small picture.
 fn args(more: &[&str]) -> Args {

@@ -1,8 +1,8 @@
 //! A picture of every view, and animations.
 
-use super::compare::{check, say};
+use super::golden::say;
 use super::picture::Picture;
-use super::{animated, args, file};
+use super::{animated, args, check, file};
 use crate::args::Look;
 use crate::headless::{Studio, with_studio};
 use crate::settings::Overlays;

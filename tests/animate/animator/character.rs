@@ -1,5 +1,4 @@
 //! The animator in use: a character with events, masks, root motion and a state machine.
-#![cfg(feature = "toml")]
 
 use throng::animate::BatchPoser;
 use throng::animator::{

@@ -3,12 +3,9 @@
 
 mod agreement;
 mod faults;
-#[cfg(feature = "toml")]
 mod lists;
 pub(crate) mod made;
-#[cfg(feature = "toml")]
 mod rules;
 mod simulation;
 mod simulation_steps;
-#[cfg(feature = "toml")]
 mod text;

@@ -7,8 +7,8 @@ mod springs;
 mod still;
 mod told;
 
+use crate::reference::ribbon::{rest_palette, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{rest_palette, ribbon};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;

@@ -6,11 +6,11 @@ mod normals;
 mod passes;
 mod pushed;
 mod samplers;
-mod shade;
 mod sunlight;
-mod trace;
 
-use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, different, pass, picture};
+use crate::reference::picture::different;
+use crate::reference::trace::{Traced, pixel, triangles};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture};
 use crate::support::{SMALL, Setup, each, view};
 use made::{ball, bumps, character, colors, image, sharp, square, surfaces, turned};
 use std::io::Write as _;
@@ -21,7 +21,6 @@ use throng::mesh::{AlphaMode, Material, TextureRef};
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, Target, TargetDesc};
 use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View, Viewport};
-use trace::{Traced, pixel, triangles};
 
 /// The largest error of a channel, of 255.
 ///

@@ -2,7 +2,8 @@
 
 use super::made::{ball, sharp, square};
 use super::{HERE, Stage, camera, flipped, one, stands};
-use crate::support::frames::{EXTENT, different};
+use crate::reference::picture::different;
+use crate::support::frames::EXTENT;
 use crate::support::{each, view};
 use throng::View;
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};

@@ -2,7 +2,7 @@
 
 use super::made::{character, colors, sharp, square};
 use super::{BACKGROUND, HERE, Stage, camera};
-use crate::support::frames::different;
+use crate::reference::picture::different;
 use crate::support::{SMALL, Setup, each};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;

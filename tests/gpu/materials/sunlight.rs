@@ -1,8 +1,8 @@
 //! Sunlight through a shadow map, compared with rays.
 
 use super::made::{character, square};
-use super::trace::{pixel, triangles};
 use super::{BACKGROUND, HERE, Stage, camera, traced};
+use crate::reference::trace::{pixel, triangles};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::ash::{self, vk};

@@ -1,8 +1,8 @@
 //! Frames: the expected data, and the data that the probe saw.
 
 use super::{Expected, Flight, Model, Part, apart};
+use crate::reference::ribbon::rest_palette;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::rest_palette;
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Small characters of every palette format, with opaque, masked and blended materials.
 
-use crate::support::made::{built, ribbon};
+use crate::reference::ribbon::{built, ribbon};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::clip::Interpolation;

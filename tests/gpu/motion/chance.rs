@@ -2,6 +2,7 @@
 
 use super::stage::{HISTORIES, TOLERANCE, World, dancer, worst};
 use crate::reference::rng::Rng;
+use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
 use throng::glam::{Quat, Vec2, Vec3};
@@ -114,7 +115,7 @@ fn whatever_happens_motion_is_what_the_model_says() {
         ];
         let mut world = World::new(setup, capacity, &characters);
         let (mut time_s, mut seen, mut moving) = (0.0, 0, 0);
-        for _ in 0..90 {
+        for _ in 0..rounds(90) {
             time_s += f64::from(rng.range(0.0, 0.1));
             for _ in 0..rng.below(4) {
                 happen(&mut rng, setup, &mut world, time_s);

@@ -2,9 +2,9 @@
 //!
 //! The model knows the positions at the last write of each history.
 
-use crate::expected::{Drawn, Pixel, Shape, look, shape};
+use crate::reference::raster::{Drawn, Pixel, Shape, look, shape};
+use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;

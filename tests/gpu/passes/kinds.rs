@@ -1,7 +1,7 @@
 //! Every kind of pass × every method × every number of influences.
 
 use super::troupe::{INFLUENCES, Picture, TIME_S, Troupe, WAYS, camera, floats};
-use crate::expected::{Drawn, shape, sights};
+use crate::reference::raster::{Drawn, shape, sights};
 use crate::support::frames::{EXTENT, NORMAL_Z, REVERSED_Z};
 use crate::support::{each, reversed};
 use throng::ash::vk;

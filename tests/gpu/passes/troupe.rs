@@ -2,9 +2,9 @@
 //!
 //! The tests compare the pictures that different passes draw of it.
 
+use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight};
-use crate::support::made::{built, ribbon};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;

@@ -4,8 +4,8 @@ use crate::reference::maths::{M4, V3, normal, point};
 use crate::reference::methods::{
     Entry, determinant, direction, dual_quat, linear, quat_offset, wide,
 };
+use crate::reference::ribbon::palette_as;
 use crate::reference::rng::Rng;
-use crate::support::made::palette_as;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};

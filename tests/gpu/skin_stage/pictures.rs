@@ -3,11 +3,10 @@
 use super::made::{self, Kind};
 use super::plain::Plain;
 use crate::reference::assets;
+use crate::reference::picture::{covered, different};
+use crate::reference::ribbon::{built, ribbon};
 use crate::reference::rng::Rng;
-use crate::support::frames::{
-    EXTENT, FramesInFlight, NORMAL_Z, covered, depth, different, pass, picture, target,
-};
-use crate::support::made::{built, ribbon};
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
 use crate::support::{Setup, each, view};
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};

@@ -6,7 +6,7 @@
 use super::invariants::{digest, digest_by, options};
 use super::seeds::seeds;
 use crate::builder::arm;
-use crate::signed::{HEADER, sign};
+use crate::reference::signed::{HEADER, sign};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use throng::builtin;
@@ -58,19 +58,16 @@ pub(crate) static TARGETS: &[Target] = &[
         read: saved,
         seeds: saved_seeds,
     },
-    #[cfg(feature = "toml")]
     Target {
         name: "state_machine",
         read: state_machine,
         seeds: Vec::new,
     },
-    #[cfg(feature = "toml")]
     Target {
         name: "animation",
         read: animation,
         seeds: Vec::new,
     },
-    #[cfg(feature = "toml")]
     Target {
         name: "serde",
         read: serde,
@@ -177,14 +174,12 @@ fn saved_seeds() -> Vec<Vec<u8>> {
     characters.map(|one| one.character.to_bytes()).collect()
 }
 
-#[cfg(feature = "toml")]
 fn state_machine(bytes: &[u8]) -> bool {
     use throng::state_machine::StateMachine;
     let text = String::from_utf8_lossy(bytes);
     StateMachine::from_toml("fuzz.toml", &text, character()).is_ok()
 }
 
-#[cfg(feature = "toml")]
 fn animation(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let character = character().clone();
@@ -192,7 +187,6 @@ fn animation(bytes: &[u8]) -> bool {
 }
 
 /// Reads a state machine by serde, from JSON, and writes and reads it as TOML.
-#[cfg(feature = "toml")]
 fn serde(bytes: &[u8]) -> bool {
     use throng::character::AnimationDesc;
     use throng::state_machine::StateMachineDesc;
@@ -209,7 +203,6 @@ fn serde(bytes: &[u8]) -> bool {
     character().clone().with_animation(&animation).is_ok()
 }
 
-#[cfg(feature = "toml")]
 fn serde_seeds() -> Vec<Vec<u8>> {
     use throng::state_machine::StateMachineDesc;
     let folder = corpus("state_machine");

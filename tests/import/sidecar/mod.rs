@@ -1,7 +1,6 @@
 //! Animation data of a character: as data, and as a TOML file beside the model.
 //!
 //! The models are made, the mannequin, and an asset. Errors name file, line and part.
-#![cfg(all(feature = "gltf", feature = "toml"))]
 
 mod beside;
 mod broken;

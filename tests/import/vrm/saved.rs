@@ -2,7 +2,7 @@
 
 use super::files::{import, vrm0, vrm1};
 use super::hostile::play;
-use crate::signed::sign;
+use crate::reference::signed::sign;
 use throng::character::Character;
 
 #[test]

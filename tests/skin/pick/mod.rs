@@ -1,12 +1,11 @@
 //! Picking of deformed meshes, compared with tests of every triangle by another algorithm.
 
-mod brute;
 mod ray;
 
 use crate::reference::poser::Poser;
+use crate::reference::rays::{ball, brute, meet, ray_at};
 use crate::reference::rng::Rng;
 use crate::skinner::load::{models, rest_weights};
-use brute::{ball, brute, meet, ray_at};
 use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
@@ -218,6 +217,14 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
             ..posed
         })
         .collect();
+    let primitive = &character.primitives()[0];
+    let placed = transforms.iter().map(|transform| -> Vec<_> {
+        let points = primitive.positions.iter();
+        points
+            .map(|point| transform.transform_point3(*point).as_dvec3())
+            .collect()
+    });
+    let placed: Vec<_> = placed.collect();
     let mut hits = 0;
     for _ in 0..200 {
         let ray = ray_at(&mut rng, Vec3::ZERO, Vec3::splat(16.0));
@@ -225,13 +232,9 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         // One by one, with the mesh in world space instead of the ray in mesh space.
         let mut want: Option<(usize, f64)> = None;
         for (number, transform) in transforms.iter().enumerate() {
-            let primitive = &character.primitives()[0];
             let mirrored = f64::from(transform.matrix3.determinant()) < 0.0;
             for triangle in primitive.indices.chunks_exact(3) {
-                let corner = |c: usize| {
-                    transform.transform_point3(primitive.positions[triangle[c] as usize])
-                };
-                let corners = [0, 1, 2].map(|c| corner(c).as_dvec3());
+                let corners = [0, 1, 2].map(|c| placed[number][triangle[c] as usize]);
                 let direction = ray.direction.as_dvec3().normalize();
                 if let Some((distance, back)) = meet(ray.origin.as_dvec3(), direction, corners)
                     && back == mirrored

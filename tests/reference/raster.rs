@@ -2,7 +2,7 @@
 //!
 //! The computation starts from the CPU's palettes.
 
-use crate::support::made::palette_as;
+use super::ribbon::palette_as;
 use throng::View;
 use throng::ash::vk;
 use throng::character::Character;
@@ -12,12 +12,12 @@ use throng::skeleton::Affine;
 use throng::skin::PosedVertices;
 
 /// World positions of the vertices of each primitive.
-pub(crate) type Shape = Vec<Vec<DVec3>>;
+pub type Shape = Vec<Vec<DVec3>>;
 
 /// The vertices of an instance, from an animator's palettes and CPU skinning.
 ///
 /// Other tests compare both with `f64`.
-pub(crate) fn shape(
+pub fn shape(
     (character, method): (&Character, SkinningMethod),
     clip: Option<(usize, f64)>,
     weights: &[f32],
@@ -45,20 +45,20 @@ pub(crate) fn shape(
 }
 
 /// An instance now, and in the view's last frame.
-pub(crate) struct Drawn<'a> {
-    pub(crate) character: &'a Character,
-    pub(crate) mirrored: bool,
-    pub(crate) now: &'a Shape,
-    pub(crate) then: &'a Shape,
+pub struct Drawn<'a> {
+    pub character: &'a Character,
+    pub mirrored: bool,
+    pub now: &'a Shape,
+    pub then: &'a Shape,
 }
 
 /// A pixel that certainly shows a known instance.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pixel {
+pub struct Pixel {
     /// Index of the instance.
-    pub(crate) actor: usize,
-    pub(crate) expected: DVec2,
-    pub(crate) got: DVec2,
+    pub actor: usize,
+    pub expected: DVec2,
+    pub got: DVec2,
 }
 
 /// Distance in pixels: pixels closer to an edge are ignored.
@@ -157,19 +157,19 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
 
 /// The content of a pixel that is certain.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sight {
+pub struct Sight {
     /// Index of the instance.
-    pub(crate) actor: usize,
+    pub actor: usize,
     /// Index of its primitive.
-    pub(crate) primitive: usize,
+    pub primitive: usize,
     /// 0 is near.
-    pub(crate) depth: f64,
+    pub depth: f64,
     /// Normalised device coordinates now minus then.
-    pub(crate) motion: DVec2,
+    pub motion: DVec2,
 }
 
 /// The pixels that certainly show one triangle, and those that certainly show nothing (`None`).
-pub(crate) fn sights(
+pub fn sights(
     extent: vk::Extent2D,
     views: (&View, &Mat4),
     drawn: &[Drawn<'_>],
@@ -209,7 +209,7 @@ pub(crate) fn sights(
 /// The motion in a picture, for the pixels that certainly show an instance.
 ///
 /// Asserts that the pixels that certainly show no instance have the background.
-pub(crate) fn look(
+pub fn look(
     picture: &[[f32; 2]],
     (extent, background): (vk::Extent2D, f32),
     views: (&View, &Mat4),

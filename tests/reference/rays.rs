@@ -1,6 +1,6 @@
 //! Ray tests of every triangle by another algorithm, and the meshes to try it on.
 
-use crate::reference::rng::Rng;
+use super::rng::Rng;
 use throng::character::Character;
 use throng::glam::{DVec3, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
@@ -10,7 +10,7 @@ use throng::skin::{Faces, Posed, PosedVertices, Ray};
 
 /// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and
 /// side.
-pub(crate) fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, bool)> {
+pub fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64, bool)> {
     let (ab, ac) = (b - a, c - a);
     let p = direction.cross(ac);
     let determinant = ab.dot(p);
@@ -26,7 +26,7 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Op
 }
 
 /// The nearest hit of all triangles.
-pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
+pub fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
     let mut vertices = PosedVertices::default();
     let mut best = None;
     for (number, primitive) in posed.character.primitives().iter().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
 }
 
 /// A ray from around the model to a point in its box.
-pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
+pub fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
     let reach = size.max_element();
     let to = center + rng.vector(-0.5, 0.5) * size;
     let origin = center + rng.direction() * reach * rng.range(0.0, 2.0);
@@ -67,7 +67,7 @@ pub(crate) fn ray_at(rng: &mut Rng, center: Vec3, size: Vec3) -> Ray {
 
 /// A closed surface of uneven triangles on one joint: the divided faces of a cube, pushed out to an
 /// uneven ball.
-pub(crate) fn ball(double_sided: bool) -> Character {
+pub fn ball(double_sided: bool) -> Character {
     let (mut positions, mut indices) = (Vec::new(), Vec::new());
     const N: u32 = 9;
     for face in 0..6 {

@@ -8,15 +8,15 @@ use std::path::Path;
 mod file;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Picture {
-    pub(super) width: u32,
-    pub(super) height: u32,
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
     /// Row by row from the top.
-    pub(super) texels: Vec<[u8; 4]>,
+    pub texels: Vec<[u8; 4]>,
 }
 
 impl Picture {
-    pub(super) fn new(width: u32, height: u32, rgba: &[u8]) -> Self {
+    pub fn new(width: u32, height: u32, rgba: &[u8]) -> Self {
         let texels = rgba.as_chunks().0.to_vec();
         assert_eq!(texels.len(), (width * height) as usize, "as many texels");
         Self {
@@ -27,7 +27,7 @@ impl Picture {
     }
 
     /// Reads a PNG of 8-bit RGB or RGBA.
-    pub(super) fn read(path: &Path) -> Self {
+    pub fn read(path: &Path) -> Self {
         Self::try_read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
@@ -41,14 +41,32 @@ impl Picture {
         Ok(Self::new(frame.width, frame.height, &rgba))
     }
 
-    pub(super) fn write(&self, path: &Path) {
+    pub fn write(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
         let rgba = self.texels.as_flattened();
         file::write_rgba(path, rgba, self.width, self.height)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    pub(super) fn at(&self, x: u32, y: u32) -> [u8; 4] {
+    pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
         self.texels[(y * self.width + x) as usize]
     }
+}
+
+/// Number of texels that differ by more than `by` in a channel.
+pub fn different(a: &[u8], b: &[u8], by: u8) -> usize {
+    assert_eq!(a.len(), b.len());
+    let texels = a.chunks_exact(4).zip(b.chunks_exact(4));
+    texels
+        .filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > by))
+        .count()
+}
+
+/// Number of texels that differ from the first one, which is background.
+pub fn covered(picture: &[u8]) -> usize {
+    let background = &picture[..4];
+    picture
+        .chunks_exact(4)
+        .filter(|texel| *texel != background)
+        .count()
 }

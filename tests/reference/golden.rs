@@ -18,15 +18,15 @@ const WINDOW: u32 = 8;
 ///   differently: 0.83,
 /// - one of sixty characters moved by a quarter of a metre: 0.74,
 /// - the whole picture shifted by one pixel: 0.41.
-pub(super) const LEAST: f64 = 0.85;
+pub const LEAST: f64 = 0.85;
 
-/// Compares a picture with the golden one, or replaces the golden one.
-pub(super) fn check(name: &str, actual: &Picture) {
+/// Compares a picture with the golden one in a folder, or replaces the golden one.
+pub fn check(folder: &str, name: &str, actual: &Picture) {
     if std::env::var_os("THRONG_UPDATE_GOLDEN").is_some() {
-        actual.write(&golden_path(name));
+        actual.write(&golden_path(folder, name));
         return say(&format!("{name}: updated"));
     }
-    let golden = golden(name);
+    let golden = golden(folder, name);
     assert_eq!(
         (actual.width, actual.height),
         (golden.width, golden.height),
@@ -50,13 +50,13 @@ pub(super) fn check(name: &str, actual: &Picture) {
 }
 
 /// The tile that differs most.
-pub(super) struct Worst {
-    pub(super) score: f64,
+pub struct Worst {
+    pub score: f64,
     /// Its upper left corner.
     at: (u32, u32),
 }
 
-pub(super) fn worst(golden: &Picture, actual: &Picture) -> Worst {
+pub fn worst(golden: &Picture, actual: &Picture) -> Worst {
     let (width, height) = (golden.width, golden.height);
     let corners = (0..height).step_by(TILE as usize);
     let corners = corners.flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
@@ -140,22 +140,20 @@ fn difference(golden: &Picture, actual: &Picture) -> Picture {
     difference
 }
 
-pub(super) fn golden(name: &str) -> Picture {
-    Picture::read(&golden_path(name))
+pub fn golden(folder: &str, name: &str) -> Picture {
+    Picture::read(&golden_path(folder, name))
 }
 
-fn golden_path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
+fn golden_path(folder: &str, name: &str) -> PathBuf {
+    Path::new(folder).join(format!("{name}.png"))
 }
 
-pub(super) fn output() -> PathBuf {
-    // The package may be a member of the workspace, in a folder inside it.
-    let mut roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let root = roots.find(|root| root.join("Cargo.lock").exists());
-    root.expect("a workspace").join("target/golden")
+pub fn output() -> PathBuf {
+    // The package is in a folder of the workspace.
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/golden")
 }
 
 /// Prints a line, bypassing the test harness's capture.
-pub(super) fn say(text: &str) {
+pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -10,10 +10,10 @@ use throng::glam::{DAffine3, DMat3, DMat4, DVec2, DVec3, DVec4};
 use throng::mesh::{AlphaMode, Filter, Image, Material, Primitive, TextureRef, Wrap};
 
 /// An instance of a rigid character in its rest pose.
-pub(super) struct Traced<'a> {
-    pub(super) character: &'a Character,
-    pub(super) world_from_model: DAffine3,
-    pub(super) tint: DVec4,
+pub struct Traced<'a> {
+    pub character: &'a Character,
+    pub world_from_model: DAffine3,
+    pub tint: DVec4,
 }
 
 /// A surface behind a pixel: its colour, alpha and distance.
@@ -24,7 +24,7 @@ struct Hit {
 }
 
 /// All triangles of all instances on the screen.
-pub(super) fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<'a>> {
+pub fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<'a>> {
     let clip = view.clip_from_world.as_dmat4();
     let mut found = Vec::new();
     for traced in all {
@@ -54,7 +54,7 @@ pub(super) fn triangles<'a>(view: &View, all: &'a [Traced<'a>]) -> Vec<Triangle<
 /// A pixel's colour. `None` if an edge is too close to decide.
 ///
 /// It may be an edge of a triangle, of a texel or of a cutoff.
-pub(super) fn pixel(
+pub fn pixel(
     view: &View,
     all: &[Triangle<'_>],
     at: (u32, u32),
@@ -94,7 +94,7 @@ enum Intersection {
 }
 
 /// A triangle of an instance.
-pub(super) struct Triangle<'a> {
+pub struct Triangle<'a> {
     traced: &'a Traced<'a>,
     primitive: &'a Primitive,
     material: &'a Material,

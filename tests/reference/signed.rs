@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 /// Signature, checksum, version, number of sections and length.
-pub(crate) const HEADER: usize = 32;
+pub const HEADER: usize = 32;
 /// The bytes of a section's entry in the table.
-pub(crate) const ENTRY: usize = 48;
+pub const ENTRY: usize = 48;
 
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |hash: u64, word: u64| {
@@ -31,7 +31,7 @@ fn number(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Writes the length and all checksums that altered bytes have, as far as there are sections.
-pub(crate) fn sign(bytes: &mut [u8]) {
+pub fn sign(bytes: &mut [u8]) {
     let length = bytes.len() as u64;
     bytes[24..32].copy_from_slice(&length.to_le_bytes());
     let count = u32::from_le_bytes(bytes[20..24].try_into().unwrap()) as usize;
@@ -54,16 +54,16 @@ pub(crate) fn sign(bytes: &mut [u8]) {
 /// A section of a saved character: name, flags, version and contents.
 #[derive(Clone)]
 #[allow(dead_code, reason = "not every program of tests alters sections")]
-pub(crate) struct Section {
-    pub(crate) name: String,
-    pub(crate) flags: u32,
-    pub(crate) version: u32,
-    pub(crate) contents: Vec<u8>,
+pub struct Section {
+    pub name: String,
+    pub flags: u32,
+    pub version: u32,
+    pub contents: Vec<u8>,
 }
 
 /// The sections of a saved character.
 #[allow(dead_code, reason = "not every program of tests alters sections")]
-pub(crate) fn sections(bytes: &[u8]) -> Vec<Section> {
+pub fn sections(bytes: &[u8]) -> Vec<Section> {
     let word = |range: Range<usize>| u32::from_le_bytes(bytes[range].try_into().unwrap());
     let count = word(20..24) as usize;
     let section = |index: usize| {
@@ -82,7 +82,7 @@ pub(crate) fn sections(bytes: &[u8]) -> Vec<Section> {
 
 /// A file of these sections, with a valid table and checksum.
 #[allow(dead_code, reason = "not every program of tests alters sections")]
-pub(crate) fn file(sections: &[Section]) -> Vec<u8> {
+pub fn file(sections: &[Section]) -> Vec<u8> {
     let mut bytes = b"throng\r\n\0\0\0\0\0\0\0\0".to_vec();
     bytes.extend(2_u32.to_le_bytes());
     bytes.extend((sections.len() as u32).to_le_bytes());

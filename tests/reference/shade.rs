@@ -5,19 +5,19 @@ use throng::glam::{DVec3, DVec4};
 
 /// The surface of a fragment (`ThrongSurface`).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surface {
-    pub(super) normal: DVec3,
-    pub(super) to_eye: DVec3,
-    pub(super) base_color: DVec4,
-    pub(super) emissive: DVec3,
-    pub(super) metallic: f64,
-    pub(super) roughness: f64,
-    pub(super) occlusion: f64,
-    pub(super) unlit: bool,
+pub struct Surface {
+    pub normal: DVec3,
+    pub to_eye: DVec3,
+    pub base_color: DVec4,
+    pub emissive: DVec3,
+    pub metallic: f64,
+    pub roughness: f64,
+    pub occlusion: f64,
+    pub unlit: bool,
 }
 
 /// The light towards the eye. `sunlight` is the fraction of the sun's light that arrives.
-pub(super) fn shade(surface: &Surface, lighting: &Lighting, sunlight: f64) -> DVec3 {
+pub fn shade(surface: &Surface, lighting: &Lighting, sunlight: f64) -> DVec3 {
     let base = surface.base_color.truncate();
     if surface.unlit {
         return base;

@@ -1,0 +1,63 @@
+//! What the tests compare throng with: simple `f64` code, and pictures.
+//!
+//! The code of posing, skinning, rasterising and shading shares nothing with the crate. It reads
+//! glTF files by itself and evaluates their node tree, clips and skins as the specification says.
+//! It favours readability over speed, and is a crate of its own because it must be optimised: the
+//! tests themselves are not.
+//!
+//! Posing and skinning:
+//!
+//! - [`scene`]: nodes, clips, skins and meshes, and their state at a time;
+//! - [`gltf`]: a scene from a `.glb` or `.gltf` file;
+//! - [`raw`]: a scene from a `RawCharacter`, for characters that are made by code;
+//! - [`compare`]: a scene against the crate's `Character`;
+//! - [`blend`]: characters and palettes for tests of blending;
+//! - [`methods`]: the skinning methods;
+//! - [`poser`]: poses by the crate's own per-pose functions, one after the other.
+//!
+//! Drawing and picking:
+//!
+//! - [`raster`]: where vertices are, and the motion that a picture must show;
+//! - [`trace`]: pictures with materials, by rays, and [`shade`]: the lighting of a surface;
+//! - [`rays`]: the nearest hit of all triangles;
+//! - [`golden`]: a picture against the one in the repository, and [`picture`]: PNG files.
+//!
+//! Things to test on:
+//!
+//! - [`random`]: random characters, and [`rng`]: small deterministic random numbers;
+//! - [`made`]: a glTF file with the unusual features of the format;
+//! - [`ribbon`]: a character with two materials and two clips;
+//! - [`rig`]: a small character for tests of single stages;
+//! - [`signed`]: saved characters whose bytes were altered;
+//! - [`assets`]: the model files;
+//! - [`sweep`]: how many of many.
+
+#![allow(missing_docs, reason = "many names say all there is to say")]
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "a test fails where its tools do"
+)]
+
+pub mod assets;
+pub mod blend;
+pub mod compare;
+pub mod gltf;
+pub mod golden;
+pub mod made;
+pub mod maths;
+pub mod methods;
+pub mod picture;
+pub mod poser;
+pub mod random;
+pub mod raster;
+pub mod raw;
+pub mod rays;
+pub mod ribbon;
+pub mod rig;
+pub mod rng;
+pub mod scene;
+pub mod shade;
+pub mod signed;
+pub mod sweep;
+pub mod trace;

@@ -1,0 +1,14 @@
+//! How far tests go that try many things.
+//!
+//! `cargo test` tries a part of them, so that it takes two minutes. With `THRONG_THOROUGH` in the
+//! environment, as in CI, it tries all.
+
+/// `THRONG_THOROUGH` is set.
+pub fn is_thorough() -> bool {
+    std::env::var_os("THRONG_THOROUGH").is_some()
+}
+
+/// The number of rounds of a test with random values: all of them, or a quarter.
+pub fn rounds(all: usize) -> usize {
+    if is_thorough() { all } else { all.div_ceil(4) }
+}
