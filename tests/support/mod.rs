@@ -210,26 +210,23 @@ impl Drop for Teller {
 /// the environment variable `THRONG_CONFIGURATIONS`, they are `all` of them or the `others`, which
 /// do not run without it.
 fn configs() -> impl Iterator<Item = Config> {
-    let which = std::env::var("THRONG_CONFIGURATIONS").unwrap_or_default();
-    let (all, others) = match which.as_str() {
-        "" => (false, false),
-        "all" => (true, false),
-        "others" => (false, true),
-        _ => panic!("THRONG_CONFIGURATIONS is {which:?}, must be \"all\" or \"others\""),
-    };
     let thread = std::thread::current();
     let letters = thread.name().unwrap_or_default().bytes();
-    let sum = letters.map(u32::from).sum::<u32>();
-    let pairs = [[1, 2], [0, 3]];
-    let [first, second] = pairs[usize::from(sum.is_multiple_of(2) == others)];
-    let only = (!all && !others && !is_thorough()).then_some([first, second][sum as usize / 2 % 2]);
-    (0..)
-        .zip(CONFIGS)
-        .filter(move |(at, _)| match only {
-            Some(only) => *at == only,
-            None => all || [first, second].contains(at),
-        })
-        .map(|(_, config)| config)
+    let sum: usize = letters.map(usize::from).sum();
+    let [pair, others] = if sum.is_multiple_of(2) {
+        [[1, 2], [0, 3]]
+    } else {
+        [[0, 3], [1, 2]]
+    };
+    let which = std::env::var("THRONG_CONFIGURATIONS").unwrap_or_default();
+    let which = match which.as_str() {
+        "" if is_thorough() => pair.to_vec(),
+        "" => vec![pair[sum / 2 % 2]],
+        "all" => vec![0, 1, 2, 3],
+        "others" => others.to_vec(),
+        _ => panic!("THRONG_CONFIGURATIONS is {which:?}, must be \"all\" or \"others\""),
+    };
+    which.into_iter().map(|at| CONFIGS[at])
 }
 
 /// Runs a test in some of the configurations: see [`configs`].

@@ -1,7 +1,7 @@
 //! The viewer: its pictures, its controls, and its window with real keys.
 //!
 //! The pictures are compared as those of `tests/golden` are. After an intended change, run
-//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer`, and look at the
+//! `THRONG_UPDATE_GOLDEN=1 scripts/with-vulkan cargo test -p throng-viewer --lib`, and look at the
 //! changes that git shows.
 
 mod controls;
