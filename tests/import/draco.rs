@@ -148,6 +148,7 @@ fn faults_name_the_primitive_and_the_rule() {
 #[test]
 fn mutants_never_panic() {
     use crate::fuzz::{Random, digest, factor};
+    use crate::reference::sweep::rounds;
     let mut random = Random::new(11);
     let (mut good, mut bad) = (0, 0);
     for file in FILES {
@@ -157,7 +158,7 @@ fn mutants_never_panic() {
         let view = &b.json["bufferViews"][view];
         let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;
         let length = view["byteLength"].as_u64().unwrap() as usize;
-        for _ in 0..2000 * factor() {
+        for _ in 0..rounds(2000) * factor() {
             let mut mutant = b.clone();
             for _ in 0..=random.below(3) {
                 let at = start + random.below(length);

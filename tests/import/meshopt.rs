@@ -369,13 +369,14 @@ fn faults_name_the_view_and_the_rule() {
 #[test]
 fn mutants_never_panic() {
     use crate::fuzz::{Random, digest, factor};
+    use crate::reference::sweep::rounds;
     let mut random = Random::new(12);
     let (mut good, mut bad) = (0, 0);
     for (extension, version) in [(EXT, 0), (KHR, 1)] {
         let packed = compressed(&everything(), extension, version);
         let uri = packed.json["buffers"][1]["uri"].as_str().unwrap();
         let start = uri.find(',').unwrap() + 1;
-        for _ in 0..2000 * factor() {
+        for _ in 0..rounds(2000) * factor() {
             // Digits of base64, so that the mutants are compressed bytes.
             let mut uri = uri.to_owned().into_bytes();
             for _ in 0..=random.below(3) {

@@ -3,6 +3,7 @@
 use super::bodies::{Body, Scales, added, body, narrow, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
+use crate::reference::sweep::rounds;
 use throng::glam::{Quat, Vec3};
 use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob};
@@ -92,7 +93,7 @@ fn no_aim_makes_the_miss_larger() {
         .collect();
     let rng = &mut Rng::new(19);
     let (mut worst, mut held_back, mut reached) = (f64::MIN, 0, 0);
-    for round in 0..100_000 {
+    for round in 0..rounds(100_000) {
         let body = &mut bodies[round % 120];
         for joint in body.limb.clone() {
             body.local[usize::from(joint)].rotation = rng.rotation();

@@ -4,6 +4,7 @@ use super::invariants::{digest, options};
 use super::mutants::{Random, factor};
 use super::seeds::{everything, seeds};
 use crate::builder::{self, arm, triangle};
+use crate::reference::sweep::rounds;
 use serde_json::json;
 use throng::import;
 
@@ -83,7 +84,7 @@ fn images_of_any_bytes_never_panic() {
         include_bytes!("../pictures/lossy_alpha.webp").to_vec(),
     ];
     for seed in seeds {
-        for _ in 0..2000 * factor() {
+        for _ in 0..rounds(2000) * factor() {
             let mut bytes = seed.clone();
             for _ in 0..=random.below(6) {
                 let at = random.below(bytes.len());

@@ -4,6 +4,7 @@ use super::invariants::digest;
 use super::mutants::{Random, factor};
 use super::seeds::everything;
 use crate::builder::{Builder, arm, glb, triangle};
+use crate::reference::sweep::rounds;
 use serde_json::{Value, json};
 
 /// The values that replace every value of the JSON in turn.
@@ -106,7 +107,7 @@ fn pairs_of_substituted_values_never_panic() {
     paths(&base, "", &mut all);
     let substitutes = substitutes();
     let mut random = Random::new(3);
-    for _ in 0..6000 * factor() {
+    for _ in 0..rounds(6000) * factor() {
         let mut json = base.clone();
         for _ in 0..2 + random.below(2) {
             let path = &all[random.below(all.len())];
