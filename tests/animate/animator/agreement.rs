@@ -6,7 +6,6 @@ use super::script;
 use super::script::Command;
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, world};
 use crate::reference::rng::Rng;
-use crate::reference::sweep::rounds;
 use throng::animator::{ActorId, Animator, Play, RootMotionMode};
 use throng::skeleton::Transform;
 
@@ -49,7 +48,7 @@ fn frame_s(rng: &mut Rng) -> f64 {
 fn poses_and_events_are_those_of_plain_code() {
     let world = world();
     let (mut worst, mut shaky, mut joints, mut told) = (0.0_f64, 0, 0, 0);
-    for seed in 0..rounds(60) as u64 {
+    for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let mut animator = world.animator();
         let mut exact = Exact::new(world);
