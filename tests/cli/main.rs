@@ -4,6 +4,7 @@
 //! `--on gpu` and `--picture` need a Vulkan device.
 #![cfg(feature = "cli")]
 
+// Not the package `throng-reference`: all examples would wait for it.
 #[path = "../reference/assets.rs"]
 #[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
 mod assets;

@@ -2,10 +2,10 @@
 
 use crate::driver::answer;
 use crate::objects::{SURFACES, count};
+use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use throng::ash::vk;
 use winit::raw_window_handle::{
     AndroidNdkWindowHandle, DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle,
@@ -79,7 +79,8 @@ pub(crate) struct State {
 }
 
 thread_local! {
-    static STATE: &'static Mutex<State> = Box::leak(Box::new(Mutex::new(State {
+    /// Leaked, so that what borrows it needs no closure.
+    static STATE: &'static RefCell<State> = Box::leak(Box::new(RefCell::new(State {
         screen: FIRST,
         handles: 0x5000,
         surfaces: BTreeMap::new(),
@@ -89,9 +90,8 @@ thread_local! {
 }
 
 /// The window system of this thread.
-pub(crate) fn state() -> MutexGuard<'static, State> {
-    let state = STATE.with(|state| *state);
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn state() -> RefMut<'static, State> {
+    STATE.with(|state| *state).borrow_mut()
 }
 
 /// Makes the screen as it is at first, without surfaces.

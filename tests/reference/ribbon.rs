@@ -1,13 +1,12 @@
-//! Characters made for the tests.
+//! A ribbon with two materials and two clips, and what an animator makes of it.
 
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::clip::Interpolation;
-use throng::glam::{Mat4, Quat, Vec2, Vec3};
+use throng::glam::{Quat, Vec2, Vec3};
 use throng::ids::ClipId;
 use throng::import::{
-    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
-    RawPrimitive, RawSkin, RawTransform,
+    ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawPrimitive,
 };
 use throng::mesh::{Image, Material, TextureRef};
 use throng::palette::{Mat3x4, PaletteEntry, WriteOnly};
@@ -17,24 +16,11 @@ use throng::skeleton::{Affine, Transform};
 ///
 /// It sways in the clip `sway` and turns in the clip `turn`.
 pub fn ribbon(joints: usize) -> RawCharacter {
-    let node = |index: usize| RawNode {
-        name: format!("joint {index}").into(),
-        parent: index.checked_sub(1),
-        transform: RawTransform::Trs(Transform {
-            translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
-            ..Transform::IDENTITY
-        }),
-    };
+    let (nodes, skin) = super::rig::joints(joints);
     RawCharacter {
         name: format!("ribbon of {joints}").into(),
-        nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints).collect(),
-            inverse_bind: (0..joints)
-                .map(|index| Mat4::from_translation(Vec3::NEG_Y * index as f32))
-                .collect(),
-            ..RawSkin::default()
-        }],
+        nodes,
+        skins: vec![skin],
         primitives: vec![side(joints, 1.0, 0), side(joints, -1.0, 1)],
         materials: vec![
             Material {

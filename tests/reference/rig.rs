@@ -10,7 +10,8 @@ use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::skeleton::Transform;
 
-pub fn chain(joints: usize) -> Character {
+/// Joints one metre apart along +Y, each the child of the one before, and their skin.
+pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: index.checked_sub(1),
@@ -20,15 +21,21 @@ pub fn chain(joints: usize) -> Character {
         }),
     };
     let inverse_bind = |index: usize| Mat4::from_translation(Vec3::NEG_Y * index as f32);
+    let skin = RawSkin {
+        joints: (0..count).collect(),
+        inverse_bind: (0..count).map(inverse_bind).collect(),
+        ..RawSkin::default()
+    };
+    ((0..count).map(node).collect(), skin)
+}
+
+pub fn chain(joints: usize) -> Character {
+    let (nodes, skin) = self::joints(joints);
     let vertices = 2 * joints - 1;
     let next = |vertex: usize| vertex / 2 + vertex % 2;
     let raw = RawCharacter {
-        nodes: (0..joints).map(node).collect(),
-        skins: vec![RawSkin {
-            joints: (0..joints).collect(),
-            inverse_bind: (0..joints).map(inverse_bind).collect(),
-            ..RawSkin::default()
-        }],
+        nodes,
+        skins: vec![skin],
         primitives: vec![RawPrimitive {
             skin: Some(0),
             positions: (0..vertices)

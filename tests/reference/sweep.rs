@@ -1,6 +1,6 @@
 //! How far tests go that try many things.
 //!
-//! `cargo test` tries a part of them, so that it takes two minutes. With `THRONG_THOROUGH` in the
+//! `cargo test` tries a part of them, so that it is quick. With `THRONG_THOROUGH` in the
 //! environment, as in CI, it tries all.
 
 /// `THRONG_THOROUGH` is set.
