@@ -14,6 +14,7 @@ mod say;
 mod shapes;
 
 use std::error::Error;
+use throng::{CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn};
 
 use say::say;
 use throng::builtin;
@@ -24,7 +25,6 @@ use throng::ik::{
     TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
-use throng::{CharacterId, Crowd, IkReport, InstanceId, Play, SolverId, Spawn};
 
 /// Position of the ball, relative to the character that reaches for it.
 const BALL: Vec3 = vec3(0.48, 1.34, 0.56);
@@ -67,9 +67,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The solvers of the characters, in the order in which they run.
 struct Solvers {
-    feet: SolverId,
-    look: SolverId,
-    reach: SolverId,
+    feet: Id<IkSolver>,
+    look: Id<IkSolver>,
+    reach: Id<IkSolver>,
 }
 
 impl Solvers {

@@ -2,7 +2,7 @@
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result, SavedFault};
-use crate::ids::JointId;
+use crate::id::Id;
 use glam::{Affine2, Affine3A, DVec3, Quat, Vec2, Vec3, Vec4};
 use std::ops::Range;
 
@@ -328,13 +328,13 @@ impl Save for String {
     }
 }
 
-impl Save for JointId {
+impl<T> Save for Id<T> {
     fn save(&self, to: &mut Vec<u8>) {
         self.0.save(to);
     }
 
     fn load(from: &mut Reader<'_>) -> Result<Self> {
-        u16::load(from).map(Self)
+        u16::load(from).map(Self::new)
     }
 }
 

@@ -97,7 +97,7 @@ pub mod error;
 mod bytes;
 mod checksum;
 mod hash;
-pub mod ids;
+mod id;
 #[doc(hidden)]
 pub mod simd;
 mod text;
@@ -154,7 +154,7 @@ pub use crate::crowd::Crowd;
 pub use crate::gpu::handles::Gpu;
 pub use animator::{
     AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play,
-    Playing, RootMotionMode, ShowPose, SolverId,
+    Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
@@ -168,6 +168,7 @@ pub use error::{Error, Result};
 pub use glam;
 #[cfg(feature = "vulkan")]
 pub use gpu_allocator;
+pub use id::Id;
 #[cfg(feature = "vulkan")]
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]

@@ -5,12 +5,12 @@ use crate::staged::Staged;
 use crate::{Outcome, skeleton};
 use std::f32::consts::TAU;
 use std::hint::black_box;
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::ids::ClipId;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
     RawTransform,
@@ -158,7 +158,7 @@ impl Load {
             list.push((0..blended).map(|number| {
                 let clip = (instance + number) % clips.len();
                 let time_s = f64::from(random.unit()) * clips[clip].duration_s();
-                ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + random.unit())
+                ClipSample::new(Id::new(clip as u16), time_s).weighted(0.2 + random.unit())
             }));
         }
         let posers =

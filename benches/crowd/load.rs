@@ -4,11 +4,11 @@ use crate::Outcome;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::gpu::MemoryAllocator;
-use throng::ids::ParameterId;
 use throng::ik::{TwoBone, TwoBoneTarget};
+use throng::state_machine::ParameterDesc;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc, Gpu, IkSolver, IkTarget,
-    InstanceId, Play, SkinningStage, Spawn,
+    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc, Gpu, Id, IkSolver,
+    IkTarget, InstanceId, Play, SkinningStage, Spawn,
 };
 
 /// Duration of the cross-fade of [`Kind::Fade`] in seconds, longer than any run.
@@ -63,7 +63,7 @@ pub(crate) struct Load {
     pub(crate) crowd: Crowd,
     pub(crate) instances: Vec<InstanceId>,
     kind: Kind,
-    speed: ParameterId,
+    speed: Id<ParameterDesc>,
 }
 
 /// The built-in character with a state machine.

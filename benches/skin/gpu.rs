@@ -5,12 +5,11 @@ use crate::Outcome;
 use crate::load::Load;
 use std::time::Instant;
 use throng::glam::{Mat4, Vec3};
-use throng::ids::ClipId;
 use throng::palette::SkinningMethod;
 use throng::skin::SkinnedLayout;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, PassKind, Play, SkinningStage,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, Id, PassDesc, PassId, PassKind, Play, SkinningStage,
     Spawn, View,
 };
 
@@ -162,7 +161,7 @@ fn scene(
     for number in 0..INSTANCES {
         let play = Play {
             offset_s: f64::from(number) / f64::from(INSTANCES),
-            ..Play::new(ClipId(0))
+            ..Play::new(Id::new(0))
         };
         crowd.spawn(
             id,

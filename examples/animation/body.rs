@@ -6,7 +6,7 @@ use throng::ik::{
     Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
 };
 use throng::import::ImportOptions;
-use throng::{CharacterId, Crowd, InstanceId, Play, Result, SolverId};
+use throng::{CharacterId, Crowd, Id, IkSolver, InstanceId, Play, Result};
 
 use super::Act;
 
@@ -26,9 +26,9 @@ pub(crate) fn options() -> Result<ImportOptions> {
 
 /// The inverse kinematics solvers of the character.
 pub(crate) struct Solvers {
-    pub(crate) look: SolverId,
-    pub(crate) arm: SolverId,
-    pub(crate) feet: SolverId,
+    pub(crate) look: Id<IkSolver>,
+    pub(crate) arm: Id<IkSolver>,
+    pub(crate) feet: Id<IkSolver>,
 }
 
 impl Solvers {

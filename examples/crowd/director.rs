@@ -1,9 +1,9 @@
 //! Directs the people over time: they walk, stop, stand and wave, each at their own time.
 
 use throng::animator::{AnimationEventKind, PlayRecord};
-use throng::ids::ClipId;
-use throng::ids::ParameterId;
-use throng::{AnimationEvent, Crowd, InstanceId, Play};
+use throng::clip::Clip;
+use throng::state_machine::ParameterDesc;
+use throng::{AnimationEvent, Crowd, Id, InstanceId, Play};
 
 use super::Result;
 use super::flow::{MARGIN_M, START_M, stopping_m};
@@ -224,7 +224,7 @@ impl Mind {
     fn wave(
         &mut self,
         crowd: &mut Crowd,
-        clip: Option<ClipId>,
+        clip: Option<Id<Clip>>,
         (model, fades): (&Model, Fades),
     ) -> Result<()> {
         let Some(clip) = clip else { return Ok(()) };
@@ -285,7 +285,7 @@ impl Way {
 pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32, f32) {
     let (mut speed, mut floor, mut weights) = (0.0, 0.0, 0.0);
     for record in records.iter().filter(|record| record.layer == 0) {
-        let (clip, weight) = (ClipId(record.clip), record.weight_at(time_s));
+        let (clip, weight) = (Id::new(record.clip), record.weight_at(time_s));
         let gait = model.character.animations().gait(clip);
         let rate = record.speed_at(time_s) as f32;
         speed += weight * rate * gait.map_or(0.0, |gait| gait.speed_m_s);
@@ -298,7 +298,7 @@ pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32
     }
 }
 
-fn parameter(crowd: &Crowd, id: InstanceId, name: &str) -> throng::Result<ParameterId> {
+fn parameter(crowd: &Crowd, id: InstanceId, name: &str) -> throng::Result<Id<ParameterDesc>> {
     let animator = crowd.animator(crowd.character_of(id)?)?;
     animator.state_machine()?.parameter(name)
 }

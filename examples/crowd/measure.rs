@@ -2,10 +2,11 @@
 
 use std::f32::consts::FRAC_PI_2;
 
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
+use throng::clip::Clip;
 use throng::glam::{Vec2, Vec3};
-use throng::ids::ClipId;
 use throng::mesh::Aabb;
 use throng::motion::LoopMode;
 use throng::palette::{Mat3x4, WriteOnly};
@@ -42,7 +43,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    pub(crate) fn act(&mut self, clip: Option<ClipId>, weight: f32) -> Result<Act> {
+    pub(crate) fn act(&mut self, clip: Option<Id<Clip>>, weight: f32) -> Result<Act> {
         let clips = self.character.clips();
         let played = clip.and_then(|clip| clips.get(clip.index()));
         let duration_s = played.map_or(0.0, |clip| clip.duration_s());
@@ -78,7 +79,7 @@ impl<'a> Measure<'a> {
     /// Vertex positions at times from the start of a clip to its end.
     ///
     /// Positions that are not finite are left out.
-    fn poses(&mut self, clip: Option<ClipId>, duration_s: f64) -> Result<Vec<Vec<Vec3>>> {
+    fn poses(&mut self, clip: Option<Id<Clip>>, duration_s: f64) -> Result<Vec<Vec<Vec3>>> {
         let count = if duration_s > 0.0 { SAMPLES } else { 1 };
         let mut actors = Vec::new();
         for sample in 0..count {

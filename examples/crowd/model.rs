@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
+use throng::Id;
 use throng::builtin;
 use throng::character::{Character, Gait};
+use throng::clip::Clip;
 use throng::glam::Vec2;
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 
 use super::measure::Measure;
@@ -35,7 +36,7 @@ pub(crate) struct Model {
 #[derive(Clone, Debug)]
 pub(crate) struct Act {
     /// The clip. `None` means the rest pose.
-    pub(crate) clip: Option<ClipId>,
+    pub(crate) clip: Option<Id<Clip>>,
     pub(crate) duration_s: f32,
     /// Middle of the ground that it covers: x and z.
     pub(crate) center: Vec2,
@@ -107,7 +108,7 @@ impl Model {
     }
 
     /// Height of the lowest point of a clip. It differs between clips.
-    pub(crate) fn floor(&self, clip: ClipId) -> f32 {
+    pub(crate) fn floor(&self, clip: Id<Clip>) -> f32 {
         let act = self.acts.iter().find(|act| act.clip == Some(clip));
         act.map_or(0.0, |act| act.floor)
     }

@@ -1,7 +1,8 @@
 //! Assigns roles to a model's clips by their names, and builds a state machine from them.
 
+use throng::Id;
 use throng::character::{AnimationDesc, Character, ClipDesc, Gait};
-use throng::ids::ClipId;
+use throng::clip::Clip;
 use throng::state_machine::{
     Interruption, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
@@ -58,21 +59,21 @@ impl Default for Fades {
 /// The clips by role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roles {
-    pub(crate) stand: Option<ClipId>,
-    pub(crate) walk: Option<ClipId>,
-    pub(crate) run: Option<ClipId>,
-    pub(crate) wave: Option<ClipId>,
+    pub(crate) stand: Option<Id<Clip>>,
+    pub(crate) walk: Option<Id<Clip>>,
+    pub(crate) run: Option<Id<Clip>>,
+    pub(crate) wave: Option<Id<Clip>>,
     /// The fallback: the first clip, if it has no gait.
-    pub(crate) first: Option<ClipId>,
+    pub(crate) first: Option<Id<Clip>>,
     /// The joint where the wave's mask begins. `None` means that the wave moves the whole body.
     upper: Option<String>,
     /// Assumed gaits of walking clips, if none could be measured.
-    guessed: Vec<(ClipId, Gait)>,
+    guessed: Vec<(Id<Clip>, Gait)>,
 }
 
 impl Roles {
     pub(crate) fn new(character: &Character) -> Self {
-        let goes = |clip: ClipId| character.animations().gait(clip).is_some();
+        let goes = |clip: Id<Clip>| character.animations().gait(clip).is_some();
         let mut roles = Self {
             stand: find(character, &STAND, |clip| !goes(clip)),
             walk: find(character, &WALK, |_| true),
@@ -81,7 +82,7 @@ impl Roles {
             ..Self::default()
         };
         if roles.stand.is_none() && roles.walk.is_none() && roles.run.is_none() {
-            let clips = (0..character.clips().len() as u16).map(ClipId);
+            let clips = (0..character.clips().len() as u16).map(Id::new);
             let mut lasting = clips.filter(|clip| duration_s(character, *clip) > 0.0);
             let first = lasting.next();
             (roles.walk, roles.first) = match first {
@@ -150,8 +151,8 @@ impl Roles {
         let Some(stand) = self.stand else {
             return Ok(None);
         };
-        let name = |clip: ClipId| character.clips()[clip.index()].name();
-        let speed_of = |clip: Option<ClipId>| {
+        let name = |clip: Id<Clip>| character.clips()[clip.index()].name();
+        let speed_of = |clip: Option<Id<Clip>>| {
             let guessed = self.guessed.iter().find(|(of, _)| Some(*of) == clip);
             let guessed = guessed.map(|(_, gait)| gait);
             let gait = clip.and_then(|clip| character.animations().gait(clip));
@@ -189,8 +190,8 @@ impl Roles {
 
     /// A description of the chosen clips.
     pub(crate) fn describe(&self, character: &Character) -> String {
-        let title = |clip: ClipId| format!("\"{}\"", character.clips()[clip.index()].name());
-        let goes = |clip: ClipId| {
+        let title = |clip: Id<Clip>| format!("\"{}\"", character.clips()[clip.index()].name());
+        let goes = |clip: Id<Clip>| {
             let gait = character.animations().gait(clip);
             let speed = gait.map_or(0.0, |gait| gait.speed_m_s);
             let guessed = self.guessed.iter().any(|(of, _)| *of == clip);
@@ -215,7 +216,7 @@ impl Roles {
     }
 
     /// The wave, for characters that have a layer for it.
-    pub(crate) fn can_wave(&self) -> Option<ClipId> {
+    pub(crate) fn can_wave(&self) -> Option<Id<Clip>> {
         self.wave.filter(|_| self.has_machine())
     }
 }
@@ -248,7 +249,7 @@ fn add_gait(
     Ok(())
 }
 
-fn duration_s(character: &Character, clip: ClipId) -> f64 {
+fn duration_s(character: &Character, clip: Id<Clip>) -> f64 {
     let clip = character.clips().get(clip.index());
     clip.map_or(0.0, |clip| clip.duration_s())
 }
@@ -259,8 +260,12 @@ fn contains(name: &str, words: &[&str]) -> bool {
 }
 
 /// The clip whose name is closest to one of the words.
-fn find(character: &Character, words: &[&str], fits: impl Fn(ClipId) -> bool) -> Option<ClipId> {
-    let clips = (0..).map(ClipId).zip(character.clips());
+fn find(
+    character: &Character,
+    words: &[&str],
+    fits: impl Fn(Id<Clip>) -> bool,
+) -> Option<Id<Clip>> {
+    let clips = (0..).map(Id::new).zip(character.clips());
     let lasting = clips.filter(|(id, clip)| clip.duration_s() > 0.0 && fits(*id));
     let ranked = lasting.filter_map(|(id, clip)| {
         let name = clip.name().to_lowercase();

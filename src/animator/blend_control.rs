@@ -7,8 +7,8 @@ use super::step::Layer;
 use super::{ActorId, Play, PlayRecord};
 use crate::character::BlendAt;
 use crate::error::{Error, Result};
-use crate::ids::BlendSpaceId;
-use crate::motion::{Ease, Ramp};
+use crate::id::Id;
+use crate::motion::{BlendSpace, Ease, Ramp};
 use glam::Vec2;
 
 impl Animator {
@@ -146,7 +146,7 @@ impl Animator {
         &self,
         id: ActorId,
         layer: u8,
-    ) -> Result<Option<(BlendSpaceId, BlendAt)>> {
+    ) -> Result<Option<(Id<BlendSpace>, BlendAt)>> {
         self.actors.check(id)?;
         let play = self.blend_on(id, layer).ok();
         Ok(play.map(|play| {
@@ -156,7 +156,7 @@ impl Animator {
                 1 => BlendAt::Line(play.at.x),
                 _ => BlendAt::Plane(play.at.to_array()),
             };
-            (BlendSpaceId(play.space), at)
+            (Id::new(play.space), at)
         }))
     }
 

@@ -7,9 +7,9 @@ use super::own_pose::{OwnPose, clip_of};
 use super::record::PlayRecord;
 use crate::Threads;
 use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::motion::{Inertia, Moving, decayed_by};
-use crate::skeleton::Transform;
+use crate::skeleton::{Joint, Transform};
 use crate::state_machine::{StateMachine, StateMachineInstance};
 
 /// The time over which velocities are measured, in seconds.
@@ -58,7 +58,7 @@ impl Carry {
     }
 
     /// Adds the remaining offset to a single joint.
-    pub(crate) fn apply_joint(&self, local_s: f64, joint: JointId, local: &mut Transform) {
+    pub(crate) fn apply_joint(&self, local_s: f64, joint: Id<Joint>, local: &mut Transform) {
         if !self.is_over(local_s) {
             self.joints.apply_joint(local_s, joint.index(), local);
         }

@@ -7,7 +7,7 @@ use super::record::PlayRecord;
 use super::step::Layer;
 use super::{ActorId, Play, Playing};
 use crate::error::{Error, Result, expect_finite, expect_in};
-use crate::ids::{BlendSpaceId, ClipId};
+use crate::id::Id;
 use crate::motion::Ease;
 use glam::Vec2;
 
@@ -317,10 +317,10 @@ impl Animator {
         let space = move |number: u8| {
             let mut blends = self.blends.iter(actor.blends);
             let play = blends.find(|play| play.number == number);
-            play.map(|play| BlendSpaceId(play.space))
+            play.map(|play| Id::new(play.space))
         };
         Ok(records.map(move |record| Playing {
-            clip: (!record.has(PlayRecord::FLAG_POSE)).then_some(ClipId(record.clip)),
+            clip: (!record.has(PlayRecord::FLAG_POSE)).then_some(Id::new(record.clip)),
             blend_space: space(record.blend()),
             layer: record.layer,
             time_s: record.clip_time_s(local_s, self.library.duration_s(record.clip)),

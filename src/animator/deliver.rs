@@ -7,8 +7,9 @@ use super::library::Library;
 use super::passing::Passing;
 use super::record::PlayRecord;
 use super::root::Step;
-use crate::ids::{ClipId, EventId, StateId};
+use crate::id::Id;
 use crate::motion::LoopMode;
+use crate::state_machine::StateDesc;
 
 /// Collects the events and the root motion of one actor.
 pub(crate) struct Sink<'a> {
@@ -33,11 +34,11 @@ impl Sink<'_> {
         });
     }
 
-    pub(crate) fn entered(&mut self, layer: u8, state: StateId, local_s: f64) {
+    pub(crate) fn entered(&mut self, layer: u8, state: Id<StateDesc>, local_s: f64) {
         self.push(AnimationEventKind::Entered { state }, layer, 1.0, local_s);
     }
 
-    pub(crate) fn left(&mut self, layer: u8, state: StateId, local_s: f64) {
+    pub(crate) fn left(&mut self, layer: u8, state: Id<StateDesc>, local_s: f64) {
         self.push(AnimationEventKind::Left { state }, layer, 1.0, local_s);
     }
 
@@ -74,7 +75,7 @@ impl Sink<'_> {
             && let Some(end_s) = finish_s(library, record, passing.from_s)
             && end_s <= passing.to_s
         {
-            let clip = ClipId(record.clip);
+            let clip = Id::new(record.clip);
             let weight = record.weight_at(end_s);
             self.push(
                 AnimationEventKind::Finished { clip },
@@ -102,8 +103,8 @@ impl Sink<'_> {
         for hit in passed {
             let time_s = passing.time_of(hit.unwrapped_s);
             let kind = AnimationEventKind::Clip {
-                clip: ClipId(record.clip),
-                event: EventId(hit.name_id as u16),
+                clip: Id::new(record.clip),
+                event: Id::new(hit.name_id as u16),
             };
             self.push(kind, record.layer, record.weight_at(time_s), time_s);
         }

@@ -8,16 +8,18 @@ use super::library::Library;
 use super::passing::Passing;
 use super::pool::{Block, RecordPool};
 use super::record::PlayRecord;
-use crate::ids::{ParameterId, StateId};
+use crate::id::Id;
 use crate::motion::Ramp;
-use crate::state_machine::{DrivenClip, StateMachine, StateMachineInstance, Taken, Watch};
+use crate::state_machine::{
+    DrivenClip, ParameterDesc, StateDesc, StateMachine, StateMachineInstance, Taken, Watch,
+};
 
 /// The state machine of an actor.
 #[derive(Debug, Clone)]
 pub(crate) struct Driver {
     pub(crate) state: StateMachineInstance,
     /// Float parameters that are moving to a value.
-    pub(crate) damped: Vec<(ParameterId, Ramp)>,
+    pub(crate) damped: Vec<(Id<ParameterDesc>, Ramp)>,
 }
 
 impl Driver {
@@ -95,7 +97,7 @@ struct Watcher<'a, 's> {
 }
 
 impl Watch for Watcher<'_, '_> {
-    fn entered(&mut self, layer: u8, state: StateId, time_s: f64) {
+    fn entered(&mut self, layer: u8, state: Id<StateDesc>, time_s: f64) {
         self.sink.entered(layer, state, time_s);
     }
 

@@ -6,9 +6,9 @@ use super::control::check_fade;
 use super::drive::Driver;
 use super::instances::Animator;
 use crate::error::{Error, Result};
-use crate::ids::ParameterId;
+use crate::id::Id;
 use crate::motion::{Ease, Ramp};
-use crate::state_machine::{LayerStatus, StateMachine, Value};
+use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, Value};
 
 impl Animator {
     /// The state machine of the character.
@@ -107,7 +107,12 @@ impl Animator {
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
     ///   kind, or the value is not finite.
-    pub fn set_float(&mut self, id: ActorId, parameter: ParameterId, value: f32) -> Result<()> {
+    pub fn set_float(
+        &mut self,
+        id: ActorId,
+        parameter: Id<ParameterDesc>,
+        value: f32,
+    ) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_float(&mut driver.state, parameter, value)?;
             driver.damped.retain(|(other, _)| *other != parameter);
@@ -126,7 +131,7 @@ impl Animator {
     pub fn set_float_over(
         &mut self,
         id: ActorId,
-        parameter: ParameterId,
+        parameter: Id<ParameterDesc>,
         value: f32,
         over_s: f32,
     ) -> Result<()> {
@@ -151,7 +156,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_int(&mut self, id: ActorId, parameter: ParameterId, value: i32) -> Result<()> {
+    pub fn set_int(&mut self, id: ActorId, parameter: Id<ParameterDesc>, value: i32) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_int(&mut driver.state, parameter, value)
         })
@@ -161,7 +166,12 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_bool(&mut self, id: ActorId, parameter: ParameterId, value: bool) -> Result<()> {
+    pub fn set_bool(
+        &mut self,
+        id: ActorId,
+        parameter: Id<ParameterDesc>,
+        value: bool,
+    ) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_bool(&mut driver.state, parameter, value)
         })
@@ -171,7 +181,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn set_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
+    pub fn set_trigger(&mut self, id: ActorId, parameter: Id<ParameterDesc>) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.set_trigger(&mut driver.state, parameter)
         })
@@ -181,7 +191,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn reset_trigger(&mut self, id: ActorId, parameter: ParameterId) -> Result<()> {
+    pub fn reset_trigger(&mut self, id: ActorId, parameter: Id<ParameterDesc>) -> Result<()> {
         self.with_driver(id, |machine, driver, _| {
             machine.reset_trigger(&mut driver.state, parameter)
         })
@@ -191,7 +201,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_float`].
-    pub fn parameter(&self, id: ActorId, parameter: ParameterId) -> Result<Value> {
+    pub fn parameter(&self, id: ActorId, parameter: Id<ParameterDesc>) -> Result<Value> {
         let (machine, driver) = self.driver(id)?;
         machine.value(&driver.state, parameter)
     }

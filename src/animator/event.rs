@@ -1,7 +1,10 @@
 //! Animation events: the things that happened to actors during an update.
 
 use super::actor_id::ActorId;
-use crate::ids::{ClipId, EventId, StateId};
+use crate::character::EventDesc;
+use crate::clip::Clip;
+use crate::id::Id;
+use crate::state_machine::StateDesc;
 
 /// Something that happened to an actor or an instance, with its exact time.
 ///
@@ -51,24 +54,24 @@ pub enum AnimationEventKind {
     /// [`Animator::event_name`](super::instances::Animator::event_name) returns its name.
     Clip {
         /// The clip.
-        clip: ClipId,
+        clip: Id<Clip>,
         /// The event, identified by its name. Several clips may have an event of one name.
-        event: EventId,
+        event: Id<EventDesc>,
     },
     /// A clip that plays once reached its end.
     Finished {
         /// The clip.
-        clip: ClipId,
+        clip: Id<Clip>,
     },
     /// The state machine left a state. The state may stay visible while it fades out.
     Left {
         /// The state, among those of its layer.
-        state: StateId,
+        state: Id<StateDesc>,
     },
     /// The state machine entered a state.
     Entered {
         /// The state, among those of its layer.
-        state: StateId,
+        state: Id<StateDesc>,
     },
 }
 

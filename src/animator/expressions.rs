@@ -4,7 +4,8 @@ use super::ActorId;
 use super::instances::Animator;
 use super::name_or_id::NameOrId;
 use crate::error::{Error, Result, expect_in};
-use crate::ids::{ExpressionId, find};
+use crate::id::{Id, find};
+use crate::mesh::Expression;
 
 impl Animator {
     /// Sets the weight at which an actor shows an expression.
@@ -23,7 +24,7 @@ impl Animator {
     pub fn set_expression<'a>(
         &mut self,
         id: ActorId,
-        expression: impl Into<NameOrId<'a, ExpressionId>>,
+        expression: impl Into<NameOrId<'a, Id<Expression>>>,
         weight: f32,
     ) -> Result<()> {
         self.actors.check(id)?;
@@ -44,18 +45,18 @@ impl Animator {
     pub fn expression<'a>(
         &self,
         id: ActorId,
-        expression: impl Into<NameOrId<'a, ExpressionId>>,
+        expression: impl Into<NameOrId<'a, Id<Expression>>>,
     ) -> Result<f32> {
         let weights = &self.actors.get(id)?.expressions;
         let index = self.find_expression(expression.into())?;
         Ok(weights.get(index).copied().unwrap_or(0.0))
     }
 
-    fn find_expression(&self, expression: NameOrId<'_, ExpressionId>) -> Result<usize> {
+    fn find_expression(&self, expression: NameOrId<'_, Id<Expression>>) -> Result<usize> {
         let all = &self.library.expressions;
         match expression {
             NameOrId::Name(name) => {
-                find::<ExpressionId>(all.iter().map(|e| &*e.name), name).map(ExpressionId::index)
+                find::<Expression>("expression", all.iter().map(|e| &*e.name), name).map(Id::index)
             }
             NameOrId::Id(id) if id.index() < all.len() => Ok(id.index()),
             NameOrId::Id(id) => Err(Error::NotFound {

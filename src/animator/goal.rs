@@ -1,6 +1,7 @@
 //! Inverse kinematics of actors: solvers of the character, and targets of each actor.
 
 use crate::error::{Error, Result};
+use crate::id::Id;
 use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
@@ -113,14 +114,10 @@ wrap! {
     Feet: FootPlacement, FeetTarget;
 }
 
-/// Identifies a solver of an animator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SolverId(pub(crate) u16);
-
 /// A target that an actor has for a solver, with the state of its fade.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal {
-    pub(crate) solver: SolverId,
+    pub(crate) solver: Id<IkSolver>,
     pub(crate) target: IkTarget,
     /// Multiplies the target's weight.
     pub(crate) weight: Ramp,

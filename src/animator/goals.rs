@@ -3,8 +3,9 @@
 use super::control::check_fade;
 use super::goal::Goal;
 use super::instances::Animator;
-use super::{ActorId, IkReport, IkSolver, IkTarget, SolverId};
+use super::{ActorId, IkReport, IkSolver, IkTarget};
 use crate::error::{Error, Result};
+use crate::id::Id;
 use crate::ik::IkRig;
 use crate::motion::{Ease, Ramp};
 
@@ -19,7 +20,7 @@ impl Animator {
     /// - [`Error::NotFound`], [`Error::Argument`] or [`Error::At`] if the solver does not fit the
     ///   character. The error names the joint or the field.
     /// - [`Error::Capacity`] beyond 65,535 solvers.
-    pub fn add_solver(&mut self, solver: impl Into<IkSolver>) -> Result<SolverId> {
+    pub fn add_solver(&mut self, solver: impl Into<IkSolver>) -> Result<Id<IkSolver>> {
         let solver = solver.into();
         let skeleton = &self.library.skeleton;
         let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
@@ -31,7 +32,7 @@ impl Animator {
             return Err(Error::Capacity { what, asked, cap });
         }
         self.solvers.push(solver);
-        Ok(SolverId(asked as u16 - 1))
+        Ok(Id::new(asked as u16 - 1))
     }
 
     /// Gives an actor a target for an inverse kinematics solver.
@@ -48,7 +49,7 @@ impl Animator {
     pub fn set_target(
         &mut self,
         id: ActorId,
-        solver: SolverId,
+        solver: Id<IkSolver>,
         target: impl Into<IkTarget>,
         fade_s: f32,
     ) -> Result<()> {
@@ -90,7 +91,7 @@ impl Animator {
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     /// - [`Error::Argument`] for a fade that is negative or longer than an hour.
-    pub fn clear_target(&mut self, id: ActorId, solver: SolverId, fade_s: f32) -> Result<()> {
+    pub fn clear_target(&mut self, id: ActorId, solver: Id<IkSolver>, fade_s: f32) -> Result<()> {
         check_fade("fade_s", fade_s)?;
         self.actors.check(id)?;
         self.touch(id.index);
@@ -116,7 +117,7 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    pub fn target_report(&self, id: ActorId, solver: SolverId) -> Result<Option<IkReport>> {
+    pub fn target_report(&self, id: ActorId, solver: Id<IkSolver>) -> Result<Option<IkReport>> {
         let goals = &self.actors.get(id)?.goals;
         let goal = goals.iter().find(|goal| goal.solver == solver);
         Ok(goal.and_then(|goal| goal.report))
@@ -126,13 +127,13 @@ impl Animator {
     ///
     /// # Errors
     /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    pub fn target(&self, id: ActorId, solver: SolverId) -> Result<Option<IkTarget>> {
+    pub fn target(&self, id: ActorId, solver: Id<IkSolver>) -> Result<Option<IkTarget>> {
         let goals = &self.actors.get(id)?.goals;
         let goal = goals.iter().find(|goal| goal.solver == solver);
         Ok(goal.map(|goal| goal.target))
     }
 
-    fn solver(&self, id: SolverId) -> Result<&IkSolver> {
+    fn solver(&self, id: Id<IkSolver>) -> Result<&IkSolver> {
         let solver = self.solvers.get(usize::from(id.0));
         solver.ok_or(Error::NotFound {
             what: "IK solver",

@@ -2,8 +2,8 @@
 
 use crate::character::AnimationSet;
 use crate::error::{Error, Result};
-use crate::ids::{JointId, SocketId};
-use crate::skeleton::{Skeleton, Socket};
+use crate::id::Id;
+use crate::skeleton::{Joint, Skeleton, Socket};
 
 /// Selects a joint or a [socket](crate::character::AnimationSet::sockets) of a character.
 ///
@@ -11,21 +11,21 @@ use crate::skeleton::{Skeleton, Socket};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JointRef<'a> {
     /// A joint by its index.
-    Id(JointId),
+    Id(Id<Joint>),
     /// A socket by its id.
-    Socket(SocketId),
+    Socket(Id<Socket>),
     /// The socket with this name. If there is none, the first joint with this name.
     Name(&'a str),
 }
 
-impl From<JointId> for JointRef<'_> {
-    fn from(joint: JointId) -> Self {
+impl From<Id<Joint>> for JointRef<'_> {
+    fn from(joint: Id<Joint>) -> Self {
         Self::Id(joint)
     }
 }
 
-impl From<SocketId> for JointRef<'_> {
-    fn from(socket: SocketId) -> Self {
+impl From<Id<Socket>> for JointRef<'_> {
+    fn from(socket: Id<Socket>) -> Self {
         Self::Socket(socket)
     }
 }

@@ -4,10 +4,10 @@ use super::name_or_id::NameOrId;
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
 use crate::error::{Error, Result};
-use crate::ids::{BlendSpaceId, ClipId, MaskId, find};
+use crate::id::{Id, find};
 use crate::mesh::Expression;
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Mask, Skeleton};
 use crate::spring::SpringRig;
 use crate::state_machine::StateMachine;
 use glam::Vec2;
@@ -38,11 +38,11 @@ impl Library {
         }
     }
 
-    pub(crate) fn clip(&self, clip: NameOrId<'_, ClipId>) -> Result<u16> {
+    pub(crate) fn clip(&self, clip: NameOrId<'_, Id<Clip>>) -> Result<u16> {
         let index = match clip {
             NameOrId::Id(clip) => clip.index(),
             NameOrId::Name(name) => {
-                find::<ClipId>(self.clips.iter().map(Clip::name), name)?.index()
+                find::<Clip>("clip", self.clips.iter().map(Clip::name), name)?.index()
             }
         };
         in_list("clip", index, self.clips.len())
@@ -51,7 +51,7 @@ impl Library {
     /// The index of a blend space, and the position in it. The default is the origin.
     pub(crate) fn blend_space(
         &self,
-        space: NameOrId<'_, BlendSpaceId>,
+        space: NameOrId<'_, Id<BlendSpace>>,
         at: Option<BlendAt>,
     ) -> Result<(u16, Vec2)> {
         let index = match space {
@@ -87,7 +87,7 @@ impl Library {
         self.set.blend_spaces()
     }
 
-    pub(crate) fn mask(&self, mask: Option<NameOrId<'_, MaskId>>) -> Result<Option<u16>> {
+    pub(crate) fn mask(&self, mask: Option<NameOrId<'_, Id<Mask>>>) -> Result<Option<u16>> {
         let index = match mask {
             None => return Ok(None),
             Some(NameOrId::Id(mask)) => mask.index(),
@@ -102,12 +102,12 @@ impl Library {
     }
 
     pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {
-        let events = self.set.events(ClipId(clip));
+        let events = self.set.events(Id::new(clip));
         (!events.is_empty()).then_some(events)
     }
 
     pub(crate) fn motion(&self, clip: u16) -> Option<&RootMotion> {
-        let motion = self.set.root_motion(ClipId(clip));
+        let motion = self.set.root_motion(Id::new(clip));
         motion.filter(|motion| !motion.is_still())
     }
 

@@ -88,7 +88,7 @@ mod work;
 pub use actor_id::ActorId;
 pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
-pub use goal::{IkReport, IkSolver, IkTarget, SolverId};
+pub use goal::{IkReport, IkSolver, IkTarget};
 pub use instances::Animator;
 pub use joint_ref::JointRef;
 pub use name_or_id::NameOrId;

@@ -1,6 +1,6 @@
 //! References to parts of a character, by id or name.
 
-use crate::ids::{BlendSpaceId, ClipId, ExpressionId, MaskId};
+use crate::id::Id;
 
 /// Selects a clip, a blend space, a mask or an expression of a character, by its id or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,26 +17,8 @@ impl<'a, I> From<&'a str> for NameOrId<'a, I> {
     }
 }
 
-impl From<ClipId> for NameOrId<'_, ClipId> {
-    fn from(clip: ClipId) -> Self {
-        Self::Id(clip)
-    }
-}
-
-impl From<BlendSpaceId> for NameOrId<'_, BlendSpaceId> {
-    fn from(space: BlendSpaceId) -> Self {
-        Self::Id(space)
-    }
-}
-
-impl From<MaskId> for NameOrId<'_, MaskId> {
-    fn from(mask: MaskId) -> Self {
-        Self::Id(mask)
-    }
-}
-
-impl From<ExpressionId> for NameOrId<'_, ExpressionId> {
-    fn from(expression: ExpressionId) -> Self {
-        Self::Id(expression)
+impl<T> From<Id<T>> for NameOrId<'_, Id<T>> {
+    fn from(id: Id<T>) -> Self {
+        Self::Id(id)
     }
 }

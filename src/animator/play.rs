@@ -2,8 +2,10 @@
 
 use super::name_or_id::NameOrId;
 use crate::character::BlendAt;
-use crate::ids::{BlendSpaceId, ClipId, MaskId};
-use crate::motion::{Ease, LoopMode};
+use crate::clip::Clip;
+use crate::id::Id;
+use crate::motion::{BlendSpace, Ease, LoopMode};
+use crate::skeleton::Mask;
 
 /// A request to play a clip or a blend space.
 ///
@@ -26,9 +28,9 @@ use crate::motion::{Ease, LoopMode};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Play<'a> {
     /// The clip to play. `None` for a blend space or the rest pose.
-    pub clip: Option<NameOrId<'a, ClipId>>,
+    pub clip: Option<NameOrId<'a, Id<Clip>>>,
     /// The blend space to play. `None` for a single clip or the rest pose.
-    pub blend_space: Option<NameOrId<'a, BlendSpaceId>>,
+    pub blend_space: Option<NameOrId<'a, Id<BlendSpace>>>,
     /// The position in a blend space. `None` is its origin. Must be `None` for a single clip.
     pub at: Option<BlendAt>,
     /// Duration of the fade from what the layer plays now, in seconds. 0 cuts.
@@ -44,7 +46,7 @@ pub struct Play<'a> {
     /// Each layer is applied over the one below, layer 0 over the rest pose.
     pub layer: u8,
     /// The joints that it affects. `None` affects all joints.
-    pub mask: Option<NameOrId<'a, MaskId>>,
+    pub mask: Option<NameOrId<'a, Id<Mask>>>,
     /// Its weight after the fade. A weight of 1 hides the layers below.
     pub weight: f32,
     /// The actor's time at which the clip is at `offset_s`, in seconds. `None` means now.
@@ -89,7 +91,7 @@ impl<'a> Play<'a> {
 
     /// Plays a clip by name or id: looping, at normal speed, without a fade.
     #[must_use]
-    pub fn new(clip: impl Into<NameOrId<'a, ClipId>>) -> Self {
+    pub fn new(clip: impl Into<NameOrId<'a, Id<Clip>>>) -> Self {
         Self {
             clip: Some(clip.into()),
             ..Self::REST
@@ -103,7 +105,7 @@ impl<'a> Play<'a> {
     /// later.
     #[doc(alias = "blend tree")]
     #[must_use]
-    pub fn blend_space(space: impl Into<NameOrId<'a, BlendSpaceId>>) -> Self {
+    pub fn blend_space(space: impl Into<NameOrId<'a, Id<BlendSpace>>>) -> Self {
         Self {
             blend_space: Some(space.into()),
             ..Self::REST
@@ -161,7 +163,7 @@ impl<'a> Play<'a> {
 
     /// Restricts it to the joints of a mask, by name or id.
     #[must_use]
-    pub fn mask(self, mask: impl Into<NameOrId<'a, MaskId>>) -> Self {
+    pub fn mask(self, mask: impl Into<NameOrId<'a, Id<Mask>>>) -> Self {
         Self {
             mask: Some(mask.into()),
             ..self
@@ -223,7 +225,7 @@ impl Default for Play<'_> {
     }
 }
 
-impl<'a, C: Into<NameOrId<'a, ClipId>>> From<C> for Play<'a> {
+impl<'a, C: Into<NameOrId<'a, Id<Clip>>>> From<C> for Play<'a> {
     fn from(clip: C) -> Self {
         Self::new(clip)
     }
@@ -235,11 +237,11 @@ impl<'a, C: Into<NameOrId<'a, ClipId>>> From<C> for Play<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
     /// The clip. `None` for a pose set by the caller.
-    pub clip: Option<ClipId>,
+    pub clip: Option<Id<Clip>>,
     /// The blend space that plays it.
     ///
     /// `None` for a single clip, and for anything that a state machine plays.
-    pub blend_space: Option<BlendSpaceId>,
+    pub blend_space: Option<Id<BlendSpace>>,
     /// The layer that it plays on.
     pub layer: u8,
     /// The clip's own time, in seconds.

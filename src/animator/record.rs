@@ -1,7 +1,8 @@
 //! Play records: what an actor plays, as plain data that is closed-form in time.
 
-use crate::ids::MaskId;
+use crate::id::Id;
 use crate::motion::{Ease, LoopMode, Ramp, SpeedRamp};
+use crate::skeleton::Mask;
 use bytemuck::{Pod, Zeroable};
 
 /// A clip that plays on an actor, as plain data.
@@ -138,8 +139,8 @@ impl PlayRecord {
 
     /// The mask, or `None` if the record affects all joints.
     #[must_use]
-    pub fn mask(&self) -> Option<MaskId> {
-        (self.mask != Self::NO_MASK).then_some(MaskId(self.mask))
+    pub fn mask(&self) -> Option<Id<Mask>> {
+        (self.mask != Self::NO_MASK).then_some(Id::new(self.mask))
     }
 
     fn weight(&self) -> Ramp {

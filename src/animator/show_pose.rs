@@ -7,9 +7,9 @@ use super::name_or_id::NameOrId;
 use super::own_pose::OwnPose;
 use super::record::PlayRecord;
 use crate::error::{Error, Result, expect_in};
-use crate::ids::MaskId;
+use crate::id::Id;
 use crate::motion::Ease;
-use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
+use crate::skeleton::{Affine, Mask, NO_PARENT, Skeleton, Transform};
 
 /// The settings for showing a pose set by the caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub struct ShowPose<'a> {
     /// The layer that it is shown on.
     pub layer: u8,
     /// The joints that it affects. `None` affects all joints.
-    pub mask: Option<NameOrId<'a, MaskId>>,
+    pub mask: Option<NameOrId<'a, Id<Mask>>>,
     /// Its weight after the fade.
     pub weight: f32,
 }

@@ -7,7 +7,7 @@ use super::evaluate::{clip, is_alone};
 use super::instances::Animator;
 use super::joint_ref::JointRef;
 use crate::error::Result;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::motion::{JointPart, blend_joint};
 use crate::skeleton::{Affine, Transform};
 
@@ -78,7 +78,7 @@ impl Animator {
             let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
             Some(JointPart {
                 value: clip.sample_joint(
-                    JointId(joint as u16),
+                    Id::new(joint as u16),
                     record.clip_time_s(local_s, clip.duration_s()),
                 ),
                 weight: weight * of_joint,
@@ -88,7 +88,7 @@ impl Animator {
         });
         let mut local = blend_joint(rest, THRESHOLD, parts);
         if let Some(carry) = actor.carry_at(local_s) {
-            carry.apply_joint(local_s, JointId(joint as u16), &mut local);
+            carry.apply_joint(local_s, Id::new(joint as u16), &mut local);
         }
         local
     }

@@ -5,9 +5,9 @@ use super::packing::Packing;
 use super::scale_ranges::ScaleRanges;
 use crate::clip::{Clip, CurveClip};
 use crate::error::Result;
-use crate::ids::{ClipId, JointId, MorphWeightId, find};
+use crate::id::{Id, find};
 use crate::mesh::{Aabb, Image, Material, Model, MorphWeight, PaletteJoint, PartId, Primitive};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Joint, Skeleton};
 use crate::spring::SpringRig;
 use std::ops::Range;
 use std::sync::Arc;
@@ -118,8 +118,9 @@ impl Character {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn morph_weight(&self, name: &str) -> Result<MorphWeightId> {
+    pub fn morph_weight(&self, name: &str) -> Result<Id<MorphWeight>> {
         find(
+            "morph weight",
             self.model.morph_weights.iter().map(|weight| &*weight.name),
             name,
         )
@@ -129,7 +130,7 @@ impl Character {
     ///
     /// These are the skins in use, and unused skins that have no other joints. The palette holds
     /// only the entries that vertices use.
-    pub fn skins(&self) -> impl ExactSizeIterator<Item = (&str, &[JointId])> {
+    pub fn skins(&self) -> impl ExactSizeIterator<Item = (&str, &[Id<Joint>])> {
         let skins = self.model.skins.iter();
         skins.map(|skin| (&*skin.name, &*skin.joints))
     }
@@ -166,8 +167,8 @@ impl Character {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn clip(&self, name: &str) -> Result<ClipId> {
-        find(self.clip_names(), name)
+    pub fn clip(&self, name: &str) -> Result<Id<Clip>> {
+        find("clip", self.clip_names(), name)
     }
 
     /// The number of vertices of one instance, over all primitives.

@@ -2,14 +2,15 @@
 
 use super::asset::Character;
 use crate::error::{Error, Result, expect_finite};
-use crate::ids::{ExpressionId, JointId, find};
+use crate::id::{Id, find};
 use crate::mesh::Expression;
+use crate::skeleton::Joint;
 use crate::skeleton::role::Role;
 use crate::spring::{SpringBones, SpringRig};
 use std::sync::Arc;
 
 impl Character {
-    /// The named sets of morph weights, indexed by [`ExpressionId`].
+    /// The named sets of morph weights, indexed by `Id<Expression>`.
     #[must_use]
     pub fn expressions(&self) -> &[Expression] {
         &self.model.expressions
@@ -19,8 +20,12 @@ impl Character {
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.
-    pub fn expression(&self, name: &str) -> Result<ExpressionId> {
-        find(self.model.expressions.iter().map(|e| &*e.name), name)
+    pub fn expression(&self, name: &str) -> Result<Id<Expression>> {
+        find(
+            "expression",
+            self.model.expressions.iter().map(|e| &*e.name),
+            name,
+        )
     }
 
     /// The same character with other expressions.
@@ -92,7 +97,7 @@ impl Character {
     ///
     /// # Errors
     /// As [`Skeleton::with_roles`](crate::skeleton::Skeleton::with_roles).
-    pub fn with_roles(mut self, roles: &[(Role, JointId)]) -> Result<Self> {
+    pub fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
         self.model.skeleton = self.model.skeleton.clone().with_roles(roles)?;
         Ok(self)
     }

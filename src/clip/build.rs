@@ -13,7 +13,7 @@ use super::unpacked::Unpacked;
 use super::weights::WeightKeys;
 use super::widths::search;
 use crate::error::{Error, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::Transform;
 
@@ -235,7 +235,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         memory_bytes: bytes + unfolded,
         raw_bytes: raw_bytes(&clip, clip.rest.len() * COMPONENTS),
         error_m: worst.error_m,
-        error_joint: JointId(worst.joint),
+        error_joint: Id::new(worst.joint),
         error_time_s: worst.time_s,
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,

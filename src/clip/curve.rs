@@ -1,8 +1,8 @@
 //! Clips as curves: the keyframes of the file, unchanged.
 
 use crate::error::{Error, Result};
-use crate::ids::JointId;
-use crate::skeleton::Skeleton;
+use crate::id::Id;
+use crate::skeleton::{Joint, Skeleton};
 use glam::{Quat, Vec3};
 
 /// Interpolation between the keys of a track.
@@ -61,7 +61,7 @@ impl TrackValues {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
     /// The joint that the track drives.
-    pub joint: JointId,
+    pub joint: Id<Joint>,
     /// The property and its keys.
     pub values: TrackValues,
 }

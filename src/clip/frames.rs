@@ -7,7 +7,7 @@ use super::packed::{
     Block, BlockKeys, COMPONENTS, Clip, ClipPacking, ClipReport, Property, components, fingerprint,
 };
 use super::timing::Timing;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::Model;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::Transform;
@@ -65,7 +65,7 @@ pub(crate) fn make(
             memory_bytes: 0,
             raw_bytes: 0.0,
             error_m: 0.0,
-            error_joint: JointId(0),
+            error_joint: Id::new(0),
             error_time_s: 0.0,
             kept_tracks: 0,
             weight_error: 0.0,

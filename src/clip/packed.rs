@@ -7,7 +7,7 @@ use super::timing::{Place, Timing};
 use super::weights::WeightKeys;
 use crate::error::{Result, expect_len};
 use crate::hash;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::simd::{Row, WIDTH};
 use crate::skeleton::{Joint, Skeleton, Transform};
 use glam::{Quat, Vec3};
@@ -74,7 +74,7 @@ pub struct ClipReport {
     /// The worst measured error in metres, as defined by [`ClipOptions::error_m`].
     pub error_m: f32,
     /// The joint with the worst error.
-    pub error_joint: JointId,
+    pub error_joint: Id<Joint>,
     /// The time of the worst error, in seconds.
     pub error_time_s: f64,
     /// Number of joint tracks that are kept as curves.
@@ -278,7 +278,7 @@ impl Clip {
     /// The cost does not depend on the number of joints. Returns the identity if the skeleton does
     /// not have the joint.
     #[must_use]
-    pub fn sample_joint(&self, joint: JointId, time_s: f64) -> Transform {
+    pub fn sample_joint(&self, joint: Id<Joint>, time_s: f64) -> Transform {
         let index = usize::from(joint);
         if index >= self.rest.len() {
             return Transform::IDENTITY;

@@ -4,12 +4,12 @@ use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId};
 use crate::animator::{
     ActorId, AnimationEvent, Animator, IkReport, IkSolver, IkTarget, Play, PlayRecord, Playing,
-    SolverId,
 };
 use crate::character::BlendAt;
 use crate::error::{Error, Result};
-use crate::ids::{BlendSpaceId, ParameterId};
-use crate::state_machine::{LayerStatus, Value};
+use crate::id::Id;
+use crate::motion::BlendSpace;
+use crate::state_machine::{LayerStatus, ParameterDesc, Value};
 
 impl Crowd {
     pub(super) fn actor(&self, id: InstanceId) -> Result<(&Animator, ActorId)> {
@@ -133,7 +133,7 @@ impl Crowd {
         &self,
         id: InstanceId,
         layer: u8,
-    ) -> Result<Option<(BlendSpaceId, BlendAt)>> {
+    ) -> Result<Option<(Id<BlendSpace>, BlendAt)>> {
         let (animator, actor) = self.actor(id)?;
         animator.blend_position(actor, layer)
     }
@@ -226,7 +226,12 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::set_float`].
-    pub fn set_float(&mut self, id: InstanceId, parameter: ParameterId, value: f32) -> Result<()> {
+    pub fn set_float(
+        &mut self,
+        id: InstanceId,
+        parameter: Id<ParameterDesc>,
+        value: f32,
+    ) -> Result<()> {
         self.with_actor(id, |animator, actor| {
             animator.set_float(actor, parameter, value)
         })
@@ -239,7 +244,7 @@ impl Crowd {
     pub fn set_float_over(
         &mut self,
         id: InstanceId,
-        parameter: ParameterId,
+        parameter: Id<ParameterDesc>,
         value: f32,
         over_s: f32,
     ) -> Result<()> {
@@ -254,7 +259,12 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::set_float`].
-    pub fn set_int(&mut self, id: InstanceId, parameter: ParameterId, value: i32) -> Result<()> {
+    pub fn set_int(
+        &mut self,
+        id: InstanceId,
+        parameter: Id<ParameterDesc>,
+        value: i32,
+    ) -> Result<()> {
         self.with_actor(id, |animator, actor| {
             animator.set_int(actor, parameter, value)
         })
@@ -264,7 +274,12 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::set_float`].
-    pub fn set_bool(&mut self, id: InstanceId, parameter: ParameterId, value: bool) -> Result<()> {
+    pub fn set_bool(
+        &mut self,
+        id: InstanceId,
+        parameter: Id<ParameterDesc>,
+        value: bool,
+    ) -> Result<()> {
         self.with_actor(id, |animator, actor| {
             animator.set_bool(actor, parameter, value)
         })
@@ -274,7 +289,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::set_float`].
-    pub fn set_trigger(&mut self, id: InstanceId, parameter: ParameterId) -> Result<()> {
+    pub fn set_trigger(&mut self, id: InstanceId, parameter: Id<ParameterDesc>) -> Result<()> {
         self.with_actor(id, |animator, actor| animator.set_trigger(actor, parameter))
     }
 
@@ -282,7 +297,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::set_float`].
-    pub fn reset_trigger(&mut self, id: InstanceId, parameter: ParameterId) -> Result<()> {
+    pub fn reset_trigger(&mut self, id: InstanceId, parameter: Id<ParameterDesc>) -> Result<()> {
         self.with_actor(id, |animator, actor| {
             animator.reset_trigger(actor, parameter)
         })
@@ -292,7 +307,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::parameter`].
-    pub fn parameter(&self, id: InstanceId, parameter: ParameterId) -> Result<Value> {
+    pub fn parameter(&self, id: InstanceId, parameter: Id<ParameterDesc>) -> Result<Value> {
         let (animator, actor) = self.actor(id)?;
         animator.parameter(actor, parameter)
     }
@@ -317,7 +332,7 @@ impl Crowd {
         &mut self,
         character: CharacterId,
         solver: impl Into<IkSolver>,
-    ) -> Result<SolverId> {
+    ) -> Result<Id<IkSolver>> {
         self.entry(character)?;
         let entry = self.characters.get_mut(character.0 as usize);
         let entry = entry.and_then(Option::as_mut).ok_or(Error::NotFound {
@@ -338,7 +353,7 @@ impl Crowd {
     pub fn set_target(
         &mut self,
         id: InstanceId,
-        solver: SolverId,
+        solver: Id<IkSolver>,
         target: impl Into<IkTarget>,
         fade_s: f32,
     ) -> Result<()> {
@@ -351,7 +366,12 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::clear_target`].
-    pub fn clear_target(&mut self, id: InstanceId, solver: SolverId, fade_s: f32) -> Result<()> {
+    pub fn clear_target(
+        &mut self,
+        id: InstanceId,
+        solver: Id<IkSolver>,
+        fade_s: f32,
+    ) -> Result<()> {
         self.with_actor(id, |animator, actor| {
             animator.clear_target(actor, solver, fade_s)
         })
@@ -361,7 +381,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Animator::target_report`].
-    pub fn target_report(&self, id: InstanceId, solver: SolverId) -> Result<Option<IkReport>> {
+    pub fn target_report(&self, id: InstanceId, solver: Id<IkSolver>) -> Result<Option<IkReport>> {
         let (animator, actor) = self.actor(id)?;
         animator.target_report(actor, solver)
     }

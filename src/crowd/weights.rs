@@ -4,7 +4,8 @@ use super::InstanceId;
 use super::state::Crowd;
 use crate::animator::NameOrId;
 use crate::error::Result;
-use crate::ids::ExpressionId;
+use crate::id::Id;
+use crate::mesh::Expression;
 
 impl Crowd {
     /// Overrides an instance's morph weights.
@@ -56,7 +57,7 @@ impl Crowd {
     pub fn set_expression<'a>(
         &mut self,
         id: InstanceId,
-        expression: impl Into<NameOrId<'a, ExpressionId>>,
+        expression: impl Into<NameOrId<'a, Id<Expression>>>,
         weight: f32,
     ) -> Result<()> {
         let expression = expression.into();

@@ -1,13 +1,14 @@
 //! The data of an aim: several joints that look at a target together.
 
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use glam::Vec3;
 
 /// A joint of an [`Aim`], with its share of the turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AimJoint {
     /// Index into the skeleton's joints.
-    pub joint: JointId,
+    pub joint: Id<Joint>,
     /// Relative share of the turn, positive. The joint's part is this divided by the sum of all
     /// shares.
     pub share: f32,

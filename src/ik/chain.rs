@@ -4,15 +4,15 @@ use super::job::IkJob;
 use super::limit::JointLimit;
 use super::rig::IkRig;
 use crate::error::{Error, Result};
-use crate::ids::JointId;
-use crate::skeleton::Skeleton;
+use crate::id::Id;
+use crate::skeleton::{Joint, Skeleton};
 use glam::Vec3;
 
 /// A joint of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainJoint {
     /// Index into the skeleton's joints.
-    pub joint: JointId,
+    pub joint: Id<Joint>,
     /// The rotation limit of the joint. The last joint of a chain does not turn.
     pub limit: JointLimit,
 }
@@ -129,13 +129,13 @@ impl IkChain {
     /// - [`Error::NotFound`] if a joint does not exist.
     /// - [`Error::At`] if `tip` is not below `root`.
     /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
-    pub fn between(skeleton: &Skeleton, root: JointId, tip: JointId) -> Result<Self> {
+    pub fn between(skeleton: &Skeleton, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
         Self::of_rig(&IkRig::new(skeleton), root, tip)
     }
 
     /// [`Self::between`] for a skeleton that is prepared already.
     #[doc(hidden)]
-    pub fn of_rig(rig: &IkRig, root: JointId, tip: JointId) -> Result<Self> {
+    pub fn of_rig(rig: &IkRig, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
         let free = |joint| ChainJoint {
             joint,
@@ -163,7 +163,7 @@ impl IkChain {
     ///
     /// # Errors
     /// [`Error::NotFound`] if the joint is not part of the chain.
-    pub fn with_limit(mut self, joint: JointId, limit: JointLimit) -> Result<Self> {
+    pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
         let own = self.joints.iter_mut().find(|own| own.joint == joint);
         own.ok_or(Error::NotFound {

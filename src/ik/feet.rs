@@ -5,7 +5,8 @@ use super::maths::{angle_between, arc, blend, direction, inverse, part_of, rotat
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 use crate::error::{Error, Result, expect_in, expect_len};
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use core::f32::consts::FRAC_PI_2;
 use glam::{Quat, Vec3};
 
@@ -70,7 +71,7 @@ pub struct Leg {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FootPlacement {
     /// The joint that moves up and down with all legs below it.
-    pub pelvis: JointId,
+    pub pelvis: Id<Joint>,
     /// The legs, at most [`Self::MAX_LEGS`].
     pub legs: Vec<Leg>,
     /// The direction away from the ground, in character space.
@@ -172,7 +173,7 @@ impl FootPlacement {
     ///
     /// It accepts ground from 0.5 m below to 0.5 m above the origin, and slopes up to 45°.
     #[must_use]
-    pub const fn new(pelvis: JointId, legs: Vec<Leg>) -> Self {
+    pub const fn new(pelvis: Id<Joint>, legs: Vec<Leg>) -> Self {
         Self {
             pelvis,
             legs,

@@ -1,8 +1,8 @@
 //! The joint hierarchy prepared for inverse kinematics.
 
 use crate::error::{Error, Result};
-use crate::ids::JointId;
-use crate::skeleton::{Affine, Skeleton, Transform};
+use crate::id::Id;
+use crate::skeleton::{Affine, Joint, Skeleton, Transform};
 use glam::Quat;
 
 /// A skeleton in depth-first order, prepared for inverse kinematics.
@@ -23,12 +23,12 @@ use glam::Quat;
 pub struct IkRig {
     joints: Box<[RigJoint]>,
     /// Joints in depth-first order.
-    order: Box<[JointId]>,
+    order: Box<[Id<Joint>]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct RigJoint {
-    parent: Option<JointId>,
+    parent: Option<Id<Joint>>,
     /// Position in the order, and the number of joints in the subtree, including this one.
     place: u32,
     size: u32,
@@ -39,7 +39,7 @@ impl IkRig {
     /// Prepares `skeleton`.
     #[must_use]
     pub fn new(skeleton: &Skeleton) -> Self {
-        let joint = |joint: &crate::skeleton::Joint| RigJoint {
+        let joint = |joint: &Joint| RigJoint {
             parent: joint.parent,
             place: 0,
             size: 1,
@@ -54,15 +54,15 @@ impl IkRig {
         }
         // The index for the next child of each joint; the last one is for roots.
         let mut next = vec![0; joints.len() + 1];
-        let mut order = vec![JointId(0); joints.len()].into_boxed_slice();
+        let mut order = vec![Id::new(0); joints.len()].into_boxed_slice();
         for index in 0..joints.len() {
             let RigJoint { parent, size, .. } = joints[index];
-            let above = parent.map_or(joints.len(), JointId::index);
+            let above = parent.map_or(joints.len(), Id::index);
             let place = next[above];
             next[above] += size;
             next[index] = place + 1;
             joints[index].place = place;
-            order[place as usize] = JointId(index as u16);
+            order[place as usize] = Id::new(index as u16);
         }
         Self { joints, order }
     }
@@ -83,12 +83,12 @@ impl IkRig {
     ///
     /// Empty for a joint that does not exist.
     #[must_use]
-    pub fn descendants(&self, joint: JointId) -> &[JointId] {
+    pub fn descendants(&self, joint: Id<Joint>) -> &[Id<Joint>] {
         self.subtree(joint).get(1..).unwrap_or(&[])
     }
 
     /// [`Self::descendants`] including the joint itself.
-    fn subtree(&self, joint: JointId) -> &[JointId] {
+    fn subtree(&self, joint: Id<Joint>) -> &[Id<Joint>] {
         let Some(joint) = self.joints.get(usize::from(joint)) else {
             return &[];
         };
@@ -98,14 +98,14 @@ impl IkRig {
 
     /// The parent of a joint. `None` for a root and for a joint that does not exist.
     #[must_use]
-    pub fn parent(&self, joint: JointId) -> Option<JointId> {
+    pub fn parent(&self, joint: Id<Joint>) -> Option<Id<Joint>> {
         self.joints.get(joint.index())?.parent
     }
 
     /// True if `joint` is a descendant of `above`.
     #[must_use]
-    pub fn is_below(&self, joint: JointId, above: JointId) -> bool {
-        let get = |joint: JointId| self.joints.get(usize::from(joint));
+    pub fn is_below(&self, joint: Id<Joint>, above: Id<Joint>) -> bool {
+        let get = |joint: Id<Joint>| self.joints.get(usize::from(joint));
         let (Some(joint), Some(above)) = (get(joint), get(above)) else {
             return false;
         };
@@ -120,7 +120,12 @@ impl IkRig {
     /// # Errors
     /// - [`Error::NotFound`] if the joint does not exist.
     /// - [`Error::Argument`] if a slice does not have one element per joint.
-    pub fn update(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) -> Result<()> {
+    pub fn update(
+        &self,
+        joint: Id<Joint>,
+        local: &[Transform],
+        model: &mut [Affine],
+    ) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;
         self.recompute(joint, local, model);
@@ -128,7 +133,7 @@ impl IkRig {
     }
 
     /// [`Self::update`] for arguments that were already checked.
-    pub(crate) fn recompute(&self, joint: JointId, local: &[Transform], model: &mut [Affine]) {
+    pub(crate) fn recompute(&self, joint: Id<Joint>, local: &[Transform], model: &mut [Affine]) {
         for joint in self.subtree(joint) {
             let parent_from_local = local[usize::from(*joint)].to_affine();
             model[usize::from(*joint)] = match self.parent(*joint) {
@@ -139,14 +144,14 @@ impl IkRig {
     }
 
     /// The rotation of a joint in the rest pose.
-    pub(crate) fn rest(&self, joint: JointId) -> Quat {
+    pub(crate) fn rest(&self, joint: Id<Joint>) -> Quat {
         self.joints
             .get(usize::from(joint))
             .map_or(Quat::IDENTITY, |joint| joint.rest)
     }
 
     /// The model matrix of a joint's parent.
-    pub(crate) fn parent_model(&self, joint: JointId, model: &[Affine]) -> Affine {
+    pub(crate) fn parent_model(&self, joint: Id<Joint>, model: &[Affine]) -> Affine {
         let parent = self.parent(joint);
         parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
     }
@@ -154,7 +159,7 @@ impl IkRig {
     /// Maps the space of `bottom`'s parent to the space of `top`, which is above it.
     ///
     /// It is the product of the joints between them.
-    pub(crate) fn between(&self, local: &[Transform], top: JointId, bottom: JointId) -> Affine {
+    pub(crate) fn between(&self, local: &[Transform], top: Id<Joint>, bottom: Id<Joint>) -> Affine {
         let mut product = None;
         let mut above = self.parent(bottom);
         while let Some(joint) = above.filter(|joint| *joint != top) {
@@ -165,7 +170,7 @@ impl IkRig {
         product.unwrap_or(Affine::IDENTITY)
     }
 
-    pub(crate) fn expect_joint(&self, joint: JointId) -> Result<()> {
+    pub(crate) fn expect_joint(&self, joint: Id<Joint>) -> Result<()> {
         if usize::from(joint) < self.joints.len() {
             return Ok(());
         }
@@ -180,8 +185,8 @@ impl IkRig {
     pub(crate) fn expect_below(
         &self,
         what: &'static str,
-        joint: JointId,
-        above: JointId,
+        joint: Id<Joint>,
+        above: Id<Joint>,
     ) -> Result<()> {
         self.expect_joint(above)?;
         self.expect_joint(joint)?;

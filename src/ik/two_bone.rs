@@ -1,6 +1,7 @@
 //! The data of a two-bone limb: a leg or an arm.
 
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use glam::{Quat, Vec3};
 
 /// A limb of two bones: turns `start` and `mid` so that `end` reaches a point.
@@ -38,11 +39,11 @@ use glam::{Quat, Vec3};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoBone {
     /// Hip or shoulder.
-    pub start: JointId,
+    pub start: Id<Joint>,
     /// Knee or elbow: below `start`, not necessarily its child.
-    pub mid: JointId,
+    pub mid: Id<Joint>,
     /// Ankle or wrist: below `mid`, not necessarily its child.
-    pub end: JointId,
+    pub end: Id<Joint>,
     /// The axis that `mid` bends about, in its own space. A positive turn bends the limb.
     ///
     /// The hinge decides which way a straight limb bends, and corrects a limb that is bent the
@@ -139,7 +140,7 @@ impl TwoBoneReport {
 impl TwoBone {
     /// Creates a limb of these three joints, without a hinge or softening.
     #[must_use]
-    pub const fn new(start: JointId, mid: JointId, end: JointId) -> Self {
+    pub const fn new(start: Id<Joint>, mid: Id<Joint>, end: Id<Joint>) -> Self {
         Self {
             start,
             mid,

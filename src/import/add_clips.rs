@@ -10,7 +10,7 @@ use super::weight_match::{match_weights, matched_parts};
 use crate::character::{Character, NamedTimes};
 use crate::clip::CurveClip;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result, listed};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::MorphWeight;
 use crate::skeleton::{NO_PARENT, Skeleton, Transform};
 use std::collections::{HashMap, HashSet};
@@ -210,7 +210,7 @@ fn difference(
         && rotation_rad <= ROTATION_RAD
         && scale <= SCALE * a.scale.abs().max(b.scale.abs()).max_element();
     (other_parent || !is_same).then_some(RepairKind::RestDiffers {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         translation_m,
         rotation_rad,
         scale,

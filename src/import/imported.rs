@@ -3,7 +3,8 @@
 use super::repair::Repair;
 use super::spawn_point::SpawnPoint;
 use crate::character::{Character, SplitReport};
-use crate::ids::ClipId;
+use crate::clip::Clip;
+use crate::id::Id;
 
 /// A character, and a list of the repairs that were made to import it or its added clips.
 ///
@@ -48,7 +49,7 @@ pub struct InfluenceLoss {
     /// The index of the vertex in that primitive.
     pub vertex: usize,
     /// The clip with the largest displacement. `None`: the rest pose.
-    pub clip: Option<ClipId>,
+    pub clip: Option<Id<Clip>>,
     /// The time in that clip, in seconds. 0 in the rest pose.
     pub time_s: f64,
     /// The number of vertices that lost weights, over all primitives, before merging.

@@ -1,7 +1,8 @@
 //! The list of what an import repaired.
 
 use crate::error::{AssetFault, Object};
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use std::collections::HashMap;
 
 /// A harmless fault that was repaired, or a part that was left out or did not match.
@@ -226,7 +227,7 @@ pub enum RepairKind {
     #[error("rest transform or parent of the joint differs")]
     RestDiffers {
         /// The joint, in the skeleton that the clips are for.
-        joint: JointId,
+        joint: Id<Joint>,
         /// The distance between the two translations, in metres of the parent's space.
         translation_m: f32,
         /// The angle between the two rotations.

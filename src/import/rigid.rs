@@ -4,7 +4,7 @@ use super::imported::Imported;
 use super::options::ImportOptions;
 use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
 use crate::error::Result;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::Material;
 use crate::skeleton::{Skeleton, Transform};
 use glam::Vec3;
@@ -59,7 +59,7 @@ impl RawCharacter {
     pub fn from_skeleton(skeleton: &Skeleton) -> Self {
         let nodes = skeleton.joints().iter().map(|joint| RawNode {
             name: joint.name.clone(),
-            parent: joint.parent.map(JointId::index),
+            parent: joint.parent.map(Id::index),
             transform: RawTransform::Trs(joint.rest),
         });
         Self {

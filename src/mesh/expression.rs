@@ -1,6 +1,7 @@
 //! Named sets of morph weights, such as facial expressions.
 
-use crate::ids::MorphWeightId;
+use super::morph_weight::MorphWeight;
+use crate::id::Id;
 
 /// A named set of morph weights, such as a smile or the mouth of a vowel.
 ///
@@ -9,22 +10,22 @@ use crate::ids::MorphWeightId;
 /// sets them for any character, and
 /// [`Animator::set_expression`](crate::animator::Animator::set_expression) shows one.
 ///
-/// `W` names a morph weight: a [`MorphWeightId`], or another kind of index before an import.
+/// `W` names a morph weight: an [`Id`], or another kind of index before an import.
 ///
 /// ```
-/// use throng::ids::MorphWeightId;
+/// use throng::Id;
 /// use throng::mesh::{Expression, ExpressionOverride};
 ///
-/// let smile = Expression {
+/// let smile: Expression = Expression {
 ///     blink: ExpressionOverride::Blend,
-///     ..Expression::new("happy", vec![(MorphWeightId(3), 1.0), (MorphWeightId(7), 0.4)])
+///     ..Expression::new("happy", vec![(Id::new(3), 1.0), (Id::new(7), 0.4)])
 /// };
 /// assert_eq!(smile.morphs.len(), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[doc(alias = "blend shape group")]
 #[doc(alias = "viseme")]
-pub struct Expression<W = MorphWeightId> {
+pub struct Expression<W = Id<MorphWeight>> {
     /// Its name.
     pub name: Box<str>,
     /// Morph weights, and how much is added to each while the expression is fully shown.

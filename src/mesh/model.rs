@@ -3,8 +3,8 @@
 use super::{
     Aabb, Expression, Image, Material, MorphReach, MorphWeight, PaletteJoint, Parts, Primitive,
 };
-use crate::ids::JointId;
-use crate::skeleton::Skeleton;
+use crate::id::Id;
+use crate::skeleton::{Joint, Skeleton};
 use std::ops::Range;
 
 /// The name and joints of a skin in the file, for listings.
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(crate) struct Skin {
     pub(crate) name: Box<str>,
     /// The skin's joints, in the file's order.
-    pub(crate) joints: Vec<JointId>,
+    pub(crate) joints: Vec<Id<Joint>>,
 }
 
 /// A character without its animation: skeleton, palette, primitives, materials.

@@ -1,14 +1,14 @@
 //! Palette entries: joints with inverse bind matrices.
 
 use super::aabb::Aabb;
-use crate::ids::JointId;
-use crate::skeleton::Affine;
+use crate::id::Id;
+use crate::skeleton::{Affine, Joint};
 
 /// One entry of a character's palette: a joint and its inverse bind matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaletteJoint {
     /// The joint that this entry follows.
-    pub joint: JointId,
+    pub joint: Id<Joint>,
     /// The transform from mesh space to the joint's space at bind time.
     pub inverse_bind: Affine,
     /// True if the skinning matrix is flipped in the rest pose.

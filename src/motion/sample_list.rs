@@ -1,6 +1,8 @@
 //! Lists of clip samples with weights, which say what each instance plays in a frame.
 
-use crate::ids::{ClipId, MaskId};
+use crate::clip::Clip;
+use crate::id::Id;
+use crate::skeleton::Mask;
 
 /// A clip at a time, with a weight: one of the samples that an instance plays.
 ///
@@ -18,7 +20,7 @@ pub struct ClipSample {
     /// The clip, as an index into the clips of the batch.
     ///
     /// The clips may be those of the character.
-    pub clip: ClipId,
+    pub clip: Id<Clip>,
     /// The clip's own time in seconds, clamped to the clip. NaN counts as 0.
     pub time_s: f64,
     /// Its weight in the blend: finite and not negative. With weight 0, the sample is ignored.
@@ -26,7 +28,7 @@ pub struct ClipSample {
     /// The mask, as an index into the masks given to the batch.
     ///
     /// It scales the weight for each joint. `None` means the full weight for all joints.
-    pub mask: Option<MaskId>,
+    pub mask: Option<Id<Mask>>,
     /// The level that it belongs to. The samples of an instance must ascend in level.
     pub level: u8,
 }
@@ -36,7 +38,7 @@ impl ClipSample {
     ///
     /// It affects all joints.
     #[must_use]
-    pub const fn new(clip: ClipId, time_s: f64) -> Self {
+    pub const fn new(clip: Id<Clip>, time_s: f64) -> Self {
         Self {
             clip,
             time_s,
@@ -54,7 +56,7 @@ impl ClipSample {
 
     /// Restricts it to the joints of a mask.
     #[must_use]
-    pub const fn masked(self, mask: MaskId) -> Self {
+    pub const fn masked(self, mask: Id<Mask>) -> Self {
         Self {
             mask: Some(mask),
             ..self
@@ -74,11 +76,11 @@ impl ClipSample {
 /// frame to frame, so that nothing is allocated.
 ///
 /// ```
-/// use throng::ids::ClipId;
+/// use throng::Id;
 /// use throng::motion::{ClipSample, SampleList};
 ///
 /// let mut crowd = SampleList::new();
-/// let [walk, run] = [0, 1].map(ClipId);
+/// let [walk, run] = [0, 1].map(Id::new);
 /// crowd.push([ClipSample::new(walk, 1.25)]);
 /// crowd.push([
 ///     ClipSample::new(walk, 1.25).weighted(0.75),

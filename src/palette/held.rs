@@ -5,9 +5,9 @@ use super::format::SkinningMethod;
 use super::project::outside;
 use crate::character::Character;
 use crate::error::{Error, PoseAt, Unrepresentable};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::{Aabb, PaletteJoint};
-use crate::skeleton::Affine;
+use crate::skeleton::{Affine, Joint};
 use glam::Vec3;
 
 /// Largest displacement of the vertices of a palette entry, relative to the model's size (the
@@ -104,7 +104,7 @@ fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
 pub(crate) fn unheld(
     character: &Character,
     method: SkinningMethod,
-    joint: JointId,
+    joint: Id<Joint>,
     at: PoseAt,
     why: Unrepresentable,
 ) -> Error {

@@ -1,9 +1,9 @@
 //! Finds the joints of a skeleton that are the parts of a humanoid.
 
 use super::words::{Copy, Named, Part, named};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::skeleton::role::{Finger, Role, Side};
-use crate::skeleton::{NO_PARENT, Skeleton};
+use crate::skeleton::{Joint, NO_PARENT, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -34,9 +34,9 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Humanoid {
-    roles: BTreeMap<Role, JointId>,
-    spine: Vec<JointId>,
-    neck: Vec<JointId>,
+    roles: BTreeMap<Role, Id<Joint>>,
+    spine: Vec<Id<Joint>>,
+    neck: Vec<Id<Joint>>,
 }
 
 impl Humanoid {
@@ -59,24 +59,24 @@ impl Humanoid {
 
     /// The joint of a role, if it was found.
     #[must_use]
-    pub fn joint(&self, role: Role) -> Option<JointId> {
+    pub fn joint(&self, role: Role) -> Option<Id<Joint>> {
         self.roles.get(&role).copied()
     }
 
     /// The roles that were found, with their joints.
-    pub fn roles(&self) -> impl Iterator<Item = (Role, JointId)> {
+    pub fn roles(&self) -> impl Iterator<Item = (Role, Id<Joint>)> {
         self.roles.iter().map(|(role, joint)| (*role, *joint))
     }
 
     /// All joints of the spine, from above the hips on. At most three of them have a role.
     #[must_use]
-    pub fn spine(&self) -> &[JointId] {
+    pub fn spine(&self) -> &[Id<Joint>] {
         &self.spine
     }
 
     /// All joints of the neck. The first one has a role.
     #[must_use]
-    pub fn neck(&self) -> &[JointId] {
+    pub fn neck(&self) -> &[Id<Joint>] {
         &self.neck
     }
 }
@@ -88,22 +88,22 @@ const ENOUGH_OF_A_COPY: usize = 5;
 const SPINE: [Role; 3] = [Role::Spine, Role::Chest, Role::UpperChest];
 
 /// The number in a joint's name, and the joint. Lists of these are sorted.
-type Numbered = (i32, JointId);
+type Numbered = (i32, Id<Joint>);
 
 struct Search {
     /// The subtree of each joint, as a range of positions in depth-first order, children after
     /// parents.
     below: Vec<Range<usize>>,
     of: BTreeMap<(Part, Option<Side>), Vec<Numbered>>,
-    taken: BTreeSet<JointId>,
+    taken: BTreeSet<Id<Joint>>,
     found: Humanoid,
 }
 
 impl Search {
     fn new(skeleton: &Skeleton) -> Self {
         let joints = skeleton.joints().iter().enumerate();
-        let all: Vec<(JointId, Named)> = joints
-            .filter_map(|(index, joint)| Some((JointId(index as u16), named(&joint.name)?)))
+        let all: Vec<(Id<Joint>, Named)> = joints
+            .filter_map(|(index, joint)| Some((Id::new(index as u16), named(&joint.name)?)))
             .collect();
         let has = |copy| all.iter().filter(|(_, n)| n.copy == copy).count() >= ENOUGH_OF_A_COPY;
         let only = [Copy::Deform, Copy::Original].into_iter().find(|c| has(*c));
@@ -138,8 +138,8 @@ impl Search {
         &self,
         role: Role,
         (part, side): (Part, Option<Side>),
-        above: Option<JointId>,
-    ) -> Option<JointId> {
+        above: Option<Id<Joint>>,
+    ) -> Option<Id<Joint>> {
         let known = self.found.joint(role);
         known.or_else(|| self.best(part, side, above))
     }
@@ -148,7 +148,7 @@ impl Search {
     ///
     /// It is below `above` if any such joint is. Then the lowest number wins, then the joint
     /// nearest to the root.
-    fn best(&self, part: Part, side: Option<Side>, above: Option<JointId>) -> Option<JointId> {
+    fn best(&self, part: Part, side: Option<Side>, above: Option<Id<Joint>>) -> Option<Id<Joint>> {
         let free = || {
             let all = self.list(part, side).iter().map(|(_, joint)| *joint);
             all.filter(|joint| !self.taken.contains(joint))
@@ -157,13 +157,13 @@ impl Search {
         below.or_else(|| free().next())
     }
 
-    fn is_below(&self, joint: JointId, above: JointId) -> bool {
+    fn is_below(&self, joint: Id<Joint>, above: Id<Joint>) -> bool {
         let [joint, above] = [joint, above].map(|joint| &self.below[usize::from(joint)]);
         above.start < joint.start && joint.start < above.end
     }
 
     /// Gives a joint a role, unless one of them is taken.
-    fn set(&mut self, role: Role, joint: Option<JointId>) {
+    fn set(&mut self, role: Role, joint: Option<Id<Joint>>) {
         if let Some(joint) = joint
             && !self.found.roles.contains_key(&role)
             && self.taken.insert(joint)
@@ -173,8 +173,8 @@ impl Search {
     }
 
     /// Joints called just `arm` or `leg`, from the body on, each below the one before it.
-    fn pieces(&self, part: Part, side: Side) -> Vec<JointId> {
-        let mut joints: Vec<JointId> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
+    fn pieces(&self, part: Part, side: Side) -> Vec<Id<Joint>> {
+        let mut joints: Vec<Id<Joint>> = self.list(part, Some(side)).iter().map(|p| p.1).collect();
         joints.retain(|joint| !self.taken.contains(joint));
         joints.sort_unstable();
         self.nested(joints)
@@ -183,8 +183,8 @@ impl Search {
     /// The joints that form a chain, each below the one before it, or all joints if none do.
     ///
     /// The joints are in the skeleton's order.
-    fn nested(&self, joints: Vec<JointId>) -> Vec<JointId> {
-        let mut chain: Vec<JointId> = Vec::new();
+    fn nested(&self, joints: Vec<Id<Joint>>) -> Vec<Id<Joint>> {
+        let mut chain: Vec<Id<Joint>> = Vec::new();
         for joint in &joints {
             if chain.last().is_none_or(|last| self.is_below(*joint, *last)) {
                 chain.push(*joint);
@@ -257,7 +257,7 @@ impl Search {
     fn trunk(&mut self) {
         // The joints that have one of these roles, and those that have the name of the part.
         let sorted = |part, roles: &[Role]| {
-            let mut joints: Vec<JointId> = self.list(part, None).iter().map(|p| p.1).collect();
+            let mut joints: Vec<Id<Joint>> = self.list(part, None).iter().map(|p| p.1).collect();
             joints.retain(|joint| !self.taken.contains(joint));
             joints.extend(roles.iter().filter_map(|role| self.found.joint(*role)));
             joints.sort_unstable();
@@ -281,7 +281,7 @@ impl Search {
         }
         spine = self.nested(spine);
         neck = self.nested(neck);
-        let numbers: BTreeMap<JointId, i32> = {
+        let numbers: BTreeMap<Id<Joint>, i32> = {
             let list = self.list(Part::Spine, None).iter();
             list.map(|(number, joint)| (*joint, *number)).collect()
         };
@@ -293,9 +293,10 @@ impl Search {
             if head.is_none() && neck.is_empty() {
                 let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
                 let limbs = limbs.flat_map(|role| Side::BOTH.map(role));
-                let limbs: Vec<JointId> = limbs.filter_map(|role| self.found.joint(role)).collect();
+                let limbs: Vec<Id<Joint>> =
+                    limbs.filter_map(|role| self.found.joint(role)).collect();
                 let carries =
-                    |joint: &JointId| limbs.iter().any(|limb| self.is_below(*limb, *joint));
+                    |joint: &Id<Joint>| limbs.iter().any(|limb| self.is_below(*limb, *joint));
                 let chest = spine.iter().rposition(carries);
                 // If the hierarchy does not decide, Rigify's numbers do: 1 to 3 belong to the
                 // spine.
@@ -318,10 +319,10 @@ impl Search {
 
     fn set_trunk(
         &mut self,
-        hips: Option<JointId>,
-        spine: Vec<JointId>,
-        neck: Vec<JointId>,
-        head: Option<JointId>,
+        hips: Option<Id<Joint>>,
+        spine: Vec<Id<Joint>>,
+        neck: Vec<Id<Joint>>,
+        head: Option<Id<Joint>>,
     ) {
         self.set(Role::Hips, hips);
         let last = spine.len().checked_sub(1);

@@ -3,22 +3,22 @@
 use super::humanoid::Humanoid;
 use super::words::loose;
 use crate::error::{Error, Result, listed};
-use crate::ids::{JointId, unknown};
+use crate::id::{Id, unknown};
 use crate::skeleton::role::Role;
-use crate::skeleton::{Skeleton, match_names};
+use crate::skeleton::{Joint, Skeleton, match_names};
 use std::collections::{BTreeMap, HashMap};
 
 /// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointLink {
     /// The joint of the target's skeleton.
-    pub target: JointId,
+    pub target: Id<Joint>,
     /// The joint of the source's skeleton.
-    pub source: JointId,
+    pub source: Id<Joint>,
     /// A second source joint and its weight, 0 to 1.
     ///
     /// Used if chains have different numbers of joints.
-    pub toward: Option<(JointId, f32)>,
+    pub toward: Option<(Id<Joint>, f32)>,
     /// The humanoid role of both joints, if their names agree on one.
     ///
     /// In a [humanoid](JointMap::humanoid) map, it is the role of the target.
@@ -49,20 +49,20 @@ impl JointMap {
     /// [`Error::NoCommonJoints`] if no joint matches.
     pub fn by_names(source: &Skeleton, target: &Skeleton) -> Result<Self> {
         let exact = match_names(source, target).of;
-        let mut of_target: BTreeMap<JointId, JointId> = BTreeMap::new();
+        let mut of_target: BTreeMap<Id<Joint>, Id<Joint>> = BTreeMap::new();
         for (source, target) in exact.iter().enumerate() {
-            of_target.extend(target.map(|target| (JointId(target), JointId(source as u16))));
+            of_target.extend(target.map(|target| (Id::new(target), Id::new(source as u16))));
         }
-        let mut by_name: HashMap<String, [Vec<JointId>; 2]> = HashMap::new();
+        let mut by_name: HashMap<String, [Vec<Id<Joint>>; 2]> = HashMap::new();
         for (side, skeleton) in [source, target].into_iter().enumerate() {
             for (index, joint) in skeleton.joints().iter().enumerate() {
                 let is_open = match side {
                     0 => exact[index].is_none(),
-                    _ => !of_target.contains_key(&JointId(index as u16)),
+                    _ => !of_target.contains_key(&Id::new(index as u16)),
                 };
                 if is_open && !joint.name.is_empty() {
                     by_name.entry(loose(&joint.name)).or_default()[side]
-                        .push(JointId(index as u16));
+                        .push(Id::new(index as u16));
                 }
             }
         }
@@ -128,8 +128,8 @@ impl JointMap {
         (source, from): (&Skeleton, &Humanoid),
         (target, to): (&Skeleton, &Humanoid),
     ) -> Result<Self> {
-        let mut links: BTreeMap<JointId, JointLink> = BTreeMap::new();
-        let role_of: HashMap<JointId, Role> =
+        let mut links: BTreeMap<Id<Joint>, JointLink> = BTreeMap::new();
+        let role_of: HashMap<Id<Joint>, Role> =
             to.roles().map(|(role, joint)| (joint, role)).collect();
         let in_chain = |role| {
             matches!(
@@ -207,7 +207,7 @@ impl JointMap {
 
     /// The link of a target joint, if it follows one.
     #[must_use]
-    pub fn link(&self, target: JointId) -> Option<&JointLink> {
+    pub fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }
@@ -215,7 +215,7 @@ impl JointMap {
     /// The source joints that move no target joint by themselves.
     ///
     /// Their motion still affects the joints below them that do.
-    pub fn unmatched_source(&self) -> impl Iterator<Item = JointId> {
+    pub fn unmatched_source(&self) -> impl Iterator<Item = Id<Joint>> {
         let mut used = vec![false; self.joints[0]];
         for link in &self.links {
             for joint in [Some(link.source), link.toward.map(|toward| toward.0)] {
@@ -227,13 +227,13 @@ impl JointMap {
         (0..)
             .zip(used)
             .filter(|(_, used)| !used)
-            .map(|(joint, _)| JointId(joint))
+            .map(|(joint, _)| Id::new(joint))
     }
 
     /// The target joints that follow none. They keep their rest transform.
-    pub fn unmatched_target(&self) -> impl Iterator<Item = JointId> {
+    pub fn unmatched_target(&self) -> impl Iterator<Item = Id<Joint>> {
         let count = self.joints[1].min(Skeleton::MAX_JOINTS) as u16;
-        let all = (0..count).map(JointId);
+        let all = (0..count).map(Id::new);
         all.filter(|joint| self.link(*joint).is_none())
     }
 
@@ -248,7 +248,7 @@ impl JointMap {
     }
 }
 
-fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> {
+fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<Id<Joint>> {
     let names = skeleton.joints().iter().map(|joint| &*joint.name);
     let found = skeleton.joint(name);
     found.map_err(|_| unknown(what, name, names))
@@ -257,13 +257,13 @@ fn find(skeleton: &Skeleton, what: &'static str, name: &str) -> Result<JointId> 
 /// Distributes a chain of `n` joints over one of `m` joints.
 ///
 /// Joint `k` of `m` follows position `k · n / m`. Position 0 is the joint before the chain.
-fn shared(base: Option<JointId>, chain: &[JointId], targets: &[JointId]) -> Vec<JointLink> {
+fn shared(base: Option<Id<Joint>>, chain: &[Id<Joint>], targets: &[Id<Joint>]) -> Vec<JointLink> {
     let (n, m) = (chain.len(), targets.len());
     let source = |place: usize| match place.checked_sub(1) {
         None => base,
         Some(at) => chain.get(at).copied(),
     };
-    let link = |(at, target): (usize, &JointId)| {
+    let link = |(at, target): (usize, &Id<Joint>)| {
         let along = (at + 1) * n;
         let (place, rest) = (along / m, along % m);
         let toward = (rest > 0).then(|| Some((source(place + 1)?, rest as f32 / m as f32)));

@@ -5,9 +5,9 @@ use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
 use super::options::RetargetOptions;
 use crate::error::{Error, Result, expect_len};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::skeleton::role::Role;
-use crate::skeleton::{NO_PARENT, Skeleton, Transform};
+use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
 use glam::{DMat3, DQuat, DVec3};
 
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(super) struct Plan {
 /// The way a target joint follows a source joint.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    pub(super) target: JointId,
+    pub(super) target: Id<Joint>,
     pub(super) source: usize,
     /// S₀⁻¹ · F⁻¹ · A · T₀.
     pub(super) behind: DQuat,
@@ -320,7 +320,7 @@ impl Rests<'_> {
     ) -> Link {
         let target = &self.target[usize::from(link.target)];
         let stands = aligned * target.rotation;
-        let follow = |source: JointId| {
+        let follow = |source: Id<Joint>| {
             let source = &self.source[usize::from(source)];
             let behind = source.rotation.inverse() * self.turn.inverse() * stands;
             let axes = DMat3::from_quat(stands.inverse() * self.turn * source.rotation).transpose();

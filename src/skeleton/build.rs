@@ -2,7 +2,7 @@
 
 use super::joints::{Joint, NO_PARENT, Skeleton, Transform};
 use crate::error::{Error, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use std::ops::Range;
 
 impl Skeleton {
@@ -60,7 +60,7 @@ impl Skeleton {
     /// - [`Error::Capacity`] for more than [`Self::MAX_JOINTS`].
     /// - [`Error::At`] with the index of a joint whose parent does not exist, that is its own
     ///   ancestor, or whose rest transform is invalid as described at [`Self::new`].
-    pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<JointId>)> {
+    pub fn sorted(joints: Vec<Joint>) -> Result<(Self, Vec<Id<Joint>>)> {
         let count = joints.len();
         expect_count(count)?;
         let mut order = Vec::with_capacity(count);
@@ -91,9 +91,9 @@ impl Skeleton {
             order.append(&mut children[joint]);
             done += 1;
         }
-        let mut index_of = vec![JointId(NO_PARENT); count];
+        let mut index_of = vec![Id::new(NO_PARENT); count];
         for (index, joint) in order.iter().enumerate() {
-            index_of[*joint] = JointId(index as u16);
+            index_of[*joint] = Id::new(index as u16);
         }
         if let Some(joint) = index_of.iter().position(|id| id.0 == NO_PARENT) {
             return Err(at_joint(

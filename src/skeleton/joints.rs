@@ -1,8 +1,8 @@
 //! Joints, their hierarchy and their rest pose.
 
-use super::role::{Role, Roles};
+use super::role::Role;
 use crate::error::{Error, Result};
-use crate::ids::{JointId, find};
+use crate::id::{Id, find};
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
@@ -112,6 +112,9 @@ fn complete(axes: &mut [Vec3; 3]) {
     }
 }
 
+/// The joints of a humanoid, ascending by role.
+pub(crate) type Roles = Arc<[(Role, Id<Joint>)]>;
+
 /// One joint: its name, parent and rest transform.
 #[doc(alias = "bone")]
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +122,7 @@ pub struct Joint {
     /// The node's name, or empty.
     pub name: Box<str>,
     /// The parent, whose index is less than this joint's own. `None` for a root.
-    pub parent: Option<JointId>,
+    pub parent: Option<Id<Joint>>,
     /// The local transform if no clip drives the joint.
     pub rest: Transform,
 }
@@ -136,11 +139,11 @@ impl Joint {
 /// Every parent comes before its children, and the joints of each depth are a contiguous range.
 ///
 /// ```
-/// use throng::ids::JointId;
+/// use throng::Id;
 /// use throng::skeleton::{Joint, Skeleton, Transform};
 ///
 /// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Transform::IDENTITY };
-/// let skeleton = Skeleton::new(vec![joint("arm", None), joint("hand", Some(JointId(0)))])?;
+/// let skeleton = Skeleton::new(vec![joint("arm", None), joint("hand", Some(Id::new(0)))])?;
 /// assert_eq!(skeleton.levels(), [0..1, 1..2]);
 /// # Ok::<(), throng::Error>(())
 /// ```
@@ -193,12 +196,12 @@ impl Skeleton {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::error::Error::UnknownName) with the names that exist.
-    pub fn joint(&self, name: &str) -> Result<JointId> {
-        find(self.joints.iter().map(|joint| &*joint.name), name)
+    pub fn joint(&self, name: &str) -> Result<Id<Joint>> {
+        find("joint", self.joints.iter().map(|joint| &*joint.name), name)
     }
 
     /// True if a joint lies at most `most` joints below another one. Both must exist.
-    pub(crate) fn is_below(&self, joint: JointId, above: JointId, most: usize) -> bool {
+    pub(crate) fn is_below(&self, joint: Id<Joint>, above: Id<Joint>, most: usize) -> bool {
         let mut at = self.joints[joint.index()].parent;
         for _ in 1..most {
             let Some(parent) = at.filter(|at| *at > above) else {
@@ -214,7 +217,7 @@ impl Skeleton {
     /// They are those that a VRM file names, or that [`Self::with_roles`] set. If there are none,
     /// [`Humanoid::find`](crate::retarget::Humanoid::find) goes by the joints' names.
     #[must_use]
-    pub fn roles(&self) -> &[(Role, JointId)] {
+    pub fn roles(&self) -> &[(Role, Id<Joint>)] {
         &self.roles
     }
 
@@ -223,7 +226,7 @@ impl Skeleton {
     /// # Errors
     /// [`Error::At`] with the index of a pair whose joint does not exist, or whose role or joint
     /// occurs twice.
-    pub fn with_roles(mut self, roles: &[(Role, JointId)]) -> Result<Self> {
+    pub fn with_roles(mut self, roles: &[(Role, Id<Joint>)]) -> Result<Self> {
         for (index, (role, joint)) in roles.iter().enumerate() {
             let before = &roles[..index];
             let why = if joint.index() >= self.len() {

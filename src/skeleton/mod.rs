@@ -6,7 +6,7 @@
 //! position on a joint.
 
 mod build;
-mod joints;
+pub(crate) mod joints;
 mod mask;
 mod model_pose;
 mod name_match;

@@ -1,8 +1,6 @@
 //! The parts of a humanoid.
 
-use crate::ids::JointId;
 use std::fmt;
-use std::sync::Arc;
 
 /// A side of the body, from the character's own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,9 +25,6 @@ pub enum Finger {
     /// The little finger.
     Little,
 }
-
-/// The joints of a humanoid, ascending by role.
-pub(crate) type Roles = Arc<[(Role, JointId)]>;
 
 /// The role of a joint in a humanoid.
 ///

@@ -1,7 +1,7 @@
 //! Sockets: positions on joints at which something is attached.
 
-use super::joints::Affine;
-use crate::ids::JointId;
+use super::joints::{Affine, Joint};
+use crate::id::Id;
 
 /// A position on a joint at which something is attached.
 ///
@@ -32,7 +32,7 @@ use crate::ids::JointId;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Socket {
     /// The joint.
-    pub joint: JointId,
+    pub joint: Id<Joint>,
     /// The transform from the socket's space to the joint's space.
     pub offset: Affine,
 }
@@ -40,7 +40,7 @@ pub struct Socket {
 impl Socket {
     /// A socket at the joint itself.
     #[must_use]
-    pub const fn at(joint: JointId) -> Self {
+    pub const fn at(joint: Id<Joint>) -> Self {
         Self {
             joint,
             offset: Affine::IDENTITY,

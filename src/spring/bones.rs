@@ -1,11 +1,12 @@
 //! Spring bones as plain data.
 
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use glam::Vec3;
 
 /// Chains of joints that swing, and the colliders that they stay outside of.
 ///
-/// `J` names a joint: a [`JointId`], or another kind of index before an import has made joints.
+/// `J` names a joint: an [`Id`], or another kind of index before an import has made joints.
 ///
 /// ```
 /// use throng::animator::{Animator, AnimatorDesc};
@@ -41,7 +42,7 @@ use glam::Vec3;
 #[derive(Debug, Clone, PartialEq)]
 #[doc(alias = "jiggle")]
 #[doc(alias = "secondary animation")]
-pub struct SpringBones<J = JointId> {
+pub struct SpringBones<J = Id<Joint>> {
     /// The colliders, which chains refer to by index.
     pub colliders: Vec<SpringCollider<J>>,
     /// The chains.
@@ -50,7 +51,7 @@ pub struct SpringBones<J = JointId> {
 
 /// Joints that swing one below the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SpringChain<J = JointId> {
+pub struct SpringChain<J = Id<Joint>> {
     /// Its name, or empty.
     pub name: Box<str>,
     /// The joints. Each lies below the one before it, and turns so that it points at the next one.
@@ -70,7 +71,7 @@ pub struct SpringChain<J = JointId> {
 
 /// The way a joint swings.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SpringJoint<J = JointId> {
+pub struct SpringJoint<J = Id<Joint>> {
     /// The joint.
     pub joint: J,
     /// The speed at which its tail is drawn to the animated direction, in metres per second.
@@ -87,7 +88,7 @@ pub struct SpringJoint<J = JointId> {
 
 /// A sphere or a capsule that tails stay outside of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SpringCollider<J = JointId> {
+pub struct SpringCollider<J = Id<Joint>> {
     /// The joint that it moves with.
     pub joint: J,
     /// The centre of the sphere, or of one end of the capsule, in metres of the joint's space.

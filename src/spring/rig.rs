@@ -2,8 +2,8 @@
 
 use super::bones::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 use crate::error::{Error, Result, expect_in};
-use crate::ids::JointId;
-use crate::skeleton::{NO_PARENT, Skeleton};
+use crate::id::Id;
+use crate::skeleton::{Joint, NO_PARENT, Skeleton};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -268,7 +268,7 @@ fn check_counts(bones: &SpringBones) -> Result<()> {
     cap(what, pairs, SpringBones::MAX_PAIRS)
 }
 
-fn check_joint(skeleton: &Skeleton, what: &'static str, joint: JointId) -> Result<()> {
+fn check_joint(skeleton: &Skeleton, what: &'static str, joint: Id<Joint>) -> Result<()> {
     if joint.index() < skeleton.len() {
         return Ok(());
     }
@@ -292,7 +292,7 @@ fn check_collider(skeleton: &Skeleton, collider: &SpringCollider) -> Result<()> 
 }
 
 fn check_chain(skeleton: &Skeleton, chain: &SpringChain, colliders: usize) -> Result<()> {
-    let mut above: Option<JointId> = None;
+    let mut above: Option<Id<Joint>> = None;
     for (number, joint) in chain.joints.iter().enumerate() {
         let checked = check_spring(skeleton, joint).and_then(|()| match above {
             Some(above) if !skeleton.is_below(joint.joint, above, SpringBones::MAX_GAP) => {

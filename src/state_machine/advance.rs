@@ -5,7 +5,7 @@ use super::machine::StateMachine;
 use super::pace::set_rates;
 use super::state::StateMachineInstance;
 use super::watch::Watch;
-use crate::ids::StateId;
+use crate::id::Id;
 
 /// The most events and transitions that one update handles per instance.
 const MAX_STEPS: usize = 256;
@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         let layers = self.machine.layers.iter().zip(&mut state.layers);
         for (index, (layer, own)) in layers.enumerate() {
             enter(layer, own, &mut state.values, state.now_s);
-            let state_id = StateId(own.current.state);
+            let state_id = Id::new(own.current.state);
             self.log.entered(index as u8, state_id, state.now_s);
         }
     }

@@ -4,8 +4,9 @@ use super::build::{Checked, Known};
 use super::desc::MotionDesc;
 use super::fault::{At, Fault};
 use super::model::{Motion, Played};
+use crate::clip::Clip;
 use crate::error::{DescFault, cut};
-use crate::ids::ClipId;
+use crate::id::Id;
 use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
 use crate::text::{check_cap, find, unknown};
 use glam::Vec2;
@@ -127,11 +128,11 @@ impl Known<'_> {
         let Some(index) = found.and_then(|index| u16::try_from(index).ok()) else {
             return Err(unknown(at, field, "clip", name, names));
         };
-        self.played(at, field, ClipId(index), additive)
+        self.played(at, field, Id::new(index), additive)
     }
 
     /// Looks up a clip by its index.
-    fn played(&self, at: At, field: &str, id: ClipId, additive: bool) -> Checked<Played> {
+    fn played(&self, at: At, field: &str, id: Id<Clip>, additive: bool) -> Checked<Played> {
         let Some(clip) = self.clips.get(id.index()) else {
             let why = DescFault::Invalid("has a clip that the state machine was not given");
             return Err(Fault::new(at, field, why));

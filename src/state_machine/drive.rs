@@ -7,7 +7,7 @@ use super::model::Layer;
 use super::pace::clips;
 use super::state::{LayerState, Play, StateMachineInstance, Value};
 use super::watch::{DrivenClip, Watch};
-use crate::ids::StateId;
+use crate::id::Id;
 use crate::motion::Ramp;
 
 impl Layer {
@@ -65,7 +65,7 @@ impl Layer {
             };
             each(&DrivenClip {
                 layer,
-                state: StateId(play.state),
+                state: Id::new(play.state),
                 mask: self.mask,
                 clip: clip.clip,
                 anchor_s: play.anchor_s,

@@ -1,11 +1,12 @@
 //! Selects the transition that fires, and fires it.
 
+use super::desc::StateDesc;
 use super::desc_transition::Interruption;
 use super::machine::StateMachine;
 use super::model::{Asked, Compare, Layer, Transition};
 use super::pace::{next_met, passed_from, recurs, set_rates, taken_over};
 use super::state::{Fade, LayerState, MAX_FADING, Pace, Play, Source, Value};
-use crate::ids::StateId;
+use crate::id::Id;
 use crate::motion::LoopMode;
 
 /// The transitions to consider from one of the states that a layer plays.
@@ -43,8 +44,8 @@ impl Fired {
 /// A transition that has fired, with the states that were left and entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taken {
-    pub(crate) from: StateId,
-    pub(crate) to: StateId,
+    pub(crate) from: Id<StateDesc>,
+    pub(crate) to: Id<StateDesc>,
     pub(crate) transition: u16,
 }
 
@@ -276,8 +277,8 @@ pub(crate) fn fire(
     };
     set_rates(layer, state, values, time_s);
     Some(Taken {
-        from: StateId(from),
-        to: StateId(transition.to),
+        from: Id::new(from),
+        to: Id::new(transition.to),
         transition: index,
     })
 }

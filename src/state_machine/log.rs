@@ -1,8 +1,10 @@
 //! The log of one update: states left and entered, and the clip time that passed.
 
+use super::desc::StateDesc;
 use super::fire::Taken;
 use super::watch::{DrivenClip, Watch};
-use crate::ids::{ClipId, StateId};
+use crate::clip::Clip;
+use crate::id::Id;
 use crate::motion::LoopMode;
 
 /// A state that an instance left or entered.
@@ -16,7 +18,7 @@ pub struct StateMachineEvent {
     /// out.
     pub entered: bool,
     /// The state, which belongs to `layer`.
-    pub state: StateId,
+    pub state: Id<StateDesc>,
     /// The index in the layer of the transition that fired; `None` for the first state.
     pub transition: Option<usize>,
     /// The exact time in seconds of the engine's clock, not rounded to a frame.
@@ -32,9 +34,9 @@ pub struct ClipCycle {
     /// The index of the layer.
     pub layer: u8,
     /// The state, which belongs to `layer`.
-    pub state: StateId,
+    pub state: Id<StateDesc>,
     /// Index into the clips that the state machine was built with.
-    pub clip: ClipId,
+    pub clip: Id<Clip>,
     /// The start of the span, in seconds of unwrapped clip time (see [`LoopMode`]).
     ///
     /// If the clip plays backwards, it is greater than `to_s`.
@@ -96,7 +98,7 @@ impl StateMachineLog {
 }
 
 impl Watch for StateMachineLog {
-    fn entered(&mut self, layer: u8, state: StateId, time_s: f64) {
+    fn entered(&mut self, layer: u8, state: Id<StateDesc>, time_s: f64) {
         self.events.push(StateMachineEvent {
             layer,
             entered: true,

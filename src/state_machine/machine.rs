@@ -1,11 +1,11 @@
 //! The validated state machine, and the limits of its size.
 
-use super::desc::ParameterKind;
+use super::desc::{ParameterDesc, ParameterKind, StateDesc};
 use super::model::{Layer, Parameter, State, Transition};
 use super::state::MAX_FADING;
 use crate::clip::{Clip, CurveClip};
 use crate::error::{Error, Result};
-use crate::ids::{ParameterId, StateId, find, unknown};
+use crate::id::{Id, find, unknown};
 use crate::skeleton::Mask;
 
 /// The facts about a clip that a state machine needs.
@@ -148,17 +148,19 @@ impl StateMachine {
     }
 
     /// The parameters, in the order of their description: id, name, and type with range.
-    pub fn parameters(&self) -> impl ExactSizeIterator<Item = (ParameterId, &str, ParameterKind)> {
+    pub fn parameters(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (Id<ParameterDesc>, &str, ParameterKind)> {
         let parameters = self.parameters.iter().enumerate();
         parameters
-            .map(|(index, parameter)| (ParameterId(index as u16), &*parameter.name, parameter.kind))
+            .map(|(index, parameter)| (Id::new(index as u16), &*parameter.name, parameter.kind))
     }
 
     /// The states of a layer with their names; nothing if the layer does not exist.
-    pub fn states(&self, layer: u8) -> impl Iterator<Item = (StateId, &str)> {
+    pub fn states(&self, layer: u8) -> impl Iterator<Item = (Id<StateDesc>, &str)> {
         let layer = self.layers.get(usize::from(layer));
         let states = layer.map_or(&[][..], |layer| &layer.states);
-        let ids = (0..).map(StateId);
+        let ids = (0..).map(Id::new);
         ids.zip(states.iter().map(|state| &*state.name))
     }
 
@@ -166,10 +168,13 @@ impl StateMachine {
     ///
     /// They are in the order of [`LayerStatus::transition`](super::LayerStatus::transition). The
     /// source is `None` for a transition that starts in any state or at the entry.
-    pub fn transitions(&self, layer: u8) -> impl Iterator<Item = (Option<StateId>, StateId)> {
+    pub fn transitions(
+        &self,
+        layer: u8,
+    ) -> impl Iterator<Item = (Option<Id<StateDesc>>, Id<StateDesc>)> {
         let layer = self.layers.get(usize::from(layer));
         let transitions = layer.map_or(&[][..], |layer| &layer.transitions);
-        let id = |transition: &Transition| (transition.from.map(StateId), StateId(transition.to));
+        let id = |transition: &Transition| (transition.from.map(Id::new), Id::new(transition.to));
         transitions.iter().map(id)
     }
 
@@ -178,25 +183,25 @@ impl StateMachine {
     /// # Errors
     /// - [`Error::NotFound`] if the layer does not exist.
     /// - [`Error::UnknownName`] with the names that exist.
-    pub fn state(&self, layer: u8, name: &str) -> Result<StateId> {
+    pub fn state(&self, layer: u8, name: &str) -> Result<Id<StateDesc>> {
         let states = &self.layer_at(layer)?.states;
-        find(states.iter().map(|state| &*state.name), name)
+        find("state", states.iter().map(|state| &*state.name), name)
     }
 
     /// The name of a state; empty if the state does not exist.
     #[must_use]
-    pub fn state_name(&self, layer: u8, state: StateId) -> &str {
+    pub fn state_name(&self, layer: u8, state: Id<StateDesc>) -> &str {
         let state = self.state_at(layer, state);
         state.map_or("", |state| &state.name)
     }
 
     /// The tag of a state, if it has one.
     #[must_use]
-    pub fn state_tag(&self, layer: u8, state: StateId) -> Option<&str> {
+    pub fn state_tag(&self, layer: u8, state: Id<StateDesc>) -> Option<&str> {
         self.state_at(layer, state)?.tag.as_deref()
     }
 
-    pub(super) fn state_at(&self, layer: u8, state: StateId) -> Option<&State> {
+    pub(super) fn state_at(&self, layer: u8, state: Id<StateDesc>) -> Option<&State> {
         let layer = self.layers.get(usize::from(layer))?;
         layer.states.get(state.index())
     }

@@ -2,7 +2,8 @@
 
 use super::desc::ParameterKind;
 use super::desc_transition::Interruption;
-use crate::ids::ClipId;
+use crate::clip::Clip;
+use crate::id::Id;
 use crate::motion::{BlendSpace1, BlendSpace2, Ease, LoopMode};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +63,7 @@ pub(super) enum Motion {
 /// A clip and its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Played {
-    pub(super) clip: ClipId,
+    pub(super) clip: Id<Clip>,
     pub(super) duration_s: f64,
 }
 

@@ -1,19 +1,19 @@
 //! Access to parameters: found by name once, then set by handle.
 
-use super::desc::ParameterKind;
+use super::desc::{ParameterDesc, ParameterKind};
 use super::machine::StateMachine;
 use super::state::{StateMachineInstance, Value};
 use crate::error::{Error, Result};
-use crate::ids::{ParameterId, find};
+use crate::id::{Id, find};
 
 impl StateMachine {
     /// The parameter with this name.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.
-    pub fn parameter(&self, name: &str) -> Result<ParameterId> {
+    pub fn parameter(&self, name: &str) -> Result<Id<ParameterDesc>> {
         let names = self.parameters.iter().map(|parameter| &*parameter.name);
-        find(names, name)
+        find("parameter", names, name)
     }
 }
 
@@ -30,7 +30,7 @@ impl StateMachine {
     pub fn set_float(
         &self,
         state: &mut StateMachineInstance,
-        id: ParameterId,
+        id: Id<ParameterDesc>,
         value: f32,
     ) -> Result<()> {
         if !value.is_finite() {
@@ -55,7 +55,7 @@ impl StateMachine {
     pub fn set_int(
         &self,
         state: &mut StateMachineInstance,
-        id: ParameterId,
+        id: Id<ParameterDesc>,
         value: i32,
     ) -> Result<()> {
         self.set(state, id, |kind| match kind {
@@ -77,7 +77,7 @@ impl StateMachine {
     pub fn set_bool(
         &self,
         state: &mut StateMachineInstance,
-        id: ParameterId,
+        id: Id<ParameterDesc>,
         value: bool,
     ) -> Result<()> {
         self.set(state, id, |kind| match kind {
@@ -94,7 +94,11 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn set_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
+    pub fn set_trigger(
+        &self,
+        state: &mut StateMachineInstance,
+        id: Id<ParameterDesc>,
+    ) -> Result<()> {
         self.set(state, id, trigger(true))
     }
 
@@ -104,7 +108,11 @@ impl StateMachine {
     /// - [`Error::Argument`] if the parameter is not a trigger, or the instance belongs to another
     ///   state machine.
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
-    pub fn reset_trigger(&self, state: &mut StateMachineInstance, id: ParameterId) -> Result<()> {
+    pub fn reset_trigger(
+        &self,
+        state: &mut StateMachineInstance,
+        id: Id<ParameterDesc>,
+    ) -> Result<()> {
         self.set(state, id, trigger(false))
     }
 
@@ -113,13 +121,13 @@ impl StateMachine {
     /// # Errors
     /// - [`Error::NotFound`] if the parameter belongs to another state machine.
     /// - [`Error::Argument`] if the instance belongs to another state machine.
-    pub fn value(&self, state: &StateMachineInstance, id: ParameterId) -> Result<Value> {
+    pub fn value(&self, state: &StateMachineInstance, id: Id<ParameterDesc>) -> Result<Value> {
         self.check(state)?;
         let value = state.values.get(usize::from(id.0)).copied();
         value.ok_or_else(|| self.no_parameter(id))
     }
 
-    fn no_parameter(&self, id: ParameterId) -> Error {
+    fn no_parameter(&self, id: Id<ParameterDesc>) -> Error {
         Error::NotFound {
             what: "parameter",
             index: id.0.into(),
@@ -130,7 +138,7 @@ impl StateMachine {
     fn set(
         &self,
         state: &mut StateMachineInstance,
-        id: ParameterId,
+        id: Id<ParameterDesc>,
         value: impl FnOnce(ParameterKind) -> Option<Value>,
     ) -> Result<()> {
         self.check(state)?;

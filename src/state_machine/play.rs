@@ -1,11 +1,13 @@
 //! Samples that an instance plays at a given time.
 
+use super::desc::StateDesc;
 use super::fire::share;
 use super::machine::StateMachine;
 use super::model::Layer;
 use super::pace::{clips, place};
 use super::state::{LayerState, Play, StateMachineInstance, Value};
-use crate::ids::{ClipId, MaskId, StateId};
+use crate::clip::Clip;
+use crate::id::Id;
 use crate::motion::{ClipSample, LoopMode};
 
 impl Layer {
@@ -20,7 +22,7 @@ impl Layer {
         play: &Play,
         values: &[Value],
         time_s: f64,
-        mut each: impl FnMut(ClipId, f64, f64),
+        mut each: impl FnMut(Id<Clip>, f64, f64),
     ) {
         if let Some(state) = self.states.get(usize::from(play.state)) {
             let place = place(state.wrap, play.phase_at(time_s));
@@ -54,7 +56,7 @@ pub(crate) fn play(
                         clip,
                         time_s,
                         weight,
-                        mask: layer.mask.map(MaskId),
+                        mask: layer.mask.map(Id::new),
                         level: index as u8,
                     });
                 }
@@ -67,7 +69,7 @@ pub(crate) fn play(
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerStatus {
     /// The current state, which may still be fading in.
-    pub state: StateId,
+    pub state: Id<StateDesc>,
     /// Phase of the state, in cycles since the start of the motion.
     pub phase: f64,
     /// Position in the motion: 0 is the start, 1 the end.
@@ -83,7 +85,7 @@ pub(crate) fn status(layer: &Layer, own: &LayerState, time_s: f64) -> LayerStatu
     let state = layer.states.get(usize::from(own.current.state));
     let wrap = state.map_or_else(LoopMode::default, |state| state.wrap);
     LayerStatus {
-        state: StateId(own.current.state),
+        state: Id::new(own.current.state),
         phase,
         place: place(wrap, phase),
         weight: share(layer, own, time_s) as f32,

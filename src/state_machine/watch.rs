@@ -1,19 +1,21 @@
 //! The watcher of an update, and the clips that it is told about.
 
+use super::desc::StateDesc;
 use super::fire::Taken;
 use super::machine::StateMachine;
 use super::state::StateMachineInstance;
-use crate::ids::{ClipId, StateId};
+use crate::clip::Clip;
+use crate::id::Id;
 use crate::motion::{LoopMode, Ramp};
 
 /// A clip that a layer of an instance plays, in closed form over time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrivenClip {
     pub(crate) layer: u8,
-    pub(crate) state: StateId,
+    pub(crate) state: Id<StateDesc>,
     /// Index into the state machine's masks.
     pub(crate) mask: Option<u16>,
-    pub(crate) clip: ClipId,
+    pub(crate) clip: Id<Clip>,
     /// The time at which unwrapped clip time is `offset_s`.
     pub(crate) anchor_s: f64,
     pub(crate) offset_s: f64,
@@ -36,7 +38,7 @@ impl DrivenClip {
 /// Receives the events of an instance during an update, in time order within each layer.
 pub(crate) trait Watch {
     /// The first state of a layer was entered.
-    fn entered(&mut self, layer: u8, state: StateId, time_s: f64);
+    fn entered(&mut self, layer: u8, state: Id<StateDesc>, time_s: f64);
 
     /// A transition fired.
     fn taken(&mut self, layer: u8, taken: Taken, time_s: f64);

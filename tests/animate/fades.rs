@@ -1,10 +1,10 @@
 //! Cross-fades of the animator: weights that do not jump, layers, and clips in step.
 
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play, Playing};
 use throng::character::AnimationDesc;
 use throng::glam::Vec3;
-use throng::ids::MaskId;
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawTransform,
 };
@@ -123,7 +123,7 @@ fn layers_keep_apart_and_ascend() {
     assert_eq!(got, [(0, 0, 0.5), (2, 0, 0.25), (3, 2, 0.5), (1, 2, 0.5)]);
     let masks = animator.records(id).unwrap().iter();
     let masks: Vec<_> = masks.map(|record| record.mask()).collect();
-    assert_eq!(masks, [None, None, Some(MaskId(0)), None]);
+    assert_eq!(masks, [None, None, Some(Id::new(0)), None]);
     animator.stop(id, 2, 0.0).unwrap();
     assert!(playing(&animator, id).iter().all(|one| one.layer == 0));
 }

@@ -3,10 +3,10 @@
 
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
 use throng::skeleton::Transform;
 
@@ -57,14 +57,14 @@ fn half_a_turn_goes_about_the_axis_of_the_keys() {
         // Packed: the same way.
         let keys = rig::keys(Interpolation::Linear, &[0.0, 1.0], &[from, to]);
         let track = Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values: TrackValues::Rotation(keys),
         };
         let clip = CurveClip::new("turn", vec![track], character.skeleton()).unwrap();
         let packed = Clip::new(&character, &clip, &ClipOptions::default()).unwrap();
         for part in [0.1_f32, 0.5, 0.9] {
             let off = apart(
-                packed.sample_joint(JointId(0), part.into()).rotation,
+                packed.sample_joint(Id::new(0), part.into()).rotation,
                 from * Quat::from_axis_angle(axis, core::f32::consts::PI * part),
             );
             // The bound of packing is about 0.1 mm at a metre. The other way would be 0.6 rad off.

@@ -2,12 +2,11 @@
 
 use crate::reference::rig::{chain, clip, keys};
 use crate::reference::rng::Rng;
-use throng::Error;
 use throng::clip::Interpolation::{CubicSpline, Linear, Step};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
-use throng::ids::JointId;
 use throng::skeleton::Transform;
+use throng::{Error, Id};
 
 fn sample(clip: &CurveClip, time_s: f64) -> Transform {
     let mut local = [Transform::IDENTITY];
@@ -279,11 +278,11 @@ fn only_what_a_track_drives_is_written() {
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
         track(
-            JointId(2),
+            Id::new(2),
             TrackValues::Scale(keys(Step, &[0.0], &[Vec3::splat(2.0)])),
         ),
         track(
-            JointId(1),
+            Id::new(1),
             TrackValues::Translation(keys(Step, &[0.0], &[Vec3::Z])),
         ),
     ];

@@ -4,18 +4,17 @@ use crate::reference::maths::{V3, distance, point};
 use crate::reference::poser::Poser;
 use crate::reference::scene::{Part, Scene};
 use crate::reference::{assets, compare, gltf, raw};
-use throng::Error;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::ids::ClipId;
 use throng::import::{
     self, ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
     RawNode, RawPrimitive, RawSkin, RawTransform, RepairKind,
 };
 use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
 use throng::skin::PosedVertices;
+use throng::{Error, Id};
 
 fn limited(limit: impl Into<Option<u32>>) -> ImportOptions {
     ImportOptions {
@@ -147,7 +146,7 @@ fn the_loss_is_the_largest_displacement() {
     let loss = imported.influence_loss.unwrap();
     assert_eq!(
         (loss.primitive, loss.clip, loss.time_s),
-        (0, Some(ClipId(0)), 1.0)
+        (0, Some(Id::new(0)), 1.0)
     );
     assert_eq!(
         imported.primitives()[0].positions[loss.vertex],

@@ -4,6 +4,7 @@
 //! character.
 
 mod builtin;
+mod ids;
 mod influence_limit;
 mod save;
 mod save_files;

@@ -7,14 +7,12 @@ use crate::reference::signed::{ENTRY, HEADER, Section, file, sections, sign};
 use crate::reference::{assets, random};
 use std::ops::Range;
 use std::sync::LazyLock;
-use throng::Error;
 use throng::animate::BatchPoser;
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, ClipDesc, EventDesc, Gait,
     RootMotionDesc, SocketDesc,
 };
 use throng::error::SavedFault;
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
@@ -23,6 +21,7 @@ use throng::state_machine::{
     BlendPointDesc, Condition, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc,
     ParameterKind, StateDesc, StateMachineDesc, Test, TransitionDesc,
 };
+use throng::{Error, Id};
 
 /// The built-in character and random ones.
 fn made(options: &ImportOptions, seeds: Range<u64>) -> Vec<(String, Character)> {
@@ -192,7 +191,7 @@ fn play(character: &Character) {
             clip.duration_s(),
             f64::NAN,
         ] {
-            list.push([ClipSample::new(ClipId(index as u16), time_s)]);
+            list.push([ClipSample::new(Id::new(index as u16), time_s)]);
             let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
             clip.sample(time_s, &mut local).unwrap();
             let mut sum = 0.0;

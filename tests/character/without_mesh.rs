@@ -1,8 +1,8 @@
 //! Skeletons and characters that code makes: without a file, a skin or a mesh.
 
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::Material;
 use throng::skeleton::{Joint, Skeleton, Transform};
@@ -12,7 +12,7 @@ const NO_PARENT: u16 = u16::MAX;
 fn joint(name: &str, parent: u16) -> Joint {
     Joint {
         name: name.into(),
-        parent: (parent != NO_PARENT).then_some(JointId(parent)),
+        parent: (parent != NO_PARENT).then_some(Id::new(parent)),
         rest: Transform {
             translation: Vec3::Y,
             ..Transform::IDENTITY
@@ -110,7 +110,7 @@ fn joints_in_any_order_are_sorted() {
         "joint 1: Joint::parent: makes the joint its own ancestor"
     );
     let mut last = joint("a", 0);
-    last.parent = Some(JointId(u16::MAX));
+    last.parent = Some(Id::new(u16::MAX));
     assert!(Skeleton::new(vec![joint("", NO_PARENT), last.clone()]).is_err());
     assert!(Skeleton::sorted(vec![last]).is_err());
     let said = Skeleton::sorted(vec![joint("a", 7)]).unwrap_err();

@@ -2,10 +2,10 @@
 
 use crate::{ODD, fails, folder, odd_gltf, ok, text, write};
 use std::path::Path;
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
@@ -152,7 +152,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let play = moment.map_or(Play::REST, |(clip, time_s)| Play {
         offset_s: time_s,
-        ..Play::new(ClipId(clip as u16)).once()
+        ..Play::new(Id::new(clip as u16)).once()
     });
     let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
     let actor = animator.add(play).unwrap();

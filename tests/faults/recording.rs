@@ -7,14 +7,13 @@ use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
+use throng::skeleton::{Affine, Joint};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
-    SolverId, Spawn, View,
+    Capacity, CharacterDesc, CharacterId, Id, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
+    Spawn, View,
 };
 
 struct CountingAllocator;
@@ -65,9 +64,9 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                     .unwrap()
             })
             .to_vec();
-        let limb = TwoBone::new(JointId(0), JointId(1), JointId(2));
+        let limb = TwoBone::new(Id::new(0), Id::new(1), Id::new(2));
         let limb = IkSolver::TwoBone(limb);
-        let solvers: Vec<SolverId> = kinds
+        let solvers: Vec<Id<IkSolver>> = kinds
             .iter()
             .map(|kind| crowd.add_solver(*kind, limb.clone()).unwrap())
             .collect();
@@ -231,7 +230,9 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         // A chain that gets longer.
                         let parent = *all.last().unwrap();
                         let offset = Affine::from_translation(Vec3::X * 0.01);
-                        crowd.attach(id, parent, JointId(4), &offset).unwrap();
+                        crowd
+                            .attach(id, parent, Id::<Joint>::new(4), &offset)
+                            .unwrap();
                     }
                     all.push(id);
                 }

@@ -2,9 +2,10 @@
 //!
 //! Between two frames, no joint moves farther than clips and fades explain.
 
+use throng::Id;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::ids::JointId;
+use throng::skeleton::Joint;
 use throng::standalone::{Context, Formats};
 
 use super::crowd::roles::Fades;
@@ -56,7 +57,7 @@ fn watch(fades: Fades, enough_m_s: f32) -> Seen {
             let gap_m = director.gap_m(show.scene.layout(), person);
             seen.least_gap_m = seen.least_gap_m.min(gap_m);
             let at = |joint| -> Vec3 {
-                let joint = JointId(joint);
+                let joint = Id::<Joint>::new(joint);
                 let place = show.crowd().joint_transform(mind.instance, joint, time_s);
                 place.expect("a joint").translation.into()
             };

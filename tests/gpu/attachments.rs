@@ -8,12 +8,11 @@ use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::clip::Interpolation;
 use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
-use throng::ids::JointId;
 use throng::import::{RawAnimation, RawChannel, RawKeys};
-use throng::skeleton::Affine;
 use throng::skeleton::Socket;
+use throng::skeleton::{Affine, Joint};
 use throng::{
-    AttachEnd, Attachment, CharacterId, Crowd, Error, InstanceId, Play, Result, Spawn, View,
+    AttachEnd, Attachment, CharacterId, Crowd, Error, Id, InstanceId, Play, Result, Spawn, View,
 };
 
 fn camera() -> View {
@@ -94,7 +93,7 @@ fn place(rng: &mut Rng) -> Affine {
 }
 
 /// The joint's model matrix. `sockets.rs` compares it with the whole pose.
-fn joint(crowd: &Crowd, id: InstanceId, joint: JointId, time_s: f64) -> Affine {
+fn joint(crowd: &Crowd, id: InstanceId, joint: Id<Joint>, time_s: f64) -> Affine {
     crowd.joint_model(id, joint, time_s).unwrap()
 }
 
@@ -122,7 +121,7 @@ fn a_chain_is_where_exact_products_have_it() {
             let play = if at == 1 { Play::REST } else { "turn".into() };
             let child = stage.spawn(place(&mut rng), play);
             let parent = *chain.last().unwrap();
-            let (at, offset) = (JointId(rng.below(4) as u16), place(&mut rng));
+            let (at, offset) = (Id::new(rng.below(4) as u16), place(&mut rng));
             // The order makes children older than parents in the list.
             links.insert(0, (child, parent, at, offset));
             chain.push(child);
@@ -187,21 +186,32 @@ fn attachments_that_make_no_sense_are_refused() {
         let crowd = &mut stage.crowd;
         crowd.despawn(dead).unwrap();
         let offset = Affine::IDENTITY;
-        refused(crowd.attach(rider, rider, JointId(0), &offset), "parent");
+        refused(
+            crowd.attach(rider, rider, Id::<Joint>::new(0), &offset),
+            "parent",
+        );
         crowd.attach(rider, horse, "joint 1", &offset).unwrap();
-        crowd.attach(sword, rider, JointId(3), &offset).unwrap();
-        refused(crowd.attach(horse, rider, JointId(0), &offset), "parent");
-        refused(crowd.attach(horse, sword, JointId(0), &offset), "parent");
+        crowd
+            .attach(sword, rider, Id::<Joint>::new(3), &offset)
+            .unwrap();
+        refused(
+            crowd.attach(horse, rider, Id::<Joint>::new(0), &offset),
+            "parent",
+        );
+        refused(
+            crowd.attach(horse, sword, Id::<Joint>::new(0), &offset),
+            "parent",
+        );
         let nan = Affine::from_translation(Vec3::NAN);
         refused(
-            crowd.attach(sword, horse, JointId(0), &nan),
+            crowd.attach(sword, horse, Id::<Joint>::new(0), &nan),
             "socket_from_child",
         );
         refused(crowd.set_attach_offset(sword, &nan), "socket_from_child");
         refused(crowd.set_attach_offset(horse, &offset), "instance");
         refused(crowd.set_transform(sword, &offset), "world_from_model");
         refused(crowd.teleport(sword, &offset), "world_from_model");
-        let missing = crowd.attach(sword, horse, JointId(4), &offset);
+        let missing = crowd.attach(sword, horse, Id::<Joint>::new(4), &offset);
         assert!(matches!(
             missing,
             Err(Error::NotFound { what: "joint", .. })
@@ -212,7 +222,7 @@ fn attachments_that_make_no_sense_are_refused() {
             Err(Error::UnknownName { what: "joint", .. })
         ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
-            let stale = crowd.attach(child, parent, JointId(0), &offset);
+            let stale = crowd.attach(child, parent, Id::<Joint>::new(0), &offset);
             assert!(matches!(stale, Err(Error::Stale { .. })));
         }
         // The refused calls changed nothing.
@@ -221,7 +231,9 @@ fn attachments_that_make_no_sense_are_refused() {
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
         // Attached to another parent, and detached.
-        crowd.attach(sword, horse, JointId(0), &offset).unwrap();
+        crowd
+            .attach(sword, horse, Id::<Joint>::new(0), &offset)
+            .unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
         assert_eq!(crowd.attached_to(rider).unwrap().count(), 0);
         assert_eq!(crowd.attached_to(horse).unwrap().count(), 2);
@@ -230,7 +242,9 @@ fn attachments_that_make_no_sense_are_refused() {
         crowd.set_transform(sword, &offset).unwrap();
         // Now in the other direction.
         crowd.detach(rider).unwrap();
-        crowd.attach(horse, rider, JointId(0), &offset).unwrap();
+        crowd
+            .attach(horse, rider, Id::<Joint>::new(0), &offset)
+            .unwrap();
         stage.destroy(setup);
     });
 }
@@ -246,11 +260,15 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         let shield = stage.spawn(Affine::IDENTITY, Play::REST);
         let up = Affine::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
-        crowd.attach(rider, horse, JointId(2), &up).unwrap();
-        crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        crowd
+            .attach(rider, horse, Id::<Joint>::new(2), &up)
+            .unwrap();
+        crowd
+            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .unwrap();
         let end = AttachEnd::Detach;
         crowd
-            .attach_with(shield, rider, JointId(1), &up, end)
+            .attach_with(shield, rider, Id::<Joint>::new(1), &up, end)
             .unwrap();
         stage.frame(setup, 0.4);
         let before = stage.crowd.transform(shield).unwrap();
@@ -283,8 +301,14 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         let rider = stage.spawn(Affine::IDENTITY, "sway".into());
         let sword = stage.spawn(Affine::IDENTITY, "sway".into());
         let up = Affine::from_translation(Vec3::Y);
-        stage.crowd.attach(rider, horse, JointId(3), &up).unwrap();
-        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        stage
+            .crowd
+            .attach(rider, horse, Id::<Joint>::new(3), &up)
+            .unwrap();
+        stage
+            .crowd
+            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .unwrap();
         assert_eq!(stage.frame(setup, 0.1).animated, 3);
         stage.crowd.set_visible(horse, false).unwrap();
         assert_eq!(stage.frame(setup, 0.2).animated, 0);
@@ -294,11 +318,14 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         stage.crowd.detach(sword).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 1);
         assert_eq!(stage.crowd.transform(sword), Ok(hidden));
-        stage.crowd.attach(sword, rider, JointId(3), &up).unwrap();
+        stage
+            .crowd
+            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .unwrap();
         stage.crowd.set_visible(horse, true).unwrap();
         stage.crowd.set_view_mask(horse, 0).unwrap();
         assert_eq!(stage.frame(setup, 0.3).animated, 2);
-        let model = joint(&stage.crowd, horse, JointId(3), 0.3);
+        let model = joint(&stage.crowd, horse, Id::new(3), 0.3);
         assert_eq!(stage.crowd.transform(rider), Ok(model * up));
         stage.destroy(setup);
     });
@@ -314,7 +341,7 @@ fn what_does_not_move_costs_no_upload() {
         let child = stage.spawn(Affine::IDENTITY, Play::REST);
         stage
             .crowd
-            .attach(child, parent, JointId(3), &turn)
+            .attach(child, parent, Id::<Joint>::new(3), &turn)
             .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
@@ -356,7 +383,7 @@ fn a_named_socket_holds_its_place() {
         for frame in 0..4 {
             let time_s = 0.21 * f64::from(frame);
             stage.frame(setup, time_s);
-            let model = wide(&joint(&stage.crowd, parent, JointId(2), time_s));
+            let model = wide(&joint(&stage.crowd, parent, Id::new(2), time_s));
             let own = Affine::from_scale_rotation_translation(
                 Vec3::splat(2.0),
                 Quat::from_rotation_x(0.7),
@@ -413,7 +440,7 @@ fn root_motion_waits_while_an_instance_is_attached() {
         stage.crowd.set_root_motion(child, apply).unwrap();
         stage
             .crowd
-            .attach(child, parent, JointId(0), &Affine::IDENTITY)
+            .attach(child, parent, Id::<Joint>::new(0), &Affine::IDENTITY)
             .unwrap();
         let stands = stage.crowd.transform(parent).unwrap();
         for frame in 0..4 {

@@ -9,12 +9,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 use throng::mesh::AlphaMode;
 use throng::skeleton::Affine;
 use throng::{
-    Capacity, CharacterDesc, Crowd, Error, InstanceId, PassId, SkinningStage, Spawn, View,
+    Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, View,
 };
 
 fn knight() -> Option<PathBuf> {
@@ -180,7 +179,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
         let spawn = Spawn {
             world_from_model: Affine::from_scale_rotation_translation(scale, turn, place),
             play: if at == 3 {
-                ClipId(0).into()
+                Id::new(0).into()
             } else {
                 "sway".into()
             },

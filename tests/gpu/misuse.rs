@@ -7,12 +7,11 @@ use throng::ash::vk;
 use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Vec3};
 use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
-use throng::ids::ClipId;
 use throng::palette::{Mat3x4, SkinningMethod};
 use throng::skeleton::Affine;
 use throng::{
-    CharacterDesc, Crowd, CrowdDesc, Error, Frame, InstanceId, PassDesc, PassKind, Play, Result,
-    Spawn, View, Viewport,
+    CharacterDesc, Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play,
+    Result, Spawn, View, Viewport,
 };
 
 fn camera() -> View {
@@ -212,7 +211,7 @@ fn passes_that_make_no_sense_are_refused() {
 }
 
 fn play() -> Play<'static> {
-    Play::new(ClipId(0))
+    Play::new(Id::new(0))
 }
 
 fn nan() -> Affine {
@@ -225,7 +224,7 @@ fn instances_take_only_what_makes_sense() {
     let spawns: &[Row<Spawn<'_>>] = rows! {
         world_from_model = nan() => Argument("world_from_model");
         tint = [1.0, f32::INFINITY, 1.0, 1.0] => Argument("tint");
-        play = ClipId(2).into() => Missing("clip");
+        play = Id::new(2).into() => Missing("clip");
         play = play().start_s(f64::NAN) => Argument("Play::start_s");
         play = play().offset_s(f64::INFINITY) => Argument("Play::offset_s");
         play = play().speed(f64::NEG_INFINITY) => Argument("Play::speed");
@@ -234,7 +233,7 @@ fn instances_take_only_what_makes_sense() {
     let calls: &[(&str, Call, Wanted)] = calls! {
         set_transform(&nan()) => Argument("world_from_model");
         set_tint([f32::NAN; 4]) => Argument("tint");
-        play(ClipId(7)) => Missing("clip");
+        play(Id::new(7)) => Missing("clip");
         play(play().fade_s(-0.1)) => Argument("Play::fade_s");
         play(play().fade_s(3601.0)) => Argument("Play::fade_s");
         play(play().fade_s(f32::NAN)) => Argument("Play::fade_s");

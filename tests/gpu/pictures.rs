@@ -9,10 +9,9 @@ use crate::support::{SMALL, Setup, each, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
 use throng::glam::{Quat, Vec3};
-use throng::ids::ClipId;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{Crowd, PassDesc, PassId, PassKind, Spawn, View, Viewport};
+use throng::{Crowd, Id, PassDesc, PassId, PassKind, Spawn, View, Viewport};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
 pub(crate) fn populated(setup: &mut Setup) -> Crowd {
@@ -30,7 +29,7 @@ pub(crate) fn populated(setup: &mut Setup) -> Crowd {
                 place,
             ),
             play: if at == 0 {
-                ClipId(0).into()
+                Id::new(0).into()
             } else {
                 "sway".into()
             },

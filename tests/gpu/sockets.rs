@@ -6,9 +6,8 @@ use throng::animator::{Animator, AnimatorDesc};
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
-use throng::skeleton::{Affine, Transform};
-use throng::{Error, Play, Spawn};
+use throng::skeleton::{Affine, Joint, Transform};
+use throng::{Error, Id, Play, Spawn};
 
 /// The model pose of a clip, joint by joint.
 fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
@@ -56,29 +55,41 @@ fn joints_are_where_the_pose_has_them() {
             let at = record.clip_time_s(time_s, clip.duration_s());
             let exact = exact(&character, clip, at);
             for joint in 0..joints {
-                let one = crowd.joint_model(id, JointId(joint), time_s).unwrap();
+                let one = crowd
+                    .joint_model(id, Id::<Joint>::new(joint), time_s)
+                    .unwrap();
                 for of_all in [model[usize::from(joint)], exact[usize::from(joint)]] {
                     assert!(near(&one, &of_all), "{one} {of_all}");
                 }
-                let world = crowd.joint_transform(id, JointId(joint), time_s).unwrap();
+                let world = crowd
+                    .joint_transform(id, Id::<Joint>::new(joint), time_s)
+                    .unwrap();
                 assert_eq!(world, world_from_model * one);
             }
         }
         // By name, at rest, and in a pose of the caller.
         let name = character.skeleton().joints()[1].name.clone();
         let named = crowd.joint_model(id, &*name, 10.3).unwrap();
-        assert_eq!(named, crowd.joint_model(id, JointId(1), 10.3).unwrap());
+        assert_eq!(
+            named,
+            crowd.joint_model(id, Id::<Joint>::new(1), 10.3).unwrap()
+        );
         crowd.play(id, Play::REST).unwrap();
         let rest = rest_model(&character);
-        assert_eq!(crowd.joint_model(id, JointId(2), 10.3).unwrap(), rest[2]);
+        assert_eq!(
+            crowd.joint_model(id, Id::<Joint>::new(2), 10.3).unwrap(),
+            rest[2]
+        );
         let own = vec![world_from_model; usize::from(joints)];
         crowd.set_model_pose(id, &own).unwrap();
         assert_eq!(
-            crowd.joint_model(id, JointId(2), f64::NAN).unwrap(),
+            crowd
+                .joint_model(id, Id::<Joint>::new(2), f64::NAN)
+                .unwrap(),
             world_from_model
         );
         // Joints and instances that do not exist.
-        let fault = crowd.joint_transform(id, JointId(joints), 0.0);
+        let fault = crowd.joint_transform(id, Id::<Joint>::new(joints), 0.0);
         assert!(matches!(fault, Err(Error::NotFound { what: "joint", .. })));
         let fault = crowd.joint_transform(id, "no such joint", 0.0);
         assert!(matches!(
@@ -86,7 +97,7 @@ fn joints_are_where_the_pose_has_them() {
             Err(Error::UnknownName { what: "joint", .. })
         ));
         crowd.despawn(id).unwrap();
-        let fault = crowd.joint_transform(id, JointId(0), 0.0);
+        let fault = crowd.joint_transform(id, Id::<Joint>::new(0), 0.0);
         assert!(matches!(
             fault,
             Err(Error::Stale {

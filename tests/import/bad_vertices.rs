@@ -3,8 +3,8 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
+use throng::Id;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 
 fn weighted(weights: [f32; 4], joints: [u8; 4]) -> Builder {
     let mut b = arm();
@@ -90,7 +90,7 @@ fn joints_out_of_range() {
         "f: mesh 0, primitives[0], vertex 0: refers to joint 77, but there are 2"
     );
     let c = repaired(&weighted([0.0; 4], [77, 0, 0, 0]));
-    assert_eq!(c.palette()[0].joint, JointId(1), "the skin's first");
+    assert_eq!(c.palette()[0].joint, Id::new(1), "the skin's first");
     assert_eq!(c.repairs.len(), 2);
 }
 

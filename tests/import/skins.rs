@@ -3,10 +3,11 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
+use throng::Id;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::import::{self, ImportOptions};
 use throng::mesh::JointIndices;
+use throng::skeleton::Joint;
 
 #[test]
 fn a_skinned_arm() {
@@ -19,12 +20,12 @@ fn a_skinned_arm() {
         "ancestors count, the mesh node does not"
     );
     let parents: Vec<_> = c.skeleton().joints().iter().map(|j| j.parent).collect();
-    assert_eq!(parents, [None, Some(JointId(0)), Some(JointId(1))]);
+    assert_eq!(parents, [None, Some(Id::new(0)), Some(Id::new(1))]);
     assert_eq!(c.skeleton().levels(), [0..1, 1..2, 2..3]);
     assert_eq!(c.palette().len(), 2);
     assert_eq!(
         (c.palette()[0].joint, c.palette()[1].joint),
-        (JointId(1), JointId(2))
+        (Id::new(1), Id::new(2))
     );
     let p = &c.primitives()[0];
     assert_eq!(
@@ -38,7 +39,7 @@ fn a_skinned_arm() {
     );
     assert_eq!(p.influences.weights[4..8], [32768, 32767, 32768, 32767]);
     assert_eq!(c.skins().len(), 1);
-    let arm: (&str, &[JointId]) = ("Arm", &[1, 2].map(JointId));
+    let arm: (&str, &[Id<Joint>]) = ("Arm", &[1, 2].map(Id::new));
     assert_eq!(c.skins().next(), Some(arm));
     let bounds = c.rest_bounds();
     assert_eq!(
@@ -206,7 +207,7 @@ fn joints_in_any_order() {
     let expected = import(&arm());
     assert_eq!(c.palette(), expected.palette());
     assert_eq!(c.primitives(), expected.primitives());
-    assert_eq!(c.skins().next().unwrap().1, [2, 1].map(JointId));
+    assert_eq!(c.skins().next().unwrap().1, [2, 1].map(Id::new));
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn several_skins_that_share_joints() {
     let joints: Vec<_> = c.palette().iter().map(|e| e.joint).collect();
     assert_eq!(
         joints,
-        [1, 2, 2].map(JointId),
+        [1, 2, 2].map(Id::new),
         "one entry per distinct pair of joint and inverse bind matrix"
     );
     assert_eq!(c.primitives()[0].palette, 0..2);
@@ -283,7 +284,7 @@ fn animated_nodes_between_joints_are_driven() {
     b.json["animations"][0]["channels"][0]["target"]["node"] = json!(4);
     let c = import(&b);
     let between = c.skeleton().joint("Between").unwrap().0;
-    assert_eq!(c.curves()[0].tracks()[0].joint, JointId(between));
+    assert_eq!(c.curves()[0].tracks()[0].joint, Id::new(between));
 }
 
 #[test]
@@ -310,7 +311,7 @@ fn unskinned_meshes_are_rigid_parts() {
     assert!(sword.influences.weights.is_empty());
     let entry = &c.palette()[sword.palette.start as usize];
     assert_eq!(sword.palette.len(), 1);
-    assert_eq!(entry.joint, JointId(c.skeleton().joint("Sword").unwrap().0));
+    assert_eq!(entry.joint, Id::new(c.skeleton().joint("Sword").unwrap().0));
     assert_eq!(entry.inverse_bind, throng::skeleton::Affine::IDENTITY);
     assert_eq!(c.rest_bounds().max, Vec3::new(1.1, 4.0, 0.0));
 }
@@ -333,7 +334,7 @@ fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
     assert_eq!(skinned.influences, expected.primitives()[0].influences);
     assert_eq!(rigid.influences.per_vertex, 1);
     let entry = &c.palette()[rigid.palette.start as usize];
-    assert_eq!(entry.joint, JointId(c.skeleton().joint("Body").unwrap().0));
+    assert_eq!(entry.joint, Id::new(c.skeleton().joint("Body").unwrap().0));
     assert_eq!(c.rest_bounds().max.x, 100.5, "where its node is");
 
     let attributes = b.json.pointer_mut(ATTRIBUTES).unwrap();

@@ -1,15 +1,14 @@
 //! The batch allocates nothing once it has run, on one thread or on a thread pool.
 
 use crate::counting::{allocations, measure};
-use throng::Threads;
 use throng::animate::BatchPoser;
 use throng::clip::{Clip, ClipOptions};
-use throng::ids::{ClipId, MaskId};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Mask;
 use throng::skeleton::{Affine, Transform};
+use throng::{Id, Threads};
 
 /// Number of instances in each frame.
 const INSTANCES: usize = 203;
@@ -31,11 +30,11 @@ fn nothing_is_allocated_after_the_first_call() {
         for number in 0..INSTANCES {
             let time_s = 0.02 * number as f64 + 0.016 * frame as f64;
             let all = [
-                ClipSample::new(ClipId(0), time_s).weighted(0.5),
-                ClipSample::new(ClipId(last as u16), 2.0 * time_s),
-                ClipSample::new(ClipId(1), 0.3).masked(MaskId(0)),
-                ClipSample::new(ClipId(0), 0.3).on_level(1).weighted(0.2),
-                ClipSample::new(ClipId(1), time_s).on_level(1),
+                ClipSample::new(Id::new(0), time_s).weighted(0.5),
+                ClipSample::new(Id::new(last as u16), 2.0 * time_s),
+                ClipSample::new(Id::new(1), 0.3).masked(Id::new(0)),
+                ClipSample::new(Id::new(0), 0.3).on_level(1).weighted(0.2),
+                ClipSample::new(Id::new(1), time_s).on_level(1),
             ];
             list.push(all.into_iter().take(number % 6));
         }

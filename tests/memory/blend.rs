@@ -1,10 +1,10 @@
 //! Blends and transitions allocate nothing once they have run.
 
 use crate::counting::{allocations, measure};
+use throng::Id;
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::glam::{Vec2, Vec3};
-use throng::ids::ClipId;
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
 use throng::mesh::MorphTarget;
 use throng::motion::{
@@ -74,7 +74,7 @@ fn nothing_is_allocated_after_the_first_round() {
         for turn in 0..20 {
             let time_s = f64::from(number) + 0.05 * f64::from(turn);
             list.push(
-                (0..4).map(|clip| ClipSample::new(ClipId(clip), time_s).on_level(clip as u8)),
+                (0..4).map(|clip| ClipSample::new(Id::new(clip), time_s).on_level(clip as u8)),
             );
         }
         space.weights(Vec2::splat(0.3), &mut weights).unwrap();

@@ -2,17 +2,16 @@
 
 use crate::guarded::Guarded;
 use crate::reference::random;
-use throng::Error;
 use throng::animate::BatchPoser;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play, ShowPose};
 use throng::builtin;
 use throng::character::Character;
-use throng::ids::ClipId;
 use throng::import::ImportOptions;
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::{Affine, Transform};
+use throng::{Error, Id};
 
 /// Instances: less than, exactly and more than one and two groups of any level.
 const COUNTS: [usize; 10] = [0, 1, 2, 3, 4, 7, 8, 9, 16, 33];
@@ -28,7 +27,7 @@ fn list(character: &Character, count: usize) -> SampleList {
     let clips = character.clips().len();
     let mut list = SampleList::new();
     for instance in 0..count {
-        let clip = |number: usize| ClipId(((instance + number) % clips.max(1)) as u16);
+        let clip = |number: usize| Id::new(((instance + number) % clips.max(1)) as u16);
         let sample = |number| {
             let time_s = 0.13 * instance as f64;
             ClipSample::new(clip(number), time_s).weighted(0.5)
@@ -127,7 +126,7 @@ fn animators_stay_within_their_slices() {
             let actors: Vec<_> = (0..count)
                 .map(|instance| {
                     let clip = instance.checked_rem(character.clips().len());
-                    let play = clip.map_or(Play::REST, |clip| Play::new(ClipId(clip as u16)));
+                    let play = clip.map_or(Play::REST, |clip| Play::new(Id::new(clip as u16)));
                     animator.add(play).unwrap()
                 })
                 .collect();

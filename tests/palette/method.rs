@@ -3,15 +3,14 @@
 //! It is checked when a method is chosen, when a clip is added, and when a pose is given.
 
 use crate::reference::poser::Poser;
-use throng::Error;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip};
 use throng::skeleton::Transform;
+use throng::{Error, Id};
 
 /// A chain of three joints along +Y, one metre apart.
 ///
@@ -61,7 +60,7 @@ fn clip(character: &Character, joint: u16, values: TrackValues) -> CurveClip {
     CurveClip::new(
         "move",
         vec![Track {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             values,
         }],
         character.skeleton(),

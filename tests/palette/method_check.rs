@@ -11,13 +11,12 @@ use crate::reference::rng::Rng;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, random, raw};
 use std::collections::BTreeMap;
-use throng::Error;
 use throng::character::Character;
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
-use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
 use throng::palette::{PaletteFormat, SkinningMethod};
+use throng::{Error, Id};
 
 const METHODS: [SkinningMethod; 2] = [SkinningMethod::DualQuat, SkinningMethod::QuatOffset];
 
@@ -135,7 +134,7 @@ impl Subject<'_> {
         let all = moments
             .into_iter()
             .flat_map(|moment| palette(&self.entries, &self.scene.globals(moment)));
-        all.filter(|(entry, _)| self.character.palette()[*entry].joint == JointId(joint))
+        all.filter(|(entry, _)| self.character.palette()[*entry].joint == Id::new(joint))
             .collect()
     }
 

@@ -1,10 +1,10 @@
 //! A ribbon with two materials and two clips, and what an animator makes of it.
 
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::ids::ClipId;
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawPrimitive,
 };
@@ -107,7 +107,7 @@ pub fn built(raw: RawCharacter) -> Imported {
 /// Plays a clip, given by its index, that is held at a time in seconds, or the rest pose.
 pub fn standing(moment: Option<(usize, f64)>) -> Play<'static> {
     moment.map_or(Play::REST, |(clip, time_s)| {
-        let play = Play::new(ClipId(clip as u16)).once();
+        let play = Play::new(Id::new(clip as u16)).once();
         play.offset_s(time_s).speed(0.0)
     })
 }

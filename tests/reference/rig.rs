@@ -3,10 +3,10 @@
 //! It is a chain of joints one metre apart along +Y. Each joint has its own vertex, and there is
 //! one vertex between each two joints.
 
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{CurveClip, Keys, Track, TrackValues};
 use throng::glam::{Mat4, Vec3};
-use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::skeleton::Transform;
 
@@ -61,7 +61,7 @@ pub fn clip(values: TrackValues) -> CurveClip {
     CurveClip::new(
         "clip",
         vec![Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values,
         }],
         chain(1).skeleton(),

@@ -1,17 +1,16 @@
 //! The distance between drawn vertices and a reference: skinning by matrices, in plain code.
 
-use throng::SkinningStage;
 use throng::character::Character;
-use throng::clip::ClipOptions;
+use throng::clip::{Clip, ClipOptions};
 use throng::glam::Vec3;
-use throng::ids::ClipId;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
     SkinningMethod, WriteOnly,
 };
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Affine, Joint, Transform};
 use throng::skin::PosedVertices;
 use throng::standalone::{Context, read_buffer};
+use throng::{Id, SkinningStage};
 
 use super::Result;
 use super::figures::Deformed;
@@ -47,13 +46,13 @@ pub(crate) fn measure(
     context: &mut Context,
     scene: &Scene,
     (character, settings): (&Character, &Settings),
-    (clip, time_s, now_s): (Option<ClipId>, f64, f64),
+    (clip, time_s, now_s): (Option<Id<Clip>>, f64, f64),
 ) -> Result<Accuracy> {
     let Some(id) = scene.first() else {
         return Ok(Accuracy::default());
     };
     let crowd = scene.crowd();
-    let joints = (0..character.skeleton().len() as u16).map(throng::ids::JointId);
+    let joints = (0..character.skeleton().len() as u16).map(Id::<Joint>::new);
     let model: Vec<Affine> = joints
         .map(|joint| crowd.joint_model(id, joint, now_s))
         .collect::<throng::Result<_>>()?;
@@ -75,7 +74,7 @@ pub(crate) fn measure(
 /// The error of a packed clip at a time, over all vertices.
 fn clip_error_mm(
     character: &Character,
-    clip: Option<ClipId>,
+    clip: Option<Id<Clip>>,
     time_s: f64,
 ) -> throng::Result<Option<f64>> {
     let both = clip.and_then(|clip| {

@@ -1,9 +1,8 @@
 //! Applies what the user does in panels and with keys.
 
 use throng::character::Character;
-use throng::ids::ClipId;
 use throng::standalone::Context;
-use throng::{Crowd, InstanceId};
+use throng::{Crowd, Id, InstanceId};
 
 use super::Result;
 use super::app::{Action, App};
@@ -114,7 +113,7 @@ impl App {
                     playback.replay(world)?;
                 }
                 Command::Clip(index) if index < character.clips().len() => {
-                    playback.set_base(Base::Clip(ClipId(index as u16)), world)?;
+                    playback.set_base(Base::Clip(Id::new(index as u16)), world)?;
                 }
                 _ => {}
             }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use egui::{FullOutput, RawInput, Rect};
+use throng::Id;
 use throng::animator::AnimationEventKind;
 use throng::ash::vk;
-use throng::clip::ClipOptions;
-use throng::ids::{ClipId, ParameterId};
+use throng::clip::{Clip, ClipOptions};
 use throng::standalone::{Context, FrameCommands};
-use throng::state_machine::Value;
+use throng::state_machine::{ParameterDesc, Value};
 
 use super::Result;
 use super::accuracy::{Accuracy, Measured};
@@ -42,12 +42,12 @@ pub(crate) enum Action {
     Open(PathBuf),
     Repack(ClipOptions),
     Play(Base),
-    AddLayer(ClipId),
+    AddLayer(Id<Clip>),
     SetLayer(usize, Layer),
     RemoveLayer,
     /// Overrides of the morph weights.
     Morphs(Vec<Option<f32>>),
-    Parameter(ParameterId, Value),
+    Parameter(Id<ParameterDesc>, Value),
     /// Instances, stage or method changed.
     Rebuild,
     /// Pauses the clip at this time, in seconds.
@@ -68,7 +68,7 @@ pub(crate) struct App {
     pub(crate) subject: Option<Subject>,
     pub(crate) playback: Option<Playback>,
     /// The times of the keys of the clip that plays.
-    pub(crate) key_times: (Option<ClipId>, Vec<f64>),
+    pub(crate) key_times: (Option<Id<Clip>>, Vec<f64>),
     pub(crate) camera: Camera,
     /// The place of the picture on the screen, in points.
     pub(crate) picture: Rect,
@@ -197,7 +197,7 @@ impl App {
         let clip = playback.clip().and_then(|clip| clips.get(clip.index()));
         let plays = match playback.base() {
             Base::RestPose => "rest pose",
-            Base::Clip(id) => match clip.map_or("", throng::clip::Clip::name) {
+            Base::Clip(id) => match clip.map_or("", Clip::name) {
                 "" => &format!("clip {}", id.index()),
                 name => name,
             },

@@ -1,7 +1,8 @@
 //! The boxes that the camera shows at first, and after the key `f`.
 
+use throng::Id;
 use throng::character::Character;
-use throng::ids::ClipId;
+use throng::clip::Clip;
 use throng::mesh::Aabb;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Affine;
@@ -51,7 +52,7 @@ impl App {
 }
 
 /// A box that contains the character over a clip, in character space.
-fn clip_bounds(character: &Character, clip: ClipId) -> Option<Aabb> {
+fn clip_bounds(character: &Character, clip: Id<Clip>) -> Option<Aabb> {
     let clip = character.clips().get(clip.index())?;
     if clip.is_additive() {
         return None;

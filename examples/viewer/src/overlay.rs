@@ -4,11 +4,10 @@ use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, pos2};
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Mat4, Vec3, Vec4, vec3};
-use throng::ids::{ClipId, JointId, SocketId};
 use throng::mesh::Aabb;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Affine;
-use throng::{Crowd, InstanceId};
+use throng::skeleton::{Affine, Joint};
+use throng::{Crowd, Id, InstanceId};
 
 use super::settings::Settings;
 use super::subject::joint_name;
@@ -40,7 +39,7 @@ pub(crate) struct Posed<'a> {
     /// The clock's time in seconds.
     pub(crate) now_s: f64,
     /// The clip that plays, and the time in it.
-    pub(crate) clip: Option<(ClipId, f64)>,
+    pub(crate) clip: Option<(Id<Clip>, f64)>,
 }
 
 /// The picture's place on the screen, and its camera.
@@ -123,7 +122,7 @@ pub(crate) fn draw(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> th
 
 /// World space from the space of every joint.
 pub(crate) fn joints(posed: Posed<'_>) -> throng::Result<Vec<Affine>> {
-    let joints = (0..posed.character.skeleton().len() as u16).map(JointId);
+    let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
     joints
         .map(|joint| posed.crowd.joint_transform(posed.id, joint, posed.now_s))
         .collect()
@@ -139,7 +138,7 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
     let skeleton = posed.character.skeleton().joints();
     let axis = 0.05 * height(posed.character);
     for (index, (joint, at)) in skeleton.iter().zip(&world).enumerate() {
-        let chosen = settings.joint == Some(JointId(index as u16));
+        let chosen = settings.joint == Some(Id::new(index as u16));
         let color = if chosen { CHOSEN } else { BONE };
         let origin = Vec3::from(at.translation);
         if let (true, Some(parent)) = (shown.skeleton, joint.parent) {
@@ -160,7 +159,7 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
             canvas.painter.circle_filled(place, radius, fill);
         }
         if shown.names {
-            let name = joint_name(posed.character, JointId(index as u16));
+            let name = joint_name(posed.character, Id::new(index as u16));
             canvas.text(place, &name, if chosen { CHOSEN } else { JOINT });
         }
     }
@@ -171,7 +170,7 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
 fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let Posed { crowd, id, .. } = posed;
     let world = crowd.transform(id)?;
-    let joints = (0..posed.character.skeleton().len() as u16).map(JointId);
+    let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
     let model: Vec<Affine> = joints
         .map(|joint| crowd.joint_model(id, joint, posed.now_s))
         .collect::<throng::Result<_>>()?;
@@ -242,7 +241,7 @@ fn trail(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
 }
 
 /// The first joint that branches: the hips of a body.
-fn body(character: &Character) -> JointId {
+fn body(character: &Character) -> Id<Joint> {
     let joints = character.skeleton().joints();
     let mut children = vec![0; joints.len()];
     for joint in joints {
@@ -251,14 +250,14 @@ fn body(character: &Character) -> JointId {
         }
     }
     let branch = children.iter().position(|count| *count > 1);
-    JointId(branch.unwrap_or(0) as u16)
+    Id::new(branch.unwrap_or(0) as u16)
 }
 
 fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let set = posed.character.animations();
     let axis = 0.08 * height(posed.character);
     for index in 0..set.sockets().len() as u16 {
-        let socket = SocketId(index);
+        let socket = Id::new(index);
         let at = posed.crowd.joint_transform(posed.id, socket, posed.now_s)?;
         let origin = Vec3::from(at.translation);
         for (color, direction) in AXES.into_iter().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
@@ -276,7 +275,7 @@ fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
 }
 
 /// The joint that is nearest to a place on the screen, within a few points.
-pub(crate) fn pick(canvas: &Canvas, posed: Posed<'_>, at: Pos2) -> Option<JointId> {
+pub(crate) fn pick(canvas: &Canvas, posed: Posed<'_>, at: Pos2) -> Option<Id<Joint>> {
     let world = joints(posed).ok()?;
     let places = world
         .iter()
@@ -286,11 +285,11 @@ pub(crate) fn pick(canvas: &Canvas, posed: Posed<'_>, at: Pos2) -> Option<JointI
         (distance < 12.0).then_some((index, distance))
     });
     let nearest = near.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(JointId(nearest.0 as u16))
+    Some(Id::new(nearest.0 as u16))
 }
 
 /// The joint with the largest sum of weights.
-pub(crate) fn heaviest(character: &Character) -> Option<JointId> {
+pub(crate) fn heaviest(character: &Character) -> Option<Id<Joint>> {
     let palette = character.palette();
     let mut sums = vec![0.0_f64; character.skeleton().len()];
     for primitive in character.primitives() {
@@ -304,11 +303,11 @@ pub(crate) fn heaviest(character: &Character) -> Option<JointId> {
         }
     }
     let heaviest = (0..sums.len()).max_by(|a, b| sums[*a].total_cmp(&sums[*b]))?;
-    Some(JointId(heaviest as u16))
+    Some(Id::new(heaviest as u16))
 }
 
 /// The times of the keys of a clip, ascending: those of the file, else those of the packed clip.
-pub(crate) fn key_times(character: &Character, id: ClipId) -> Vec<f64> {
+pub(crate) fn key_times(character: &Character, id: Id<Clip>) -> Vec<f64> {
     let times = match character.curves().get(id.index()) {
         Some(curves) => {
             let tracks = curves.tracks().iter().map(|track| track.values.times_s());

@@ -1,8 +1,8 @@
 //! The settings that panels and keys change.
 
-use throng::SkinningStage;
-use throng::ids::JointId;
 use throng::palette::SkinningMethod;
+use throng::skeleton::Joint;
+use throng::{Id, SkinningStage};
 
 use super::args::{Args, Look, OverlayArg};
 
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub(crate) look: Look,
     pub(crate) overlays: Overlays,
     /// The joint of the heat map. It is also marked in the overlay.
-    pub(crate) joint: Option<JointId>,
+    pub(crate) joint: Option<Id<Joint>>,
     pub(crate) instances: u32,
     pub(crate) stage: SkinningStage,
     pub(crate) method: SkinningMethod,

@@ -1,9 +1,9 @@
 //! Shows characters. What was shown before stays if something fails.
 
 use throng::character::Character;
-use throng::ids::ClipId;
+use throng::clip::Clip;
 use throng::standalone::Context;
-use throng::{SkinningStage, palette::SkinningMethod};
+use throng::{Id, SkinningStage, palette::SkinningMethod};
 
 use super::Result;
 use super::app::App;
@@ -201,9 +201,9 @@ impl App {
 }
 
 /// Finds a clip by name, else by number, because clips may have no names.
-fn find_clip(character: &Character, name: &str) -> throng::Result<ClipId> {
+fn find_clip(character: &Character, name: &str) -> throng::Result<Id<Clip>> {
     character.clip(name).or_else(|error| {
-        let number = name.parse().ok().map(ClipId);
+        let number = name.parse().ok().map(Id::new);
         let known = number.filter(|clip| clip.index() < character.clips().len());
         known.ok_or(error)
     })

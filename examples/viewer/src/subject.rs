@@ -5,13 +5,14 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::Instant;
 
+use throng::Id;
 use throng::builtin;
 use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::import::{self, ImportOptions, Imported};
 use throng::mesh::Aabb;
+use throng::skeleton::Joint;
 
 /// The largest coordinate of a character that a camera can show.
 const LARGEST_M: f32 = 1e9;
@@ -91,7 +92,7 @@ impl Subject {
     }
 
     /// The name of a joint, or its number if it has none.
-    pub(crate) fn joint_name(&self, joint: JointId) -> String {
+    pub(crate) fn joint_name(&self, joint: Id<Joint>) -> String {
         joint_name(&self.character, joint)
     }
 
@@ -102,7 +103,7 @@ impl Subject {
 }
 
 /// The name of a joint, or its number if it has none.
-pub(crate) fn joint_name(character: &Character, joint: JointId) -> String {
+pub(crate) fn joint_name(character: &Character, joint: Id<Joint>) -> String {
     let name = character.skeleton().joints().get(joint.index());
     match name.map_or("", |joint| &*joint.name) {
         "" => format!("joint {}", joint.index()),

@@ -6,11 +6,10 @@ use crate::headless::{Studio, with_studio};
 use crate::keys::{Command, command};
 use crate::panels::timeline::time_text;
 use crate::playback::Base;
-use throng::SkinningStage;
 use throng::glam::Vec2;
-use throng::ids::{BlendSpaceId, ClipId, MaskId};
 use throng::palette::SkinningMethod;
 use throng::state_machine::Value;
+use throng::{Id, SkinningStage};
 use winit::keyboard::{Key, NamedKey, SmolStr};
 
 /// Runs a test with the animated character, and fails for any message of the validation layer.
@@ -136,7 +135,7 @@ fn instances_change_and_too_many_are_refused_without_harm() {
         studio.app.settings.method = SkinningMethod::DualQuat;
         studio.act(Action::Rebuild).expect("instances");
         studio
-            .act(Action::Play(Base::Clip(ClipId(2))))
+            .act(Action::Play(Base::Clip(Id::new(2))))
             .expect("a clip");
         studio.app.settings.instances = 10_000;
         studio.app.settings.stage = SkinningStage::Cpu;
@@ -151,7 +150,7 @@ fn instances_change_and_too_many_are_refused_without_harm() {
         assert_eq!(settings.method, SkinningMethod::DualQuat);
         assert_eq!(studio.app.scene.instances(), 5);
         let playback = studio.app.playback.as_ref().expect("a clip");
-        assert_eq!(playback.clip(), Some(ClipId(2)));
+        assert_eq!(playback.clip(), Some(Id::new(2)));
         studio.shoot().expect("a picture");
     });
 }
@@ -170,15 +169,15 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         let waving = studio.shoot().expect("a picture");
         assert_ne!(waving, before);
         let mut layer = studio.app.playback.as_ref().expect("a clip").layers[0];
-        layer.mask = Some(MaskId(0));
+        layer.mask = Some(Id::new(0));
         layer.weight = 0.5;
         studio.act(Action::SetLayer(0, layer)).expect("a layer");
         assert_ne!(studio.shoot().expect("a picture"), waving);
         studio.act(Action::RemoveLayer).expect("no layer");
-        let space = Base::BlendSpace(BlendSpaceId(0), Vec2::new(0.5, 0.0));
+        let space = Base::BlendSpace(Id::new(0), Vec2::new(0.5, 0.0));
         studio.act(Action::Play(space)).expect("a blend space");
         studio.shoot().expect("a picture");
-        let space = Base::BlendSpace(BlendSpaceId(0), Vec2::new(1.5, 0.0));
+        let space = Base::BlendSpace(Id::new(0), Vec2::new(1.5, 0.0));
         studio.act(Action::Play(space)).expect("another position");
         studio.shoot().expect("a picture");
         studio
@@ -206,7 +205,7 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         }
         studio.shoot().expect("a picture");
         studio
-            .act(Action::Play(Base::Clip(ClipId(0))))
+            .act(Action::Play(Base::Clip(Id::new(0))))
             .expect("a clip");
         studio.shoot().expect("a picture");
     });
@@ -270,7 +269,7 @@ fn a_changed_file_keeps_what_it_still_has() {
     std::fs::write(&path, full.to_bytes()).expect("a file");
     let text = path.to_string_lossy().into_owned();
     let ran = with_studio(&args(&[&text, "--clip", "Wave"]), |studio| {
-        studio.act(Action::AddLayer(ClipId(3)))?;
+        studio.act(Action::AddLayer(Id::new(3)))?;
         let mut raw = throng::builtin::raw();
         raw.animations.truncate(1);
         let fewer = raw.build(&throng::import::ImportOptions::with_curves())?;
@@ -278,7 +277,7 @@ fn a_changed_file_keeps_what_it_still_has() {
         studio.app.open(&path);
         studio.load()?;
         let playback = studio.app.playback.as_ref().expect("a clip");
-        assert_eq!(playback.clip(), Some(ClipId(0)));
+        assert_eq!(playback.clip(), Some(Id::new(0)));
         assert!(playback.layers.is_empty());
         Ok(())
     });
@@ -288,20 +287,20 @@ fn a_changed_file_keeps_what_it_still_has() {
 #[test]
 fn layers_lie_above_the_state_machine() {
     with(&["--time", "0.2"], |studio| {
-        studio.act(Action::AddLayer(ClipId(3))).expect("a layer");
+        studio.act(Action::AddLayer(Id::new(3))).expect("a layer");
         studio
             .act(Action::Play(Base::StateMachine))
             .expect("a machine");
         studio.shoot().expect("a picture");
         studio
-            .act(Action::AddLayer(ClipId(2)))
+            .act(Action::AddLayer(Id::new(2)))
             .expect("another layer");
         studio.app.settings.stage = SkinningStage::Compute;
         studio.act(Action::Rebuild).expect("instances");
         assert_eq!(studio.app.settings.stage, SkinningStage::Compute);
         studio.shoot().expect("a picture");
         studio
-            .act(Action::Play(Base::Clip(ClipId(1))))
+            .act(Action::Play(Base::Clip(Id::new(1))))
             .expect("a clip");
         studio.act(Action::RemoveLayer).expect("one layer");
         studio.shoot().expect("a picture");
@@ -325,7 +324,7 @@ fn typed_values_that_are_no_numbers_do_no_harm() {
             assert!((1.0 / 64.0..=16.0).contains(&speed), "{speed}");
         }
         let mut layer = {
-            studio.act(Action::AddLayer(ClipId(1))).expect("a layer");
+            studio.act(Action::AddLayer(Id::new(1))).expect("a layer");
             studio.app.playback.as_ref().expect("a clip").layers[0]
         };
         layer.weight = f32::NAN;
@@ -358,7 +357,7 @@ fn packs_again_with_another_bound() {
         studio.load()?;
         assert!(bytes(studio) < before);
         let playback = studio.app.playback.as_ref().expect("a clip");
-        assert_eq!(playback.clip(), Some(ClipId(2)), "it goes on");
+        assert_eq!(playback.clip(), Some(Id::new(2)), "it goes on");
         Ok(())
     });
     ran.expect("a viewer");

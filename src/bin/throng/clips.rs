@@ -6,14 +6,13 @@ use crate::words::plural;
 use clap::ValueEnum;
 use std::collections::HashSet;
 use std::path::Path;
-use throng::Error;
 use throng::character::Character;
 use throng::clip::CurveClip;
 use throng::error::ObjectKind;
-use throng::ids::{ClipId, JointId};
 use throng::import::{self, ImportOptions, Imported, Repair, RepairKind};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
-use throng::skeleton::Skeleton;
+use throng::skeleton::{Joint, Skeleton};
+use throng::{Error, Id};
 
 /// The ways to match the joints of two skeletons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -209,10 +208,10 @@ fn retargeted(
         morphs += report.weight_tracks;
         clips.push(of_curve(&made, Some(report.max_error_m)));
         let end_s = f64::from(made.duration_s());
-        let events = from.animations().events(ClipId(index)).iter();
+        let events = from.animations().events(Id::new(index)).iter();
         let events = events.map(|(name, time_s)| (name.into(), time_s.min(end_s)));
         let events = events.collect();
-        moving += usize::from(from.animations().root_motion(ClipId(index)).is_some());
+        moving += usize::from(from.animations().root_motion(Id::new(index)).is_some());
         curves.push((made, events));
     }
     let mut remarks = from.repair_summary();
@@ -282,8 +281,8 @@ fn map(
 /// True if at least half of the joints that the clips move are matched.
 fn matches_most(from: &Character, map: &JointMap) -> bool {
     let tracks = from.curves().iter().flat_map(CurveClip::tracks);
-    let moved: HashSet<JointId> = tracks.map(|track| track.joint).collect();
-    let unmatched: HashSet<JointId> = map.unmatched_source().collect();
+    let moved: HashSet<Id<Joint>> = tracks.map(|track| track.joint).collect();
+    let unmatched: HashSet<Id<Joint>> = map.unmatched_source().collect();
     2 * moved.intersection(&unmatched).count() <= moved.len()
 }
 
@@ -300,7 +299,7 @@ fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
 fn unmatched(
     what: &str,
     character: &Character,
-    joints: impl Iterator<Item = JointId>,
+    joints: impl Iterator<Item = Id<Joint>>,
 ) -> Option<String> {
     let all = character.skeleton().joints();
     let names: Vec<&str> = joints.map(|joint| &*all[joint.index()].name).collect();

@@ -3,9 +3,9 @@
 use super::desc::Gait;
 use crate::character::asset::Character;
 use crate::clip::Clip;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::Aabb;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::{Affine, Joint, Transform};
 use core::ops::Range;
 use glam::{Vec2, Vec3};
 
@@ -42,7 +42,7 @@ pub(super) struct GaitMeasure<'a> {
     /// The influences of a vertex: an index into `entries`, and a weight.
     influences: Vec<(u32, f32)>,
     /// The palette entries of these vertices: a joint and its inverse bind matrix.
-    entries: Vec<(JointId, Affine)>,
+    entries: Vec<(Id<Joint>, Affine)>,
 }
 
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use super::desc::{AnimationDesc, BlendAt, BlendSpaceDesc, SocketDesc};
 use super::fault::{At, Checked, Fault};
 use super::set::{AnimationSet, MAX_PARTS, MAX_SOCKETS};
 use super::source::AnimationSource;
+use crate::clip::Clip;
 use crate::error::{DescFault, Error};
-use crate::ids::{ClipId, JointId, MaskId};
+use crate::id::Id;
 use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
 use crate::skeleton::{Affine, Mask, Socket};
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
@@ -93,7 +94,7 @@ impl Draft<'_> {
             Vec3::from_array(desc.translation),
         );
         Ok(Socket {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             offset,
         })
     }
@@ -112,7 +113,7 @@ impl Draft<'_> {
                 let why = DescFault::Invalid("additive and other clips cannot be blended together");
                 return Err(Fault::new(at, field, why));
             }
-            clips.push(ClipId(clip));
+            clips.push(Id::new(clip));
             let field = format!("points[{number}].at");
             let coordinates = match point.at {
                 BlendAt::Line(x) => {
@@ -147,7 +148,7 @@ impl Draft<'_> {
     }
 
     /// True if the first of the clips is additive, or this one if the list is empty.
-    fn is_additive(&self, clips: &[ClipId], clip: u16) -> bool {
+    fn is_additive(&self, clips: &[Id<Clip>], clip: u16) -> bool {
         let first = clips
             .first()
             .map_or(usize::from(clip), |first| first.index());
@@ -179,18 +180,18 @@ impl Draft<'_> {
 
 impl AnimationSet {
     /// The index of a state machine's mask among the masks. Appends the mask if it is new.
-    fn machine_mask(&mut self, desc: &MaskDesc, mask: &Mask) -> Checked<MaskId> {
+    fn machine_mask(&mut self, desc: &MaskDesc, mask: &Mask) -> Checked<Id<Mask>> {
         let names = &mut self.mask_names;
         if let Some(index) = names.iter().position(|name| **name == *desc.name) {
             if self.masks[index] == *mask {
-                return Ok(MaskId(index as u16));
+                return Ok(Id::new(index as u16));
             }
             let why = DescFault::Invalid("the state machine has a different mask with this name");
             return Err(Fault::new(At::mask(index), "name", why));
         }
         names.push(desc.name.as_str().into());
         self.masks.push(mask.clone());
-        Ok(MaskId((self.masks.len() - 1) as u16))
+        Ok(Id::new((self.masks.len() - 1) as u16))
     }
 }
 

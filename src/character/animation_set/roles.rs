@@ -3,9 +3,10 @@
 use super::desc::AnimationDesc;
 use super::fault::{At, Checked, Fault};
 use crate::error::{DescFault, cut};
-use crate::ids::JointId;
-use crate::skeleton::Skeleton;
-use crate::skeleton::role::{Role, Roles};
+use crate::id::Id;
+use crate::skeleton::joints::Roles;
+use crate::skeleton::role::Role;
+use crate::skeleton::{Joint, Skeleton};
 use crate::text::find;
 
 /// The roles, ascending. `None` if the description names none.
@@ -13,7 +14,7 @@ use crate::text::find;
 /// # Errors
 /// A fault that names the bone.
 pub(super) fn of(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Roles>> {
-    let mut roles: Vec<(Role, JointId)> = Vec::new();
+    let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
     for (bone, joint) in &desc.humanoid {
         let field = format!("humanoid.{}", cut(bone));
         let Some(role) = Role::from_name(bone) else {
@@ -21,7 +22,7 @@ pub(super) fn of(desc: &AnimationDesc, skeleton: &Skeleton) -> Checked<Option<Ro
             return Err(Fault::new(At::Whole, field, why));
         };
         let names = || skeleton.joints().iter().map(|joint| &*joint.name);
-        let joint = JointId(find(At::Whole, &field, "joint", joint, names)?);
+        let joint = Id::new(find(At::Whole, &field, "joint", joint, names)?);
         if roles.iter().any(|(_, other)| *other == joint) {
             let why = DescFault::Invalid("is the joint of another bone");
             return Err(Fault::new(At::Whole, field, why));

@@ -1,8 +1,10 @@
 //! The checked animation data of a character: masks, sockets, events, gaits and so on.
 
 use super::desc::{AnimationDesc, Gait};
+use crate::character::EventDesc;
+use crate::clip::Clip;
 use crate::error::Result;
-use crate::ids::{BlendSpaceId, ClipId, EventId, MaskId, SocketId, find};
+use crate::id::{Id, find};
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
 use crate::skeleton::{Mask, Socket};
 use crate::state_machine::StateMachine;
@@ -14,7 +16,7 @@ pub(crate) const MAX_PARTS: usize = 256;
 /// The most sockets.
 pub(crate) const MAX_SOCKETS: usize = 1024;
 
-/// The most distinct event names that an [`EventId`] can number.
+/// The most distinct event names that an [`Id`](crate::Id) can number.
 pub(crate) const MAX_EVENT_NAMES: usize = u16::MAX as usize;
 
 /// The checked animation data of a character, besides its clips.
@@ -55,7 +57,7 @@ pub struct AnimationSet {
     pub(crate) blend_spaces: Vec<BlendSpace>,
     pub(crate) state_machine: Option<StateMachine>,
     /// For each mask of the state machine, its index among the masks.
-    pub(crate) machine_masks: Vec<MaskId>,
+    pub(crate) machine_masks: Vec<Id<Mask>>,
     pub(crate) event_names: Arc<[Box<str>]>,
     /// The plain data that masks, sockets, blend spaces and the state machine were made from.
     pub(crate) desc: AnimationDesc,
@@ -76,7 +78,7 @@ pub(crate) struct OfClip {
 }
 
 impl AnimationSet {
-    /// The masks, indexed by [`MaskId`].
+    /// The masks, indexed by `Id<Mask>`.
     ///
     /// The masks of the description come first, then those that only the state machine has.
     #[must_use]
@@ -88,17 +90,17 @@ impl AnimationSet {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn mask(&self, name: &str) -> Result<MaskId> {
-        find(self.mask_names.iter().map(|name| &**name), name)
+    pub fn mask(&self, name: &str) -> Result<Id<Mask>> {
+        find("mask", self.mask_names.iter().map(|name| &**name), name)
     }
 
     /// The name of a mask, empty if the mask does not exist.
     #[must_use]
-    pub fn mask_name(&self, mask: MaskId) -> &str {
+    pub fn mask_name(&self, mask: Id<Mask>) -> &str {
         self.mask_names.get(mask.index()).map_or("", |name| name)
     }
 
-    /// The sockets, indexed by [`SocketId`].
+    /// The sockets, indexed by `Id<Socket>`.
     #[must_use]
     pub fn sockets(&self) -> &[Socket] {
         &self.sockets
@@ -108,18 +110,18 @@ impl AnimationSet {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn socket(&self, name: &str) -> Result<SocketId> {
-        find(self.socket_names.iter().map(|name| &**name), name)
+    pub fn socket(&self, name: &str) -> Result<Id<Socket>> {
+        find("socket", self.socket_names.iter().map(|name| &**name), name)
     }
 
     /// The name of a socket, empty if the socket does not exist.
     #[must_use]
-    pub fn socket_name(&self, socket: SocketId) -> &str {
+    pub fn socket_name(&self, socket: Id<Socket>) -> &str {
         let name = self.socket_names.get(socket.index());
         name.map_or("", |name| name)
     }
 
-    /// The blend spaces, indexed by [`BlendSpaceId`].
+    /// The blend spaces, indexed by `Id<BlendSpace>`.
     #[must_use]
     pub fn blend_spaces(&self) -> &[BlendSpace] {
         &self.blend_spaces
@@ -129,8 +131,12 @@ impl AnimationSet {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn blend_space(&self, name: &str) -> Result<BlendSpaceId> {
-        find(self.blend_spaces.iter().map(BlendSpace::name), name)
+    pub fn blend_space(&self, name: &str) -> Result<Id<BlendSpace>> {
+        find(
+            "blend space",
+            self.blend_spaces.iter().map(BlendSpace::name),
+            name,
+        )
     }
 
     /// The state machine that selects the clips to play, if there is one.
@@ -145,7 +151,7 @@ impl AnimationSet {
     /// For each of the state machine's masks ([`StateMachine::masks`]), the same mask in
     /// [`Self::masks`].
     #[must_use]
-    pub fn state_machine_masks(&self) -> &[MaskId] {
+    pub fn state_machine_masks(&self) -> &[Id<Mask>] {
         &self.machine_masks
     }
 
@@ -153,7 +159,7 @@ impl AnimationSet {
     ///
     /// Empty for a clip that does not exist.
     #[must_use]
-    pub fn events(&self, clip: ClipId) -> &ClipEvents {
+    pub fn events(&self, clip: Id<Clip>) -> &ClipEvents {
         &self.of(clip).events
     }
 
@@ -161,24 +167,24 @@ impl AnimationSet {
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
-    pub fn event(&self, name: &str) -> Result<EventId> {
-        find(self.event_names.iter().map(|name| &**name), name)
+    pub fn event(&self, name: &str) -> Result<Id<EventDesc>> {
+        find("event", self.event_names.iter().map(|name| &**name), name)
     }
 
     /// The name of an event, empty if the event does not exist.
     #[must_use]
-    pub fn event_name(&self, event: EventId) -> &str {
+    pub fn event_name(&self, event: Id<EventDesc>) -> &str {
         self.event_names.get(event.index()).map_or("", |name| name)
     }
 
-    /// The names of all events, indexed by [`EventId`].
+    /// The names of all events, indexed by `Id<EventDesc>`.
     pub fn event_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.event_names.iter().map(|name| &**name)
     }
 
     /// The root motion that was extracted from a clip, if any.
     #[must_use]
-    pub fn root_motion(&self, clip: ClipId) -> Option<&RootMotion> {
+    pub fn root_motion(&self, clip: Id<Clip>) -> Option<&RootMotion> {
         self.of(clip).root_motion.as_ref()
     }
 
@@ -187,7 +193,7 @@ impl AnimationSet {
     /// It is given by the description, or else measured. `None` for clips that do not move over the
     /// ground, for additive clips, and for a character that has only curves.
     #[must_use]
-    pub fn gait(&self, clip: ClipId) -> Option<&Gait> {
+    pub fn gait(&self, clip: Id<Clip>) -> Option<&Gait> {
         self.of(clip).gait.as_ref()
     }
 
@@ -196,7 +202,7 @@ impl AnimationSet {
         self.clips.iter().map(|of| of.additive)
     }
 
-    pub(crate) fn of(&self, clip: ClipId) -> &OfClip {
+    pub(crate) fn of(&self, clip: Id<Clip>) -> &OfClip {
         self.clips.get(clip.index()).unwrap_or(&self.none)
     }
 }

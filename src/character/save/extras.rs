@@ -2,8 +2,9 @@
 
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
 use crate::error::Result;
-use crate::ids::{JointId, MorphWeightId};
+use crate::id::Id;
 use crate::mesh::{Expression, ExpressionOverride};
+use crate::skeleton::Joint;
 use crate::skeleton::role::Role;
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
@@ -19,25 +20,15 @@ save_enums! {
     ExpressionOverride, "override of an expression": 0 => None, 1 => Block, 2 => Blend;
 }
 
-impl Save for MorphWeightId {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.0.save(to);
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        u16::load(from).map(Self)
-    }
-}
-
-pub(super) fn save_roles(roles: &[(Role, JointId)], to: &mut Vec<u8>) {
+pub(super) fn save_roles(roles: &[(Role, Id<Joint>)], to: &mut Vec<u8>) {
     let roles = roles.iter();
     let roles = roles.map(|(role, joint)| (role.to_string().into_boxed_str(), *joint));
     roles.collect::<Vec<_>>().save(to);
 }
 
-pub(super) fn load_roles(from: &mut Reader<'_>) -> Result<Vec<(Role, JointId)>> {
+pub(super) fn load_roles(from: &mut Reader<'_>) -> Result<Vec<(Role, Id<Joint>)>> {
     let mut roles = Vec::new();
-    for (name, joint) in Vec::<(Box<str>, JointId)>::load(from)? {
+    for (name, joint) in Vec::<(Box<str>, Id<Joint>)>::load(from)? {
         let role = Role::from_name(&name);
         roles.push((role.ok_or_else(|| invalid("role", "is unknown"))?, joint));
     }

@@ -9,14 +9,14 @@ use crate::character::{
     AnimationSource, Character, ClipDraft, ClipImport, Packing, ScaleRanges, mark_flips, reaches,
 };
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::import::fault::{dangling, fault};
 use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
 use crate::import::repair::of_file;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin};
 use crate::palette::{PaletteRef, rest_palette};
-use crate::skeleton::rest_model_pose;
+use crate::skeleton::{Joint, rest_model_pose};
 use crate::skin::PosedVertices;
 use std::sync::Arc;
 
@@ -229,10 +229,10 @@ pub(crate) fn wanted_nodes(raw: &RawCharacter) -> Result<Vec<bool>> {
 /// The skins whose joints are all in the skeleton. These are the skins in use, and unused skins
 /// that have no other joints.
 pub(crate) fn skin_infos(skins: &[super::super::RawSkin], joint_of: &[Option<u16>]) -> Vec<Skin> {
-    let joints = |skin: &super::super::RawSkin| -> Option<Vec<JointId>> {
+    let joints = |skin: &super::super::RawSkin| -> Option<Vec<Id<Joint>>> {
         skin.joints
             .iter()
-            .map(|node| joint_of.get(*node).copied().flatten().map(JointId))
+            .map(|node| joint_of.get(*node).copied().flatten().map(Id::new))
             .collect()
     };
     let info = |skin: &super::super::RawSkin| {

@@ -5,7 +5,7 @@ use super::skeleton;
 use crate::character::NamedTimes;
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::import::fault::{dangling, fault};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
@@ -152,7 +152,7 @@ fn tracks(
         match *joint {
             None => tally.outside += 1,
             Some(joint) => tracks.extend(values(channel, tally).map(|values| Track {
-                joint: JointId(joint),
+                joint: Id::new(joint),
                 values,
             })),
         }

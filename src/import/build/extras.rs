@@ -2,13 +2,13 @@
 
 use super::morphs::Morphs;
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::ids::{JointId, MorphWeightId};
+use crate::id::Id;
 use crate::import::RawCharacter;
 use crate::import::fault::{cut, dangling, fault};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::Expression;
-use crate::skeleton::Skeleton;
 use crate::skeleton::role::Role;
+use crate::skeleton::{Joint, Skeleton};
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint, SpringRig};
 use glam::Vec3;
 use std::collections::HashSet;
@@ -68,13 +68,13 @@ pub(super) fn roles(
     skeleton: &mut Skeleton,
     repairs: &mut Vec<Repair>,
 ) {
-    let mut roles: Vec<(Role, JointId)> = Vec::new();
+    let mut roles: Vec<(Role, Id<Joint>)> = Vec::new();
     for (role, node) in &raw.roles {
         let why = match joint_of.get(*node) {
             None => dangling("node", *node, joint_of.len()),
             Some(None) => continue,
             Some(Some(joint)) => {
-                let joint = JointId(*joint);
+                let joint = Id::new(*joint);
                 if roles.iter().any(|(other, _)| other == role) {
                     AssetFault::Invalid("has a node already")
                 } else if roles.iter().any(|(_, of)| *of == joint) {
@@ -143,7 +143,7 @@ pub(super) fn expressions(
             }
             let id = driven.first.map(|first| first as usize + index);
             if let Some(Ok(id)) = id.map(u16::try_from) {
-                found.push((MorphWeightId(id), *weight));
+                found.push((Id::new(id), *weight));
             }
         }
         all.push(Expression {
@@ -258,7 +258,7 @@ fn chain_part(raw: &RawCharacter, index: usize) -> String {
 fn checked_chain(
     skeleton: &Skeleton,
     chain: SpringChain,
-    swings: &mut HashSet<JointId>,
+    swings: &mut HashSet<Id<Joint>>,
 ) -> Result<SpringChain, AssetFault> {
     for pair in chain.joints.windows(2) {
         if !skeleton.is_below(pair[1].joint, pair[0].joint, SpringBones::MAX_GAP) {
@@ -267,7 +267,7 @@ fn checked_chain(
             ));
         }
     }
-    let swinging: Vec<JointId> = chain.swinging().map(|joint| joint.joint).collect();
+    let swinging: Vec<Id<Joint>> = chain.swinging().map(|joint| joint.joint).collect();
     if swinging.is_empty() {
         return Err(AssetFault::Invalid("has fewer than two joints"));
     }
@@ -313,11 +313,11 @@ struct Nodes<'a> {
 
 impl Nodes<'_> {
     /// `None` if the node is no joint.
-    fn joint(&self, node: usize) -> Result<Option<JointId>, AssetFault> {
+    fn joint(&self, node: usize) -> Result<Option<Id<Joint>>, AssetFault> {
         let count = self.joint_of.len();
         let joint = self.joint_of.get(node);
         let joint = joint.ok_or_else(|| dangling("node", node, count))?;
-        Ok(joint.map(JointId))
+        Ok(joint.map(Id::new))
     }
 
     fn clamp(&mut self, value: f32, max: f32) -> f32 {

@@ -5,7 +5,7 @@ use super::primitive::Draft;
 use crate::character::Character;
 use crate::clip::CurveClip;
 use crate::error::Result;
-use crate::ids::ClipId;
+use crate::id::Id;
 use crate::import::imported::InfluenceLoss;
 use crate::skeleton::Affine;
 use glam::{DMat3, DVec3};
@@ -92,7 +92,7 @@ impl Losses {
                     displacement_m,
                     primitive: vertex.primitive,
                     vertex: vertex.number as usize,
-                    clip: clip.map(|(clip, _)| ClipId(clip as u16)),
+                    clip: clip.map(|(clip, _)| Id::new(clip as u16)),
                     time_s: clip.map_or(0.0, |(_, time_s)| time_s),
                     vertices: self.vertices.len() as u64,
                     poses: 0,

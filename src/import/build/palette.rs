@@ -4,7 +4,7 @@ use super::fault::joint_or_missing;
 use super::{skeleton, winding};
 use crate::character::bound;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::import::RawCharacter;
 use crate::import::fault::fault;
 use crate::mesh::{Aabb, PaletteJoint, Primitive};
@@ -134,7 +134,7 @@ impl Entries {
                 * winding::linear(&entry.inverse_bind);
             linear.push(at_rest);
             joints.push(PaletteJoint {
-                joint: JointId(entry.joint),
+                joint: Id::new(entry.joint),
                 inverse_bind: entry.inverse_bind,
                 mirrored: at_rest.determinant() < 0.0,
                 may_flip: false,

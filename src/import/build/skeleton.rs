@@ -1,7 +1,7 @@
 //! Conversion of nodes to joints: breadth first, every parent before its children.
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::import::fault::dangling;
 use crate::import::fault::fault;
 use crate::import::options::ImportOptions;
@@ -54,7 +54,7 @@ pub(super) fn build(
         let parent = raw.parent.and_then(|parent| joint_of[parent]);
         joints.push(Joint {
             name: raw.name.clone(),
-            parent: parent.map(JointId),
+            parent: parent.map(Id::new),
             rest: transform(node, &raw.transform, repairs)?,
         });
         if levels.len() == depth {

@@ -3,8 +3,9 @@
 use super::one::BlendSpace1;
 use super::points::MAX_BLEND_POINTS;
 use super::two::BlendSpace2;
+use crate::clip::Clip;
 use crate::error::Result;
-use crate::ids::ClipId;
+use crate::id::Id;
 use glam::Vec2;
 
 /// Clips of a character that are blended by one or two numbers.
@@ -14,7 +15,7 @@ use glam::Vec2;
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlendSpace {
     pub(crate) name: Box<str>,
-    pub(crate) clips: Vec<ClipId>,
+    pub(crate) clips: Vec<Id<Clip>>,
     pub(crate) shape: BlendShape,
 }
 
@@ -39,7 +40,7 @@ impl BlendSpace {
 
     /// The clip of each point.
     #[must_use]
-    pub fn clips(&self) -> &[ClipId] {
+    pub fn clips(&self) -> &[Id<Clip>] {
         &self.clips
     }
 

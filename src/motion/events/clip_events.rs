@@ -156,8 +156,7 @@ impl ClipEvents {
 
     /// The different names, in the order in which they first occurred.
     ///
-    /// All clips of a character share one list of names, in which
-    /// [`EventId`](crate::ids::EventId) is an index.
+    /// All clips of a character share one list of names, which `Id<EventDesc>` indexes.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }

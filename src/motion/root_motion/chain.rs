@@ -1,8 +1,8 @@
 //! A joint and its ancestors, evaluated in `f64` from the clip's curves.
 
 use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, animate_tracks};
-use crate::ids::JointId;
-use crate::skeleton::{NO_PARENT, Skeleton, Transform};
+use crate::id::Id;
+use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
 /// The joints from a root down to one joint, and the tracks that drive them.
@@ -38,7 +38,7 @@ impl Placed {
 }
 
 impl Chain {
-    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: JointId) -> Self {
+    pub(super) fn new(skeleton: &Skeleton, clip: &CurveClip, joint: Id<Joint>) -> Self {
         let joints = skeleton.joints();
         let mut path = Vec::new();
         let mut at = joint.0;
@@ -52,7 +52,7 @@ impl Chain {
         for (place, joint) in path.iter().enumerate() {
             let own = clip.tracks().iter().filter(|track| track.joint.0 == *joint);
             tracks.extend(own.map(|track| Track {
-                joint: JointId(place as u16),
+                joint: Id::new(place as u16),
                 values: track.values.clone(),
             }));
         }

@@ -9,9 +9,9 @@ use super::options::{RootMotionOptions, RootMotionReport, RootReference};
 use super::{exact, resample};
 use crate::clip::{CurveClip, Track, TrackValues};
 use crate::error::{Error, Result};
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::mesh::Model;
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Joint, Skeleton};
 use glam::{DVec3, DVec4};
 
 /// Splits a clip, and subtracts what it used from the budget.
@@ -71,7 +71,7 @@ pub(crate) fn extract(
     Ok((stays, RootMotion::new(clip, Some(joint), curve, report)))
 }
 
-fn still(clip: &CurveClip, joint: Option<JointId>) -> (CurveClip, RootMotion) {
+fn still(clip: &CurveClip, joint: Option<Id<Joint>>) -> (CurveClip, RootMotion) {
     let report = RootMotionReport {
         exact: true,
         ..RootMotionReport::default()
@@ -81,7 +81,7 @@ fn still(clip: &CurveClip, joint: Option<JointId>) -> (CurveClip, RootMotion) {
 }
 
 /// The first joint that is moved or rotated. Tracks are sorted by joint, and joints breadth-first.
-fn topmost(clip: &CurveClip) -> Option<JointId> {
+fn topmost(clip: &CurveClip) -> Option<Id<Joint>> {
     let places =
         |track: &&Track| !matches!(track.values, TrackValues::Scale(_)) && moves(&track.values);
     clip.tracks().iter().find(places).map(|track| track.joint)
@@ -135,7 +135,7 @@ fn is_turned(start: &Placed, reference: &Placed) -> bool {
 fn replaced(
     model: &Model,
     clip: &CurveClip,
-    joint: JointId,
+    joint: Id<Joint>,
     tracks: Vec<TrackValues>,
 ) -> Result<CurveClip> {
     let skeleton: &Skeleton = model.skeleton();

@@ -4,8 +4,9 @@ use super::curve::Curve;
 use super::options::RootMotionReport;
 use super::root_transform::RootTransform;
 use crate::clip::CurveClip;
-use crate::ids::JointId;
+use crate::id::Id;
 use crate::motion::loop_mode::{LoopMode, fold, has_passes};
+use crate::skeleton::Joint;
 
 /// The movement over the ground that was extracted from a clip.
 ///
@@ -38,7 +39,7 @@ use crate::motion::loop_mode::{LoopMode, fold, has_passes};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RootMotion {
-    pub(crate) joint: Option<JointId>,
+    pub(crate) joint: Option<Id<Joint>>,
     pub(crate) duration_s: f64,
     pub(super) curve: Curve,
     /// The motion of one cycle, in the frame of the motion's zero.
@@ -49,7 +50,7 @@ pub struct RootMotion {
 impl RootMotion {
     pub(super) fn new(
         clip: &CurveClip,
-        joint: Option<JointId>,
+        joint: Option<Id<Joint>>,
         curve: Curve,
         report: RootMotionReport,
     ) -> Self {
@@ -68,7 +69,7 @@ impl RootMotion {
 
     /// The joint that it was extracted from. `None` if nothing moves.
     #[must_use]
-    pub fn joint(&self) -> Option<JointId> {
+    pub fn joint(&self) -> Option<Id<Joint>> {
         self.joint
     }
 

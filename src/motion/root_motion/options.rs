@@ -1,6 +1,7 @@
 //! The options of an extraction of root motion, and its report.
 
-use crate::ids::JointId;
+use crate::id::Id;
+use crate::skeleton::Joint;
 use glam::BVec3;
 
 /// The reference position of a motion: where the clip in place keeps the joint.
@@ -27,7 +28,7 @@ pub struct RootMotionOptions {
     ///
     /// `None` selects the topmost joint that the clip moves or rotates. Of several, it is the first
     /// in the skeleton's order.
-    pub joint: Option<JointId>,
+    pub joint: Option<Id<Joint>>,
     /// The axes of character space along which translation is extracted.
     ///
     /// The default is x and z, along the ground.

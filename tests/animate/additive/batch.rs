@@ -3,10 +3,10 @@
 use super::made::{differences, rest};
 use crate::models::models;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::clip::{AdditiveReference, Clip};
 use throng::glam::Quat;
-use throng::ids::{ClipId, MaskId};
 use throng::motion::{BLEND_THRESHOLD, ClipSample, PoseLayer, SampleList, blend};
 use throng::skeleton::{Mask, Transform};
 
@@ -60,10 +60,10 @@ fn samples(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
         level += rng.below(2) as u8;
         let clip = rng.below(clips.len());
         ClipSample {
-            clip: ClipId(clip as u16),
+            clip: Id::new(clip as u16),
             time_s: f64::from(rng.range(-0.1, 1.1)) * clips[clip].duration_s(),
             weight: [0.0, 0.05, rng.range(0.0, 1.5)][rng.below(3)],
-            mask: [None, Some(MaskId(0)), Some(MaskId(1))][rng.below(3)],
+            mask: [None, Some(Id::new(0)), Some(Id::new(1))][rng.below(3)],
             level,
         }
     };

@@ -4,12 +4,12 @@ use crate::models::models;
 use crate::reference::rng::Rng;
 use rayon::prelude::*;
 use std::sync::LazyLock;
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{
     AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, Keys, Track, TrackValues,
 };
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::skeleton::Transform;
 
 /// An additive clip of one of [`models`], or why there is none.
@@ -105,7 +105,7 @@ pub(super) fn sine_clip(character: &Character, interpolation: Interpolation) -> 
         TrackValues::Scale(sizes),
     ];
     let tracks = tracks.map(|values| Track {
-        joint: JointId(1),
+        joint: Id::new(1),
         values,
     });
     CurveClip::new("made", tracks.into(), character.skeleton()).unwrap()

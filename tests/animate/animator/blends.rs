@@ -3,10 +3,10 @@
 use super::exact_events::{Happened, What};
 use super::world::{RUN, RUN_SPEED, WALK, WALK_SPEED, World, world};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::animator::{ActorId, AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
 use throng::character::BlendAt;
 use throng::glam::{DVec3, Vec2};
-use throng::ids::{BlendSpaceId, ClipId, JointId};
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 
@@ -219,13 +219,13 @@ fn what_plays_is_told() {
         .iter()
         .position(|space| space.name == "line")
         .unwrap();
-    let space = BlendSpaceId(space as u16);
+    let space = Id::new(space as u16);
     let playing: Vec<_> = animator.playing(id).unwrap().collect();
     assert_eq!(playing.len(), 2);
     let durations_s = [WALK, RUN].map(|clip| world().clips[clip].duration_s());
     let cycle_s = 0.5 * (durations_s[0] + durations_s[1]);
     for ((playing, clip), duration_s) in playing.iter().zip([WALK, RUN]).zip(durations_s) {
-        assert_eq!(playing.clip, Some(ClipId(clip as u16)));
+        assert_eq!(playing.clip, Some(Id::new(clip as u16)));
         assert_eq!((playing.blend_space, playing.layer), (Some(space), 1));
         assert_eq!((playing.weight, playing.by_state_machine), (0.5, false));
         let phase = 0.3 * 0.5 / cycle_s;
@@ -269,7 +269,7 @@ fn the_pose_is_that_of_its_clips() {
         let mut want = DVec3::ZERO;
         for (index, weight) in parts {
             let time_s = (phase * clip(index).duration_s()) % clip(index).duration_s();
-            let own = clip(index).sample_joint(JointId(joint as u16), time_s);
+            let own = clip(index).sample_joint(Id::new(joint as u16), time_s);
             want += own.translation.as_dvec3() * f64::from(weight);
         }
         // For lengths of a metre, rounded a few times.

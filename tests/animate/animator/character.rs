@@ -1,12 +1,12 @@
 //! The animator in use: a character with events, masks, root motion and a state machine.
 
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::animator::{
     AnimationEventKind, Animator, AnimatorDesc, Play, PlayRecord, RootMotionMode,
 };
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{DQuat, DVec3};
-use throng::ids::{ClipId, JointId};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skeleton::Transform;
@@ -173,7 +173,7 @@ fn actors_come_and_go() {
     let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
     let first = animator.add(Play::REST).unwrap();
     animator.remove(first).unwrap();
-    let second = animator.add(ClipId(1)).unwrap();
+    let second = animator.add(Id::new(1)).unwrap();
     assert_ne!(first, second);
     assert!(animator.remove(first).is_err() && animator.play(first, "Run").is_err());
     assert_eq!(
@@ -282,7 +282,7 @@ motion.clip = "Idle"
             let (mut sum, mut mean) = (DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
             for (name, part, time_s) in parts {
                 let time_s = time_s.rem_euclid(clip(name).duration_s());
-                let own = clip(name).sample_joint(JointId(joint as u16), time_s);
+                let own = clip(name).sample_joint(Id::new(joint as u16), time_s);
                 let rotation = own.rotation.as_dquat();
                 let sign = if mean.dot(rotation) < 0.0 { -1.0 } else { 1.0 };
                 sum += own.translation.as_dvec3() * *part;

@@ -2,18 +2,16 @@
 
 use super::world::{World, made_machine, world};
 use crate::reference::rng::Rng;
-use throng::Result;
 use throng::animator::{
     ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
-    SolverId,
 };
 use throng::character::BlendAt;
 use throng::glam::{DVec3, Vec3};
-use throng::ids::{BlendSpaceId, JointId};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::motion::{Ease, LoopMode, RootTransform};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Affine, Joint, Transform};
+use throng::{Id, Result};
 
 fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len())]
@@ -77,7 +75,7 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
         2 | 3 => {
             blend_space = Some(match rng.below(4) {
                 0 => NameOrId::Name("no such space"),
-                1 => NameOrId::Id(BlendSpaceId(rng.below(4) as u16)),
+                1 => NameOrId::Id(Id::new(rng.below(4) as u16)),
                 2 => NameOrId::Name("line"),
                 _ => NameOrId::Name("plane"),
             });
@@ -115,7 +113,7 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
 struct Strange {
     far: ActorId,
     late: Vec<ActorId>,
-    solvers: Vec<SolverId>,
+    solvers: Vec<Id<IkSolver>>,
 }
 
 impl Strange {
@@ -245,7 +243,7 @@ fn command(
         }),
         25 => {
             let joint = one_of(rng, &[0, 5, u16::MAX]);
-            let at = animator.joint_model(actor, JointId(joint), double(rng));
+            let at = animator.joint_model(actor, Id::<Joint>::new(joint), double(rng));
             at.map(|_| ())
         }
         27 | 28 => animator.set_blend_position(actor, layer, place(rng)),
@@ -266,9 +264,9 @@ fn arm(world: &World) -> IkSolver {
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
     IkSolver::TwoBone(TwoBone {
-        start: JointId(start),
-        mid: JointId(mid),
-        end: JointId(end),
+        start: Id::new(start),
+        mid: Id::new(mid),
+        end: Id::new(end),
         hinge: None,
         soften: 1.0,
     })
@@ -396,7 +394,7 @@ fn wrong_values_are_named() {
             "there are line, plane",
         ),
         (
-            animator.play(id, Play::blend_space(BlendSpaceId(7))),
+            animator.play(id, Play::blend_space(Id::new(7))),
             "blend space 7",
         ),
         (

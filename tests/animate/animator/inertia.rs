@@ -1,10 +1,10 @@
 //! Inertialised transitions: the motion continues over a cut, and ends in the new motion.
 
 use super::world::world;
+use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::glam::{DVec3, Vec3A};
-use throng::ids::JointId;
-use throng::skeleton::Transform;
+use throng::skeleton::{Joint, Transform};
 use throng::state_machine::{LayerDesc, Origin, StateDesc, StateMachineDesc, TransitionDesc};
 
 /// The time over which the animator measures velocities.
@@ -131,7 +131,7 @@ fn layers_and_later_cuts_go_on() {
     assert!(apart(&got, &pose(&mut animator, id)) < 1e-6);
     // A joint evaluated alone is where the pose has it.
     let got = pose_at(&mut animator, id, 0.75);
-    let alone = animator.joint_model(id, JointId(0), 0.75).unwrap();
+    let alone = animator.joint_model(id, Id::<Joint>::new(0), 0.75).unwrap();
     assert!((alone.translation - Vec3A::from(got[0].translation)).length() < 1e-6);
 }
 

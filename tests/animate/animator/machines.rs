@@ -6,8 +6,8 @@ use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use crate::state_machine::made::{FLOATS, Input};
 use std::collections::BTreeMap;
+use throng::Id;
 use throng::animator::{ActorId, AnimationEventKind, Animator};
-use throng::ids::ClipId;
 use throng::motion::{ClipSample, SampleList};
 use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog, Value};
 
@@ -75,7 +75,7 @@ fn same_records(
         return;
     }
     for (got, want) in got.iter().zip(&want) {
-        let place = (ClipId(got.clip), got.layer);
+        let place = (Id::new(got.clip), got.layer);
         assert_eq!(place, (want.clip, want.level), "{note}");
         let off = (got.weight_at(time_s) - want.weight).abs();
         assert!(off <= WEIGHT, "{note}: {got:?} {want:?}");

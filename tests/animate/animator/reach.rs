@@ -3,11 +3,11 @@
 use super::script;
 use super::world::{World, world};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Affine, Joint, Transform};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
     let joints = world().joints();
@@ -23,9 +23,9 @@ fn arm(world: &World) -> TwoBone {
     let [start, mid, end] = ["RightUpperArm", "RightLowerArm", "RightHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
     TwoBone {
-        start: JointId(start),
-        mid: JointId(mid),
-        end: JointId(end),
+        start: Id::new(start),
+        mid: Id::new(mid),
+        end: Id::new(end),
         hinge: None,
         soften: 1.0,
     }
@@ -34,7 +34,7 @@ fn arm(world: &World) -> TwoBone {
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
     let joint = |name| AimJoint {
-        joint: JointId(u16::from(skeleton.joint(name).unwrap())),
+        joint: Id::new(u16::from(skeleton.joint(name).unwrap())),
         share: 0.5,
     };
     Aim {
@@ -156,7 +156,7 @@ fn joints_are_where_poses_have_them() {
             // it.
             let joint = rng.below(world.joints());
             let ahead = animator
-                .joint_model(id, JointId(joint as u16), now_s)
+                .joint_model(id, Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             animator.update(now_s).unwrap();
             let (_, model) = poses(&mut animator, id);
@@ -174,13 +174,13 @@ fn joints_are_where_poses_have_them() {
             };
             near(&ahead, "ahead");
             let now = animator
-                .joint_model(id, JointId(joint as u16), now_s)
+                .joint_model(id, Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             near(&now, "now");
             // A past position is the one that the joint had.
             let back_s = 0.5 * (last_s + now_s);
             let back = animator
-                .joint_model(id, JointId(joint as u16), back_s)
+                .joint_model(id, Id::<Joint>::new(joint as u16), back_s)
                 .unwrap();
             assert!(back.is_finite());
         }
@@ -232,7 +232,9 @@ fn a_model_pose_is_shown_as_it_is() {
     assert_eq!(poses(&mut animator, id).1, model);
     for joint in 0..world.joints() as u16 {
         assert_eq!(
-            animator.joint_model(id, JointId(joint), 7.0).unwrap(),
+            animator
+                .joint_model(id, Id::<Joint>::new(joint), 7.0)
+                .unwrap(),
             model[usize::from(joint)]
         );
     }

@@ -3,6 +3,7 @@
 use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use std::sync::OnceLock;
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc};
 use throng::builtin;
 use throng::character::{
@@ -11,7 +12,6 @@ use throng::character::{
 };
 use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::{ClipId, JointId, MaskId};
 use throng::import::ImportOptions;
 use throng::motion::{BlendSpace2, ClipEvents};
 use throng::skeleton::{Mask, Transform};
@@ -109,7 +109,7 @@ fn made_clip(character: &Character, name: &str, duration_s: f32, rng: &mut Rng) 
         let translations = translations.collect();
         let interpolation = Interpolation::Linear;
         let track = |values| Track {
-            joint: JointId(joint as u16),
+            joint: Id::new(joint as u16),
             values,
         };
         [
@@ -138,9 +138,9 @@ fn straight(character: &Character, clip: &CurveClip, speed: f64) -> CurveClip {
         interpolation: Interpolation::Linear,
     };
     let mut tracks = clip.tracks().to_vec();
-    assert!(tracks.iter().all(|track| track.joint != JointId(0)));
+    assert!(tracks.iter().all(|track| track.joint != Id::new(0)));
     tracks.push(Track {
-        joint: JointId(0),
+        joint: Id::new(0),
         values: TrackValues::Translation(keys),
     });
     CurveClip::new(clip.name(), tracks, character.skeleton()).unwrap()
@@ -238,14 +238,14 @@ impl World {
         };
         world.character = world.bare.clone().with_animation(&desc).unwrap();
         let set = world.character.animations();
-        let ids = (0..).map(ClipId).take(world.clips.len());
+        let ids = (0..).map(Id::new).take(world.clips.len());
         world.events = ids.map(|clip| set.events(clip).clone()).collect();
         world.masks = set.masks().to_vec();
         assert!(
             MASKS
                 .iter()
                 .enumerate()
-                .all(|(index, name)| { set.mask(name).unwrap() == MaskId(index as u16) })
+                .all(|(index, name)| { set.mask(name).unwrap() == Id::new(index as u16) })
         );
         world
     }
@@ -356,7 +356,7 @@ fn bare(rng: &mut Rng) -> Character {
     let character = character.with_clips(clips).unwrap();
     let character = character.with_animation(&desc).unwrap();
     for clip in [WALK, RUN] {
-        let motion = character.animations().root_motion(ClipId(clip as u16));
+        let motion = character.animations().root_motion(Id::new(clip as u16));
         assert!(motion.is_some_and(|motion| !motion.is_still()));
     }
     character

@@ -3,9 +3,9 @@
 use super::curves::{apart, exact, local, model, points, scale};
 use crate::models::{Model, mannequin, models};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::clip::CurveClip;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
-use throng::ids::JointId;
 use throng::skeleton::Transform;
 
 /// The error bound in metres, for a character of 1.8 m.
@@ -55,7 +55,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
                 }
                 let one = rng.below(got.len());
                 assert_eq!(
-                    packed.sample_joint(JointId(one as u16), time),
+                    packed.sample_joint(Id::new(one as u16), time),
                     got[one],
                     "{name}"
                 );

@@ -2,11 +2,11 @@
 
 use crate::models::models;
 use crate::reference::rig::{chain, keys};
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::skeleton::Transform;
 
 fn pose(character: &Character, clip: &Clip, time: f64) -> Vec<Transform> {
@@ -89,7 +89,7 @@ fn full_turns_loop_to_the_bit() {
         }
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &all));
         Track {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             values,
         }
     };
@@ -127,15 +127,15 @@ fn steps_beside_what_moves_stay_steps() {
     let raw = made(
         &character,
         vec![
-            moves(JointId(0)),
-            moves(JointId(2)),
-            moves(JointId(9)),
+            moves(Id::new(0)),
+            moves(Id::new(2)),
+            moves(Id::new(9)),
             Track {
-                joint: JointId(2),
+                joint: Id::new(2),
                 values: TrackValues::Translation(keys(step, &jump_times, &places)),
             },
             Track {
-                joint: JointId(3),
+                joint: Id::new(3),
                 values: TrackValues::Rotation(keys(step, &jump_times, &turns)),
             },
         ],
@@ -152,7 +152,7 @@ fn steps_beside_what_moves_stay_steps() {
             let got = pose(&character, &clip, time);
             assert_eq!(want[2].translation, got[2].translation, "at {time}");
             assert_eq!(want[3].rotation, got[3].rotation, "at {time}");
-            assert_eq!(clip.sample_joint(JointId(3), time), got[3]);
+            assert_eq!(clip.sample_joint(Id::new(3), time), got[3]);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Blocks of clips whose rotations are near the rest pose.
 
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::builtin;
 use throng::clip::{Clip, is_beside, is_long};
-use throng::ids::ClipId;
 use throng::motion::{ClipSample, SampleList};
 use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
@@ -26,7 +26,7 @@ fn marks_change_nothing_but_rounding() {
     for number in 0..40 {
         let sample = |clip: usize| {
             let time_s = 0.037 * (number * (clip + 1)) as f64;
-            ClipSample::new(ClipId(clip as u16), time_s).weighted(0.2 + 0.1 * clip as f32)
+            ClipSample::new(Id::new(clip as u16), time_s).weighted(0.2 + 0.1 * clip as f32)
         };
         list.push((0..3).map(sample));
     }

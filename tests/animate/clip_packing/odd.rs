@@ -2,11 +2,11 @@
 //! correct.
 
 use crate::reference::rig::{chain, keys};
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::skeleton::Transform;
 
 fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
@@ -18,7 +18,7 @@ fn clip(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 fn line(joint: u16, times: &[f32], values: &[Vec3]) -> Track {
     let values = TrackValues::Translation(keys(Interpolation::Linear, times, values));
     Track {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         values,
     }
 }
@@ -42,7 +42,7 @@ fn values_of_any_size_are_followed_to_their_own_precision() {
         let tracks = vec![
             line(1, &times, &values),
             Track {
-                joint: JointId(2),
+                joint: Id::new(2),
                 values: TrackValues::Rotation(keys(Interpolation::Linear, &times, &turn)),
             },
         ];
@@ -80,7 +80,7 @@ fn scales_of_zero_and_below_are_followed() {
         let (raw, clip) = clip(
             &character,
             vec![Track {
-                joint: JointId(1),
+                joint: Id::new(1),
                 values,
             }],
         );
@@ -142,9 +142,9 @@ fn long_clips_of_many_joints_take_no_more_than_they_may() {
         "{:?}",
         clip.report()
     );
-    assert_eq!(clip.sample_joint(JointId(2000), 1.0), Transform::IDENTITY);
+    assert_eq!(clip.sample_joint(Id::new(2000), 1.0), Transform::IDENTITY);
     assert_eq!(
-        clip.sample_joint(JointId(u16::MAX), f64::NAN),
+        clip.sample_joint(Id::new(u16::MAX), f64::NAN),
         Transform::IDENTITY
     );
 }
@@ -229,7 +229,7 @@ fn a_spline_that_swings_out_between_two_keys_is_not_lost() {
         let (raw, clip) = clip(
             &character,
             vec![Track {
-                joint: JointId(1),
+                joint: Id::new(1),
                 values,
             }],
         );
@@ -252,7 +252,7 @@ fn many_joints_that_must_be_precise_are_packed_too() {
         let turns: Vec<_> = times.iter().map(turn).collect();
         let values = TrackValues::Rotation(keys(Interpolation::Linear, &times, &turns));
         Track {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             values,
         }
     };

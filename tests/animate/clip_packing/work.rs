@@ -1,10 +1,10 @@
 //! The work of packing is bounded by the size of the curves, whatever their times and values.
 
 use crate::reference::rig::{chain, keys};
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 
 /// Frames that curves may be sampled at: a fixed number, and more for each key time.
 const FRAMES: u64 = 64;
@@ -46,7 +46,7 @@ fn values(kind: usize, times: &[f32]) -> TrackValues {
 
 fn clip(character: &Character, kind: usize, times: &[f32]) -> CurveClip {
     let track = |joint: usize| Track {
-        joint: JointId(joint as u16),
+        joint: Id::new(joint as u16),
         values: values(kind, times),
     };
     let tracks = (1..character.skeleton().len()).map(track).collect();
@@ -96,7 +96,7 @@ fn baked_clips_keep_their_rate() {
             .collect();
         let values = TrackValues::Translation(keys(Interpolation::Linear, &times, &values));
         let track = Track {
-            joint: JointId(1),
+            joint: Id::new(1),
             values,
         };
         let raw = CurveClip::new("baked", vec![track], character.skeleton()).unwrap();

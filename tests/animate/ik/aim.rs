@@ -5,13 +5,13 @@ use super::bodies::{
 };
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimReport, AimTarget, IkJob};
 
 fn job(body: &Body, rng: &mut Rng) -> Aim {
     let share = |joint: &u16| AimJoint {
-        joint: JointId(*joint),
+        joint: Id::new(*joint),
         share: rng.range(0.1, 2.0),
     };
     let joints = body.limb.iter().map(share).collect();

@@ -4,8 +4,8 @@ use super::bodies::{Body, Scales, added, body, narrow, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
+use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::ik::{Aim, AimJoint, AimTarget, IkJob};
 
 /// The start and the direction of the axis, and the last joint's position, in `f64`.
@@ -36,7 +36,7 @@ fn miss(body: &Body, aim: &Aim, target: Vec3, on_the_eye: f64) -> (f64, f64) {
 fn stalk(forward: Vec3) -> (Body, Aim) {
     let body = Body::of(crate::reference::rig::chain(2), vec![0]);
     let joint = AimJoint {
-        joint: JointId(0),
+        joint: Id::new(0),
         share: 1.0,
     };
     let aim = Aim {
@@ -49,7 +49,7 @@ fn stalk(forward: Vec3) -> (Body, Aim) {
 fn random_aim(rng: &mut Rng, body: &Body) -> Aim {
     let first = rng.below(body.limb.len());
     let joints = body.limb[first..].iter().map(|joint| AimJoint {
-        joint: JointId(*joint),
+        joint: Id::new(*joint),
         share: rng.range(0.1, 2.0),
     });
     let joints = joints.collect();
@@ -211,7 +211,7 @@ fn twist_rolls_about_the_line_to_the_target() {
         let mut body = body(seed, 2, true, scales);
         let rng = &mut Rng::new(!seed);
         let joints = body.limb.iter().map(|joint| AimJoint {
-            joint: JointId(*joint),
+            joint: Id::new(*joint),
             share: rng.range(0.1, 2.0),
         });
         let joints = joints.collect();

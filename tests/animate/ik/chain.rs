@@ -3,13 +3,13 @@
 use super::bodies::{Body, RIGID, Scales, added, apart, body, narrow, scaled, wide, wide4};
 use crate::reference::maths::{self, Q, distance};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::ik::{ChainJoint, ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
 
 fn job(body: &Body) -> IkChain {
     let free = |joint: &u16| ChainJoint {
-        joint: JointId(*joint),
+        joint: Id::new(*joint),
         limit: JointLimit::Free,
     };
     IkChain {
@@ -281,9 +281,9 @@ fn a_knee_of_the_chain_bends_forward_only() {
     };
     let chain = job(&body)
         .clone()
-        .with_limit(JointId(1), knee)
+        .with_limit(Id::new(1), knee)
         .unwrap()
-        .with_limit(JointId(2), knee)
+        .with_limit(Id::new(2), knee)
         .unwrap();
     let rng = &mut Rng::new(9);
     for case in 0..50 {

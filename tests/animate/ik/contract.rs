@@ -3,19 +3,18 @@
 use super::bodies::{Body, Scales, body, narrow};
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
-use throng::Error;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
     IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
     solve_many_par,
 };
 use throng::skeleton::{Affine, Transform};
+use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
     let joint = |joint: &u16| AimJoint {
-        joint: JointId(*joint),
+        joint: Id::new(*joint),
         share: 1.0,
     };
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
@@ -97,7 +96,7 @@ fn no_input_makes_a_pose_that_is_not_finite() {
         let bone = TwoBone {
             hinge: rng.chance(2).then(|| rng.direction()),
             soften: rng.range(0.0, 1.0),
-            ..TwoBone::new(JointId(first), JointId(second), JointId(last))
+            ..TwoBone::new(Id::new(first), Id::new(second), Id::new(last))
         };
         let target = TwoBoneTarget {
             pole,
@@ -121,22 +120,22 @@ fn no_input_makes_a_pose_that_is_not_finite() {
                 .is_nan()
         );
         assert_finite(&body, case);
-        let chain = IkChain::of_rig(&rig, JointId(first), JointId(last)).unwrap();
+        let chain = IkChain::of_rig(&rig, Id::new(first), Id::new(last)).unwrap();
         let hinge = JointLimit::Hinge {
             axis: rng.direction(),
             angle_rad: (-1.0, 1.0),
         };
-        let chain = chain.with_limit(JointId(second), hinge).unwrap();
+        let chain = chain.with_limit(Id::new(second), hinge).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(odd(rng)), body.pose())
             .unwrap();
         assert!(report.iterations <= 32 && !report.distance_m.is_nan());
         assert_finite(&body, case);
         let legs = vec![Leg {
-            bones: TwoBone::new(JointId(second), JointId(third), JointId(last)),
+            bones: TwoBone::new(Id::new(second), Id::new(third), Id::new(last)),
             ankle_m: 0.1,
         }];
-        let feet = FootPlacement::new(JointId(first), legs);
+        let feet = FootPlacement::new(Id::new(first), legs);
         let normal = if rng.chance(2) {
             Vec3::Y
         } else {
@@ -161,7 +160,7 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         let rig = body.rig.clone();
         let bits = |local: &[Transform]| format!("{local:?}");
         let before = bits(&body.local);
-        let report = TwoBone::new(JointId(0), JointId(1), JointId(2)).solve(
+        let report = TwoBone::new(Id::new(0), Id::new(1), Id::new(2)).solve(
             &rig,
             &TwoBoneTarget::at(Vec3::Y),
             body.pose(),
@@ -169,7 +168,7 @@ fn poses_that_are_not_finite_stay_as_they_are() {
         if joint < 2 {
             assert_eq!(report.unwrap(), TwoBoneReport::NONE);
         }
-        let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+        let chain = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
         let report = chain
             .solve(&rig, &ChainTarget::at(Vec3::Y), body.pose())
             .unwrap();
@@ -186,9 +185,9 @@ fn many_are_as_one() {
     let joints = one.local.len();
     let rig = &one.rig;
     let job = TwoBone::new(
-        JointId(one.limb[0]),
-        JointId(one.limb[1]),
-        JointId(one.limb[2]),
+        Id::new(one.limb[0]),
+        Id::new(one.limb[1]),
+        Id::new(one.limb[2]),
     );
     let rng = &mut Rng::new(4);
     let (mut local, mut model) = (Vec::<Transform>::new(), Vec::<Affine>::new());
@@ -272,12 +271,12 @@ fn rigs_know_what_hangs_below() {
                 }
             };
             let wanted = (0..joints.len() as u16).filter(|joint| below(*joint));
-            let mut wanted: Vec<_> = wanted.map(JointId).collect();
-            let mut got = body.rig.descendants(JointId(top)).to_vec();
+            let mut wanted: Vec<_> = wanted.map(Id::new).collect();
+            let mut got = body.rig.descendants(Id::new(top)).to_vec();
             for pair in &got {
                 assert!(
-                    body.rig.is_below(*pair, JointId(top))
-                        && !body.rig.is_below(JointId(top), *pair)
+                    body.rig.is_below(*pair, Id::new(top))
+                        && !body.rig.is_below(Id::new(top), *pair)
                 );
             }
             got.sort_unstable();
@@ -288,22 +287,22 @@ fn rigs_know_what_hangs_below() {
             other.local[usize::from(top)].rotation = Quat::from_rotation_x(0.5);
             body.local.clone_from(&other.local);
             let rig = body.rig.clone();
-            rig.update(JointId(top), &body.local, &mut body.model)
+            rig.update(Id::new(top), &body.local, &mut body.model)
                 .unwrap();
             other.compose();
             assert_eq!(body.model, other.model);
         }
         assert!(
             body.rig
-                .update(JointId(u16::MAX), &body.local, &mut body.model)
+                .update(Id::new(u16::MAX), &body.local, &mut body.model)
                 .is_err()
         );
-        assert!(body.rig.descendants(JointId(u16::MAX)).is_empty());
+        assert!(body.rig.descendants(Id::new(u16::MAX)).is_empty());
     }
     let empty = IkRig::new(&throng::skeleton::Skeleton::default());
     assert!(
         empty.is_empty()
-            && TwoBone::new(JointId(0), JointId(1), JointId(2))
+            && TwoBone::new(Id::new(0), Id::new(1), Id::new(2))
                 .validate(&empty)
                 .is_err()
     );

@@ -4,8 +4,8 @@ use super::bodies::{Body, across, added, place, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::ik::{FeetReport, FeetTarget, FootPlacement, GroundHit, IkJob, Leg, TwoBone};
 
 const ANKLE_M: f32 = 0.08;
@@ -20,13 +20,13 @@ fn mannequin(clip: Option<(usize, f64)>) -> (Body, FootPlacement) {
     let joint = |name: &str| character.skeleton().joint(name).unwrap().0;
     let legs = LEGS.map(|[hip, knee, ankle]| Leg {
         bones: TwoBone::new(
-            JointId(joint(hip)),
-            JointId(joint(knee)),
-            JointId(joint(ankle)),
+            Id::new(joint(hip)),
+            Id::new(joint(knee)),
+            Id::new(joint(ankle)),
         ),
         ankle_m: ANKLE_M,
     });
-    let feet = FootPlacement::new(JointId(joint("Hips")), legs.to_vec());
+    let feet = FootPlacement::new(Id::new(joint("Hips")), legs.to_vec());
     let limb = vec![joint("Hips")];
     let mut poser = Poser::new();
     poser.pose(character, clip).unwrap();

@@ -5,8 +5,8 @@ use crate::reference::assets;
 use crate::reference::maths::{distance, sub};
 use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::character::Character;
-use throng::ids::JointId;
 use throng::ik::{ChainTarget, IkChain, IkJob, TwoBone, TwoBoneTarget};
 use throng::import::{self, ImportOptions};
 
@@ -66,7 +66,7 @@ fn check(character: &Character) -> usize {
             let part = f64::from(rng.range(0.0, 1.0)) * (0.98 - least) + least + 0.01;
             let target = added(places[0], scaled(wide(rng.direction()), part * limb));
             let before = body.local.clone();
-            let report = TwoBone::new(JointId(start), JointId(mid), JointId(end))
+            let report = TwoBone::new(Id::new(start), Id::new(mid), Id::new(end))
                 .solve(&rig, &TwoBoneTarget::at(narrow(target)), body.pose())
                 .unwrap();
             body.assert_only_turned(&before);
@@ -81,7 +81,7 @@ fn check(character: &Character) -> usize {
             // The same by a chain of all joints, from the animated pose.
             body.local.clone_from(&before);
             body.compose();
-            let mut chain = IkChain::of_rig(&rig, JointId(start), JointId(end)).unwrap();
+            let mut chain = IkChain::of_rig(&rig, Id::new(start), Id::new(end)).unwrap();
             chain.tolerance_m = 1e-3 * limb as f32;
             let report = chain.solve(&rig, &ChainTarget::at(narrow(target)), body.pose());
             assert!(report.unwrap().reached, "{names:?} {pose}");

@@ -2,17 +2,16 @@
 
 use super::bodies::Body;
 use crate::reference::rig::chain;
-use throng::Error;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::ik::{
     Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
     IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
+use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
     let joint = |joint: &u16| AimJoint {
-        joint: JointId(*joint),
+        joint: Id::new(*joint),
         share: 1.0,
     };
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
@@ -20,10 +19,10 @@ fn aim(joints: &[u16]) -> Aim {
 
 fn feet() -> FootPlacement {
     let leg = Leg {
-        bones: TwoBone::new(JointId(1), JointId(2), JointId(3)),
+        bones: TwoBone::new(Id::new(1), Id::new(2), Id::new(3)),
         ankle_m: 0.1,
     };
-    FootPlacement::new(JointId(0), vec![leg])
+    FootPlacement::new(Id::new(0), vec![leg])
 }
 
 /// Asserts that the job is refused, by its check and by its solution, which leaves the pose alone.
@@ -58,7 +57,7 @@ const NOT_POSITIVE: [f32; 4] = [0.0, -1.0, f32::NAN, f32::INFINITY];
 fn two_bone_jobs_are_refused_by_name() {
     let at = TwoBoneTarget::at(Vec3::Y);
     let bones =
-        |[start, mid, end]: [u16; 3]| TwoBone::new(JointId(start), JointId(mid), JointId(end));
+        |[start, mid, end]: [u16; 3]| TwoBone::new(Id::new(start), Id::new(mid), Id::new(end));
     let missing = refused("missing joint", &bones([0, 1, 9]), &at);
     assert!(
         matches!(
@@ -140,11 +139,11 @@ fn chains_are_refused_by_name() {
     let rig = IkRig::new(chain(4).skeleton());
     let reach = ChainTarget::at(Vec3::Y);
     for (root, tip) in [(2, 1), (0, 9)] {
-        let chain = IkChain::of_rig(&rig, JointId(root), JointId(tip));
+        let chain = IkChain::of_rig(&rig, Id::new(root), Id::new(tip));
         assert!(chain.is_err(), "from {root} to {tip}");
     }
     let long = IkRig::new(chain(70).skeleton());
-    let fault = IkChain::of_rig(&long, JointId(0), JointId(69)).unwrap_err();
+    let fault = IkChain::of_rig(&long, Id::new(0), Id::new(69)).unwrap_err();
     assert!(
         matches!(
             fault,
@@ -156,8 +155,8 @@ fn chains_are_refused_by_name() {
         ),
         "{fault}"
     );
-    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
-    let missing = good.clone().with_limit(JointId(9), JointLimit::Free);
+    let good = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
+    let missing = good.clone().with_limit(Id::new(9), JointLimit::Free);
     assert!(missing.is_err(), "a limit of a missing joint");
     let joints = [vec![], good.joints[..1].to_vec()].map(|joints| IkChain {
         joints,
@@ -180,7 +179,7 @@ fn chains_are_refused_by_name() {
 fn limits_are_refused_by_the_index_of_their_joint() {
     let rig = IkRig::new(chain(4).skeleton());
     let reach = ChainTarget::at(Vec3::Y);
-    let good = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+    let good = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
     let hinge = |axis, angle_rad| JointLimit::Hinge { axis, angle_rad };
     let cone = |axis, swing_rad, twist_rad| JointLimit::Cone {
         axis,
@@ -197,7 +196,7 @@ fn limits_are_refused_by_the_index_of_their_joint() {
         cone(Vec3::X, 1.0, (-4.0, 1.0)),
         cone(Vec3::NAN, 1.0, (-1.0, 1.0)),
     ] {
-        let chain = good.clone().with_limit(JointId(1), limit).unwrap();
+        let chain = good.clone().with_limit(Id::new(1), limit).unwrap();
         let fault = refused(format_args!("{limit:?}"), &chain, &reach);
         assert!(
             matches!(fault, Error::At { index: 1, .. }),
@@ -215,8 +214,8 @@ fn feet_are_refused_by_name() {
         feet
     };
     for (row, job) in [
-        ("missing pelvis", with(|feet| feet.pelvis = JointId(9))),
-        ("pelvis in the leg", with(|feet| feet.pelvis = JointId(2))),
+        ("missing pelvis", with(|feet| feet.pelvis = Id::new(9))),
+        ("pelvis in the leg", with(|feet| feet.pelvis = Id::new(2))),
         ("no leg", with(|feet| feet.legs = vec![])),
         ("nine legs", with(|feet| feet.legs = vec![feet.legs[0]; 9])),
         ("up", with(|feet| feet.up = Vec3::ZERO)),
@@ -250,9 +249,9 @@ fn feet_are_refused_by_name() {
 
 #[test]
 fn weights_of_targets_are_refused() {
-    let bone = TwoBone::new(JointId(0), JointId(1), JointId(2));
+    let bone = TwoBone::new(Id::new(0), Id::new(1), Id::new(2));
     let rig = IkRig::new(chain(4).skeleton());
-    let chain = IkChain::of_rig(&rig, JointId(0), JointId(3)).unwrap();
+    let chain = IkChain::of_rig(&rig, Id::new(0), Id::new(3)).unwrap();
     for weight in NOT_A_PART {
         let target = TwoBoneTarget::at(Vec3::Y).weighted(weight);
         let said = refused(format_args!("two bones: {weight}"), &bone, &target).to_string();
@@ -277,7 +276,7 @@ fn weights_of_targets_are_refused() {
 
 #[test]
 fn targets_are_refused_by_name() {
-    let bone = TwoBone::new(JointId(0), JointId(1), JointId(2));
+    let bone = TwoBone::new(Id::new(0), Id::new(1), Id::new(2));
     let at = TwoBoneTarget::at(Vec3::Y);
     let pole = |pole| TwoBoneTarget { pole, ..at };
     let rotation = |xyzw: [f32; 4]| TwoBoneTarget {

@@ -6,15 +6,15 @@ use super::bodies::{
 };
 use crate::reference::maths::{self, angle, distance};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::{Mat3, Quat, Vec3};
-use throng::ids::JointId;
 use throng::ik::{IkJob, Pole, TwoBone, TwoBoneReport, TwoBoneTarget};
 
 fn job(body: &Body) -> TwoBone {
     TwoBone::new(
-        JointId(body.limb[0]),
-        JointId(body.limb[1]),
-        JointId(body.limb[2]),
+        Id::new(body.limb[0]),
+        Id::new(body.limb[1]),
+        Id::new(body.limb[2]),
     )
 }
 

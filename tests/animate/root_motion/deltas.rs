@@ -6,10 +6,10 @@ use crate::reference::rig;
 use crate::reference::rng::Rng;
 use bytemuck::Zeroable;
 use core::f64::consts::{PI, TAU};
+use throng::Id;
 use throng::animator::PlayRecord;
 use throng::clip::{CurveClip, Interpolation, Track};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::ids::JointId;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
 use throng::skeleton::Affine;
 
@@ -22,12 +22,12 @@ fn walk(seed: u64) -> RootMotion {
     let character = rig::chain(2);
     let end_s = rng.range(0.5, 1.7);
     let mut tracks = vec![Track {
-        joint: JointId(0),
+        joint: Id::new(0),
         values: made::translation(&mut rng, Interpolation::Linear, end_s),
     }];
     if !seed.is_multiple_of(4) {
         tracks.push(Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values: made::rotation(&mut rng, Interpolation::Linear, end_s),
         });
     }

@@ -3,11 +3,11 @@
 use super::made::{self, CURVES, Poses};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
-use throng::ids::JointId;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootReference};
 use throng::retarget::{JointMap, Retarget, RetargetOptions};
 
@@ -26,11 +26,11 @@ fn turns_then_stands(start_s: f32) -> (Character, CurveClip) {
     let stands = rig::keys(Interpolation::Linear, &[start_s, 2.0], &[Vec3::X; 2]);
     let tracks = vec![
         Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values: TrackValues::Rotation(turns),
         },
         Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values: TrackValues::Translation(stands),
         },
     ];
@@ -78,7 +78,7 @@ fn random_tracks(rng: &mut Rng, joints: usize) -> Vec<Track> {
                 _ => TrackValues::Scale(constant(rng, end_s, Vec3::splat(1.5))),
             };
             tracks.push(Track {
-                joint: JointId(joint),
+                joint: Id::new(joint),
                 values,
             });
         }
@@ -104,7 +104,7 @@ fn no_random_clip_changes_its_range() {
         let character = rig::chain(joints);
         let clip = clip(&character, random_tracks(&mut rng, joints));
         let options = RootMotionOptions {
-            joint: [None, Some(JointId(rng.below(joints) as u16))][rng.below(2)],
+            joint: [None, Some(Id::new(rng.below(joints) as u16))][rng.below(2)],
             axes: BVec3::new(rng.chance(2), rng.chance(2), rng.chance(2)),
             yaw: rng.chance(2),
             reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],

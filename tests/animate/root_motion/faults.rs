@@ -3,11 +3,10 @@
 use super::made;
 use crate::reference::rig;
 use crate::reference::rng::Rng;
-use throng::Error;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{BVec3, DVec3, Quat, Vec3};
-use throng::ids::JointId;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
+use throng::{Error, Id};
 
 fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
     CurveClip::new("clip", tracks, rig::chain(joints).skeleton()).unwrap()
@@ -15,7 +14,7 @@ fn clip(joints: usize, tracks: Vec<Track>) -> CurveClip {
 
 fn track(joint: u16, values: TrackValues) -> Track {
     Track {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         values,
     }
 }
@@ -49,7 +48,7 @@ fn what_can_t_be_taken_out_is_refused() {
     let walk = clip(3, vec![track(1, moving(Vec3::ONE)), track(1, turning())]);
 
     let missing = RootMotionOptions {
-        joint: Some(JointId(3)),
+        joint: Some(Id::new(3)),
         ..options
     };
     let error = extract(&walk, missing).unwrap_err();
@@ -86,7 +85,7 @@ fn what_can_t_be_taken_out_is_refused() {
     }
 
     let on_joint = RootMotionOptions {
-        joint: Some(JointId(1)),
+        joint: Some(Id::new(1)),
         ..options
     };
     let uneven = vec![
@@ -226,7 +225,7 @@ fn clips_without_length_or_tracks_are_still() {
     let one = TrackValues::Translation(rig::keys(Interpolation::Linear, &[0.0], &[Vec3::ONE]));
     for tracks in [Vec::new(), vec![track(0, one)]] {
         let clip = clip(2, tracks);
-        for joint in [None, Some(JointId(1))] {
+        for joint in [None, Some(Id::new(1))] {
             let options = RootMotionOptions { joint, ..options };
             let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
             assert!(motion.is_still());

@@ -6,10 +6,10 @@ use crate::reference::maths::{M4, distance, length, mul};
 use crate::reference::rng::Rng;
 use crate::reference::{random, rig};
 use core::f64::consts::{PI, TAU};
+use throng::Id;
 use throng::character::{AnimationDesc, Character, ClipDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{BVec3, Quat, Vec3};
-use throng::ids::{ClipId, JointId};
 use throng::import::ImportOptions;
 use throng::motion::{RootMotion, RootMotionOptions, RootReference};
 
@@ -42,7 +42,7 @@ fn heading(now: &M4, then: &M4) -> f64 {
 
 /// Returns whether a joint is `root` or below it.
 fn below(character: &Character, joint: usize, root: u16) -> bool {
-    let mut at = Some(JointId(joint as u16));
+    let mut at = Some(Id::new(joint as u16));
     while let Some(joint) = at.filter(|joint| joint.0 != root) {
         at = character.skeleton().joints()[joint.index()].parent;
     }
@@ -109,18 +109,18 @@ fn rewritten_keys_are_exact_in_every_interpolation() {
         let curve = CURVES[round % 3];
         let joint = rng.below(3) as u16;
         let mut tracks = vec![Track {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             values: made::translation(&mut rng, curve, 1.3),
         }];
         // Ancestors are turned and unevenly scaled. Everything is still affine.
         for above in 0..joint {
             tracks.push(Track {
-                joint: JointId(above),
+                joint: Id::new(above),
                 values: TrackValues::Rotation(rig::keys(curve_of_one(), &[0.2], &[rng.rotation()])),
             });
             let scale = rng.vector(0.5, 2.0);
             tracks.push(Track {
-                joint: JointId(above),
+                joint: Id::new(above),
                 values: TrackValues::Scale(rig::keys(curve_of_one(), &[0.2], &[scale])),
             });
         }
@@ -165,7 +165,7 @@ fn resampled_keys_stay_within_the_measured_error() {
             let curves = [curve(), curve(), curve()];
             let mut add = |values| {
                 tracks.push(Track {
-                    joint: JointId(above),
+                    joint: Id::new(above),
                     values,
                 })
             };
@@ -179,7 +179,7 @@ fn resampled_keys_stay_within_the_measured_error() {
         }
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         let options = RootMotionOptions {
-            joint: Some(JointId(joint)),
+            joint: Some(Id::new(joint)),
             axes: BVec3::new(true, rng.chance(2), true),
             yaw: !rng.chance(4),
             reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
@@ -200,22 +200,22 @@ fn what_stays_has_no_heading_and_stays_in_place() {
         let character = rig::chain(3);
         let tracks = vec![
             Track {
-                joint: JointId(0),
+                joint: Id::new(0),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: JointId(1),
+                joint: Id::new(1),
                 values: made::translation(&mut rng, Interpolation::Linear, 2.0),
             },
             Track {
-                joint: JointId(1),
+                joint: Id::new(1),
                 values: made::rotation(&mut rng, Interpolation::Linear, 2.0),
             },
         ];
         let clip = CurveClip::new("clip", tracks, character.skeleton()).unwrap();
         for reference in [RootReference::FirstFrame, RootReference::Rest] {
             let options = RootMotionOptions {
-                joint: Some(JointId(1)),
+                joint: Some(Id::new(1)),
                 reference,
                 ..RootMotionOptions::default()
             };
@@ -264,7 +264,7 @@ fn whole_turns_are_counted() {
             .collect();
         let times: Vec<f32> = (0..=keys).map(|key| key as f32 / keys as f32).collect();
         let track = |values| Track {
-            joint: JointId(0),
+            joint: Id::new(0),
             values,
         };
         let turning = TrackValues::Rotation(rig::keys(Interpolation::Linear, &times, &values));
@@ -296,14 +296,14 @@ fn the_topmost_joint_that_moves_is_found() {
     goes.values[1] = Vec3::ONE;
     let track = |joint, values| Track { joint, values };
     let tracks = vec![
-        track(JointId(0), TrackValues::Translation(held.clone())),
-        track(JointId(1), TrackValues::Scale(grows)),
-        track(JointId(2), TrackValues::Translation(goes)),
+        track(Id::new(0), TrackValues::Translation(held.clone())),
+        track(Id::new(1), TrackValues::Scale(grows)),
+        track(Id::new(2), TrackValues::Translation(goes)),
     ];
     let clip = CurveClip::new("clip", tracks.clone(), character.skeleton()).unwrap();
     let options = RootMotionOptions::default();
     let (_, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
-    assert_eq!(motion.joint(), Some(JointId(2)));
+    assert_eq!(motion.joint(), Some(Id::new(2)));
     // Nothing moves: nothing changes.
     let clip = CurveClip::new("clip", tracks[..2].to_vec(), character.skeleton()).unwrap();
     let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();
@@ -374,7 +374,7 @@ fn a_description_splits_clips_as_extract_does() {
     for (index, clip) in character.curves().iter().enumerate() {
         let (stays, motion) = RootMotion::extract(&character, clip, &options).unwrap();
         assert_eq!(split.curves()[index], stays);
-        let id = ClipId(index as u16);
+        let id = Id::new(index as u16);
         assert_eq!(split.animations().root_motion(id), Some(&motion));
     }
     assert_eq!(split.skeleton(), character.skeleton());

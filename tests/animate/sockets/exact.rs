@@ -4,11 +4,11 @@ use crate::reference::maths::{self, M4};
 use crate::reference::random;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
+use throng::Id;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character};
 use throng::clip::Clip;
 use throng::glam::Vec3;
-use throng::ids::ClipId;
 use throng::import::ImportOptions;
 use throng::motion::{ClipSample, LoopMode};
 use throng::skeleton::Mask;
@@ -119,7 +119,7 @@ impl Load {
         let samples = records.map(|record| {
             let clip = usize::from(record.clip);
             ClipSample {
-                clip: ClipId(clip as u16),
+                clip: Id::new(clip as u16),
                 time_s: record.clip_time_s(time_s, self.clips()[clip].duration_s()),
                 weight: record.weight_at(time_s),
                 mask: record.mask(),

@@ -6,12 +6,11 @@ use crate::reference::maths::{self, M4};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use exact::loads;
-use throng::Error;
 use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
 use throng::glam::Vec3;
-use throng::ids::JointId;
-use throng::skeleton::Socket;
 use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Joint, Socket};
+use throng::{Error, Id};
 
 /// The largest difference of two matrices' elements.
 fn apart(exact: &M4, got: &Affine) -> f64 {
@@ -40,7 +39,9 @@ fn joints_are_where_the_rule_of_blending_has_them() {
                     exact = maths::mul(&load.exact(&samples, &poses, at.0), &exact);
                     above = joints[at.index()].parent;
                 }
-                let got = animator.joint_model(id, JointId(joint), time_s).unwrap();
+                let got = animator
+                    .joint_model(id, Id::<Joint>::new(joint), time_s)
+                    .unwrap();
                 let rows = exact.iter().take(3).flatten();
                 let size = rows.fold(1.0, |most: f64, v| most.max(v.abs()));
                 // Rounding of the joints' transforms and of their product.
@@ -60,7 +61,7 @@ fn sockets_lie_on_their_joints() {
         let rng = &mut Rng::new(13);
         for _ in 0..11 {
             let (animator, id) = load.actor(rng);
-            let joint = JointId(rng.below(load.character.skeleton().len()) as u16);
+            let joint = Id::new(rng.below(load.character.skeleton().len()) as u16);
             let mut transform =
                 || Affine::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
             let (place, offset) = (transform(), transform());
@@ -95,7 +96,9 @@ fn joints_of_deep_skeletons() {
     };
     animator.show_pose(id, &local, &show).unwrap();
     for joint in [0, 1, 63, 64, 65, 299_u16] {
-        let got = animator.joint_model(id, JointId(joint), 7.0).unwrap();
+        let got = animator
+            .joint_model(id, Id::<Joint>::new(joint), 7.0)
+            .unwrap();
         let want = model[usize::from(joint)];
         let size = want.translation.length().max(1.0);
         let off = got.to_cols_array().into_iter().zip(want.to_cols_array());
@@ -110,7 +113,7 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     let load = &loads()[0];
     let mut animator = Animator::new(&load.character, &AnimatorDesc::default()).unwrap();
     let id = animator.add("Walk").unwrap();
-    let missing = animator.joint_model(id, JointId(57), 0.0);
+    let missing = animator.joint_model(id, Id::<Joint>::new(57), 0.0);
     assert!(matches!(
         missing,
         Err(Error::NotFound {
@@ -120,11 +123,13 @@ fn faults_are_named_and_odd_times_do_no_harm() {
         })
     ));
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
-        let model = animator.joint_model(id, JointId(30), time_s).unwrap();
+        let model = animator
+            .joint_model(id, Id::<Joint>::new(30), time_s)
+            .unwrap();
         assert!(model.is_finite(), "{time_s}");
     }
     animator.remove(id).unwrap();
-    let gone = animator.joint_model(id, JointId(3), 0.0);
+    let gone = animator.joint_model(id, Id::<Joint>::new(3), 0.0);
     assert!(matches!(gone, Err(Error::Stale { .. })));
 }
 

@@ -1,9 +1,9 @@
 //! Characters with chains that swing, and animators that show them.
 
+use throng::Id;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{ImportOptions, RawCharacter};
 use throng::skeleton::{Affine, Joint, Skeleton, Transform};
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
@@ -24,7 +24,7 @@ pub(super) fn skeleton() -> Skeleton {
         };
         Joint {
             name: format!("j{number}").into(),
-            parent: number.checked_sub(1).map(JointId),
+            parent: number.checked_sub(1).map(Id::new),
             rest: Transform {
                 translation,
                 rotation: Quat::from_axis_angle(Vec3::X, 0.1 * f32::from(number)),
@@ -40,7 +40,7 @@ pub(super) fn joint(number: u16) -> SpringJoint {
         stiffness: 0.8,
         gravity: Vec3::new(0.0, -0.6, 0.0),
         drag: 0.3,
-        ..SpringJoint::new(JointId(number))
+        ..SpringJoint::new(Id::new(number))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tails stay outside of colliders.
 
 use super::bodies::{JOINTS, Show, apart, chain, with};
+use throng::Id;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::skeleton::Affine;
 use throng::spring::{SpringBones, SpringCollider};
 
@@ -17,7 +17,7 @@ fn heavy(tail_m: Option<Vec3>, radius_m: f32, hit_m: f32) -> Show {
     chain.colliders = vec![0];
     Show::new(&with(SpringBones {
         colliders: vec![SpringCollider {
-            joint: JointId(1),
+            joint: Id::new(1),
             offset_m: OFFSET_M,
             tail_m,
             radius_m,

@@ -1,9 +1,9 @@
 //! Spring bones that do not fit are refused, by chain, joint and rule.
 
 use super::bodies::{chain, joint, plain, strand};
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::skeleton::Affine;
 use throng::spring::{SpringBones, SpringChain, SpringCollider};
 
@@ -29,7 +29,7 @@ fn changed(change: impl FnOnce(&mut SpringChain)) -> SpringBones {
 #[test]
 fn the_rules_of_chains() {
     refused(
-        changed(|chain| chain.joints[1].joint = JointId(9)),
+        changed(|chain| chain.joints[1].joint = Id::new(9)),
         "spring chain 0: joint 1: joint 9 does not exist: there are 7",
     );
     refused(
@@ -37,7 +37,7 @@ fn the_rules_of_chains() {
         "spring chain 0: joint 2: joint: must lie below the one before it, within 256 joints",
     );
     refused(
-        changed(|chain| chain.joints[1].joint = JointId(2)),
+        changed(|chain| chain.joints[1].joint = Id::new(2)),
         "spring chain 0: joint 1: joint: must lie below the one before it, within 256 joints",
     );
     refused(
@@ -45,11 +45,11 @@ fn the_rules_of_chains() {
         "spring chain 0: joints: must be at least two, or one if there is a tail_m",
     );
     refused(
-        changed(|chain| chain.center = Some(JointId(4))),
+        changed(|chain| chain.center = Some(Id::new(4))),
         "spring chain 0: center: must not swing, and must not lie below a joint that does",
     );
     refused(
-        changed(|chain| chain.center = Some(JointId(70))),
+        changed(|chain| chain.center = Some(Id::new(70))),
         "spring chain 0: center 70 does not exist: there are 7",
     );
     refused(
@@ -93,7 +93,7 @@ fn the_limits_of_values() {
         "spring chain 0: tail_m: NaN is not finite",
     );
     let collider = |joint, radius_m| SpringCollider {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         offset_m: Vec3::ZERO,
         tail_m: None,
         radius_m,

@@ -1,12 +1,11 @@
 //! Switching, resetting, pausing and moving actors with spring bones.
 
 use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
-use throng::Threads;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::{Affine, Joint, Transform};
 use throng::spring::SpringBones;
+use throng::{Id, Threads};
 
 /// A strand in full swing at one second.
 fn swinging() -> (Show, Vec<Affine>) {
@@ -58,7 +57,7 @@ fn equal_times_give_equal_poses() {
     for (joint, expected) in pose.iter().enumerate() {
         let found = show
             .animator
-            .joint_model(show.actor, JointId(joint as u16), 1.0);
+            .joint_model(show.actor, Id::<Joint>::new(joint as u16), 1.0);
         let found = found.unwrap();
         assert!(found.abs_diff_eq(*expected, 1e-5), "joint {joint}");
     }
@@ -160,7 +159,7 @@ fn a_chain_with_a_center_ignores_the_way() {
         most
     };
     assert!(of(None) > 0.02);
-    assert!(of(Some(JointId(0))) < 1e-3, "{}", of(Some(JointId(0))));
+    assert!(of(Some(Id::new(0))) < 1e-3, "{}", of(Some(Id::new(0))));
 }
 
 #[test]

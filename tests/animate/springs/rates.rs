@@ -1,9 +1,9 @@
 //! The same swing at any frame rate.
 
 use super::bodies::{Show, apart, chain, strand, way, with};
+use throng::Id;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::ids::JointId;
 use throng::skeleton::Affine;
 use throng::spring::{SpringBones, SpringCollider};
 
@@ -54,7 +54,7 @@ fn frame_rates_agree_with_a_collider_that_swings() {
         joint.gravity = Vec3::new(0.0, -3.0, 0.0);
     }
     let collider = SpringCollider {
-        joint: JointId(6),
+        joint: Id::new(6),
         offset_m: Vec3::new(0.0, -0.02, 0.08),
         tail_m: None,
         radius_m: 0.06,

@@ -1,8 +1,8 @@
 //! Nothing grows without bound, whatever the settings and times are.
 
 use super::bodies::{JOINTS, LINK_M, Show, chain, way, with};
+use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::skeleton::Affine;
 use throng::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
@@ -97,7 +97,7 @@ fn degenerate_characters_stay_finite() {
     chain.colliders = vec![0, 1];
     // A capsule without length, around the head of the strand, and a huge sphere.
     let collider = |joint, radius_m, tail_m| SpringCollider {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         offset_m: Vec3::ZERO,
         tail_m,
         radius_m,

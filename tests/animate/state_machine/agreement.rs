@@ -3,9 +3,9 @@
 use super::made::{self, CLIPS, Input};
 use super::simulation::{Sample, Simulation};
 use crate::reference::rng::Rng;
-use throng::ids::StateId;
+use throng::Id;
 use throng::motion::{ClipSample, SampleList};
-use throng::state_machine::{StateMachine, StateMachineInstance, StateMachineLog};
+use throng::state_machine::{StateDesc, StateMachine, StateMachineInstance, StateMachineLog};
 
 /// The crate delivers at most 256 events in an update. The simulation has no limit.
 const MAX_STEPS: usize = 250;
@@ -147,12 +147,15 @@ fn script(rng: &mut Rng) -> (Vec<(f64, Input)>, f64) {
     (inputs, time_s + 1.0)
 }
 
+/// The layer, whether the state was entered, the state, and the time in seconds.
+type Passed = (u8, bool, Id<StateDesc>, f64);
+
 /// Plays a script, with so many updates between one input and the next.
 fn played(
     machine: &StateMachine,
     script: &(Vec<(f64, Input)>, f64),
     mut parts: impl FnMut() -> Vec<f64>,
-) -> (StateMachineInstance, Vec<(u8, bool, StateId, f64)>) {
+) -> (StateMachineInstance, Vec<Passed>) {
     let (mut state, mut log) = (machine.start(0.0), StateMachineLog::new());
     let mut events = Vec::new();
     let ends = script

@@ -2,15 +2,14 @@
 
 use super::made::{self, CLIPS};
 use crate::reference::rng::Rng;
-use throng::Error;
 use throng::error::DescFault;
-use throng::ids::StateId;
 use throng::motion::SampleList;
 use throng::skeleton::Skeleton;
 use throng::state_machine::{
     LayerDesc, Origin, ParameterKind, StateDesc, StateMachine, StateMachineClip, StateMachineDesc,
     StateMachineInstance, StateMachineLog, TransitionDesc,
 };
+use throng::{Error, Id};
 
 const NUMBERS: [f32; 9] = [
     f32::NAN,
@@ -224,7 +223,7 @@ fn states_and_handles_of_other_machines_are_refused() {
     assert!(machine.set_trigger(&mut states[0], foreign).is_err());
     assert!(machine.parameter("nothing").is_err() && machine.layer("legs").is_err());
     assert_eq!(machine.layer("body"), Ok(0));
-    assert_eq!(machine.state(0, "b"), Ok(StateId(1)));
+    assert_eq!(machine.state(0, "b"), Ok(Id::new(1)));
     assert!(machine.state(0, "x").is_err() && machine.state(1, "a").is_err());
     // Speeds and fades may change under a saved game.
     let mut faster = simple();

@@ -12,12 +12,11 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
-use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play, SolverId};
+use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::gpu::GpuInstance;
-use throng::ids::JointId;
 use throng::ik::TwoBone;
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys};
 use throng::palette::{
@@ -27,7 +26,7 @@ use throng::state_machine::{
     LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind, StateDesc,
     StateMachineDesc, TransitionDesc,
 };
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Spawn, Stats};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, Spawn, Stats};
 
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 3;
 /// Number of joints and palette entries of a performer.
@@ -141,7 +140,7 @@ pub(crate) struct Kind {
     pub(crate) id: CharacterId,
     pub(crate) character: Character,
     pub(crate) animator: Animator,
-    pub(crate) limb: SolverId,
+    pub(crate) limb: Id<IkSolver>,
     of_actor: fn(&mut Animator, ActorId) -> Vec<u32>,
     rest: Vec<u32>,
 }
@@ -218,9 +217,9 @@ impl World {
         let id = id.unwrap();
         let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
         let limb = IkSolver::TwoBone(TwoBone {
-            start: JointId(2),
-            mid: JointId(4),
-            end: JointId(6),
+            start: Id::new(2),
+            mid: Id::new(4),
+            end: Id::new(6),
             hinge: Some(Vec3::Z),
             soften: 0.05,
         });

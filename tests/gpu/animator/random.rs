@@ -5,8 +5,8 @@
 use super::{FRAMES_IN_FLIGHT, JOINTS, Member, World};
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
+use throng::Id;
 use throng::animator::{IkTarget, Play, ShowPose};
-use throng::ids::ClipId;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::{Affine, Transform};
@@ -29,7 +29,7 @@ fn play(rng: &mut Rng) -> Play<'static> {
         speed: [1.0, -0.7, 0.0, 2.5][rng.below(4)],
         loop_mode: [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][rng.below(3)],
         in_step: rng.chance(4),
-        ..Play::new(ClipId(rng.below(3) as u16))
+        ..Play::new(Id::new(rng.below(3) as u16))
     };
     if rng.chance(4) {
         return play.mask("upper");

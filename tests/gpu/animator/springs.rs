@@ -2,19 +2,18 @@
 
 use super::{FRAMES_IN_FLIGHT, World};
 use crate::support::{SMALL, Setup, each};
-use throng::Play;
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
-use throng::skeleton::Affine;
+use throng::skeleton::{Affine, Joint};
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
+use throng::{Id, Play};
 
 /// The character with its upper half as a strand.
 pub(super) fn with_springs(character: &Character) -> Character {
     let joints = character.skeleton().len() as u16;
     let joints = (joints / 2..joints).map(|joint| SpringJoint {
         gravity: Vec3::new(0.3, -1.0, 0.0),
-        ..SpringJoint::new(JointId(joint))
+        ..SpringJoint::new(Id::new(joint))
     });
     let chains = vec![SpringChain::new(joints.collect())];
     let bones = SpringBones {
@@ -70,7 +69,7 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
         frames(setup, &mut world, 20, false);
         // It swings: without springs, the pose is another one.
         let member = world.members[1];
-        let tail = JointId(world.kinds[0].character.skeleton().len() as u16 - 1);
+        let tail = Id::<Joint>::new(world.kinds[0].character.skeleton().len() as u16 - 1);
         let now_s = world.now_s;
         let swung = world.crowd.joint_model(member.id, tail, now_s).unwrap();
         let off = |world: &mut World, on: bool| {

@@ -8,9 +8,8 @@ use crate::support::{Setup, view};
 use std::collections::BTreeMap;
 use throng::glam::Vec3;
 use throng::gpu::GpuInstance;
-use throng::ids::ClipId;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::{CharacterId, Crowd, InstanceId, Stats, View};
+use throng::{CharacterId, Crowd, Id, InstanceId, Stats, View};
 
 impl Model {
     /// The expected data of every visible instance of a character, by table index.
@@ -142,7 +141,7 @@ impl Model {
             let clip = &self.kinds[member.character].clips()[playing.clip];
             let told: Vec<_> = crowd.playing(member.id).unwrap().collect();
             assert_eq!(told.len(), 1);
-            assert_eq!(told[0].clip, Some(ClipId(playing.clip as u16)));
+            assert_eq!(told[0].clip, Some(Id::new(playing.clip as u16)));
             let at = playing.at(self.now_s, clip.duration_s());
             let off = (told[0].time_s - at).abs();
             // The end of a loop is its start.

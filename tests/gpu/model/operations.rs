@@ -4,10 +4,9 @@ use super::{Member, Model, Playing};
 use crate::support::Setup;
 use std::collections::BTreeSet;
 use throng::animator::ShowPose;
-use throng::ids::{ClipId, JointId};
 use throng::motion::LoopMode;
-use throng::skeleton::Affine;
-use throng::{Capacity, Crowd, Error, Play, Spawn};
+use throng::skeleton::{Affine, Joint};
+use throng::{Capacity, Crowd, Error, Id, Play, Spawn};
 
 impl Model {
     fn entries(&self) -> u32 {
@@ -41,7 +40,7 @@ impl Model {
             offset_s: f64::from(self.rng.range(-1.0, 1.0)),
             speed: [1.0, -0.7, 0.0, 2.5][self.rng.below(4)],
             loop_mode,
-            ..Play::new(ClipId(clip as u16))
+            ..Play::new(Id::new(clip as u16))
         };
         let playing = Playing {
             clip,
@@ -174,7 +173,7 @@ impl Model {
             crowd.set_visible(id, true),
             crowd.set_view_mask(id, 1),
             crowd.detach(id).map(drop),
-            crowd.attach(id, id, JointId(0), &Affine::IDENTITY),
+            crowd.attach(id, id, Id::<Joint>::new(0), &Affine::IDENTITY),
             crowd.transform(id).map(drop),
             crowd.tint(id).map(drop),
             crowd.user(id).map(drop),

@@ -10,14 +10,13 @@ use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{DVec2, Mat4, Vec3};
-use throng::ids::{ClipId, JointId};
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
+use throng::skeleton::{Affine, Joint};
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
-    Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, PassDesc, PassId, PassKind, Play,
+    Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
     SkinningStage, Spawn, View,
 };
 
@@ -219,7 +218,9 @@ impl World {
     /// Attaches to an earlier actor with linear skinning. Neither may be despawned after that.
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
-        self.crowd.attach(id, to, JointId(joint), &offset).unwrap();
+        self.crowd
+            .attach(id, to, Id::<Joint>::new(joint), &offset)
+            .unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
     }
 
@@ -230,7 +231,9 @@ impl World {
                 continue;
             };
             let above = &self.actors[parent];
-            let model = self.crowd.joint_model(above.id, JointId(joint), time_s);
+            let model = self
+                .crowd
+                .joint_model(above.id, Id::<Joint>::new(joint), time_s);
             let model = model.unwrap();
             self.actors[child].place = above.place * model * offset;
         }
@@ -402,7 +405,7 @@ impl World {
 
 /// A clip that starts at time 0, or the rest pose.
 fn playing(clip: Option<usize>) -> Play<'static> {
-    let play = clip.map_or(Play::REST, |clip| Play::new(ClipId(clip as u16)));
+    let play = clip.map_or(Play::REST, |clip| Play::new(Id::new(clip as u16)));
     play.start_s(0.0)
 }
 

@@ -9,15 +9,14 @@ use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
-use throng::ids::ClipId;
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, Material, MorphTarget};
 use throng::palette::SkinningMethod;
 use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
-    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage,
-    Spawn, View,
+    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
+    SkinningStage, Spawn, View,
 };
 
 /// Numbers of influences per vertex.
@@ -150,7 +149,7 @@ impl Troupe {
                 };
                 let allocator = &mut setup.context.allocator();
                 let id = crowd.add_character_with(allocator, character, &desc);
-                let play = Play::new(ClipId(clip as u16)).start_s(0.0);
+                let play = Play::new(Id::new(clip as u16)).start_s(0.0);
                 let spawn = Spawn {
                     world_from_model: place,
                     play,

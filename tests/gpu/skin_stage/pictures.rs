@@ -10,14 +10,13 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, pict
 use crate::support::{Setup, each, view};
 use throng::character::Character;
 use throng::glam::{Quat, Vec3};
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 use throng::mesh::{AlphaMode, Material};
 use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{
-    Capacity, CharacterDesc, Crowd, InstanceId, PassDesc, PassId, PassKind, Play, SkinningStage,
-    Spawn, View,
+    Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
+    SkinningStage, Spawn, View,
 };
 
 const MODES: [SkinningStage; 3] = [
@@ -95,7 +94,7 @@ fn populate(
         let play: Play<'_> = if at == 1 || character.clips().is_empty() {
             Play::REST
         } else {
-            ClipId(0).into()
+            Id::new(0).into()
         };
         crowd.spawn(
             id,

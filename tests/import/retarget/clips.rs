@@ -4,11 +4,11 @@ use super::rigs::{difference, model, rest};
 use crate::reference;
 use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::builtin;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{self, ImportOptions};
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role, Side};
 use throng::skeleton::{Skeleton, Transform};
@@ -175,7 +175,7 @@ fn mannequin() -> Character {
 fn turns(joint: u16, interpolation: Interpolation, keys: &[(f32, f32)]) -> Track {
     let turn = |(_, angle): &(f32, f32)| Quat::from_rotation_x(*angle);
     Track {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         values: TrackValues::Rotation(Keys {
             times_s: keys.iter().map(|key| key.0).collect(),
             values: keys.iter().map(turn).collect(),
@@ -206,7 +206,7 @@ fn steps_stay_steps_and_jumps_stay_sharp() {
     let track = same
         .tracks()
         .iter()
-        .find(|t| t.joint == JointId(arm) && matches!(t.values, TrackValues::Rotation(_)));
+        .find(|t| t.joint == Id::new(arm) && matches!(t.values, TrackValues::Rotation(_)));
     match &track.unwrap().values {
         TrackValues::Rotation(keys) => {
             assert_eq!(keys.interpolation, Interpolation::Step);
@@ -276,7 +276,7 @@ fn keys_are_added_where_the_way_bends() {
         }
     });
     let track = Track {
-        joint: JointId(hips),
+        joint: Id::new(hips),
         values: TrackValues::Translation(Keys {
             times_s: vec![0.0, 0.4, 1.0, 1.7],
             values: values.collect::<Vec<Vec3>>(),

@@ -2,10 +2,10 @@
 
 use super::rigs::{rest, skeleton};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::import::{RawNode, RawTransform};
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
 use throng::skeleton::{Skeleton, Transform};
@@ -43,13 +43,13 @@ fn maps_by_names_see_through_prefixes() {
     assert_eq!(links, [(0, 0), (1, 1), (2, 2), (5, 4)]);
     assert_eq!(
         map.unmatched_source().collect::<Vec<_>>(),
-        [3, 4].map(JointId)
+        [3, 4].map(Id::new)
     );
     assert_eq!(
         map.unmatched_target().collect::<Vec<_>>(),
-        [3, 5].map(JointId)
+        [3, 5].map(Id::new)
     );
-    assert!(map.link(JointId(3)).is_none() && map.unmatched_roles().is_empty());
+    assert!(map.link(Id::new(3)).is_none() && map.unmatched_roles().is_empty());
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn options_and_lengths_are_checked() {
 
 fn spin(joint: u16, keys: usize) -> Track {
     Track {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         values: TrackValues::Rotation(Keys {
             times_s: (0..keys).map(|at| at as f32).collect(),
             values: (0..keys)
@@ -284,7 +284,7 @@ fn random_clip(rng: &mut Rng, skeleton: &Skeleton) -> CurveClip {
             }
         };
         tracks.push(Track {
-            joint: JointId(joint),
+            joint: Id::new(joint),
             values,
         });
     }

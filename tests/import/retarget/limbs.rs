@@ -6,8 +6,8 @@ use super::rigs::{
 };
 use crate::reference::maths::{M4, Q, V3, angle, length, sub};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ids::JointId;
 use throng::retarget::{JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Skeleton, Transform};
 
@@ -371,6 +371,6 @@ fn spines_of_different_lengths_share_the_bend() {
                 "{index}: {sum}, not {expected}"
             );
         }
-        assert!(map.link(JointId(1)).unwrap().role == Some(Role::Spine));
+        assert!(map.link(Id::new(1)).unwrap().role == Some(Role::Spine));
     }
 }

@@ -4,8 +4,8 @@ use super::rigs::skeleton;
 use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::builtin;
-use throng::ids::JointId;
 use throng::import::{self, ImportOptions, RawNode, RawTransform};
 use throng::retarget::{Humanoid, JointMap, Role, Side};
 use throng::skeleton::{Skeleton, Transform};
@@ -131,10 +131,10 @@ fn every_scheme_maps_onto_every_other() {
             assert!(map.unmatched_roles().is_empty());
             assert_eq!(map.links().len(), ours.len());
             for ((role_name, from), (_, to)) in ours.iter().zip(&theirs) {
-                let link = map.link(JointId(b.joint(to).unwrap().0)).unwrap();
+                let link = map.link(Id::new(b.joint(to).unwrap().0)).unwrap();
                 assert_eq!(
                     link.source,
-                    JointId(a.joint(from).unwrap().0),
+                    Id::new(a.joint(from).unwrap().0),
                     "{role_name}"
                 );
                 assert_eq!((link.toward, link.role), (None, Some(role(role_name))));

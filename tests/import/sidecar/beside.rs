@@ -1,11 +1,11 @@
 //! Files beside a model: the file that is read, and its contents.
 
 use super::folder::{Folder, MODEL};
+use throng::Id;
 use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
-use throng::ids::{ClipId, JointId};
 use throng::import::{self, ImportOptions, RepairKind, ResourceReader, add_clips};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
@@ -76,7 +76,7 @@ pub(super) fn check_whole(character: &Character) {
     let set = character.animations();
     let [idle, walk, run, add] =
         ["Idle", "Walk", "Run", "Run add"].map(|n| character.clip(n).unwrap());
-    assert_eq!([idle, walk, run, add], [0, 1, 2, 3].map(ClipId));
+    assert_eq!([idle, walk, run, add], [0, 1, 2, 3].map(Id::new));
     // Masks: that of the description, then that which only the machine has.
     let upper = set.mask("upper").unwrap();
     assert_eq!(set.masks()[upper.index()].weights(), [0.0, 1.0, 0.5]);
@@ -99,7 +99,7 @@ pub(super) fn check_whole(character: &Character) {
         ]
     );
     assert_eq!(set.events(add).iter().collect::<Vec<_>>(), [("step", 0.0)]);
-    assert!(set.events(idle).is_empty() && set.events(ClipId(9)).is_empty());
+    assert!(set.events(idle).is_empty() && set.events(Id::new(9)).is_empty());
     for clip in [walk, add] {
         for hit in set.events(clip).passed_from_start(0.0, 1.0, LoopMode::Once) {
             assert_eq!(set.event(hit.name).unwrap().index(), hit.name_id as usize);
@@ -111,16 +111,16 @@ pub(super) fn check_whole(character: &Character) {
     let pass = motion.pass();
     assert!((pass.translation.z - 1.0).abs() < 1e-6, "{pass:?}");
     assert!(set.root_motion(run).is_none());
-    let at = |clip: ClipId, time_s| {
+    let at = |clip: Id<Clip>, time_s| {
         character.clips()[clip.index()]
-            .sample_joint(JointId(1), time_s)
+            .sample_joint(Id::new(1), time_s)
             .translation
     };
     assert_eq!(at(walk, 1.0), Vec3::ZERO);
     assert!(at(run, 1.0).distance(Vec3::Z) < 1e-3);
     assert_eq!(set.gait(walk).unwrap().speed_m_s, 1.5);
     // Additive clips.
-    let additive = |clip: ClipId| character.clips()[clip.index()].is_additive();
+    let additive = |clip: Id<Clip>| character.clips()[clip.index()].is_additive();
     assert_eq!(
         [idle, walk, run, add].map(additive),
         [true, false, false, true]
@@ -170,7 +170,7 @@ fn clips_are_those_that_the_tools_make() {
     let options = ClipOptions::default();
     let walk = &plain.curves()[1];
     let (stays, motion) = RootMotion::extract(&plain, walk, &RootMotionOptions::default()).unwrap();
-    assert_eq!(whole.animations().root_motion(ClipId(1)), Some(&motion));
+    assert_eq!(whole.animations().root_motion(Id::new(1)), Some(&motion));
     assert_eq!(
         whole.clips()[1],
         Clip::new(&plain, &stays, &options).unwrap()
@@ -188,7 +188,7 @@ fn nothing_beside_the_model_is_nothing_wrong() {
     let set = imported.animations();
     assert!(set.masks().is_empty() && set.sockets().is_empty() && set.state_machine().is_none());
     // The events of the file come by the same call.
-    assert_eq!(set.events(ClipId(1)).len(), 2);
+    assert_eq!(set.events(Id::new(1)).len(), 2);
     assert_eq!(set.event_names().collect::<Vec<_>>(), ["right", "left"]);
 }
 
@@ -352,7 +352,7 @@ fn added_clips_bring_their_events() {
         assert_eq!(before.event(name).unwrap(), after.event(name).unwrap());
     }
     assert!(before.event("jump").is_err() && after.event("jump").is_ok());
-    assert!(after.root_motion(ClipId(1)).is_some() && after.root_motion(walk).is_none());
+    assert!(after.root_motion(Id::new(1)).is_some() && after.root_motion(walk).is_none());
 }
 
 /// The text of a description reads back as the same data.

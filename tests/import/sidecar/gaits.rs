@@ -1,9 +1,9 @@
 //! Measured gaits.
 
+use throng::Id;
 use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
-use throng::ids::ClipId;
 use throng::import::{self, ImportOptions};
 
 /// The built-in character states its speeds, and the measured ones agree.
@@ -92,7 +92,7 @@ fn models_walk_and_run_at_these_speeds() {
         };
         let model = import::file(&path, &options).unwrap();
         let gait = |(number, clip): (usize, &Clip)| {
-            let gait = model.animations().gait(ClipId(number as u16))?;
+            let gait = model.animations().gait(Id::new(number as u16))?;
             Some((clip.name().to_owned(), gait.speed_m_s))
         };
         let found: Vec<_> = model.clips().iter().enumerate().filter_map(gait).collect();

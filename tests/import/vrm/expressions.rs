@@ -2,9 +2,9 @@
 
 use super::files::{import, repairs, vrm0, vrm1};
 use serde_json::json;
+use throng::Id;
 use throng::animator::{Animator, AnimatorDesc, Play};
 use throng::character::Character;
-use throng::ids::{ExpressionId, MorphWeightId};
 use throng::mesh::{Expression, ExpressionOverride};
 
 fn morphs(character: &Character, name: &str) -> Vec<(u16, f32)> {
@@ -80,9 +80,7 @@ fn an_actor_shows_expressions() {
     assert!(error.to_string().contains("grin"), "{error}");
     let error = animator.set_expression(actor, "wink", 1.5).unwrap_err();
     assert_eq!(error.to_string(), "weight: 1.5 lies outside 0..=1");
-    let error = animator
-        .set_expression(actor, ExpressionId(4), 1.0)
-        .unwrap_err();
+    let error = animator.set_expression(actor, Id::new(4), 1.0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "expression 4 does not exist: there are 4"
@@ -141,8 +139,7 @@ fn binds_of_materials_are_left_out_and_listed() {
 #[test]
 fn expressions_that_do_not_fit_are_refused() {
     let character = import(&vrm1()).character;
-    let of =
-        |name: &str, morph, weight| Expression::new(name, vec![(MorphWeightId(morph), weight)]);
+    let of = |name: &str, morph, weight| Expression::new(name, vec![(Id::new(morph), weight)]);
     for (expressions, message) in [
         (
             vec![of("a", 3, 1.0)],
@@ -155,7 +152,7 @@ fn expressions_that_do_not_fit_are_refused() {
         (
             vec![
                 of("a", 0, 1.0),
-                Expression::new("b", vec![(MorphWeightId(0), f32::MAX); 2]),
+                Expression::new("b", vec![(Id::new(0), f32::MAX); 2]),
             ],
             "expression 1: morph 1: morph weight: is equal to that of element 0",
         ),

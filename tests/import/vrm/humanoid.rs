@@ -2,10 +2,10 @@
 
 use super::files::{NODES, doll, import, repairs, vrm0, vrm1};
 use serde_json::json;
+use throng::Id;
 use throng::glam::Quat;
-use throng::ids::JointId;
 use throng::retarget::{Finger, Humanoid, JointMap, Retarget, Role, Side};
-use throng::skeleton::{Skeleton, Transform};
+use throng::skeleton::{Joint, Skeleton, Transform};
 
 fn name_of(skeleton: &Skeleton, role: Role) -> &str {
     let found = skeleton.roles().iter().find(|(other, _)| *other == role);
@@ -61,7 +61,7 @@ fn roles_map_one_skeleton_onto_another() {
     let plain = &plain.character;
     let map = JointMap::humanoid(new.skeleton(), plain.skeleton()).unwrap();
     assert!(map.links().len() < 4, "{map:?}");
-    let roles: Vec<(Role, JointId)> = [("hips", "pelvis"), ("leftUpperLeg", "ulA")]
+    let roles: Vec<(Role, Id<Joint>)> = [("hips", "pelvis"), ("leftUpperLeg", "ulA")]
         .map(|(role, joint)| {
             let joint = plain.skeleton().joint(joint).unwrap();
             (Role::from_name(role).unwrap(), joint)
@@ -144,15 +144,15 @@ fn roles_that_do_not_fit_are_refused() {
     let [hips, head] = ["hips", "head"].map(|name| Role::from_name(name).unwrap());
     for (roles, message) in [
         (
-            vec![(hips, JointId(99))],
+            vec![(hips, Id::new(99))],
             "role 0: joint 99 does not exist: there are 19",
         ),
         (
-            vec![(hips, JointId(1)), (hips, JointId(2))],
+            vec![(hips, Id::new(1)), (hips, Id::new(2))],
             "role 1: role: is equal to that of element 0",
         ),
         (
-            vec![(hips, JointId(1)), (head, JointId(1))],
+            vec![(hips, Id::new(1)), (head, Id::new(1))],
             "role 1: joint: is equal to that of element 0",
         ),
     ] {

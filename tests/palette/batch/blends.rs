@@ -4,12 +4,12 @@
 use super::load::{self, ROUNDING, affine, codes, image, models, palettes, size};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DQuat, DVec3, Quat};
-use throng::ids::{ClipId, JointId, MaskId};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::Mat3x4;
 use throng::skeleton::Mask;
@@ -60,10 +60,10 @@ fn instance(rng: &mut Rng, clips: &[Clip]) -> Vec<ClipSample> {
             _ => rng.range(0.05, 3.0),
         };
         level += u8::from(layered && rng.chance(3));
-        let sample = ClipSample::new(ClipId(clip as u16), time_s).weighted(weight);
+        let sample = ClipSample::new(Id::new(clip as u16), time_s).weighted(weight);
         let mask = rng.below(2 * MASKS) as u16;
         if layered && usize::from(mask) < MASKS {
-            sample.masked(MaskId(mask)).on_level(level)
+            sample.masked(Id::new(mask)).on_level(level)
         } else {
             sample.on_level(level)
         }
@@ -162,7 +162,7 @@ fn blended(
     let mut models: Vec<DMat4> = Vec::new();
     for (index, info) in joints.iter().enumerate() {
         let one = |(sample, pose): &(ClipSample, Vec<Transform>)| {
-            let mask = |mask: MaskId| masks[usize::from(mask)].weights()[index];
+            let mask = |mask: Id<Mask>| masks[usize::from(mask)].weights()[index];
             Part {
                 level: sample.level,
                 weight: f64::from(sample.weight) * f64::from(sample.mask.map_or(1.0, mask)),
@@ -274,8 +274,9 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         .unwrap()
         .character;
     let clips = load::clips(&character);
-    let sample =
-        |clip: usize, time_s, weight| ClipSample::new(ClipId(clip as u16), time_s).weighted(weight);
+    let sample = |clip: usize, time_s, weight| {
+        ClipSample::new(Id::new(clip as u16), time_s).weighted(weight)
+    };
     let last = clips.len() - 1;
     let (a, b, c) = (
         sample(0, 0.3, 0.7),
@@ -290,7 +291,7 @@ fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
         (&[a, b], &[b, a]),
         (&[a, sample(usize::MAX, f64::NAN, 0.0), b], &[a, b]),
         // A mask of ones and a level that covers those below change nothing.
-        (&[a, b, c], &[a.masked(MaskId(0)), b, c.masked(MaskId(0))]),
+        (&[a, b, c], &[a.masked(Id::new(0)), b, c.masked(Id::new(0))]),
         (
             &[sample(0, 0.3, 1.0)],
             &[b, sample(0, 0.3, 1.0).on_level(3)],
@@ -315,7 +316,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
     let turn = [0.0, 0.4].map(Quat::from_rotation_z);
     // One joint of the block rotates, so that the others are added too.
     let track = Track {
-        joint: JointId(2),
+        joint: Id::new(2),
         values: TrackValues::Rotation(keys(Interpolation::Linear, &[0.0, 1.0], &turn)),
     };
     let raw = CurveClip::new("nod", vec![track], character.skeleton()).unwrap();
@@ -337,7 +338,7 @@ fn no_turn_added_by_any_weight_is_no_turn() {
             f32::MAX,
         ] {
             let mut list = SampleList::new();
-            list.push([ClipSample::new(ClipId(0), 0.7).weighted(weight)]);
+            list.push([ClipSample::new(Id::new(0), 0.7).weighted(weight)]);
             let mut local = vec![Transform::IDENTITY; joints];
             let clips = std::slice::from_ref(&nod);
             poser.local_poses(clips, &list, &mut local).unwrap();

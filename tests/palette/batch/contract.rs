@@ -7,12 +7,11 @@ use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, ClipPacking};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::ids::{ClipId, JointId, MaskId};
 use throng::motion::ClipSample;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Mask;
-use throng::{Error, Threads};
+use throng::{Error, Id, Threads};
 
 fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
     let raw = CurveClip::new("made", tracks, character.skeleton()).unwrap();
@@ -22,7 +21,7 @@ fn made(character: &Character, tracks: Vec<Track>) -> (CurveClip, Clip) {
 
 fn track(joint: u16, values: TrackValues) -> Track {
     Track {
-        joint: JointId(joint),
+        joint: Id::new(joint),
         values,
     }
 }
@@ -84,10 +83,10 @@ fn steps_stay_steps() {
     let before = f64::from(0.777_f32.next_down());
     let at = |clip, time_s| [ClipSample::new(clip, time_s)];
     let instances = [
-        at(ClipId(0), before),
-        at(ClipId(1), 0.4),
-        at(ClipId(0), 0.777_f32.into()),
-        at(ClipId(0), 0.2),
+        at(Id::new(0), before),
+        at(Id::new(1), 0.4),
+        at(Id::new(0), 0.777_f32.into()),
+        at(Id::new(0), 0.2),
     ];
     for poser in codes(&character) {
         let got = palettes(&poser, &character, &clips, &instances);
@@ -139,7 +138,7 @@ fn loops_close_and_ends_hold() {
             assert!((exact - got).abs() <= 1.2e-7, "{exact} {got}");
         }
     }
-    let at = |time_s| [ClipSample::new(ClipId(0), time_s)];
+    let at = |time_s| [ClipSample::new(Id::new(0), time_s)];
     for poser in codes(&character) {
         let pose = |time_s| {
             palettes(
@@ -238,30 +237,30 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
     let rayon = rayon.with_masks(&[mask.clone(), mask]).unwrap();
     let rayon = rayon.with_threads(Threads::Rayon);
     let one = |clip, weight| ClipSample::new(clip, 0.0).weighted(weight);
-    let good = one(ClipId(0), 1.0);
+    let good = one(Id::new(0), 1.0);
     let cases = [
         (
-            vec![one(ClipId(2), 1.0)],
+            vec![one(Id::new(2), 1.0)],
             "instance 1: clip 2 does not exist: there are 2",
         ),
         (
-            vec![one(ClipId(1), 1.0)],
+            vec![one(Id::new(1), 1.0)],
             "instance 1: clip: was made for another skeleton",
         ),
         (
-            vec![good, one(ClipId(0), -1.0)],
+            vec![good, one(Id::new(0), -1.0)],
             "instance 1: weight: -1 must be at least 0",
         ),
         (
-            vec![one(ClipId(0), f32::NAN)],
+            vec![one(Id::new(0), f32::NAN)],
             "instance 1: weight: NaN is not finite",
         ),
         (
-            vec![one(ClipId(0), f32::INFINITY)],
+            vec![one(Id::new(0), f32::INFINITY)],
             "instance 1: weight: inf is not finite",
         ),
         (
-            vec![good, good, good.masked(MaskId(2))],
+            vec![good, good, good.masked(Id::new(2))],
             "instance 1: mask 2 does not exist: there are 2",
         ),
         (
@@ -296,14 +295,14 @@ fn instances_are_refused_by_number_and_nothing_is_written() {
 fn weights_of_any_size_give_finite_poses() {
     let character = chain(9);
     let clips = [turning(&character).1];
-    let one = |weight| ClipSample::new(ClipId(0), 0.3).weighted(weight);
+    let one = |weight| ClipSample::new(Id::new(0), 0.3).weighted(weight);
     let mask = (0_u8..9).map(|joint| f32::from(joint) / 8.0).collect();
     let mask = Mask::from_weights(mask).unwrap();
     let instances = [
         vec![one(f32::MAX); 3],
-        vec![one(f32::MAX).masked(MaskId(0)); 3],
+        vec![one(f32::MAX).masked(Id::new(0)); 3],
         vec![one(f32::from_bits(1))],
-        vec![one(f32::from_bits(1)).masked(MaskId(0)).on_level(255)],
+        vec![one(f32::from_bits(1)).masked(Id::new(0)).on_level(255)],
         vec![one(f32::MAX), one(f32::MAX).on_level(1)],
         vec![],
     ];

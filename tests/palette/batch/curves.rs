@@ -7,8 +7,8 @@ use crate::reference::compare::pairings;
 use crate::reference::maths::M4;
 use crate::reference::rng::Rng;
 use std::collections::BTreeMap;
+use throng::Id;
 use throng::glam::{DMat4, DVec3};
-use throng::ids::ClipId;
 use throng::motion::ClipSample;
 
 /// The node of a palette entry, and the points at which the entry is compared.
@@ -80,7 +80,7 @@ fn clips_follow_the_curves_of_every_model() {
             let times = times(&mut rng, reference.end(), reference.times());
             let instances: Vec<_> = times
                 .iter()
-                .map(|t| [ClipSample::new(ClipId(number as u16), *t)])
+                .map(|t| [ClipSample::new(Id::new(number as u16), *t)])
                 .collect();
             for poser in codes(character) {
                 let got = palettes(&poser, character, &clips, &instances);

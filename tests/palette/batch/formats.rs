@@ -4,11 +4,11 @@ use super::load::{Model, clips, codes, list, models};
 use super::stages::{clips_for, crowd, tree};
 use crate::reference::rng::Rng;
 use std::fmt::Debug;
+use throng::Id;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
-use throng::ids::ClipId;
 use throng::motion::ClipSample;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::skeleton::Affine;
@@ -110,7 +110,7 @@ fn formats_agree_for_every_model() {
         let mut play = |_| {
             let clip = rng.below(clips.len().max(1));
             let time_s = rng.range(0.0, 3.0).into();
-            vec![ClipSample::new(ClipId(clip as u16), time_s); clips.len().min(1)]
+            vec![ClipSample::new(Id::new(clip as u16), time_s); clips.len().min(1)]
         };
         let crowd: Vec<_> = (0..21).map(&mut play).collect();
         let off = all_formats(&character, &clips, &crowd);

@@ -3,12 +3,11 @@
 use throng::animate::{BatchPoser, Product, Starts};
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::ids::ClipId;
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::PaletteFormat;
 use throng::simd::SimdLevel;
 use throng::skeleton::Affine;
-use throng::{Threads, builtin};
+use throng::{Id, Threads, builtin};
 
 /// Sixteen bytes, the alignment of outputs.
 #[repr(C, align(16))]
@@ -35,7 +34,7 @@ fn crowd(clips: &[Clip], count: usize) -> SampleList {
     for instance in 0..count {
         let sample = |number: usize| {
             let clip = (instance + number) % clips.len();
-            ClipSample::new(ClipId(clip as u16), 0.137 * instance as f64).weighted(0.3)
+            ClipSample::new(Id::new(clip as u16), 0.137 * instance as f64).weighted(0.3)
         };
         list.push((0..instance % 4).map(sample));
     }

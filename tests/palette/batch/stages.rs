@@ -6,17 +6,16 @@ use super::load::{UNWRITTEN, codes, image, list, palettes};
 use crate::reference::rig::{chain, keys};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
-use throng::Threads;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{DMat4, DVec3, Mat4, Vec3};
-use throng::ids::{ClipId, JointId};
 use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
 use throng::motion::ClipSample;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::{Affine, Transform};
+use throng::{Id, Threads};
 
 pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
 
@@ -68,7 +67,7 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
                 TrackValues::Scale(keys(linear, &times, &sizes)),
             ];
             tracks.extend(values.map(|values| Track {
-                joint: JointId(joint),
+                joint: Id::new(joint),
                 values,
             }));
         }
@@ -84,7 +83,7 @@ pub(crate) fn clips_for(character: &Character, rng: &mut Rng) -> Vec<Clip> {
 
 pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
     let mut sample =
-        || ClipSample::new(ClipId(rng.below(2) as u16), rng.range(0.0, 1.0).into()).weighted(0.5);
+        || ClipSample::new(Id::new(rng.below(2) as u16), rng.range(0.0, 1.0).into()).weighted(0.5);
     (0..count)
         .map(|number| (0..number % 4).map(|_| sample()).collect())
         .collect()
@@ -244,7 +243,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     let character = chain(2);
     let up = keys(Interpolation::Linear, &[0.0], &[Vec3::Y * 9.0]);
     let track = Track {
-        joint: JointId(1),
+        joint: Id::new(1),
         values: TrackValues::Translation(up),
     };
     let raw = CurveClip::new("up", vec![track], character.skeleton()).unwrap();
@@ -260,7 +259,7 @@ fn the_threshold_lets_the_rest_pose_in() {
     ] {
         for poser in codes(&character) {
             let poser = poser.with_threshold(threshold).unwrap();
-            let sample = ClipSample::new(ClipId(0), 0.0).weighted(weight);
+            let sample = ClipSample::new(Id::new(0), 0.0).weighted(weight);
             let got = palettes(&poser, &character, &clips, &[[sample]]);
             let at = image(&got[1], DVec3::Y).0;
             assert!((at.y - want).abs() < 1e-5, "{threshold} {weight}: {at}");

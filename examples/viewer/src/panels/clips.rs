@@ -1,8 +1,9 @@
 //! The list of clips, and the pads of blend spaces.
 
 use egui::{Color32, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, vec2};
+use throng::Id;
+use throng::clip::Clip;
 use throng::glam::Vec2;
-use throng::ids::{BlendSpaceId, ClipId};
 use throng::motion::{BlendShape, BlendSpace};
 
 use super::super::app::{Action, App};
@@ -54,7 +55,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
                 };
                 let kind = if clip.is_additive() { "+" } else { "" };
                 let right = format!("{kind}{:.2} s", clip.duration_s());
-                let own = Base::Clip(ClipId(index as u16));
+                let own = Base::Clip(Id::new(index as u16));
                 row(ui, own, &format!("{key}{name}"), right);
             }
         });
@@ -70,7 +71,7 @@ pub(super) fn blend_spaces(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.weak("none (see the TOML file beside a model)");
     }
     for (index, space) in spaces.iter().enumerate() {
-        let id = BlendSpaceId(index as u16);
+        let id = Id::new(index as u16);
         let at = match playback.base() {
             Base::BlendSpace(other, at) if other == id => Some(at),
             _ => None,
@@ -90,7 +91,7 @@ fn pad<'a>(
     ui: &mut Ui,
     space: &BlendSpace,
     at: Option<Vec2>,
-    name: impl Fn(ClipId) -> &'a str,
+    name: impl Fn(Id<Clip>) -> &'a str,
 ) -> Option<Vec2> {
     let points: Vec<Vec2> = match space.shape() {
         BlendShape::Line(line) => line.points().iter().map(|x| Vec2::new(*x, 0.0)).collect(),

@@ -1,8 +1,10 @@
 //! Layers over the base, and morph weights.
 
 use egui::{ComboBox, Slider, Ui};
+use throng::Id;
 use throng::character::Character;
-use throng::ids::{ClipId, MaskId};
+use throng::clip::Clip;
+use throng::skeleton::Mask;
 
 use super::super::app::{Action, App};
 use super::super::playback::{Layer, MAX_LAYERS};
@@ -26,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .add_enabled(free, egui::Button::new("Add a layer"))
             .clicked()
         {
-            actions.push(Action::AddLayer(ClipId(0)));
+            actions.push(Action::AddLayer(Id::new(0)));
         }
         let used = !playback.layers.is_empty();
         if ui
@@ -42,21 +44,21 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Option<Layer> {
     let mut new = layer;
     let set = character.animations();
-    let clip_name = |clip: ClipId| character.clips().get(clip.index()).map_or("", |c| c.name());
+    let clip_name = |clip: Id<Clip>| character.clips().get(clip.index()).map_or("", |c| c.name());
     ComboBox::from_label(format!("layer {number}"))
         .selected_text(clip_name(new.clip))
         .show_ui(ui, |ui| {
             for index in 0..character.clips().len() as u16 {
-                ui.selectable_value(&mut new.clip, ClipId(index), clip_name(ClipId(index)));
+                ui.selectable_value(&mut new.clip, Id::new(index), clip_name(Id::new(index)));
             }
         });
-    let mask_name = |mask: Option<MaskId>| mask.map_or("all joints", |mask| set.mask_name(mask));
+    let mask_name = |mask: Option<Id<Mask>>| mask.map_or("all joints", |mask| set.mask_name(mask));
     ComboBox::from_label("mask")
         .selected_text(mask_name(new.mask))
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut new.mask, None, mask_name(None));
             for index in 0..set.masks().len() as u16 {
-                let mask = Some(MaskId(index));
+                let mask = Some(Id::new(index));
                 ui.selectable_value(&mut new.mask, mask, mask_name(mask));
             }
         });

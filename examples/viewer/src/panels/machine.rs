@@ -3,9 +3,8 @@
 use std::f32::consts::{FRAC_PI_2, TAU};
 
 use egui::{Color32, Pos2, Sense, Slider, Stroke, Ui, vec2};
-use throng::InstanceId;
-use throng::ids::StateId;
-use throng::state_machine::{ParameterKind, StateMachine, Value};
+use throng::state_machine::{ParameterKind, StateDesc, StateMachine, Value};
+use throng::{Id, InstanceId};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
@@ -97,7 +96,7 @@ fn graph(
     ui: &mut Ui,
     machine: &StateMachine,
     layer: u8,
-    (live, transition): (Option<(StateId, f32)>, Option<usize>),
+    (live, transition): (Option<(Id<StateDesc>, f32)>, Option<usize>),
 ) {
     let states: Vec<_> = machine.states(layer).collect();
     let width = ui.available_width().min(240.0);

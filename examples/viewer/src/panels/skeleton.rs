@@ -1,7 +1,7 @@
 //! The tree of joints. A click chooses the joint of the heat map.
 
 use egui::Ui;
-use throng::ids::JointId;
+use throng::Id;
 
 use super::super::app::App;
 
@@ -27,11 +27,11 @@ pub(super) fn show(ui: &mut Ui, app: &mut App) {
     // Depth first. Lists are reversed, so the first child is taken first.
     while let Some((index, depth)) = open.pop() {
         open.extend(children[index].iter().map(|child| (*child, depth + 1)));
-        let name = subject.joint_name(JointId(index as u16));
+        let name = subject.joint_name(Id::new(index as u16));
         if !wanted.is_empty() && !name.to_lowercase().contains(&wanted) {
             continue;
         }
-        let joint = JointId(index as u16);
+        let joint = Id::new(index as u16);
         let indent = "  ".repeat(depth.min(20));
         let chosen = app.settings.joint == Some(joint);
         if ui

@@ -1,7 +1,7 @@
 //! Clips on layers above the base.
 
-use throng::ids::ClipId;
-use throng::{Crowd, InstanceId, Play, Result};
+use throng::clip::Clip;
+use throng::{Crowd, Id, InstanceId, Play, Result};
 
 use super::state::{Base, Layer, Playback};
 
@@ -12,7 +12,7 @@ impl Playback {
     /// Adds a layer, which plays this clip.
     pub(crate) fn add_layer(
         &mut self,
-        clip: ClipId,
+        clip: Id<Clip>,
         world: (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
         if self.layers.len() < MAX_LAYERS {

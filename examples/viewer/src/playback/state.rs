@@ -1,25 +1,27 @@
 //! What the instances play, and how it reaches them.
 
 use throng::character::{BlendAt, Character};
+use throng::clip::Clip;
 use throng::glam::Vec2;
-use throng::ids::{BlendSpaceId, ClipId, MaskId, ParameterId};
-use throng::state_machine::Value;
-use throng::{Crowd, InstanceId, Play, Result};
+use throng::motion::BlendSpace;
+use throng::skeleton::Mask;
+use throng::state_machine::{ParameterDesc, Value};
+use throng::{Crowd, Id, InstanceId, Play, Result};
 
 /// The motion of the lowest layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Base {
     RestPose,
-    Clip(ClipId),
-    BlendSpace(BlendSpaceId, Vec2),
+    Clip(Id<Clip>),
+    BlendSpace(Id<BlendSpace>, Vec2),
     StateMachine,
 }
 
 /// A clip on a layer above the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Layer {
-    pub(crate) clip: ClipId,
-    pub(crate) mask: Option<MaskId>,
+    pub(crate) clip: Id<Clip>,
+    pub(crate) mask: Option<Id<Mask>>,
     pub(crate) weight: f32,
     pub(crate) fade_s: f32,
     /// The clock's time at which the clip started.
@@ -46,7 +48,7 @@ pub(crate) struct Playback {
     /// Morph weights that override those of the clips.
     pub(crate) morphs: Vec<Option<f32>>,
     /// Parameters of the state machine that the user has set.
-    parameters: Vec<(ParameterId, Value)>,
+    parameters: Vec<(Id<ParameterDesc>, Value)>,
     /// True if a clip that does not loop has come to its end.
     pub(super) ended: bool,
 }
@@ -54,7 +56,7 @@ pub(crate) struct Playback {
 impl Playback {
     /// Plays the first clip, if there is one.
     pub(crate) fn new(character: &Character) -> Self {
-        let first = character.clips().first().map(|_| Base::Clip(ClipId(0)));
+        let first = character.clips().first().map(|_| Base::Clip(Id::new(0)));
         Self {
             time_s: 0.0,
             playing: true,
@@ -72,7 +74,7 @@ impl Playback {
     }
 
     /// Plays this clip.
-    pub(crate) fn playing(character: &Character, clip: ClipId) -> Self {
+    pub(crate) fn playing(character: &Character, clip: Id<Clip>) -> Self {
         Self {
             base: Base::Clip(clip),
             ..Self::new(character)
@@ -84,7 +86,7 @@ impl Playback {
     }
 
     /// The clip of the base, if it is a single clip.
-    pub(crate) fn clip(&self) -> Option<ClipId> {
+    pub(crate) fn clip(&self) -> Option<Id<Clip>> {
         match self.base {
             Base::Clip(clip) => Some(clip),
             _ => None,
@@ -158,7 +160,7 @@ impl Playback {
     /// Sets a parameter of the state machine.
     pub(crate) fn set_parameter(
         &mut self,
-        parameter: ParameterId,
+        parameter: Id<ParameterDesc>,
         value: Value,
         (crowd, ids): (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
@@ -183,7 +185,7 @@ impl Playback {
 
     /// The same for another version of the character. Everything that it lacks is left out.
     pub(crate) fn fitted(mut self, character: &Character) -> Self {
-        let has = |clip: ClipId| clip.index() < character.clips().len();
+        let has = |clip: Id<Clip>| clip.index() < character.clips().len();
         let set = character.animations();
         let fits = match self.base {
             Base::RestPose => true,
@@ -194,7 +196,7 @@ impl Playback {
         if !fits {
             self.base = Self::new(character).base;
         }
-        let known = |mask: &MaskId| mask.index() < set.masks().len();
+        let known = |mask: &Id<Mask>| mask.index() < set.masks().len();
         self.layers.retain(|layer| has(layer.clip));
         for layer in &mut self.layers {
             layer.mask = layer.mask.filter(known);
@@ -257,10 +259,10 @@ impl Playback {
         Ok(())
     }
 
-    fn duration_of(&self, crowd: &Crowd, id: InstanceId, clip: ClipId) -> Result<f64> {
+    fn duration_of(&self, crowd: &Crowd, id: InstanceId, clip: Id<Clip>) -> Result<f64> {
         let character = crowd.character(crowd.character_of(id)?)?;
         let clip = character.clips().get(clip.index());
-        Ok(clip.map_or(0.0, throng::clip::Clip::duration_s))
+        Ok(clip.map_or(0.0, Clip::duration_s))
     }
 
     /// The part of the clip by which an instance is ahead. The first is never ahead.
@@ -277,7 +279,7 @@ impl Playback {
 fn set_parameter(
     crowd: &mut Crowd,
     id: InstanceId,
-    parameter: ParameterId,
+    parameter: Id<ParameterDesc>,
     value: Value,
 ) -> Result<()> {
     match value {
@@ -296,7 +298,7 @@ fn at_of(base: Base, crowd: &Crowd, id: InstanceId, at: Vec2) -> Result<BlendAt>
             .animations()
             .blend_spaces()
             .get(space.index())
-            .map_or(2, throng::motion::BlendSpace::dimensions),
+            .map_or(2, BlendSpace::dimensions),
         _ => 2,
     };
     Ok(if dimensions == 1 {

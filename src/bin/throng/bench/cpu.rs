@@ -4,11 +4,10 @@ use super::median;
 use crate::failure::Failure;
 use crate::words::plural;
 use std::time::Instant;
-use throng::Threads;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::Character;
-use throng::ids::ClipId;
 use throng::palette::{Mat3x4, WriteOnly};
+use throng::{Id, Threads};
 
 /// The duration of a frame.
 pub(super) const FRAME_S: f64 = 1.0 / 60.0;
@@ -44,7 +43,7 @@ pub(super) fn play(model: &Character, instance: usize) -> Play<'static> {
     let part = (instance as f64 * 0.618_034).fract();
     Play {
         offset_s: part * clip.duration_s(),
-        ..Play::new(ClipId(*index as u16))
+        ..Play::new(Id::new(*index as u16))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::{gpu_memory, moved_vertices, override_name, shape_name, streams};
 use serde_json::{Value, json};
+use throng::Id;
 use throng::character::Character;
 use throng::clip::{Clip, ClipPacking};
-use throng::ids::{ClipId, MaskId, SocketId};
 use throng::import::Imported;
 use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::skeleton::Joint;
@@ -83,7 +83,7 @@ fn joint(joint: &Joint) -> Value {
 }
 
 fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
-    let (set, id, report) = (model.animations(), ClipId(index as u16), clip.report());
+    let (set, id, report) = (model.animations(), Id::new(index as u16), clip.report());
     let events = set.events(id).iter();
     let events = events.map(|(name, time_s)| json!({ "name": name, "time_s": time_s }));
     json!({
@@ -215,7 +215,7 @@ fn masks(model: &Character) -> Vec<Value> {
     let set = model.animations();
     let mask = |(index, mask): (u16, &throng::skeleton::Mask)| {
         let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        json!({ "name": set.mask_name(MaskId(index)), "joints": used.count() })
+        json!({ "name": set.mask_name(Id::new(index)), "joints": used.count() })
     };
     (0..).zip(set.masks()).map(mask).collect()
 }
@@ -223,7 +223,7 @@ fn masks(model: &Character) -> Vec<Value> {
 fn sockets(model: &Character) -> Vec<Value> {
     let set = model.animations();
     let socket = |(index, socket): (u16, &throng::skeleton::Socket)| {
-        let name = set.socket_name(SocketId(index));
+        let name = set.socket_name(Id::new(index));
         json!({ "name": name, "joint": socket.joint.0 })
     };
     (0..).zip(set.sockets()).map(socket).collect()

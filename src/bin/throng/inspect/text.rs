@@ -3,12 +3,13 @@
 use super::{gpu_memory, moved_vertices};
 use crate::table::{counted, section, table};
 use crate::words::{grouped, plural, title};
+use throng::Id;
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::ids::{ClipId, JointId};
 use throng::import::{Imported, SpawnPoint};
 use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::retarget::Role;
+use throng::skeleton::Joint;
 use throng::spring::{SpringChain, SpringCollider};
 
 /// All tables.
@@ -55,7 +56,7 @@ pub(super) fn listing(model: &Imported) -> String {
 }
 
 fn skins(model: &Character) -> Vec<Vec<String>> {
-    let row = |(index, (name, joints)): (usize, (&str, &[JointId]))| {
+    let row = |(index, (name, joints)): (usize, (&str, &[Id<Joint>]))| {
         let mut row = vec![index.to_string(), title(name)];
         row.extend(counted(joints.len(), "joint"));
         row
@@ -109,7 +110,7 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
 
 /// The properties that set a clip apart.
 fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
-    let (set, id) = (model.animations(), ClipId(index as u16));
+    let (set, id) = (model.animations(), Id::new(index as u16));
     let mut all = Vec::new();
     if let Some(curve) = model.curves().get(index) {
         all.push(plural(curve.tracks().len(), "track"));
@@ -263,7 +264,7 @@ fn expressions(model: &Character) -> Vec<Vec<String>> {
 }
 
 fn humanoid(model: &Character) -> Vec<Vec<String>> {
-    let row = |(role, joint): &(Role, JointId)| vec![role.to_string(), of_joint(model, *joint)];
+    let row = |(role, joint): &(Role, Id<Joint>)| vec![role.to_string(), of_joint(model, *joint)];
     model.skeleton().roles().iter().map(row).collect()
 }
 
@@ -310,7 +311,7 @@ fn spawn_points(model: &Imported) -> Vec<Vec<String>> {
 }
 
 /// The name of a joint.
-fn of_joint(model: &Character, joint: JointId) -> String {
+fn of_joint(model: &Character, joint: Id<Joint>) -> String {
     let joint = model.skeleton().joints().get(joint.index());
     title(joint.map_or("", |joint| &joint.name))
 }
@@ -325,13 +326,13 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
     };
     for (index, mask) in (0..).zip(set.masks()) {
         let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        let name = set.mask_name(throng::ids::MaskId(index));
+        let name = set.mask_name(Id::new(index));
         row("mask", name, plural(used.count(), "joint"));
     }
     for (index, socket) in (0..).zip(set.sockets()) {
         let joint = joints.get(socket.joint.index());
         let joint = title(joint.map_or("", |joint| &joint.name));
-        let name = set.socket_name(throng::ids::SocketId(index));
+        let name = set.socket_name(Id::new(index));
         row("socket", name, format!("at {joint}"));
     }
     for space in set.blend_spaces() {
@@ -343,7 +344,7 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
         );
     }
     for name in set.event_names() {
-        let of = (0..model.clips().len() as u16).map(|clip| set.events(ClipId(clip)));
+        let of = (0..model.clips().len() as u16).map(|clip| set.events(Id::new(clip)));
         let count = of
             .flat_map(|events| events.iter())
             .filter(|(one, _)| *one == name);

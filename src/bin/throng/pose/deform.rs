@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::moment::Moment;
 use crate::words::title;
+use throng::Id;
 use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
 use throng::character::Character;
-use throng::ids::ClipId;
 use throng::motion::LoopMode;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
@@ -54,7 +54,7 @@ pub(super) fn play(moment: Option<Moment>) -> Play<'static> {
         offset_s: time_s,
         speed: 0.0,
         loop_mode: LoopMode::Once,
-        ..Play::new(ClipId(clip as u16))
+        ..Play::new(Id::new(clip as u16))
     })
 }
 

@@ -4,7 +4,6 @@ use super::deform::play;
 use super::picture;
 use crate::failure::Failure;
 use crate::moment::Moment;
-use throng::SkinningStage;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Vec3, Vec4};
@@ -13,7 +12,8 @@ use throng::palette::SkinningMethod;
 use throng::skin::{PosedVertices, SkinnedLayout};
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc, read_buffer};
 use throng::{
-    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, Spawn, View, ash::vk,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, InstanceId, PassDesc, SkinningStage, Spawn, View,
+    ash::vk,
 };
 
 const EXTENT: vk::Extent2D = vk::Extent2D {

@@ -1,7 +1,7 @@
 //! Blends, events and masks of what plays.
 
 use super::played::{CLIPS, Played, desc, way};
-use throng::ids::{ClipId, MaskId};
+use throng::Id;
 use throng::motion::{ClipEvents, LoopMode, SampleList};
 use throng::state_machine::{
     BlendPointDesc, Interruption, MotionDesc, StateMachine, StateMachineDesc, StateMachineLog,
@@ -154,10 +154,10 @@ fn masks_and_levels_reach_the_samples() {
     let [idle, waving] = list.samples(0) else {
         panic!("{list:?}");
     };
-    assert_eq!((idle.clip, idle.mask, idle.level), (ClipId(0), None, 0));
+    assert_eq!((idle.clip, idle.mask, idle.level), (Id::new(0), None, 0));
     assert_eq!(
         (waving.clip, waving.mask, waving.level),
-        (ClipId(3), Some(MaskId(0)), 1)
+        (Id::new(3), Some(Id::new(0)), 1)
     );
     let weights = machine.masks()[0].weights();
     let of = |name| weights[usize::from(character.skeleton().joint(name).unwrap().0)];

@@ -1,0 +1,170 @@
+//! Typed indices.
+
+use crate::error::{Error, Result, listed};
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+
+/// The index of a `T`: of a joint, a clip or another part of a character.
+///
+/// The type keeps indices of different things apart. An id is valid for the object that gave it and
+/// for objects that have their parts in the same order. Functions reject ids that are out of range.
+///
+/// | id of | found by name with |
+/// |---|---|
+/// | [`Joint`](crate::skeleton::Joint) | [`Skeleton::joint`](crate::skeleton::Skeleton::joint) |
+/// | [`Clip`](crate::clip::Clip) | [`Character::clip`](crate::character::Character::clip) |
+/// | [`MorphWeight`](crate::mesh::MorphWeight) | [`Character::morph_weight`] |
+/// | [`Expression`](crate::mesh::Expression) | [`Character::expression`] |
+/// | [`Mask`](crate::skeleton::Mask) | [`AnimationSet::mask`] |
+/// | [`Socket`](crate::skeleton::Socket) | [`AnimationSet::socket`] |
+/// | [`BlendSpace`](crate::motion::BlendSpace) | [`AnimationSet::blend_space`] |
+/// | [`EventDesc`](crate::character::EventDesc), the events of one name | [`AnimationSet::event`] |
+/// | [`StateDesc`](crate::state_machine::StateDesc), within its layer | [`StateMachine::state`] |
+/// | [`ParameterDesc`](crate::state_machine::ParameterDesc) | [`StateMachine::parameter`] |
+///
+/// [`Animator::add_solver`](crate::animator::Animator::add_solver) returns the id of an
+/// [`IkSolver`](crate::IkSolver).
+///
+/// [`Character::morph_weight`]: crate::character::Character::morph_weight
+/// [`Character::expression`]: crate::character::Character::expression
+/// [`AnimationSet::mask`]: crate::character::AnimationSet::mask
+/// [`AnimationSet::socket`]: crate::character::AnimationSet::socket
+/// [`AnimationSet::blend_space`]: crate::character::AnimationSet::blend_space
+/// [`AnimationSet::event`]: crate::character::AnimationSet::event
+/// [`StateMachine::state`]: crate::state_machine::StateMachine::state
+/// [`StateMachine::parameter`]: crate::state_machine::StateMachine::parameter
+///
+/// ```
+/// use throng::Id;
+/// use throng::skeleton::Joint;
+///
+/// let mannequin = throng::builtin::mannequin()?;
+/// let head: Id<Joint> = mannequin.skeleton().joint("Head")?;
+/// let parent: Option<Id<Joint>> = mannequin.skeleton().joints()[head.index()].parent;
+///
+/// let root: Id<Joint> = Id::new(0);
+/// assert!(parent.is_some_and(|parent| root < parent && parent < head));
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[doc(alias("JointId", "ClipId", "handle"))]
+pub struct Id<T>(pub u16, PhantomData<fn() -> T>);
+
+impl<T> Id<T> {
+    /// The id of the `T` at `index`.
+    #[must_use]
+    pub const fn new(index: u16) -> Self {
+        Self(index, PhantomData)
+    }
+
+    /// As an index into a slice.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+// A derived trait would also ask for it of `T`.
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Id<T> {}
+
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T> Eq for Id<T> {}
+
+impl<T> PartialOrd for Id<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Id<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl<T> Hash for Id<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<T> Default for Id<T> {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<T> fmt::Debug for Id<T> {
+    /// Writes the type without its path and generics, and the index: `Id<Joint>(3)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = core::any::type_name::<T>();
+        let name = name.split('<').next().unwrap_or(name);
+        let name = name.rsplit("::").next().unwrap_or(name);
+        write!(f, "Id<{name}>({})", self.0)
+    }
+}
+
+impl<T> From<u16> for Id<T> {
+    fn from(index: u16) -> Self {
+        Self::new(index)
+    }
+}
+
+impl<T> From<Id<T>> for u16 {
+    fn from(id: Id<T>) -> Self {
+        id.0
+    }
+}
+
+impl<T> From<Id<T>> for u64 {
+    fn from(id: Id<T>) -> Self {
+        id.0.into()
+    }
+}
+
+impl<T> From<Id<T>> for usize {
+    fn from(id: Id<T>) -> Self {
+        id.index()
+    }
+}
+
+/// Finds the first of `names` that is exactly `name`. `what` is the word for it in the error.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names that exist.
+pub(crate) fn find<'a, T>(
+    what: &'static str,
+    mut names: impl Iterator<Item = &'a str> + Clone,
+    name: &str,
+) -> Result<Id<T>> {
+    let known = names.clone();
+    let found = names.position(|other| other == name);
+    let index = found.and_then(|index| u16::try_from(index).ok());
+    index.map(Id::new).ok_or_else(|| unknown(what, name, known))
+}
+
+/// The error for a name that does not exist.
+pub(crate) fn unknown<'a>(
+    what: &'static str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    Error::UnknownName {
+        what,
+        name: name.into(),
+        known: listed(known),
+    }
+}
