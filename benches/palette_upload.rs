@@ -48,9 +48,8 @@ fn compare(
 }
 
 fn measure(context: &mut Context) -> Outcome {
-    let (gpu, _) = context.parts();
-    // SAFETY: the handles belong to one context, which outlives the device.
-    let device = unsafe { Device::new(&gpu) }?;
+    // SAFETY: the context outlives the device.
+    let device = unsafe { context.gpu_device() };
     let arguments = machine::arguments();
     let asked = |flag: &str| arguments.iter().any(|argument| argument == flag);
     // `cargo bench` passes --bench. Without it, this runs as a test.

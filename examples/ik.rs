@@ -21,8 +21,7 @@ use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
 use throng::ik::{
-    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone,
-    TwoBoneTarget,
+    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, Pole, TwoBone, TwoBoneTarget,
 };
 use throng::skeleton::Skeleton;
 
@@ -87,18 +86,14 @@ impl Solvers {
                 ankle_m: ANKLE_M,
             })
         };
-        let share = |name, share| {
-            let joint = joint(name)?;
-            Ok::<_, throng::Error>(AimJoint { joint, share })
-        };
         let legs = vec![
             leg("LeftUpperLeg", "LeftLowerLeg", FEET[0])?,
             leg("RightUpperLeg", "RightLowerLeg", FEET[1])?,
         ];
         let looking = vec![
-            share("Chest", 0.2)?,
-            share("Neck", 0.3)?,
-            share("Head", 0.5)?,
+            (joint("Chest")?, 0.2),
+            (joint("Neck")?, 0.3),
+            (joint("Head")?, 0.5),
         ];
         let feet = FootPlacement::new(joint("Hips")?, legs);
         let look = Aim {

@@ -14,8 +14,8 @@ use throng::gpu_allocator::vulkan::{
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
 use throng::{
-    Crowd, CrowdDesc, Gpu, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash,
-    builtin, glam, gpu, gpu_allocator,
+    Crowd, CrowdDesc, Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, ash, builtin,
+    glam, gpu, gpu_allocator,
 };
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
@@ -49,8 +49,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         let application = vk::ApplicationInfo::default().api_version(gpu::Device::API_VERSION);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         let instance = entry.create_instance(&info, None)?;
-        let fits =
-            |device: &vk::PhysicalDevice| gpu::Support::of(&instance, *device).missing.is_empty();
+        let fits = |device: &vk::PhysicalDevice| Enabled::supported(&instance, *device).is_ok();
         let physical_device = instance
             .enumerate_physical_devices()?
             .into_iter()
@@ -120,13 +119,7 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
         // people.
         let mut crowd_memory = GpuAllocator::new(&device, &mut allocator);
         let mannequin = builtin::mannequin()?;
-        let gpu = Gpu {
-            instance: &instance,
-            physical_device,
-            device: &device,
-            enabled: &Enabled::NONE,
-            pipeline_cache: vk::PipelineCache::null(),
-        };
+        let gpu = gpu::Device::new(&instance, physical_device, &device, &Enabled::NONE)?;
         let mut crowd = Crowd::new(&gpu, &mut crowd_memory, &CrowdDesc::default())?;
         crowd.set_shadow_map(&ShadowMap {
             view: shadow.view,

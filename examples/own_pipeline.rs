@@ -15,15 +15,15 @@ use std::error::Error;
 use std::ops::Range;
 
 use say::say;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::ash::{self, vk};
 use throng::builtin;
 use throng::character::Character;
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Mat4, Vec3, vec3, vec4};
 use throng::gpu::{
-    Device, GpuInstance, PaletteRing, PaletteRingDesc, PrimitiveDraw, RingMemory, SetBuffers,
-    SetLayout, SkinnedMesh, Upload,
+    Device, GpuInstance, PaletteRing, PaletteRingDesc, PrimitiveDraw, SetBuffers, SetLayout,
+    SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
@@ -91,9 +91,8 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
     unsafe {
         // throng's parts: the device in the form that they take, the layout of set 0, a mesh, a
         // palette ring.
-        let (gpu, mut allocator) = context.parts();
-        let allocator = &mut allocator;
-        let device = Device::new(&gpu)?;
+        let device = context.gpu_device();
+        let allocator = &mut context.allocator();
         let mut set_layout = SetLayout::new(&device)?;
         let mut upload = Upload::new();
         let method = SkinningMethod::Linear;
@@ -101,8 +100,7 @@ unsafe fn run(context: &mut Context, target: &Target) -> Result<(), Box<dyn Erro
         let ring = PaletteRingDesc {
             frames_in_flight: FRAMES_IN_FLIGHT,
             entries: entries * COUNT,
-            memory: RingMemory::Auto,
-            min_offset_alignment: 0,
+            ..PaletteRingDesc::default()
         };
         let ground = RawPrimitive::cuboid(vec3(60.0, 0.1, 60.0)).translated(vec3(0.0, -0.06, 0.0));
         let ground = ground.build_rigid(Material::flat([0.16, 0.17, 0.24, 1.0]))?;
@@ -232,7 +230,7 @@ fn whole(buffer: &Buffer) -> vk::DescriptorBufferInfo {
 unsafe fn pose(character: &Character, ring: &mut PaletteRing) -> Result<(), Box<dyn Error>> {
     let run = character.clip("Run")?;
     let duration_s = character.clips()[run.index()].duration_s();
-    let mut animator = Animator::new(character, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(character)?;
     let mut runners = Vec::new();
     for at in 0..COUNT {
         let offset_s = duration_s * f64::from(at) / f64::from(COUNT);

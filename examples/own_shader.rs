@@ -22,14 +22,12 @@ use shadow::ShadowImage;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Affine3A, Vec3, vec3};
-use throng::gpu::Enabled;
+use throng::gpu::{Device, Enabled};
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{
     Begin, Buffer, BufferDesc, Context, ContextDesc, Frames, Target, TargetDesc, Validation,
 };
-use throng::{
-    Crowd, CrowdDesc, Gpu, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin,
-};
+use throng::{Crowd, CrowdDesc, Lighting, MaterialDesc, PassDesc, PassId, Spawn, View, builtin};
 
 const EXTENT: vk::Extent2D = vk::Extent2D {
     width: 640,
@@ -68,16 +66,14 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc)?;
-    let (gpu, mut allocator) = context.parts();
-    let allocator = &mut allocator;
+    let (instance, physical_device) = (&context.instance, context.physical_device);
     // On a device with descriptor indexing, all textures of a character can be in one array. To use
     // that, enable it here and compile the shader with -DTHRONG_BINDLESS.
-    let gpu = Gpu {
-        enabled: &Enabled::NONE,
-        ..gpu
-    };
+    let enabled = Enabled::NONE;
     // SAFETY: the context outlives the crowd, and has enabled what throng requires.
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
+    let device = unsafe { Device::new(instance, physical_device, &context.device, &enabled)? };
+    let allocator = &mut context.allocator();
+    let mut crowd = Crowd::new(&device, allocator, &CrowdDesc::default())?;
 
     // The part that an engine already has: its own set for its shader's inputs, here a uniform
     // buffer.

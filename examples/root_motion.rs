@@ -25,12 +25,11 @@ mod text;
 use picture::{png_path, write_rgba};
 use say::say;
 use std::error::Error;
-use throng::animator::{ActorId, Animator, AnimatorDesc, RootMotionMode};
-use throng::builtin;
+use throng::animator::{ActorId, Animator, RootMotionMode};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
 use throng::glam::{DVec3, Quat, Vec3};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 
 /// The name of the clip that this example creates.
 const WALK: &str = "Walk an arc";
@@ -66,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let character = character()?;
     let walk = character.clip(WALK)?;
-    let motion = character.animations().root_motion(walk);
+    let motion = character.root_motion(walk);
     let motion = motion.ok_or("no root motion")?;
     let (pass, report) = (motion.pass(), motion.report());
     say!(
@@ -79,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let end_s = motion.duration_s();
     let mut picture = diagram();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(&character)?;
     let walker = animator.add(walk)?;
     animator.set_root_motion(walker, RootMotionMode::Apply)?;
     let (mut now_s, mut frame) = (0.0, 0);
@@ -99,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         frame += 1;
     }
-    let mut leaper = Animator::new(&character, &AnimatorDesc::default())?;
+    let mut leaper = Animator::new(&character)?;
     let leap = leaper.add(walk)?;
     leaper.set_root_motion(leap, RootMotionMode::Apply)?;
     leaper.update(now_s)?;
@@ -115,7 +114,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The built-in character with a walk along an arc, with extracted root motion and footfall events.
 fn character() -> throng::Result<Character> {
-    let character = builtin::mannequin_with(&ImportOptions::with_curves())?.character;
+    let character = RawCharacter::mannequin()
+        .build(&ImportOptions::with_curves())?
+        .character;
     let walk = &character.curves()[character.clip("Walk")?.index()];
     let arc = along_an_arc(&character, walk)?;
     let event = |name: &str, time_s: f32| EventDesc {
@@ -141,7 +142,7 @@ fn character() -> throng::Result<Character> {
 /// The walk with its hips moved along an arc at the walk's own speed.
 fn along_an_arc(character: &Character, walk: &CurveClip) -> throng::Result<CurveClip> {
     let end_s = walk.duration_s();
-    let gait = character.animations().gait(character.clip("Walk")?);
+    let gait = character.gait(character.clip("Walk")?);
     let gait = gait.copied().unwrap_or_default();
     let radius_m = gait.speed_m_s * end_s / TURN_RAD;
     let turn = |time_s: f32| Quat::from_rotation_y(TURN_RAD * time_s / end_s);

@@ -17,10 +17,10 @@ use core::marker::PhantomData;
 /// | [`Clip`](crate::clip::Clip) | [`Character::clip`](crate::character::Character::clip) |
 /// | [`MorphWeight`](crate::mesh::MorphWeight) | [`Character::morph_weight`] |
 /// | [`Expression`](crate::mesh::Expression) | [`Character::expression`] |
-/// | [`Mask`](crate::skeleton::Mask) | [`AnimationSet::mask`] |
-/// | [`Socket`](crate::skeleton::Socket) | [`AnimationSet::socket`] |
-/// | [`BlendSpace`](crate::motion::BlendSpace) | [`AnimationSet::blend_space`] |
-/// | [`EventDesc`](crate::character::EventDesc), the events of one name | [`AnimationSet::event`] |
+/// | [`Mask`](crate::skeleton::Mask) | [`Character::mask`] |
+/// | [`Socket`](crate::skeleton::Socket) | [`Character::socket`] |
+/// | [`BlendSpace`](crate::motion::BlendSpace) | [`Character::blend_space`] |
+/// | [`EventDesc`](crate::character::EventDesc), the events of one name | [`Character::event`] |
 /// | [`StateDesc`](crate::state_machine::StateDesc), within its layer | [`StateMachine::state`] |
 /// | [`ParameterDesc`](crate::state_machine::ParameterDesc) | [`StateMachine::parameter`] |
 ///
@@ -29,10 +29,10 @@ use core::marker::PhantomData;
 ///
 /// [`Character::morph_weight`]: crate::character::Character::morph_weight
 /// [`Character::expression`]: crate::character::Character::expression
-/// [`AnimationSet::mask`]: crate::character::AnimationSet::mask
-/// [`AnimationSet::socket`]: crate::character::AnimationSet::socket
-/// [`AnimationSet::blend_space`]: crate::character::AnimationSet::blend_space
-/// [`AnimationSet::event`]: crate::character::AnimationSet::event
+/// [`Character::mask`]: crate::character::Character::mask
+/// [`Character::socket`]: crate::character::Character::socket
+/// [`Character::blend_space`]: crate::character::Character::blend_space
+/// [`Character::event`]: crate::character::Character::event
 /// [`StateMachine::state`]: crate::state_machine::StateMachine::state
 /// [`StateMachine::parameter`]: crate::state_machine::StateMachine::parameter
 ///

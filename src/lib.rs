@@ -150,8 +150,6 @@ pub mod standalone;
 
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
-#[cfg(feature = "vulkan")]
-pub use crate::gpu::handles::Gpu;
 pub use animator::{
     AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play,
     Playing, RootMotionMode, ShowPose,
@@ -160,9 +158,9 @@ pub use animator::{
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    AttachEnd, Attachment, Capacity, CharacterDesc, CharacterId, CharacterLoad, CrowdDesc,
-    DrawBindings, Frame, InstanceId, Lighting, ListId, PassId, Shadow, ShadowMap, SkinnedVertices,
-    SkinningStage, Spawn, Stats, View, ViewId, Viewport, Views,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, DrawBindings, Frame, InstanceId,
+    Lighting, ListId, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats,
+    View, ViewId,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -10,10 +10,10 @@ use std::sync::Arc;
 ///
 /// ```
 /// use throng::Threads;
-/// use throng::animator::{Animator, AnimatorDesc};
+/// use throng::animator::Animator;
 ///
 /// let character = throng::builtin::mannequin()?.character;
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// animator.set_threads(Threads::Rayon);
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -9,11 +9,10 @@ use throng::Id;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::Interpolation;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
@@ -53,9 +52,9 @@ impl Who {
 
     fn character(self) -> Outcome<Character> {
         match self {
-            Self::BuiltIn => {
-                Ok(throng::builtin::mannequin_with(&ImportOptions::curves_only())?.character)
-            }
+            Self::BuiltIn => Ok(RawCharacter::mannequin()
+                .build(&ImportOptions::curves_only())?
+                .character),
             Self::Rotations(joints) => made(false, joints),
             Self::All(joints) => made(true, joints),
         }
@@ -142,16 +141,16 @@ impl Load {
     /// Neighbouring instances start with different clips.
     pub(crate) fn new(who: Who, instances: usize, blended: usize) -> Outcome<Self> {
         let character = who.character()?;
-        let made = |packing| {
+        let made = |quantise| {
             let clips = character.curves().iter().take(3);
             let options = ClipOptions {
-                packing,
+                quantise,
                 ..ClipOptions::default()
             };
             let clips = clips.map(|clip| Clip::new(&character, clip, &options));
             clips.collect::<Result<Vec<_>, _>>()
         };
-        let clips = made(ClipPacking::default())?;
+        let clips = made(true)?;
         let mut random = Random(9);
         let mut list = SampleList::new();
         for instance in 0..instances {
@@ -169,7 +168,7 @@ impl Load {
             joints: character.skeleton().len(),
             blended,
             list,
-            unpacked: made(ClipPacking::None)?,
+            unpacked: made(false)?,
             posers: posers.collect::<Result<_, _>>()?,
             poser: Poser::new(),
             staged: Staged::new(&character)?,
@@ -241,10 +240,11 @@ fn made(all: bool, joints: usize) -> Outcome<Character> {
     let node = |place: &skeleton::Place| RawNode {
         name: place.name.clone().into(),
         parent: place.parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: place.offset,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let inverse_bind = |place: &skeleton::Place| Mat4::from_translation(-place.position);
     // A triangle around each joint, so that the palette has all of them.

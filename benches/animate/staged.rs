@@ -3,15 +3,16 @@
 use crate::Outcome;
 use crate::load::KEYS_HZ;
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::motion::ClipSample;
 use throng::palette::Mat3x4;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 pub(crate) struct Staged {
     /// `[frame][joint]` of each clip.
     clips: Vec<Vec<Transform>>,
     local: Vec<Transform>,
-    model: Vec<Affine>,
+    model: Vec<Affine3A>,
 }
 
 impl Staged {
@@ -31,7 +32,7 @@ impl Staged {
         }
         Ok(Self {
             clips,
-            model: vec![Affine::IDENTITY; rest.len()],
+            model: vec![Affine3A::IDENTITY; rest.len()],
             local: rest,
         })
     }

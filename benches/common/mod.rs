@@ -10,7 +10,6 @@ use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
 use throng::skeleton::Transform;
 
@@ -43,10 +42,11 @@ fn node(place: &skeleton::Place) -> RawNode {
     RawNode {
         name: place.name.clone().into(),
         parent: place.parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: place.offset,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     }
 }
 

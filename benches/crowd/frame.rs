@@ -38,9 +38,9 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(context: &mut Context, kind: Kind, instances: u32) -> Outcome<Self> {
-        let (gpu, mut allocator) = context.parts();
-        let allocator = &mut allocator;
-        let load = Load::new(&gpu, allocator, kind, instances)?;
+        // SAFETY: the caller destroys the crowd before the context is dropped.
+        let device = unsafe { context.gpu_device() };
+        let load = Load::new(&device, &mut context.allocator(), kind, instances)?;
         Ok(Self {
             poser: BatchPoser::new(&load.character)?,
             list: SampleList::new(),

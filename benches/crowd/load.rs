@@ -3,12 +3,12 @@
 use crate::Outcome;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::MemoryAllocator;
+use throng::gpu::{Device, MemoryAllocator};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::state_machine::ParameterDesc;
 use throng::{
-    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc, Gpu, Id, IkSolver,
-    IkTarget, InstanceId, Play, SkinningStage, Spawn,
+    Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, Id, IkSolver, IkTarget, InstanceId,
+    Play, SkinningStage, Spawn,
 };
 
 /// Duration of the cross-fade of [`Kind::Fade`] in seconds, longer than any run.
@@ -74,27 +74,26 @@ fn character() -> Outcome<Character> {
 
 impl Load {
     pub(crate) fn new(
-        gpu: &Gpu<'_>,
+        device: &Device,
         allocator: &mut dyn MemoryAllocator,
         kind: Kind,
         count: u32,
     ) -> Outcome<Self> {
         let character = character()?;
-        let machine = character.animations().state_machine();
+        let machine = character.state_machine();
         let speed = machine.ok_or("no state machine")?.parameter("speed")?;
-        let load = CharacterLoad {
-            character: &character,
-            desc: CharacterDesc::default(),
-            instances: count,
-            skin: SkinningStage::Vertex,
-        };
+        let capacity = Capacity::of_views(1).with_character(
+            &character,
+            &CharacterDesc::default(),
+            count,
+            SkinningStage::Vertex,
+        )?;
         let desc = CrowdDesc {
             frames_in_flight: 1,
-            capacity: Capacity::for_characters(&[load], 1)?,
+            capacity,
             ..CrowdDesc::default()
         };
-        // SAFETY: the caller destroys the crowd before the device, when the device is idle.
-        let mut crowd = unsafe { Crowd::new(gpu, allocator, &desc)? };
+        let mut crowd = Crowd::new(device, allocator, &desc)?;
         let id = crowd.add_character(allocator, &character)?;
         let mut load = Self {
             instances: Vec::new(),

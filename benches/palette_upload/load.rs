@@ -5,7 +5,7 @@ use crate::poser::Poser;
 use std::hint::black_box;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc, RingMemory};
+use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::standalone::{Buffer, BufferDesc, Context};
@@ -91,24 +91,22 @@ impl<'a> Load<'a> {
                 location: MemoryLocation::GpuToCpu,
             },
         )?;
-        let mut ring = |memory| {
+        let mut ring = |staged| {
             let desc = PaletteRingDesc {
                 frames_in_flight: 1,
                 entries: entries as u32,
-                memory,
+                staged,
                 ..PaletteRingDesc::default()
             };
-            let (_, mut allocator) = context.parts();
-            let allocator = &mut allocator;
-            PaletteRing::new(device, allocator, &desc)
+            PaletteRing::new(device, &mut context.allocator(), &desc)
         };
         let mut load = Self {
             character,
             instances,
             poser: Poser::new(),
             finished: vec![Mat3x4::IDENTITY; entries],
-            ring: ring(RingMemory::Auto)?,
-            staged: ring(RingMemory::Staged)?,
+            ring: ring(false)?,
+            staged: ring(true)?,
             host,
         };
         load.fill(context)?;
@@ -128,8 +126,7 @@ impl<'a> Load<'a> {
 
     pub(crate) fn destroy(mut self, context: &mut Context, device: &Device) {
         self.host.destroy(context);
-        let (_, mut allocator) = context.parts();
-        let allocator = &mut allocator;
+        let allocator = &mut context.allocator();
         // SAFETY: all submitted work was waited for.
         unsafe {
             self.ring.destroy(device, allocator);

@@ -43,12 +43,12 @@ fn moved(directions: bool) -> usize {
 pub(crate) fn influences() -> Outcome<Vec<(usize, usize, usize)>> {
     let of = |count: usize| -> Outcome<_> {
         let load = Load::new(count)?;
-        let influences = &load.character.primitives()[0].influences;
-        let joints = match &influences.joints {
+        let primitive = &load.character.primitives()[0];
+        let joints = match &primitive.joints {
             JointIndices::U8(list) => size_of_val(&**list),
             JointIndices::U16(list) => size_of_val(&**list),
         };
-        let weights = size_of_val(&*influences.weights);
+        let weights = size_of_val(&*primitive.weights);
         Ok((count, joints / load.vertices(), weights / load.vertices()))
     };
     COUNTS.into_iter().map(of).collect()

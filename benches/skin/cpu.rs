@@ -5,7 +5,8 @@ use crate::load::{Format, Load, Palettes};
 use crate::scalar;
 use crate::timing::{Time, in_turn};
 use std::hint::black_box;
-use throng::palette::{PaletteRef, WriteOnly};
+use std::rc::Rc;
+use throng::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use throng::skin::{SkinJob, skin_many};
 
 /// The operation that is timed, for one instance's positions and normals.
@@ -49,7 +50,16 @@ impl Figure {
 
 impl Load {
     pub(crate) fn run(&mut self, figure: Figure, format: Format) -> Outcome {
-        let palette = self.palettes.get(format);
+        let palettes = Rc::clone(&self.palettes);
+        match format {
+            Format::Mat3x4 => self.run_with(figure, &palettes.matrices),
+            Format::QuatOffset => self.run_with(figure, &palettes.offsets),
+            Format::DualQuat => self.run_with(figure, &palettes.duals),
+            Format::DualQuatStretch => self.run_with(figure, &palettes.stretched),
+        }
+    }
+
+    fn run_with<P: PaletteEntry>(&mut self, figure: Figure, palette: &[P]) -> Outcome {
         match figure {
             Figure::Plain => {
                 for primitive in self.character.primitives() {
@@ -59,9 +69,9 @@ impl Load {
                 black_box(&self.posed);
             }
             Figure::Loop => {
-                if let PaletteRef::Mat3x4(palette) = palette {
+                if P::FORMAT == PaletteFormat::Mat3x4 {
                     let primitive = &self.character.primitives()[0];
-                    scalar::skin(primitive, palette, &mut self.words);
+                    scalar::skin(primitive, &self.palettes.matrices, &mut self.words);
                     black_box(&self.words);
                 }
             }
@@ -144,11 +154,9 @@ pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
     let mut jobs: Vec<_> = out
         .chunks_exact_mut(words)
         .zip(&palettes)
-        .map(|(out, palettes)| SkinJob {
-            skinner: &load.skinner,
-            palette: palettes.get(Format::Mat3x4),
-            weights: &[],
-            out: WriteOnly::over(out),
+        .map(|(out, palettes)| {
+            let out = WriteOnly::over(out);
+            SkinJob::new(&load.skinner, &palettes.matrices, &[], out)
         })
         .collect();
     let times = in_turn(rounds, |pool| pools[pool].install(|| skin_many(&mut jobs)))?;

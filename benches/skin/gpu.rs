@@ -93,10 +93,10 @@ fn row(
             for (name, stage) in ["skin", "depth"].into_iter().zip(&mut stages) {
                 let of_name = next
                     .crowd()
-                    .gpu_times()
+                    .gpu_times_ms()
                     .iter()
-                    .filter(|time| time.name == name);
-                stage.push(of_name.map(|time| time.ms * 1e6).sum::<f64>() / vertices);
+                    .filter(|(scope, _)| *scope == name);
+                stage.push(of_name.map(|(_, ms)| ms * 1e6).sum::<f64>() / vertices);
             }
         }
     }
@@ -139,10 +139,10 @@ fn scene(
         profile: true,
         ..CrowdDesc::default()
     };
-    let (gpu, mut allocator) = context.parts();
-    let allocator = &mut allocator;
-    // SAFETY: the context outlives the crowd, which is destroyed when the device is idle.
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let allocator = &mut context.allocator();
+    let mut crowd = Crowd::new(&device, allocator, &desc)?;
     let formats = target.formats();
     let pass = PassDesc {
         kind: PassKind::Depth,

@@ -1,14 +1,14 @@
 //! A character with a given number of influences, and a palette in every format for it.
 
 use crate::Outcome;
+use std::rc::Rc;
 use throng::character::Character;
 use throng::clip::Interpolation;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
-use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::{PosedVertices, Skinner};
@@ -48,10 +48,10 @@ impl Format {
 
 /// A palette in every format.
 pub(crate) struct Palettes {
-    matrices: Vec<Mat3x4>,
-    offsets: Vec<QuatOffset>,
-    duals: Vec<DualQuat>,
-    stretched: Vec<DualQuatStretch>,
+    pub(crate) matrices: Vec<Mat3x4>,
+    pub(crate) offsets: Vec<QuatOffset>,
+    pub(crate) duals: Vec<DualQuat>,
+    pub(crate) stretched: Vec<DualQuatStretch>,
 }
 
 impl Palettes {
@@ -68,15 +68,6 @@ impl Palettes {
             stretched: all(&entries),
         }
     }
-
-    pub(crate) fn get(&self, format: Format) -> PaletteRef<'_> {
-        match format {
-            Format::Mat3x4 => PaletteRef::Mat3x4(&self.matrices),
-            Format::QuatOffset => PaletteRef::QuatOffset(&self.offsets),
-            Format::DualQuat => PaletteRef::DualQuat(&self.duals),
-            Format::DualQuatStretch => PaletteRef::DualQuatStretch(&self.stretched),
-        }
-    }
 }
 
 /// A character, its palettes, and the output buffers for its vertices.
@@ -85,7 +76,7 @@ pub(crate) struct Load {
     pub(crate) character: Character,
     pub(crate) skinner: Skinner,
     pub(crate) portable: Skinner,
-    pub(crate) palettes: Palettes,
+    pub(crate) palettes: Rc<Palettes>,
     pub(crate) posed: PosedVertices,
     pub(crate) words: Vec<f32>,
     pub(crate) copied: Vec<f32>,
@@ -102,7 +93,7 @@ impl Load {
             portable: Skinner::new(&character)?.with_simd_level(SimdLevel::Portable)?,
             character,
             skinner,
-            palettes: Palettes::new(7),
+            palettes: Rc::new(Palettes::new(7)),
             posed: PosedVertices::default(),
             copied: words.clone(),
             words,
@@ -119,7 +110,8 @@ fn raw(influences: usize) -> RawCharacter {
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for vertex in 0..VERTICES {

@@ -5,7 +5,7 @@ use throng::palette::Mat3x4;
 
 /// Writes positions, then normals, three numbers each, to `out`.
 pub(crate) fn skin(primitive: &Primitive, palette: &[Mat3x4], out: &mut [f32]) {
-    match &primitive.influences.joints {
+    match &primitive.joints {
         JointIndices::U8(joints) => each(primitive, palette, joints, out),
         JointIndices::U16(joints) => each(primitive, palette, joints, out),
     }
@@ -18,15 +18,14 @@ fn each<J: Copy + Into<usize>>(
     out: &mut [f32],
 ) {
     let palette = &palette[primitive.palette.start as usize..];
-    let influences = &primitive.influences;
-    let k = influences.per_vertex as usize;
+    let k = primitive.influences_per_vertex as usize;
     let (positions, normals) = out.split_at_mut(primitive.positions.len() * 3);
     for vertex in 0..primitive.positions.len() {
         let own = vertex * k..(vertex + 1) * k;
         let m = if k == 1 {
             palette[joints[vertex].into()].rows
         } else {
-            blend(palette, &joints[own.clone()], &influences.weights[own])
+            blend(palette, &joints[own.clone()], &primitive.weights[own])
         };
         let at = vertex * 3..vertex * 3 + 3;
         let p = primitive.positions[vertex];

@@ -3,7 +3,7 @@
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{Vec3, vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
+    Aim, AimTarget, FeetTarget, FootPlacement, GroundHit, Leg, TwoBone, TwoBoneTarget,
 };
 use throng::import::ImportOptions;
 use throng::{CharacterId, Crowd, Id, IkSolver, InstanceId, Play, Result};
@@ -44,14 +44,10 @@ impl Solvers {
             let (bones, ankle_m) = (bones(names)?, 0.08);
             Result::Ok(Leg { bones, ankle_m })
         };
-        let share = |name, share| {
-            let joint = joint(name)?;
-            Result::Ok(AimJoint { joint, share })
-        };
         let neck = vec![
-            share("Chest", 0.2)?,
-            share("Neck", 0.3)?,
-            share("Head", 0.5)?,
+            (joint("Chest")?, 0.2),
+            (joint("Neck")?, 0.3),
+            (joint("Head")?, 0.5),
         ];
         let legs = vec![
             leg(["LeftUpperLeg", "LeftLowerLeg", "LeftFoot"])?,

@@ -20,7 +20,7 @@ use body::{Solvers, direct};
 pub(crate) use say::say;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
-use throng::{Crowd, IkReport, InstanceId, Spawn, builtin};
+use throng::{Crowd, IkReport, InstanceId, Spawn};
 
 /// Distance between two characters in metres.
 const APART_M: f32 = 1.15;
@@ -62,7 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
-    let character = builtin::mannequin_with(&body::options()?)?.character;
+    let character = throng::import::RawCharacter::mannequin()
+        .build(&body::options()?)?
+        .character;
     let shot = draw::Shot {
         path: "animation.png",
         size: [1120, 330],

@@ -66,10 +66,10 @@ pub(crate) fn to_file<T>(
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc)?;
-    let (gpu, mut allocator) = context.parts();
-    let allocator = &mut allocator;
-    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default())? };
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let allocator = &mut context.allocator();
+    let mut crowd = Crowd::new(&device, allocator, &CrowdDesc::default())?;
     let pass = PassDesc {
         color_formats: &[target.formats().color],
         depth_format: target.formats().depth.unwrap_or_default(),

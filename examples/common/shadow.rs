@@ -8,7 +8,7 @@ use throng::glam::{Mat4, Vec3};
 use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::Context;
-use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View, Viewport};
+use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, View};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
@@ -123,8 +123,7 @@ impl ShadowImage {
 
     /// The view of the sun.
     pub(crate) fn view(&self) -> View {
-        let viewport = Viewport::from(self.extent());
-        View::new(self.clip_from_world, Vec3::ZERO, viewport)
+        View::new(self.clip_from_world, Vec3::ZERO, self.extent())
     }
 
     /// The mapping from the world to the shadow map, for a camera's view.

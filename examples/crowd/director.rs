@@ -286,7 +286,7 @@ pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32
     let (mut speed, mut floor, mut weights) = (0.0, 0.0, 0.0);
     for record in records.iter().filter(|record| record.layer == 0) {
         let (clip, weight) = (Id::new(record.clip), record.weight_at(time_s));
-        let gait = model.character.animations().gait(clip);
+        let gait = model.character.gait(clip);
         let rate = record.speed_at(time_s) as f32;
         speed += weight * rate * gait.map_or(0.0, |gait| gait.speed_m_s);
         floor += weight * model.floor(clip);

@@ -3,7 +3,7 @@
 use std::f32::consts::FRAC_PI_2;
 
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::clip::Clip;
 use throng::glam::{Vec2, Vec3};
@@ -37,7 +37,7 @@ impl<'a> Measure<'a> {
         let all = all.flat_map(|(p, primitive)| (0..primitive.vertex_count()).map(move |v| (p, v)));
         Ok(Self {
             character,
-            animator: Animator::new(character, &AnimatorDesc::default())?,
+            animator: Animator::new(character)?,
             palettes: vec![Mat3x4::IDENTITY; SAMPLES * character.palette().len()],
             vertices: all.step_by(stride).collect(),
         })
@@ -53,7 +53,7 @@ impl<'a> Measure<'a> {
             .iter()
             .fold(Aabb::EMPTY, |all, pose| all.union(bounds(pose)));
         let center = Vec2::new(whole.center().x, whole.center().z);
-        let gait = clip.and_then(|clip| self.character.animations().gait(clip).copied());
+        let gait = clip.and_then(|clip| self.character.gait(clip).copied());
         let ahead = Vec2::from_angle(FRAC_PI_2 - gait.map_or(0.0, |gait| gait.heading_rad));
         let most = |reach: fn(Vec2, Vec2) -> f32| {
             let all = poses.iter().flatten();
@@ -106,7 +106,7 @@ impl<'a> Measure<'a> {
             let position = *primitive.positions.get(*v)?;
             let palette = palette.get(self.character.palette_range(primitive))?;
             let mut sum = Vec3::ZERO;
-            for (joint, weight) in primitive.influences.of(*v) {
+            for (joint, weight) in primitive.influences(*v) {
                 sum += palette.get(joint)?.transform_point(position) * weight;
             }
             Some(if sum.is_finite() { sum } else { Vec3::ZERO })

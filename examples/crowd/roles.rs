@@ -73,7 +73,7 @@ pub(crate) struct Roles {
 
 impl Roles {
     pub(crate) fn new(character: &Character) -> Self {
-        let goes = |clip: Id<Clip>| character.animations().gait(clip).is_some();
+        let goes = |clip: Id<Clip>| character.gait(clip).is_some();
         let mut roles = Self {
             stand: find(character, &STAND, |clip| !goes(clip)),
             walk: find(character, &WALK, |_| true),
@@ -155,7 +155,7 @@ impl Roles {
         let speed_of = |clip: Option<Id<Clip>>| {
             let guessed = self.guessed.iter().find(|(of, _)| Some(*of) == clip);
             let guessed = guessed.map(|(_, gait)| gait);
-            let gait = clip.and_then(|clip| character.animations().gait(clip));
+            let gait = clip.and_then(|clip| character.gait(clip));
             gait.or(guessed).map(|gait| gait.speed_m_s)
         };
         let between = match (speed_of(self.walk), speed_of(self.run)) {
@@ -192,7 +192,7 @@ impl Roles {
     pub(crate) fn describe(&self, character: &Character) -> String {
         let title = |clip: Id<Clip>| format!("\"{}\"", character.clips()[clip.index()].name());
         let goes = |clip: Id<Clip>| {
-            let gait = character.animations().gait(clip);
+            let gait = character.gait(clip);
             let speed = gait.map_or(0.0, |gait| gait.speed_m_s);
             let guessed = self.guessed.iter().any(|(of, _)| *of == clip);
             let guessed = if guessed { ", which is a guess" } else { "" };

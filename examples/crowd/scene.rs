@@ -2,10 +2,9 @@
 
 use std::f32::consts::TAU;
 
-use throng::glam::{Quat, Vec2, Vec3};
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::gpu::MemoryAllocator;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
 use throng::skin::SkinnedLayout;
 use throng::{
     AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, InstanceId, Play, SkinningStage,
@@ -156,11 +155,11 @@ impl Scene {
         };
         let entries: u64 = self.models.iter().zip(&self.counts).map(entries).sum();
         Ok(Capacity {
-            instances: (self.layout.persons.len() as u32).max(1),
-            palette_entries: u32::try_from(entries).unwrap_or(u32::MAX).max(1),
+            instances: self.layout.persons.len() as u32,
+            palette_entries: u32::try_from(entries).unwrap_or(u32::MAX),
             views: 2,
             // Both views may sort everyone.
-            blended: (self.layout.persons.len() as u32).max(1) * 2,
+            blended: self.layout.persons.len() as u32 * 2,
             morph_weights: u32::try_from(weights).unwrap_or(u32::MAX),
             skinned_words: words(self.skinning.mode != SkinningStage::Vertex),
             cpu_skinned_words: words(self.skinning.mode == SkinningStage::Cpu),
@@ -299,16 +298,16 @@ impl Scene {
 
     /// Transform that puts the middle of the covered ground at the person's position, and the
     /// height `floor` of the model on the ground.
-    fn world_from_model(&self, index: usize, floor: f32) -> Affine {
+    fn world_from_model(&self, index: usize, floor: f32) -> Affine3A {
         let (at, way) = self.place(index);
         let person = &self.layout.persons[index];
         let act = &self.models[person.model].acts[person.act];
         let heading = act.gait.map_or(0.0, |gait| gait.heading_rad);
-        let turned = Affine::from_scale_rotation_translation(
+        let turned = Affine3A::from_scale_rotation_translation(
             Vec3::splat(person.scale),
             Quat::from_rotation_y(way - heading),
             Vec3::new(at.x, 0.0, at.y),
         );
-        turned * Affine::from_translation(Vec3::new(-act.center.x, -floor, -act.center.y))
+        turned * Affine3A::from_translation(Vec3::new(-act.center.x, -floor, -act.center.y))
     }
 }

@@ -123,13 +123,11 @@ impl Show {
             profile: false,
             ..desc.clone()
         };
-        let (gpu, mut allocator) = context.parts();
-        let allocator = &mut allocator;
-        // SAFETY: the handles belong to the context, which outlives both crowds and has enabled
-        // what throng requires.
-        let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }?;
-        // SAFETY: as above.
-        let scenery = match unsafe { Crowd::new(&gpu, allocator, &scenery_desc) } {
+        // SAFETY: the context outlives both crowds.
+        let device = unsafe { context.gpu_device() };
+        let allocator = &mut context.allocator();
+        let crowd = Crowd::new(&device, allocator, &desc)?;
+        let scenery = match Crowd::new(&device, allocator, &scenery_desc) {
             Ok(scenery) => scenery,
             Err(error) => {
                 // SAFETY: nothing was recorded with this crowd.
@@ -252,9 +250,8 @@ impl Show {
             .into_iter()
             .chain(self.shadow.as_ref().map(ShadowImage::view))
             .collect();
-        let (gpu, mut allocator) = context.parts();
-        let allocator = &mut allocator;
-        let (device, cmd) = (gpu.device, frame.cmd);
+        let (device, cmd) = (&context.device.clone(), frame.cmd);
+        let allocator = &mut context.allocator();
         let frame_index = frame.frame_index as u32;
         // SAFETY: this frame in flight finished before it was begun. The caller guarantees the
         // rest.
@@ -286,7 +283,7 @@ impl Show {
                     record: ms(prepared, Instant::now()),
                     ..Stages::default()
                 },
-                gpu: crowd.crowd().gpu_times().to_vec(),
+                gpu: crowd.crowd().gpu_times_ms().to_vec(),
                 stats,
                 frame_ms: 0.0,
             })
@@ -298,7 +295,7 @@ impl Show {
         &mut self,
         context: &mut Context,
         frames_in_flight: &[u32],
-    ) -> Result<Vec<Vec<throng::gpu::ScopeTime>>> {
+    ) -> Result<Vec<Vec<(&'static str, f64)>>> {
         context.wait_idle()?;
         let mut times = Vec::new();
         for frame_index in frames_in_flight {
@@ -307,7 +304,7 @@ impl Show {
                 self.crowd
                     .begin_frame(&mut context.allocator(), *frame_index, 0.0)?
             };
-            times.push(frame.crowd().gpu_times().to_vec());
+            times.push(frame.crowd().gpu_times_ms().to_vec());
         }
         Ok(times)
     }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use throng::Stats;
-use throng::gpu::ScopeTime;
 use throng::standalone::DeviceInfo;
 
 use super::scene::Scene;
@@ -55,8 +54,8 @@ impl Stages {
 #[derive(Clone, Debug)]
 pub(crate) struct FrameLog {
     pub(crate) cpu: Stages,
-    /// GPU times of an earlier frame.
-    pub(crate) gpu: Vec<ScopeTime>,
+    /// GPU milliseconds of an earlier frame by scope.
+    pub(crate) gpu: Vec<(&'static str, f64)>,
     pub(crate) stats: Stats,
     /// Time from the start of the previous frame to the start of this one.
     pub(crate) frame_ms: f64,
@@ -71,7 +70,7 @@ pub(crate) struct Log {
     frames: u64,
     frame_ms: Vec<f64>,
     cpu: Vec<Stages>,
-    gpu: Vec<Vec<ScopeTime>>,
+    gpu: Vec<Vec<(&'static str, f64)>>,
     upload_bytes: Vec<u64>,
     last: Stats,
 }
@@ -106,7 +105,7 @@ impl Log {
         self.add_gpu(frame.gpu);
     }
 
-    pub(crate) fn add_gpu(&mut self, times: Vec<ScopeTime>) {
+    pub(crate) fn add_gpu(&mut self, times: Vec<(&'static str, f64)>) {
         if !times.is_empty() {
             self.gpu.push(times);
         }
@@ -140,10 +139,10 @@ impl Log {
     /// GPU scopes with their times.
     fn gpu_passes(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mut passes: Vec<(&'static str, Vec<f64>)> = Vec::new();
-        for time in self.steady(&self.gpu).iter().flatten() {
-            match passes.iter_mut().find(|(name, _)| *name == time.name) {
-                Some((_, times)) => times.push(time.ms),
-                None => passes.push((time.name, vec![time.ms])),
+        for (scope, ms) in self.steady(&self.gpu).iter().flatten() {
+            match passes.iter_mut().find(|(name, _)| name == scope) {
+                Some((_, times)) => times.push(*ms),
+                None => passes.push((*scope, vec![*ms])),
             }
         }
         passes

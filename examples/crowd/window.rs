@@ -337,7 +337,7 @@ impl Stage {
         entry.cpu.submit = ms(recorded, submitted);
         entry.cpu.present = ms(submitted, Instant::now());
         entry.frame_ms = frame_ms;
-        let gpu_ms = entry.gpu.iter().map(|time| time.ms).sum();
+        let gpu_ms = entry.gpu.iter().map(|(_, ms)| ms).sum();
         self.title
             .add(&entry.cpu, gpu_ms, &self.window, self.show.scene.shown());
         self.log.add(entry);

@@ -9,7 +9,7 @@ mod say;
 
 use say::say;
 use std::error::Error;
-use throng::animator::{ActorId, AnimationEventKind, Animator, AnimatorDesc};
+use throng::animator::{ActorId, AnimationEventKind, Animator};
 use throng::builtin;
 use throng::character::AnimationDesc;
 use throng::state_machine::StateMachineDesc;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..AnimationDesc::default()
     };
     let character = builtin::mannequin()?.character.with_animation(&animation)?;
-    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(&character)?;
     let hero = animator.add_driven()?;
     let mut script = SCRIPT.iter().peekable();
     for frame in 0..=390 {

@@ -8,10 +8,10 @@ mod say;
 use say::say;
 use std::error::Error;
 use std::time::Instant;
-use throng::animator::{AnimationEventKind, Animator, AnimatorDesc, RootMotionMode};
+use throng::animator::{AnimationEventKind, Animator, RootMotionMode};
 use throng::character::Character;
 use throng::clip::{CurveClip, TrackValues};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 
 const CHARACTERS: usize = 1000;
 const TICK_S: f64 = 1.0 / 30.0;
@@ -19,7 +19,7 @@ const TICKS: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let character = stroller()?.with_animation_toml("crowd.toml", include_str!("crowd.toml"))?;
-    let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(&character)?;
     let speed = animator.state_machine()?.parameter("speed")?;
     let mut walkers = Vec::new();
     for _ in 0..CHARACTERS {
@@ -57,13 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The built-in character, which walks on the spot, with root motion added to its walk.
 fn stroller() -> throng::Result<Character> {
     let options = ImportOptions::with_curves();
-    let character = throng::builtin::mannequin_with(&options)?.character;
+    let character = RawCharacter::mannequin().build(&options)?.character;
     let walk = character.clip("Walk")?;
-    let gait = character
-        .animations()
-        .gait(walk)
-        .copied()
-        .unwrap_or_default();
+    let gait = character.gait(walk).copied().unwrap_or_default();
     let walk = &character.curves()[walk.index()];
     let hips = character.skeleton().joint("Hips")?;
     let mut tracks = walk.tracks().to_vec();

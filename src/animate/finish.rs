@@ -6,8 +6,8 @@ use super::poser::BatchPoser;
 use super::rig::Entry;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 use crate::simd::{Baseline, Instructions, Plain, Row, Unit, WIDTH, Wide, phase};
-use crate::skeleton::Affine;
 use crate::threads::Threads;
+use glam::Affine3A;
 
 #[cfg(target_arch = "aarch64")]
 use crate::simd::Neon;
@@ -27,7 +27,7 @@ impl BatchPoser {
     /// palette of the format during the call, by any thread. The palettes do not overlap.
     pub unsafe fn finish_to(
         &self,
-        models: &[Affine],
+        models: &[Affine3A],
         format: PaletteFormat,
         starts: Starts<'_>,
         threads: &Threads,
@@ -59,7 +59,7 @@ impl BatchPoser {
 unsafe fn palette(
     unit: Unit,
     list: &[Entry],
-    model: &[Affine],
+    model: &[Affine3A],
     format: PaletteFormat,
     to: *mut u8,
 ) {
@@ -83,7 +83,7 @@ unsafe fn palette(
 /// As for [`write_palette`], and the CPU has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, to: *mut u8) {
+unsafe fn palette_avx2(list: &[Entry], model: &[Affine3A], format: PaletteFormat, to: *mut u8) {
     // SAFETY: the caller guarantees AVX2, FMA and the contract of `write_palette`.
     unsafe { write_palette::<Avx2Fma, Avx2>(list, model, format, to) }
 }
@@ -97,7 +97,7 @@ unsafe fn palette_avx2(list: &[Entry], model: &[Affine], format: PaletteFormat, 
 #[inline(always)]
 unsafe fn write_palette<K: Instructions, W: Wide>(
     list: &[Entry],
-    model: &[Affine],
+    model: &[Affine3A],
     format: PaletteFormat,
     to: *mut u8,
 ) {
@@ -132,7 +132,7 @@ struct Lot {
 /// # Safety
 /// As for [`write_palette`].
 #[inline(always)]
-unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine], to: *mut u8) {
+unsafe fn write_as<W: Wide, E: LaneFormat>(list: &[Entry], model: &[Affine3A], to: *mut u8) {
     let mut aside = Aside([0; size_of::<Mat3x4>()]);
     let mut models = Lot::EMPTY;
     let mut binds = Lot::EMPTY;

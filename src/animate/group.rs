@@ -4,7 +4,8 @@ use super::rig::Rig;
 use crate::clip::{Block, Clip, Place, Property};
 use crate::palette::PaletteFormat;
 use crate::simd::Row;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 /// Most instances that are evaluated together: two AVX2 registers or one AVX-512 register.
 pub(crate) const GROUP: usize = 16;
@@ -34,7 +35,7 @@ pub(crate) struct Instance {
 pub enum Product {
     /// Local poses: one `Transform` per joint.
     Local,
-    /// Model poses: one `Affine` per joint.
+    /// Model poses: one `Affine3A` per joint.
     Model,
     /// Palettes in this format: one element per palette entry.
     Palette(PaletteFormat),
@@ -77,7 +78,7 @@ impl Product {
     pub(super) fn bytes(self, rig: &Rig) -> usize {
         match self {
             Self::Local => rig.joints.len() * size_of::<Transform>(),
-            Self::Model => rig.joints.len() * size_of::<Affine>(),
+            Self::Model => rig.joints.len() * size_of::<Affine3A>(),
             Self::Palette(format) => rig.entries.len() * format.entry_bytes(),
         }
     }

@@ -2,7 +2,8 @@
 
 use super::group::Product;
 use crate::palette::{PaletteEntry, WriteOnly};
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 /// The output of a batch: its kind and its memory, one instance after the other.
 pub(crate) struct Output {
@@ -52,7 +53,7 @@ impl Output {
         }
     }
 
-    pub(crate) fn models(out: &mut [Affine]) -> Self {
+    pub(crate) fn models(out: &mut [Affine3A]) -> Self {
         Self {
             product: Product::Model,
             start: out.as_mut_ptr().cast(),

@@ -10,8 +10,9 @@ use crate::error::{Error, Result, expect_len};
 use crate::motion::SampleList;
 use crate::palette::{PaletteEntry, WriteOnly};
 use crate::simd::{Row, SimdLevel, Unit, WIDTH};
-use crate::skeleton::{Affine, Mask, Transform};
+use crate::skeleton::{Mask, Transform};
 use crate::threads::Threads;
+use glam::Affine3A;
 
 /// Computes the poses and palettes of many instances of a character.
 ///
@@ -56,13 +57,13 @@ use crate::threads::Threads;
 /// # use throng::animate::BatchPoser;
 /// # use throng::motion::{ClipSample, SampleList};
 /// # use throng::palette::{Mat3x4, WriteOnly};
-/// # use throng::{glam::Vec3A, skeleton::Affine};
+/// # use throng::glam::{Affine3A, Vec3A};
 /// # let character = throng::builtin::mannequin()?.character;
 /// # let poser = BatchPoser::new(&character)?;
 /// # let mut crowd = SampleList::new();
 /// # crowd.push([]);
 /// # let mut palettes = vec![Mat3x4::IDENTITY; character.palette().len()];
-/// let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
+/// let mut models = vec![Affine3A::IDENTITY; crowd.len() * character.skeleton().len()];
 /// poser.model_poses(&[], &crowd, &mut models)?;
 /// models[0].translation += Vec3A::Y;
 /// poser.finish(&models, WriteOnly::over(&mut palettes))?;
@@ -208,7 +209,12 @@ impl BatchPoser {
     ///
     /// # Errors
     /// The errors of [`Self::palettes`].
-    pub fn model_poses(&self, clips: &[Clip], list: &SampleList, out: &mut [Affine]) -> Result<()> {
+    pub fn model_poses(
+        &self,
+        clips: &[Clip],
+        list: &SampleList,
+        out: &mut [Affine3A],
+    ) -> Result<()> {
         // SAFETY: `out` is exclusively borrowed, so it is valid for writing its length.
         unsafe { self.run(self.library(clips), list, Output::models(out)) }
     }
@@ -224,7 +230,7 @@ impl BatchPoser {
     /// elements.
     pub fn finish<E: PaletteEntry>(
         &self,
-        models: &[Affine],
+        models: &[Affine3A],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         let (joints, entries) = (self.rig.joints.len(), self.rig.entries.len());

@@ -4,7 +4,7 @@ use super::group::{GROUP, Played};
 use super::rig::Rig;
 use crate::clip::COMPONENTS;
 use crate::simd::{Row, WIDTH};
-use crate::skeleton::Affine;
+use glam::Affine3A;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sixteen numbers: a row of the widest unit.
@@ -37,7 +37,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) fn new(rig: &Rig) -> Box<Self> {
         let line = Line::ZERO;
-        let most = rig.joints.len().max(rig.entries.len()) * size_of::<Affine>();
+        let most = rig.joints.len().max(rig.entries.len()) * size_of::<Affine3A>();
         Box::new(Self {
             sampled: [[Row::default(); GROUP]; COMPONENTS],
             local: [[line; WIDTH]; COMPONENTS],

@@ -7,7 +7,7 @@ use super::rig::{Entry, Joint};
 use super::scratch::Scratch;
 use crate::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteFormat, QuatOffset};
 use crate::simd::{Instructions, Wide, phase};
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 /// Writes some entries of every instance's palette, starting with number `first`.
 ///
@@ -247,7 +247,7 @@ pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
     scratch: &Scratch,
 ) {
     // Four columns of three numbers, each padded to 16 bytes.
-    const { assert!(size_of::<Affine>() == 64 && align_of::<Affine>() == 16) };
+    const { assert!(size_of::<Affine3A>() == 64 && align_of::<Affine3A>() == 16) };
     let models: *const f32 = scratch.model.as_ptr().cast();
     for part in (0..group.count).step_by(W::WIDTH) {
         // SAFETY: the caller guarantees the joint's matrix and outputs with memory for all joints.
@@ -256,7 +256,7 @@ pub(super) unsafe fn write_model<W: Wide, const ROW: usize>(
             let to = group.out.as_ptr().add(part);
             for column in 0..4 {
                 let column_of = [x[column], y[column], z[column], z[column]];
-                let offset = index * size_of::<Affine>() + column * size_of::<[f32; 4]>();
+                let offset = index * size_of::<Affine3A>() + column * size_of::<[f32; 4]>();
                 W::write4(column_of, to, offset);
             }
         }

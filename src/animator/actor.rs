@@ -10,8 +10,8 @@ use super::own_pose::OwnPose;
 use super::pool::Block;
 use super::root::Root;
 use crate::error::{Error, Result};
-use crate::skeleton::Affine;
 use crate::spring::SpringState;
+use glam::Affine3A;
 
 #[derive(Debug)]
 pub(crate) struct Actor {
@@ -45,7 +45,7 @@ pub(crate) struct Actor {
     /// The state of its spring bones, if it has some.
     pub(crate) springs: Option<Box<SpringState>>,
     /// World space from character space, while its spring bones are off.
-    pub(crate) world: Option<Box<Affine>>,
+    pub(crate) world: Option<Box<Affine3A>>,
 }
 
 impl Actor {

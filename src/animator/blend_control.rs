@@ -57,9 +57,9 @@ impl Animator {
     /// The phase does not change.
     ///
     /// ```
-    /// use throng::animator::{Animator, AnimatorDesc, Play};
+    /// use throng::animator::{Animator, Play};
     /// use throng::character::{AnimationDesc, BlendSpaceDesc};
-    /// use throng::import::ImportOptions;
+    /// use throng::import::{ImportOptions, RawCharacter};
     /// use throng::state_machine::BlendPointDesc;
     ///
     /// let point = |at: f32, clip: &str| BlendPointDesc { at: at.into(), clip: clip.into() };
@@ -72,8 +72,8 @@ impl Animator {
     ///     ..AnimationDesc::default()
     /// };
     /// let options = ImportOptions { animation: Some(animation), ..ImportOptions::default() };
-    /// let character = throng::builtin::mannequin_with(&options)?;
-    /// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+    /// let character = RawCharacter::mannequin().build(&options)?;
+    /// let mut animator = Animator::new(&character)?;
     /// let guard = animator.add(Play::blend_space("locomotion").at(1.4))?;
     /// // Speed up at once, then slow to a stop over half a second.
     /// animator.set_blend_position(guard, 0, 2.0)?;

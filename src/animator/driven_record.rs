@@ -16,7 +16,7 @@ pub(super) fn driven_record(library: &Library, clip: &DrivenClip) -> PlayRecord 
     record.fade_s = clip.weight.duration_s as f32;
     let mask = clip
         .mask
-        .and_then(|mask| library.set.state_machine_masks().get(usize::from(mask)));
+        .and_then(|mask| library.set.machine_masks.get(usize::from(mask)));
     record.mask = mask.map_or(PlayRecord::NO_MASK, |mask| mask.0);
     record.layer = clip.layer;
     record.flags = PlayRecord::FLAG_STATE_MACHINE;

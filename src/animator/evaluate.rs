@@ -12,7 +12,8 @@ use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 /// The clips that some actors play at the present time.
 struct Plan<'a> {
@@ -118,7 +119,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::palettes`].
-    pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine]) -> Result<()> {
+    pub fn model_poses(&mut self, actors: &[ActorId], out: &mut [Affine3A]) -> Result<()> {
         let joints = self.library.skeleton.len();
         expect_len(
             "model poses",
@@ -158,13 +159,13 @@ impl Animator {
     /// Evaluates local and model poses, with inverse kinematics and spring bones.
     ///
     /// `model` is resized as needed.
-    fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine>) {
+    fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine3A>) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
         // SAFETY: clips, masks and weights were checked when they were played. `local` is borrowed
         // for writing, and its length is the number of joints times the number of actors.
         unsafe { self.run(list, Product::Local, starts) };
-        model.resize(local.len(), Affine::IDENTITY);
+        model.resize(local.len(), Affine3A::IDENTITY);
         let skeleton = &self.library.skeleton;
         let mut swings = core::mem::take(&mut self.swings);
         swings.clear();
@@ -205,14 +206,14 @@ impl Animator {
         &mut self,
         list: &[u32],
         swings: &mut [Swing],
-        (local, model): (&mut [Transform], &mut [Affine]),
+        (local, model): (&mut [Transform], &mut [Affine3A]),
     ) {
         let rig = &self.library.springs;
         if rig.is_empty() {
             return;
         }
         let joints = self.library.skeleton.len();
-        let advance = |swing: &mut Swing, local: &mut [Transform], model: &mut [Affine]| {
+        let advance = |swing: &mut Swing, local: &mut [Transform], model: &mut [Affine3A]| {
             if let (Some(state), local_s) = swing {
                 state.advance(rig, *local_s, (local, model));
             }

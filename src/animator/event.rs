@@ -51,7 +51,31 @@ impl AnimationEvent {
 pub enum AnimationEventKind {
     /// A clip's time passed one of its events.
     ///
-    /// [`Animator::event_name`](super::instances::Animator::event_name) returns its name.
+    /// [`Animator::event_name`](super::instances::Animator::event_name) returns its name, and
+    /// [`Character::events`](crate::character::Character::events) all events of a clip.
+    ///
+    /// # When an event is delivered
+    /// An event at `t` of a clip of duration `D` lies at the points `k·D + t` of unwrapped clip
+    /// time (see [`LoopMode`](crate::motion::LoopMode)).
+    ///
+    /// - *Forward*: a step from `a` to `b` delivers the points in `(a, b]`, in ascending order.
+    /// - *Backward*: it delivers the points in `[b, a)`, in descending order.
+    /// - So consecutive steps deliver each point once, whatever their lengths. A step of length 0
+    ///   delivers nothing. Reversing on a point does not deliver it again.
+    /// - *The first step of a play* includes its start: an event at 0 is delivered if the clip
+    ///   starts at 0.
+    /// - `LoopMode::Loop`: an event at 0 and an event at the duration are two events at one point,
+    ///   the seam. Reaching the seam delivers both. Forward, those at the duration (of the cycle
+    ///   that ends) come before those at 0 (of the cycle that begins). Backward, it is the other
+    ///   way round. A first step that starts on the seam delivers only those of the cycle that it
+    ///   enters.
+    /// - `LoopMode::Once`: there is one cycle, and time continues outside of it. An event at 0 or
+    ///   at the duration is delivered when time reaches it, and not again while the pose is held.
+    /// - `LoopMode::PingPong`: odd cycles are played backward. An event at a turning point is a
+    ///   single point and is delivered once. It belongs to the cycle that begins there.
+    ///
+    /// The points are computed in `f64`, always in the same way, and compared exactly. So no event
+    /// is lost or delivered twice because of rounding.
     Clip {
         /// The clip.
         clip: Id<Clip>,
@@ -91,12 +115,12 @@ pub(crate) struct EventQueue {
 pub(crate) const MOST_OF_RECORD: usize = 1024;
 
 impl EventQueue {
-    pub(crate) fn with_capacity(events: usize) -> Self {
-        Self {
-            events: Vec::with_capacity(events),
-            early: Vec::with_capacity(events.min(64)),
-            ..Self::default()
-        }
+    /// Reserves memory for this many events of one update.
+    pub(crate) fn reserve(&mut self, events: usize) {
+        let early = events.min(64);
+        self.events
+            .reserve(events.saturating_sub(self.events.len()));
+        self.early.reserve(early.saturating_sub(self.early.len()));
     }
 
     /// Begins an update.

@@ -7,7 +7,8 @@ use crate::ik::{
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
 use crate::motion::Ramp;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 /// An inverse kinematics solver, for which actors can be given targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -258,7 +259,7 @@ impl Goal {
         rig: &IkRig,
         local_s: f64,
         local: &mut [Transform],
-        model: &mut [Affine],
+        model: &mut [Affine3A],
     ) {
         let weight = self.weight.at(local_s);
         if weight <= 0.0 {

@@ -9,7 +9,7 @@ use super::library::Library;
 use super::pool::RecordPool;
 use super::wake::WakeHeap;
 use super::work::{Swing, Work};
-use super::{ActorId, AnimationEvent, AnimationEventKind, AnimatorDesc, IkSolver, Play};
+use super::{ActorId, AnimationEvent, AnimationEventKind, IkSolver, Play};
 use crate::animate::BatchPoser;
 use crate::character::Character;
 use crate::clip::Clip;
@@ -22,12 +22,12 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// Animates many instances of one character. See the [module](crate::animator).
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, Play};
+/// use throng::animator::{Animator, Play};
 /// use throng::builtin;
 /// use throng::palette::{Mat3x4, WriteOnly};
 ///
 /// let character = builtin::mannequin()?.character;
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let actors = [animator.add("Walk")?, animator.add("Idle")?];
 /// animator.update(0.5)?;
 /// animator.play(actors[0], Play::new("Run").fade_s(0.3))?;
@@ -71,23 +71,26 @@ pub struct Animator {
 impl Animator {
     /// Creates an animator without actors.
     ///
+    /// [`Self::reserve`] reserves memory for actors. Poses are evaluated on the calling thread
+    /// unless [`Self::set_threads`] sets other threads.
+    ///
     /// # Errors
     /// None for a character that an importer made.
-    pub fn new(character: &Character, desc: &AnimatorDesc) -> Result<Self> {
+    pub fn new(character: &Character) -> Result<Self> {
         let library = Library::new(character);
         let poser = BatchPoser::new(character)?
-            .with_masks(library.set.masks())?
+            .with_masks(&library.set.masks)?
             .with_threshold(THRESHOLD)?;
-        let mut animator = Self {
+        Ok(Self {
             library,
             poser,
-            threads: desc.threads.clone(),
+            threads: crate::Threads::default(),
             actors: Actors::default(),
             pool: RecordPool::default(),
             blends: BlendPool::default(),
             wake: WakeHeap::default(),
             due: Vec::new(),
-            queue: EventQueue::with_capacity(desc.actors.min(MOST_RESERVED)),
+            queue: EventQueue::default(),
             solvers: Vec::new(),
             rig: None,
             work: Work::default(),
@@ -97,12 +100,10 @@ impl Animator {
             warmed: 0,
             now_s: 0.0,
             visits: 0,
-        };
-        animator.reserve(desc.actors);
-        Ok(animator)
+        })
     }
 
-    /// Reserves memory for this many actors in all.
+    /// Reserves memory for this many actors in all, and for one event of each.
     ///
     /// Adding the actors then allocates little. At most 1,048,576 are reserved in advance; memory
     /// for more grows as they are added.
@@ -116,6 +117,7 @@ impl Animator {
         }
         self.wake.reserve(actors);
         self.due.reserve(actors.saturating_sub(self.due.len()));
+        self.queue.reserve(actors);
         self.work.make_room(actors, 0, 0);
     }
 

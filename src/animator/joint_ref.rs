@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton, Socket};
 
-/// Selects a joint or a [socket](crate::character::AnimationSet::sockets) of a character.
+/// Selects a joint or a [socket](crate::character::Character::sockets) of a character.
 ///
 /// A socket is a fixed offset from a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ impl<'a> From<&'a str> for JointRef<'a> {
 impl JointRef<'_> {
     /// The joint, and the offset from it.
     pub(crate) fn find(self, skeleton: &Skeleton, set: &AnimationSet) -> Result<Socket> {
-        let sockets = set.sockets();
+        let sockets = &set.sockets;
         match self {
             Self::Id(joint) if joint.index() < skeleton.len() => Ok(Socket::at(joint)),
             Self::Id(joint) => Err(Error::NotFound {

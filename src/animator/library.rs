@@ -84,7 +84,7 @@ impl Library {
     }
 
     pub(crate) fn blend_spaces(&self) -> &[BlendSpace] {
-        self.set.blend_spaces()
+        &self.set.blend_spaces
     }
 
     pub(crate) fn mask(&self, mask: Option<NameOrId<'_, Id<Mask>>>) -> Result<Option<u16>> {
@@ -93,7 +93,7 @@ impl Library {
             Some(NameOrId::Id(mask)) => mask.index(),
             Some(NameOrId::Name(name)) => self.set.mask(name)?.index(),
         };
-        in_list("mask", index, self.set.masks().len()).map(Some)
+        in_list("mask", index, self.set.masks.len()).map(Some)
     }
 
     pub(crate) fn duration_s(&self, clip: u16) -> f64 {
@@ -102,12 +102,12 @@ impl Library {
     }
 
     pub(crate) fn events(&self, clip: u16) -> Option<&ClipEvents> {
-        let events = self.set.events(Id::new(clip));
+        let events = &self.set.of(Id::new(clip)).events;
         (!events.is_empty()).then_some(events)
     }
 
     pub(crate) fn motion(&self, clip: u16) -> Option<&RootMotion> {
-        let motion = self.set.root_motion(Id::new(clip));
+        let motion = self.set.of(Id::new(clip)).root_motion.as_ref();
         motion.filter(|motion| !motion.is_still())
     }
 
@@ -117,7 +117,7 @@ impl Library {
     }
 
     pub(crate) fn state_machine(&self) -> Option<&StateMachine> {
-        self.set.state_machine()
+        self.set.state_machine.as_ref()
     }
 }
 

@@ -9,11 +9,11 @@
 //! 3. Read the poses, in any form.
 //!
 //! ```
-//! use throng::animator::{Animator, AnimatorDesc, Play};
+//! use throng::animator::{Animator, Play};
 //! use throng::palette::{Mat3x4, WriteOnly};
 //!
 //! let character = throng::builtin::mannequin()?;
-//! let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+//! let mut animator = Animator::new(&character)?;
 //! let guards = [0.0, 0.4].map(|offset_s| animator.add(Play::new("Walk").offset_s(offset_s)));
 //! let guards = guards.into_iter().collect::<throng::Result<Vec<_>>>()?;
 //!
@@ -55,7 +55,6 @@ mod clock;
 mod control;
 mod cut;
 mod deliver;
-mod desc;
 mod drive;
 mod driven_record;
 mod driver;
@@ -86,7 +85,6 @@ mod weights;
 mod work;
 
 pub use actor_id::ActorId;
-pub use desc::AnimatorDesc;
 pub use event::{AnimationEvent, AnimationEventKind};
 pub use goal::{IkReport, IkSolver, IkTarget};
 pub use instances::Animator;

@@ -3,7 +3,8 @@
 use super::library::Library;
 use super::record::PlayRecord;
 use crate::clip::Clip;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 /// A pose that the caller gave an actor. It plays like a clip.
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub(crate) struct OwnPose {
     ///
     /// It can hold shear and other things that a local pose cannot. It is used unchanged if nothing
     /// else plays.
-    pub(crate) model: Vec<Affine>,
+    pub(crate) model: Vec<Affine3A>,
     /// The local pose.
     pub(crate) local: Vec<Transform>,
 }

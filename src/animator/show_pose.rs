@@ -9,7 +9,8 @@ use super::record::PlayRecord;
 use crate::error::{Error, Result, expect_in};
 use crate::id::Id;
 use crate::motion::Ease;
-use crate::skeleton::{Affine, Mask, NO_PARENT, Skeleton, Transform};
+use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
+use glam::Affine3A;
 
 /// The settings for showing a pose set by the caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,7 +76,7 @@ impl Animator {
     pub fn show_model_pose(
         &mut self,
         id: ActorId,
-        model: &[Affine],
+        model: &[Affine3A],
         show: &ShowPose<'_>,
     ) -> Result<()> {
         self.check_show(id, show)?;
@@ -103,7 +104,7 @@ impl Animator {
     ///
     /// # Errors
     /// The same as [`Self::set_pose`].
-    pub fn set_model_pose(&mut self, id: ActorId, model: &[Affine]) -> Result<()> {
+    pub fn set_model_pose(&mut self, id: ActorId, model: &[Affine3A]) -> Result<()> {
         self.check_shows(id)?;
         self.check_model(model)?;
         let skeleton = self.library.skeleton.clone();
@@ -155,7 +156,7 @@ impl Animator {
         })
     }
 
-    fn check_model(&self, model: &[Affine]) -> Result<()> {
+    fn check_model(&self, model: &[Affine3A]) -> Result<()> {
         self.check_joints("model pose", model.len(), |joint| model[joint].is_finite())
     }
 
@@ -180,7 +181,7 @@ impl Animator {
         id: ActorId,
         show: &ShowPose<'_>,
         local: impl Iterator<Item = Transform>,
-        model: &[Affine],
+        model: &[Affine3A],
     ) -> Result<()> {
         let mask = self.library.mask(show.mask)?;
         self.touch(id.index);
@@ -219,7 +220,7 @@ impl Animator {
     }
 
     /// Stores a pose that was already checked.
-    fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine]) {
+    fn keep(&mut self, index: u32, local: impl Iterator<Item = Transform>, model: &[Affine3A]) {
         self.expect_special(index);
         let poser = &self.poser;
         let Some(actor) = self.actors.list.get_mut(index as usize) else {
@@ -244,7 +245,7 @@ impl Animator {
 /// The local pose closest to a model pose, with translation, rotation and scale.
 fn local_of<'a>(
     skeleton: &'a Skeleton,
-    model: &'a [Affine],
+    model: &'a [Affine3A],
 ) -> impl Iterator<Item = Transform> + 'a {
     let joints = skeleton.joints().iter().zip(model);
     joints.map(|(joint, own)| {

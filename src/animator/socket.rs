@@ -9,7 +9,8 @@ use super::joint_ref::JointRef;
 use crate::error::Result;
 use crate::id::Id;
 use crate::motion::{JointPart, blend_joint};
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 impl Animator {
     /// The transform from a joint's or socket's space to character space.
@@ -32,7 +33,7 @@ impl Animator {
         id: ActorId,
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
-    ) -> Result<Affine> {
+    ) -> Result<Affine3A> {
         let actor = self.actors.get(id)?;
         let socket = joint
             .into()
@@ -43,7 +44,7 @@ impl Animator {
     }
 
     /// The transform to character space from the space of a joint, which must exist.
-    fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine> {
+    fn model_of(&self, actor: &Actor, wanted: usize, local_s: f64) -> Result<Affine3A> {
         let joints = self.library.skeleton.joints();
         let swings = actor.springs.is_some() && self.library.springs.moves(wanted);
         if swings || !actor.goals.is_empty() {
@@ -74,7 +75,7 @@ impl Animator {
                 return None;
             }
             let mask = record.mask();
-            let mask = mask.and_then(|mask| self.library.set.masks().get(usize::from(mask)));
+            let mask = mask.and_then(|mask| self.library.set.masks.get(usize::from(mask)));
             let of_joint = mask.map_or(1.0, |mask| mask.weights()[joint]);
             Some(JointPart {
                 value: clip.sample_joint(
@@ -96,13 +97,13 @@ impl Animator {
     /// A joint's model matrix after inverse kinematics and spring bones.
     ///
     /// They need the whole pose.
-    fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine> {
+    fn solved_joint(&self, actor: &Actor, joint: usize, local_s: f64) -> Result<Affine3A> {
         let skeleton = &self.library.skeleton;
         let joints = 0..skeleton.len();
         let mut local: Vec<Transform> = joints
             .map(|joint| self.local_joint(actor, joint, local_s))
             .collect();
-        let mut model = vec![Affine::IDENTITY; local.len()];
+        let mut model = vec![Affine3A::IDENTITY; local.len()];
         skeleton.model_pose(&local, &mut model)?;
         if let Some(rig) = &self.rig {
             for goal in &actor.goals {

@@ -3,8 +3,8 @@
 use super::ActorId;
 use super::instances::Animator;
 use crate::error::{Error, Result};
-use crate::skeleton::Affine;
 use crate::spring::SpringState;
+use glam::Affine3A;
 
 impl Animator {
     /// Moves an actor through the world, for its spring bones.
@@ -16,7 +16,7 @@ impl Animator {
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     /// - [`Error::Argument`] if the transform is not finite.
-    pub fn set_world(&mut self, id: ActorId, world_from_model: &Affine) -> Result<()> {
+    pub fn set_world(&mut self, id: ActorId, world_from_model: &Affine3A) -> Result<()> {
         if let Some(state) = self.spring_state(id, world_from_model)? {
             state.set_world(world_from_model);
         }
@@ -27,7 +27,7 @@ impl Animator {
     ///
     /// # Errors
     /// As [`Self::set_world`].
-    pub fn teleport(&mut self, id: ActorId, world_from_model: &Affine) -> Result<()> {
+    pub fn teleport(&mut self, id: ActorId, world_from_model: &Affine3A) -> Result<()> {
         let springs = std::sync::Arc::clone(&self.library.springs);
         if let Some(state) = self.spring_state(id, world_from_model)? {
             state.teleport(&springs, world_from_model);
@@ -95,7 +95,7 @@ impl Animator {
     }
 
     /// The state of an actor's spring bones. If they are off, their world is kept.
-    fn spring_state(&mut self, id: ActorId, world: &Affine) -> Result<Option<&mut SpringState>> {
+    fn spring_state(&mut self, id: ActorId, world: &Affine3A) -> Result<Option<&mut SpringState>> {
         self.actors.check(id)?;
         if !world.is_finite() {
             return Err(Error::invalid("world_from_model", "must be finite"));

@@ -1,8 +1,9 @@
 //! Buffers for the evaluation of poses.
 
 use crate::animate::Starts;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
 use crate::spring::SpringState;
+use glam::Affine3A;
 
 /// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct Work {
     pub(super) special: Vec<u32>,
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
-    pub(super) model: Vec<Affine>,
+    pub(super) model: Vec<Affine3A>,
 }
 
 /// The state of an actor's spring bones, if it has some, and the actor's time.

@@ -3,50 +3,24 @@
 use super::gait::{RUN_M_S, WALK_M_S};
 use crate::character::{AnimationDesc, ClipDesc, Gait, SocketDesc};
 use crate::error::Result;
-use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin, RawTransform};
+use crate::import::{ImportOptions, Imported, RawCharacter, RawNode, RawSkin};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
 use crate::state_machine::{MaskDesc, MaskPartDesc};
 use glam::{Mat4, Vec3};
 
-/// Builds the mannequin.
+/// Builds the mannequin with the default options.
+///
+/// For other options, use [`RawCharacter::mannequin`].
 ///
 /// # Errors
 /// None in practice, because its data is fixed. Returns the errors of [`RawCharacter::build`].
 pub fn mannequin() -> Result<Imported> {
-    mannequin_with(&ImportOptions::default())
+    RawCharacter::mannequin().build(&ImportOptions::default())
 }
 
-/// Builds the mannequin with your own options, for example with its curves.
-///
-/// ```
-/// use throng::builtin;
-/// use throng::import::ImportOptions;
-///
-/// let mannequin = builtin::mannequin_with(&ImportOptions::with_curves())?;
-/// assert_eq!(mannequin.curves().len(), mannequin.clips().len());
-/// # Ok::<(), throng::Error>(())
-/// ```
-///
-/// # Errors
-/// Returns the errors of [`RawCharacter::build`] about the options. No others occur in practice.
-pub fn mannequin_with(options: &ImportOptions) -> Result<Imported> {
-    if options.animation.is_some() {
-        return raw().build(options);
-    }
-    raw().build(&ImportOptions {
-        animation: Some(animation()),
-        ..options.clone()
-    })
-}
-
-/// The mannequin's own animation description, used unless the options override it.
-///
-/// It contains the gaits of `Walk` (1.2 m/s) and `Run` (3.1 m/s), at which the feet do not slide,
-/// the mask `upper body`, and the sockets `left hand`,
-/// `right hand` and `head`.
-#[must_use]
-pub fn animation() -> AnimationDesc {
+/// The mannequin's own animation data, used unless the options replace it.
+fn animation() -> AnimationDesc {
     let gait = |name: &str, speed_m_s| ClipDesc {
         name: name.into(),
         gait: Some(Gait {
@@ -75,30 +49,46 @@ pub fn animation() -> AnimationDesc {
     }
 }
 
-/// The mannequin as raw data, to change it before building.
-#[must_use]
-pub fn raw() -> RawCharacter {
-    let rest = super::rig::rest_joints();
-    RawCharacter {
-        name: "mannequin".into(),
-        nodes: rest.iter().map(|joint| node(joint, &rest)).collect(),
-        skins: vec![RawSkin {
-            name: "Mannequin".into(),
-            joints: (0..rest.len()).collect(),
-            inverse_bind: rest
-                .iter()
-                .map(|joint| Mat4::from_rotation_translation(joint.axes, joint.position).inverse())
-                .collect(),
-        }],
-        primitives: vec![super::mesh::primitive()],
-        materials: vec![Material {
-            name: "Mannequin".into(),
-            roughness: 0.6,
-            tint_by_alpha: true,
-            ..Material::default()
-        }],
-        animations: super::clips::animations(&rest),
-        ..RawCharacter::default()
+impl RawCharacter {
+    /// The built-in mannequin, to build it with your own options or to change it first.
+    ///
+    /// See the [module](crate::builtin) for what it has. Its animation description is in
+    /// [`Self::animation`].
+    ///
+    /// ```
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::with_curves())?;
+    /// assert_eq!(mannequin.curves().len(), mannequin.clips().len());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn mannequin() -> Self {
+        let rest = super::rig::rest_joints();
+        Self {
+            name: "mannequin".into(),
+            nodes: rest.iter().map(|joint| node(joint, &rest)).collect(),
+            skins: vec![RawSkin {
+                name: "Mannequin".into(),
+                joints: (0..rest.len()).collect(),
+                inverse_bind: rest
+                    .iter()
+                    .map(|joint| {
+                        Mat4::from_rotation_translation(joint.axes, joint.position).inverse()
+                    })
+                    .collect(),
+            }],
+            primitives: vec![super::mesh::primitive()],
+            materials: vec![Material {
+                name: "Mannequin".into(),
+                roughness: 0.6,
+                tint_by_alpha: true,
+                ..Material::default()
+            }],
+            animations: super::clips::animations(&rest),
+            animation: Some(animation()),
+            ..Self::default()
+        }
     }
 }
 
@@ -121,6 +111,7 @@ pub(crate) fn node(joint: &super::rig::RestJoint, rest: &[super::rig::RestJoint]
     RawNode {
         name: joint.name.clone(),
         parent: joint.parent,
-        transform: RawTransform::Trs(transform),
+        transform,
+        matrix: None,
     }
 }

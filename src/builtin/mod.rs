@@ -4,7 +4,9 @@
 //! looks along +Z. It has:
 //!
 //! - 57 joints with all fingers, named like those of VRM humanoids,
-//! - the clips `Idle`, `Walk` (1.2 m/s), `Run` (3.1 m/s) and `Wave`, which all loop,
+//! - the clips `Idle`, `Walk`, `Run` and `Wave`, which all loop,
+//! - gaits of 1.2 m/s for `Walk` and 3.1 m/s for `Run`, at which the feet do not slide,
+//! - the mask `upper body`, and the sockets `left hand`, `right hand` and `head`,
 //! - a single part with vertex colours. The shirt is nearly white, so an instance's tint is most
 //!   visible there.
 //!
@@ -29,4 +31,4 @@ mod rig;
 mod row;
 mod trunk;
 
-pub use mannequin::{animation, mannequin, mannequin_with, raw};
+pub use mannequin::mannequin;

@@ -38,7 +38,7 @@ pub struct Character {
     /// Shared with the animators of the character, as are curves and animations.
     pub(crate) clips: Arc<Vec<Clip>>,
     pub(crate) curves: Arc<Vec<CurveClip>>,
-    /// Options for packing clips that are added later.
+    /// The form of the clips, also of those that are added later.
     pub(crate) packing: Packing,
     pub(crate) scales: ScaleRanges,
     pub(crate) animations: Arc<AnimationSet>,
@@ -91,8 +91,8 @@ impl Character {
 
     /// The packed clips that are played, in the file's order.
     ///
-    /// Empty if the import kept only curves
-    /// ([`ClipImport::Curves`](crate::character::ClipImport::Curves)).
+    /// Empty if the import packed none; see
+    /// [`ImportOptions::packing`](crate::import::ImportOptions::packing).
     #[must_use]
     pub fn clips(&self) -> &[Clip] {
         &self.clips
@@ -102,7 +102,7 @@ impl Character {
     ///
     /// They are for tools, such as retargeting, and serve as the reference in tests. Empty unless
     /// the import was asked to keep them: see
-    /// [`ImportOptions::clips`](crate::import::ImportOptions::clips).
+    /// [`ImportOptions::curves`](crate::import::ImportOptions::curves).
     #[must_use]
     pub fn curves(&self) -> &[CurveClip] {
         &self.curves

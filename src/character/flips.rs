@@ -2,12 +2,11 @@
 
 use super::asset::Character;
 use super::scale_ranges::Signs;
-use crate::skeleton::Affine;
-use glam::{DMat3, Mat3};
+use glam::{Affine3A, DMat3, Mat3};
 
 /// The linear part in `f64`, so that near-singular matrices keep the sign of their determinant,
 /// which is a product of three factors.
-fn linear(affine: &Affine) -> DMat3 {
+fn linear(affine: &Affine3A) -> DMat3 {
     Mat3::from(affine.matrix3).as_dmat3()
 }
 

@@ -83,13 +83,12 @@ mod triangles;
 #[cfg(feature = "toml")]
 pub(crate) use animation_set::AnimationText;
 pub use animation_set::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, AnimationSet, BlendAt, BlendSpaceDesc,
-    ClipDesc, EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
+    RootMotionDesc, SocketDesc,
 };
-pub(crate) use animation_set::{AnimationSource, ClipDraft, NamedTimes};
+pub(crate) use animation_set::{AnimationSet, AnimationSource, ClipDraft, NamedTimes};
 pub use asset::Character;
 pub(crate) use flips::mark_flips;
-pub use packing::ClipImport;
 pub(crate) use packing::Packing;
 pub(crate) use pieces::Bounds;
 pub(crate) use reach::reaches;

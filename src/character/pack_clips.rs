@@ -45,7 +45,7 @@ impl Clip {
     /// use throng::clip::{AdditiveReference, Clip, ClipOptions};
     ///
     /// let options = throng::import::ImportOptions::curves_only();
-    /// let character = throng::builtin::mannequin_with(&options)?.character;
+    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
     /// let first = AdditiveReference::Frame { time_s: 0.0 };
     /// let (curve, options) = (&character.curves()[0], ClipOptions::default());
     /// let clip = Clip::additive(&character, curve, &first, &options)?;
@@ -85,7 +85,7 @@ impl Character {
     /// use throng::clip::ClipOptions;
     ///
     /// let options = throng::import::ImportOptions::curves_only();
-    /// let character = throng::builtin::mannequin_with(&options)?.character;
+    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
     /// let print = |clip: &str, done, total| println!("{done}/{total}: {clip}");
     /// let clips = character.pack(character.curves(), &ClipOptions::default(), print)?;
     /// assert_eq!(clips.len(), character.curves().len());

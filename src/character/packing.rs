@@ -2,26 +2,30 @@
 
 use crate::clip::ClipOptions;
 
-/// The options for packing a character's clips: those of its import, also for clips added later.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// The forms in which a character keeps its clips, also those that are added later.
+///
+/// It keeps at least one of the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Packing {
-    pub(crate) clips: ClipImport,
-    pub(crate) options: ClipOptions,
+    /// True if it keeps the file's own curves.
+    pub(crate) curves: bool,
+    /// The options for packed clips. `None`: it has only curves.
+    pub(crate) options: Option<ClipOptions>,
 }
 
-/// The form in which a character's clips are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ClipImport {
-    /// Packed, ready to be played: [`Character::clips`](super::Character::clips).
-    #[default]
-    Packed,
-    /// Packed, and also as the file's own curves: [`Character::curves`](super::Character::curves).
-    ///
-    /// Use this for retargeting, for root motion that is extracted later, and for comparisons.
-    PackedWithCurves,
-    /// Only as curves; nothing is packed.
-    ///
-    /// Use this for tools and listings. Packing takes most of the time of an import with many
-    /// clips. Such a character has no [`Character::clips`](super::Character::clips).
-    Curves,
+impl Packing {
+    /// Keeps no clips. A character never has it.
+    pub(crate) const NEITHER: Self = Self {
+        curves: false,
+        options: None,
+    };
+}
+
+impl Default for Packing {
+    fn default() -> Self {
+        Self {
+            curves: false,
+            options: Some(ClipOptions::default()),
+        }
+    }
 }

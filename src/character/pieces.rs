@@ -3,7 +3,7 @@
 use super::cut;
 use super::cut::JointSets;
 use crate::error::{Error, Result};
-use crate::mesh::{Influences, JointIndices, MorphTarget, Primitive};
+use crate::mesh::{JointIndices, MorphTarget, Primitive};
 use std::ops::Range;
 
 /// The most entries that a primitive's palette range can have, because indices have 16 bits.
@@ -61,12 +61,12 @@ pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Pi
 }
 
 /// The joints that a vertex follows: those with a weight, and always the strongest.
-fn joints_of(influences: &Influences, vertex: u32) -> impl Iterator<Item = u16> + '_ {
-    let per_vertex = influences.per_vertex as usize;
+fn joints_of(primitive: &Primitive, vertex: u32) -> impl Iterator<Item = u16> + '_ {
+    let per_vertex = primitive.influences_per_vertex as usize;
     let start = vertex as usize * per_vertex;
     let slots = (start..start + per_vertex)
-        .filter(move |slot| *slot == start || influences.weights.get(*slot).is_none_or(|w| *w > 0));
-    slots.map(|slot| influences.joints.get(slot) as u16)
+        .filter(move |slot| *slot == start || primitive.weights.get(*slot).is_none_or(|w| *w > 0));
+    slots.map(|slot| primitive.joints.get(slot) as u16)
 }
 
 /// All joints that the vertices of triangles follow, ascending.
@@ -75,7 +75,7 @@ fn used_joints(primitive: &Primitive) -> Vec<u16> {
     let mut joints = vec![false; primitive.palette.len()];
     for index in &primitive.indices {
         if !std::mem::replace(&mut vertices[*index as usize], true) {
-            for joint in joints_of(&primitive.influences, *index) {
+            for joint in joints_of(primitive, *index) {
                 joints[usize::from(joint)] = true;
             }
         }
@@ -95,7 +95,7 @@ fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Opt
     for (triangle, corners) in primitive.indices.as_chunks::<3>().0.iter().enumerate() {
         joints.clear();
         for vertex in corners {
-            let followed = joints_of(&primitive.influences, *vertex);
+            let followed = joints_of(primitive, *vertex);
             joints.extend(followed.map(|joint| places[usize::from(joint)]));
         }
         joints.sort_unstable();
@@ -122,15 +122,14 @@ fn joint_sets(primitive: &Primitive, used: &[u16], bounds: Bounds) -> Result<Opt
 /// Checks the invariants of a character's primitives, because the caller may have built this one.
 fn check(primitive: &Primitive) -> Result<()> {
     let count = primitive.vertex_count();
-    let influences = &primitive.influences;
-    let slots = count.saturating_mul(influences.per_vertex as usize);
-    let has_weights = influences.per_vertex != 1 || !influences.weights.is_empty();
+    let slots = count.saturating_mul(primitive.influences_per_vertex as usize);
+    let has_weights = primitive.influences_per_vertex != 1 || !primitive.weights.is_empty();
     let per_vertex = |len: usize| (len, if len == 0 { 0 } else { count });
     let mut lengths = vec![
-        ("joints", influences.joints.len(), slots),
+        ("joints", primitive.joints.len(), slots),
         (
             "weights",
-            influences.weights.len(),
+            primitive.weights.len(),
             if has_weights { slots } else { 0 },
         ),
     ];
@@ -151,7 +150,7 @@ fn check(primitive: &Primitive) -> Result<()> {
     if let Some((what, got, need)) = lengths.into_iter().find(|(_, got, need)| got != need) {
         return Err(Error::length(what, got, need));
     }
-    if influences.per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
+    if primitive.influences_per_vertex == 0 || !primitive.indices.len().is_multiple_of(3) {
         return Err(Error::invalid(
             "primitive",
             "needs influences, and three indices per triangle",
@@ -165,7 +164,7 @@ fn check(primitive: &Primitive) -> Result<()> {
     let named = primitive.targets.iter().flat_map(|target| &target.vertices);
     let vertices = primitive.indices.iter().chain(named).copied();
     below("vertex", vertices.map(|v| v as usize), count)?;
-    let joints = (0..influences.joints.len()).map(|slot| influences.joints.get(slot));
+    let joints = (0..primitive.joints.len()).map(|slot| primitive.joints.get(slot));
     below("palette entry", joints, primitive.palette.len())
 }
 
@@ -248,7 +247,9 @@ fn primitive(
         uvs: pick(&whole.uvs, &vertices),
         uvs1: pick(&whole.uvs1, &vertices),
         colors: pick(&whole.colors, &vertices),
-        influences: influences(&whole.influences, &vertices, table, range.len()),
+        influences_per_vertex: whole.influences_per_vertex,
+        joints: joints(whole, &vertices, table, range.len()),
+        weights: weights(whole, &vertices),
         targets: Vec::new(),
         first_weight: whole.first_weight,
         indices: corners().map(|vertex| numbers[vertex as usize]).collect(),
@@ -262,33 +263,36 @@ fn pick<T: Copy>(all: &[T], chosen: &[u32]) -> Vec<T> {
     chosen.copied().collect()
 }
 
-/// The influences of the chosen vertices, with joints mapped by `table`. A joint without weight is
-/// replaced by the strongest one.
-fn influences(all: &Influences, vertices: &[u32], table: &[u16], entries: usize) -> Influences {
-    let per_vertex = all.per_vertex as usize;
-    let slots = |vertex: &u32| {
+/// The joints of the chosen vertices, mapped by `table`. A joint without weight is replaced by the
+/// strongest one.
+fn joints(whole: &Primitive, vertices: &[u32], table: &[u16], entries: usize) -> JointIndices {
+    let joint = |(start, slot): (usize, usize)| {
+        let counts = whole.weights.get(slot).is_none_or(|weight| *weight > 0);
+        table[whole.joints.get(if counts { slot } else { start })]
+    };
+    let joints = slots(whole, vertices).map(joint);
+    if entries <= 256 {
+        JointIndices::U8(joints.map(|joint| joint as u8).collect())
+    } else {
+        JointIndices::U16(joints.collect())
+    }
+}
+
+fn weights(whole: &Primitive, vertices: &[u32]) -> Vec<u16> {
+    if whole.weights.is_empty() {
+        return Vec::new();
+    }
+    let slots = slots(whole, vertices);
+    slots.map(|(_, slot)| whole.weights[slot]).collect()
+}
+
+/// The slots of the chosen vertices' influences, each with the first slot of its vertex.
+fn slots(whole: &Primitive, vertices: &[u32]) -> impl Iterator<Item = (usize, usize)> {
+    let per_vertex = whole.influences_per_vertex as usize;
+    vertices.iter().flat_map(move |vertex| {
         let start = *vertex as usize * per_vertex;
         (start..start + per_vertex).map(move |slot| (start, slot))
-    };
-    let joint = |(start, slot): (usize, usize)| {
-        let counts = all.weights.get(slot).is_none_or(|weight| *weight > 0);
-        table[all.joints.get(if counts { slot } else { start })]
-    };
-    let joints = vertices.iter().flat_map(slots).map(joint);
-    Influences {
-        per_vertex: all.per_vertex,
-        joints: if entries <= 256 {
-            JointIndices::U8(joints.map(|joint| joint as u8).collect())
-        } else {
-            JointIndices::U16(joints.collect())
-        },
-        weights: if all.weights.is_empty() {
-            Vec::new()
-        } else {
-            let slots = vertices.iter().flat_map(slots);
-            slots.map(|(_, slot)| all.weights[slot]).collect()
-        },
-    }
+    })
 }
 
 /// Distributes each morph target over the parts, in one iteration over the target.

@@ -16,7 +16,7 @@ pub(crate) fn reaches(primitives: &[Primitive]) -> Vec<MorphReach> {
                 if *delta == Vec3::ZERO {
                     continue;
                 }
-                for (joint, weight) in primitive.influences.of(*vertex as usize) {
+                for (joint, weight) in primitive.influences(*vertex as usize) {
                     if weight > 0.0 {
                         if reach[joint] == Vec3::ZERO {
                             touched.push(joint);

@@ -150,8 +150,8 @@ fn used_entries<'a>(
     let mut used = vec![false; character.model.palette.len()];
     for primitive in primitives {
         let start = primitive.palette.start as usize;
-        for slot in 0..primitive.influences.joints.len() {
-            if let Some(used) = used.get_mut(start + primitive.influences.joints.get(slot)) {
+        for slot in 0..primitive.joints.len() {
+            if let Some(used) = used.get_mut(start + primitive.joints.get(slot)) {
                 *used = true;
             }
         }
@@ -208,7 +208,7 @@ fn assemble(
 
 /// The primitive with its entries at their first positions. `None` if they lie too far apart.
 fn moved(primitive: &Primitive, ranges: &Ranges) -> Result<Option<Primitive>> {
-    let joints = &primitive.influences.joints;
+    let joints = &primitive.joints;
     let place = |joint: usize| {
         let entry = primitive.palette.start + joint as u32;
         ranges.first(entry).ok_or(Error::NotFound {
@@ -227,7 +227,7 @@ fn moved(primitive: &Primitive, ranges: &Ranges) -> Result<Option<Primitive>> {
         return Ok(None);
     }
     let mut primitive = primitive.clone();
-    primitive.influences.joints = JointIndices::packed(&places, &range);
+    primitive.joints = JointIndices::packed(&places, &range);
     primitive.palette = range;
     Ok(Some(primitive))
 }
@@ -236,7 +236,7 @@ fn moved(primitive: &Primitive, ranges: &Ranges) -> Result<Option<Primitive>> {
 pub(crate) fn bound(palette: &mut [PaletteJoint], primitives: &[Primitive]) {
     for primitive in primitives {
         for (vertex, position) in primitive.positions.iter().enumerate() {
-            for (joint, weight) in primitive.influences.of(vertex) {
+            for (joint, weight) in primitive.influences(vertex) {
                 if let (true, Some(entry)) = (
                     weight > 0.0,
                     palette.get_mut(primitive.palette.start as usize + joint),

@@ -45,7 +45,7 @@ impl RootMotion {
     pub fn extract(
         character: &Character,
         clip: &CurveClip,
-        options: &RootMotionOptions,
+        options: &RootMotionOptions<'_>,
     ) -> Result<(CurveClip, Self)> {
         Self::extract_within(character, clip, options, &mut { RootMotionBudget::CLIP })
     }
@@ -59,7 +59,7 @@ impl RootMotion {
     pub fn extract_within(
         character: &Character,
         clip: &CurveClip,
-        options: &RootMotionOptions,
+        options: &RootMotionOptions<'_>,
         budget: &mut RootMotionBudget,
     ) -> Result<(CurveClip, Self)> {
         extract(character.model(), clip, options, budget)

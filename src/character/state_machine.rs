@@ -11,7 +11,7 @@ impl<'c> StateMachineClip<'c> {
     pub(crate) fn all_of(character: &'c Character) -> Vec<Self> {
         let packed = character.clips().iter().map(Self::from);
         let curves = character.curves().iter().skip(packed.len());
-        let additive = character.animations().additive();
+        let additive = character.animations.additive();
         let all = packed.chain(curves.map(Self::from)).zip(additive);
         all.map(|(clip, additive)| Self {
             additive: Some(additive),
@@ -32,7 +32,7 @@ impl StateMachine {
     /// field and the fault.
     pub fn of(desc: &StateMachineDesc, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
-        let spaces = character.animations().blend_spaces();
+        let spaces = character.blend_spaces();
         Self::with_spaces(desc, character.skeleton(), &clips, spaces)
     }
 
@@ -72,7 +72,7 @@ impl StateMachine {
     #[cfg_attr(docsrs, doc(cfg(feature = "toml")))]
     pub fn from_toml(file: &str, text: &str, character: &Character) -> Result<Self> {
         let clips = StateMachineClip::all_of(character);
-        let spaces = character.animations().blend_spaces();
+        let spaces = character.blend_spaces();
         StateMachineText::parse(file, text)?.build(character.skeleton(), &clips, spaces)
     }
 }

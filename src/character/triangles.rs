@@ -11,9 +11,9 @@ impl Primitive {
     /// One element per triangle.
     #[must_use]
     pub fn rigid_triangles(&self) -> Vec<bool> {
-        let per_vertex = self.influences.per_vertex as usize;
+        let per_vertex = self.influences_per_vertex as usize;
         // The strongest influence comes first.
-        let weights = &self.influences.weights;
+        let weights = &self.weights;
         let is_rigid = |vertex: &u32| {
             let strongest = weights.get(*vertex as usize * per_vertex);
             strongest.is_none_or(|weight| *weight == u16::MAX)
@@ -140,7 +140,7 @@ fn vertex_facing(
     vertex: usize,
 ) -> Facing {
     let (mut parts, mut used) = ([(Facing::Unknown, false, 0.0_f32); 8], 0);
-    for (joint, weight) in primitive.influences.of(vertex).filter(|of| of.1 > 0.0) {
+    for (joint, weight) in primitive.influences(vertex).filter(|of| of.1 > 0.0) {
         let (Some(entry), Some(decider)) = (entries.get(joint), deciders.get(joint)) else {
             return Facing::Unknown;
         };

@@ -6,7 +6,7 @@ use super::curve::{CurveClip, Interpolation, Track, TrackValues};
 use super::exact::Times;
 use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
-use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipPacking, ClipReport};
+use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport};
 use super::rates::timings;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
@@ -127,7 +127,7 @@ fn joints(
         let mut times = measure.times(&clip);
         let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
         if let Some(worst) = worst {
-            let clip = stored(clip, worst, measure, &mut times, options.packing);
+            let clip = stored(clip, worst, measure, &mut times, options.quantise);
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
             if best
                 .as_ref()
@@ -135,7 +135,7 @@ fn joints(
             {
                 best = Some(clip);
             }
-            if enough || options.packing == ClipPacking::None {
+            if enough || !options.quantise {
                 break;
             }
         }
@@ -150,7 +150,7 @@ fn joints(
         let (worst, blamed) = measure.blame(&made);
         if blamed.is_empty() {
             let mut times = measure.times(&made);
-            return stored(made, worst, measure, &mut times, options.packing);
+            return stored(made, worst, measure, &mut times, options.quantise);
         }
         for (track, kept) in raw.tracks().iter().zip(&mut kept) {
             *kept |= blamed.contains(&track.joint.0);
@@ -196,10 +196,10 @@ fn stored(
     worst: Worst,
     measure: &Measure<'_>,
     times: &mut Times,
-    packing: ClipPacking,
+    quantise: bool,
 ) -> Clip {
     let clip = reported(clip, &worst);
-    if packing == ClipPacking::None {
+    if !quantise {
         return clip;
     }
     let packed = search(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
@@ -216,9 +216,9 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         TrackValues::Rotation(keys) => size_of_val(&keys.values[..]),
     };
     let kept = clip.kept.iter().map(|track| keys(track) + values(track));
-    let (packing, moving, unfolded) = match &clip.keys {
-        BlockKeys::Plain(rows, _) => (ClipPacking::None, size_of_val(&rows[..]), 0),
-        BlockKeys::Packed(packed) => (ClipPacking::Quantised, packed.size(), packed.unfolded()),
+    let (quantised, moving, unfolded) = match &clip.keys {
+        BlockKeys::Plain(rows, _) => (false, size_of_val(&rows[..]), 0),
+        BlockKeys::Packed(packed) => (true, packed.size(), packed.unfolded()),
     };
     let bytes = size_of::<Clip>()
         + moving
@@ -228,7 +228,7 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         + size_of_val(&clip.kept[..])
         + kept.sum::<usize>();
     clip.report = ClipReport {
-        packing,
+        quantised,
         rate_hz: clip.timing.rate,
         frames: clip.timing.frames,
         bytes,

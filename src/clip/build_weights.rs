@@ -8,7 +8,7 @@ use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::error::{Error, Result};
 use crate::mesh::{Model, PaletteJoint};
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 /// Upper and lower limits of the tolerance of a weight. The upper limit exists for normals, which
 /// rotate with the weight. The lower one is the precision of `f32` for weights around 1.
@@ -103,7 +103,7 @@ fn reaches(model: &Model, moving: &[bool]) -> Vec<f32> {
 
 /// The largest factor by which each palette entry lengthens a vector in the rest pose.
 fn scales(model: &Model) -> Vec<f32> {
-    let mut models: Vec<Affine> = Vec::new();
+    let mut models: Vec<Affine3A> = Vec::new();
     for joint in model.skeleton().joints() {
         let own = joint.rest.to_affine();
         models.push(match models.get(usize::from(joint.parent_index())) {

@@ -20,7 +20,7 @@ impl CurveClip {
     ///
     /// ```
     /// let options = throng::import::ImportOptions::with_curves();
-    /// let character = throng::builtin::mannequin_with(&options)?.character;
+    /// let character = throng::import::RawCharacter::mannequin().build(&options)?.character;
     /// let walk = &character.curves()[character.clip("Walk")?.index()];
     /// let mut local = character.skeleton().rest_pose();
     /// walk.sample(0.25, &mut local)?;

@@ -4,7 +4,7 @@ use super::base::Base;
 use super::curve::{CurveClip, Track, TrackValues};
 use super::curve_sample::animate_tracks;
 use super::packed::{
-    Block, BlockKeys, COMPONENTS, Clip, ClipPacking, ClipReport, Property, components, fingerprint,
+    Block, BlockKeys, COMPONENTS, Clip, ClipReport, Property, components, fingerprint,
 };
 use super::timing::Timing;
 use crate::id::Id;
@@ -58,7 +58,7 @@ pub(crate) fn make(
         weights: Vec::new(),
         additive: base.is_additive(),
         report: ClipReport {
-            packing: ClipPacking::None,
+            quantised: false,
             rate_hz: 0.0,
             frames,
             bytes: 0,

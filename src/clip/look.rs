@@ -2,8 +2,7 @@
 
 use super::octet::{EIGHT, Matrices, Octet};
 use super::unpacked::{Moments, Unpacked};
-use crate::skeleton::Affine;
-use glam::{Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 
 /// A joint's worst error so far in each of eight lanes: its square, and the group where it was
 /// found.
@@ -116,9 +115,9 @@ fn squared(exact: &Matrices, made: &Matrices, reach: Vec3) -> Octet {
 }
 
 /// Extracts one of eight matrices.
-fn affine(matrices: &Matrices, lane: usize) -> Affine {
+fn affine(matrices: &Matrices, lane: usize) -> Affine3A {
     let column = |axis: usize| Vec3A::from([0, 1, 2].map(|row| matrices[axis * 3 + row].0[lane]));
-    Affine {
+    Affine3A {
         matrix3: Mat3A::from_cols(column(0), column(1), column(2)),
         translation: column(3),
     }
@@ -126,7 +125,7 @@ fn affine(matrices: &Matrices, lane: usize) -> Affine {
 
 /// Returns the largest distance between a joint's points, and the point. The distance is 0 if the
 /// file's own pose is not finite.
-pub(super) fn apart(exact: &Affine, made: &Affine, reach: Vec3) -> (f32, Vec3) {
+pub(super) fn apart(exact: &Affine3A, made: &Affine3A, reach: Vec3) -> (f32, Vec3) {
     let mut worst = (0.0, Vec3::ZERO);
     for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {
         let want = exact.transform_point3(point);

@@ -11,8 +11,8 @@ use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::{Clip, ClipOptions};
 use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
-use crate::skeleton::{Affine, NO_PARENT, Skeleton, Transform};
-use glam::Vec3;
+use crate::skeleton::{NO_PARENT, Skeleton, Transform};
+use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -383,7 +383,7 @@ impl Worst {
     }
 }
 
-fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine>) {
+fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine3A>) {
     model.clear();
     for (joint, local) in skeleton.joints().iter().zip(local) {
         let own = local.to_affine();

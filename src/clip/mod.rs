@@ -52,7 +52,7 @@ pub use pack_clips::PackObserver;
 pub(crate) use packed::{
     Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
 };
-pub use packed::{Clip, ClipOptions, ClipPacking, ClipReport};
+pub use packed::{Clip, ClipOptions, ClipReport};
 pub(crate) use timing::Place;
 
 // For the tests and benches of this crate: not part of the API.

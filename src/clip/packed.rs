@@ -14,25 +14,16 @@ use glam::{Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Storage of the keys of a [`Clip`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum ClipPacking {
-    /// Plain `f32` keys: the fastest to read and the largest.
-    None,
-    /// Integer keys of as few bits as the error bound allows.
+/// Options for creating a [`Clip`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClipOptions {
+    /// If true, keys are integers of as few bits as the error bound allows. This is the default.
     ///
     /// The number of bits is chosen for each component of each joint. If quantisation is impossible
     /// or saves nothing, the keys are stored as `f32`. See [`Clip::packed_words`] for the format.
-    #[default]
-    Quantised,
-}
-
-/// Options for creating a [`Clip`].
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ClipOptions {
-    /// Storage of the keys.
-    pub packing: ClipPacking,
+    ///
+    /// If false, keys are `f32`: the fastest to read and the largest.
+    pub quantise: bool,
     /// Largest allowed error in metres of character space. `None` is 0.01 cm.
     ///
     /// The error is measured at a point 3 cm from each joint, as the distance from where the file's
@@ -46,13 +37,22 @@ pub struct ClipOptions {
     pub error_m: Option<f32>,
 }
 
+impl Default for ClipOptions {
+    fn default() -> Self {
+        Self {
+            quantise: true,
+            error_m: None,
+        }
+    }
+}
+
 /// Size and accuracy of a [`Clip`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipReport {
-    /// Storage of the keys.
+    /// True if the keys are integers, false if they are `f32`.
     ///
-    /// It differs from the requested one if that was impossible or saved nothing.
-    pub packing: ClipPacking,
+    /// False despite [`ClipOptions::quantise`] if quantisation was impossible or saved nothing.
+    pub quantised: bool,
     /// Keys per second; 0 for a clip of a single frame.
     pub rate_hz: f64,
     /// Number of frames of keys.

@@ -5,7 +5,7 @@
 
 use super::curve::{CurveClip, Track, WeightTrack};
 use super::keys::{Packed, PackedRow};
-use super::packed::{Block, BlockKeys, Clip, ClipPacking, ClipReport, Property, fingerprint};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, Property, fingerprint};
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
@@ -17,7 +17,7 @@ use crate::skeleton::Skeleton;
 save_structs! {
     Timing { start_s, end_s, frames, rate, offsets }
     ClipReport {
-        packing, rate_hz, frames, bytes, memory_bytes, raw_bytes, error_m, error_joint,
+        quantised, rate_hz, frames, bytes, memory_bytes, raw_bytes, error_m, error_joint,
         error_time_s, kept_tracks, weight_error,
     }
 }
@@ -106,12 +106,8 @@ impl Clip {
         // This checks and sorts the tracks.
         let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
         let weights = load_weights(model, from)?;
-        let packing = match keys {
-            BlockKeys::Plain(..) => ClipPacking::None,
-            BlockKeys::Packed(_) => ClipPacking::Quantised,
-        };
         let report = ClipReport {
-            packing,
+            quantised: matches!(keys, BlockKeys::Packed(_)),
             rate_hz: timing.rate,
             frames: timing.frames,
             kept_tracks: kept.len(),

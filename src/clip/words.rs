@@ -14,7 +14,7 @@ impl Clip {
     /// Returns the packed clip as 32-bit words, ready for upload.
     ///
     /// Any time can be looked up directly, with a few shifts. `None` unless the keys are
-    /// [`ClipPacking::Quantised`](crate::clip::ClipPacking::Quantised).
+    /// [`quantised`](crate::clip::ClipReport::quantised).
     ///
     /// Bytes in words and bits in bytes are in little-endian order: bit `i` of the whole is bit
     /// `i % 32` of word `i / 32`. Joints are in blocks of eight: joint `j` is lane `j % 8` of block

@@ -12,8 +12,8 @@ use crate::animate::Starts;
 use crate::animator::ActorId;
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
-use crate::skeleton::Affine;
 use core::ptr::NonNull;
+use glam::Affine3A;
 use std::time::Instant;
 
 impl Frame<'_> {
@@ -203,7 +203,7 @@ impl Entry {
     pub(super) fn move_springs(
         &mut self,
         actor: ActorId,
-        world_from_model: &Affine,
+        world_from_model: &Affine3A,
         jump: bool,
     ) -> Result<()> {
         if !self.animator.has_springs() {

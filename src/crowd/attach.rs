@@ -1,19 +1,18 @@
 //! Attaches instances to joints of others, and moves them.
 
 use super::state::Crowd;
-use super::{AttachEnd, Attachment, CharacterId, Frame, InstanceId};
+use super::{Attachment, CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
 use crate::error::{Error, Result};
 use crate::palette::Mat3x4;
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 impl Crowd {
     /// Attaches an instance to a joint or a socket of another instance.
     ///
     /// From the next prepared frame on, its transform is the parent's world transform × the
     /// socket's model matrix × `socket_from_child`, at that frame's time. The caller has nothing
-    /// else to do. If the instance is attached already, this replaces the old attachment. Use
-    /// [`Self::attach_with`] to choose what happens when the parent is despawned.
+    /// else to do. If the instance is attached already, this replaces the old attachment.
     ///
     /// - Attached instances may have others attached to them, for example a sword in the hand of a
     ///   rider on a horse.
@@ -23,6 +22,8 @@ impl Crowd {
     /// - Root motion does not move an attached instance, but [`Self::root_delta`] still reports it.
     ///   After [`Self::detach`] root motion continues from the instance's transform.
     /// - If the product overflows, the instance keeps its transform.
+    /// - If the parent is despawned, the child is despawned, too, unless it is to outlive the parent
+    ///   ([`Self::set_outlives_parent`]).
     ///
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive.
@@ -34,35 +35,12 @@ impl Crowd {
         child: InstanceId,
         parent: InstanceId,
         socket: impl Into<JointRef<'a>>,
-        socket_from_child: &Affine,
-    ) -> Result<()> {
-        self.attach_with(
-            child,
-            parent,
-            socket,
-            socket_from_child,
-            AttachEnd::default(),
-        )
-    }
-
-    /// Attaches an instance and says what happens when its parent is despawned.
-    ///
-    /// Apart from `end`, this is [`Self::attach`].
-    ///
-    /// # Errors
-    /// As [`Self::attach`].
-    pub fn attach_with<'a>(
-        &mut self,
-        child: InstanceId,
-        parent: InstanceId,
-        socket: impl Into<JointRef<'a>>,
-        socket_from_child: &Affine,
-        end: AttachEnd,
+        socket_from_child: &Affine3A,
     ) -> Result<()> {
         self.instances.get(child)?;
         let character = CharacterId(self.instances.get(parent)?.record.character);
         let rig = &self.entry(character)?.rig;
-        let socket = socket.into().find(rig.skeleton(), rig.animations())?;
+        let socket = socket.into().find(rig.skeleton(), &rig.animations)?;
         check_offset(socket_from_child)?;
         let mut above = Some(parent.index);
         while let Some(index) = above {
@@ -81,7 +59,7 @@ impl Crowd {
                 parent,
                 socket,
                 socket_from_child: *socket_from_child,
-                end,
+                outlives_parent: false,
             },
         );
         Ok(())
@@ -97,17 +75,32 @@ impl Crowd {
     pub fn set_attach_offset(
         &mut self,
         child: InstanceId,
-        socket_from_child: &Affine,
+        socket_from_child: &Affine3A,
     ) -> Result<()> {
         self.instances.get(child)?;
         check_offset(socket_from_child)?;
-        let node = self.attachments.nodes.get_mut(child.index as usize);
-        let Some(attachment) = node.and_then(|node| node.attachment.as_mut()) else {
-            let what = "instance";
-            return Err(Error::invalid(what, "is not attached"));
-        };
-        attachment.socket_from_child = *socket_from_child;
+        self.attachment_mut(child)?.socket_from_child = *socket_from_child;
         Ok(())
+    }
+
+    /// Sets whether an attached instance stays alive when its parent is despawned.
+    ///
+    /// If so, it is then detached and stays where the last prepared frame had it. By default it is
+    /// despawned with its parent. [`Self::attach`] resets this.
+    ///
+    /// # Errors
+    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
+    /// - [`Error::Argument`] if it is not attached.
+    pub fn set_outlives_parent(&mut self, child: InstanceId, outlives: bool) -> Result<()> {
+        self.attachment_mut(child)?.outlives_parent = outlives;
+        Ok(())
+    }
+
+    fn attachment_mut(&mut self, child: InstanceId) -> Result<&mut Attachment> {
+        self.instances.get(child)?;
+        let node = self.attachments.nodes.get_mut(child.index as usize);
+        node.and_then(|node| node.attachment.as_mut())
+            .ok_or(Error::invalid("instance", "is not attached"))
     }
 
     /// Detaches an instance from its parent. Returns whether it was attached.
@@ -196,9 +189,10 @@ impl Crowd {
         while let Some(parent) = open.pop() {
             let children: Vec<u32> = self.attachments.children(parent).collect();
             for child in children {
-                let end = self.attachments.of(child).map(|attachment| attachment.end);
+                let attachment = self.attachments.of(child);
+                let outlives = attachment.is_some_and(|attachment| attachment.outlives_parent);
                 self.release_child(child);
-                if end == Some(AttachEnd::Despawn) {
+                if !outlives {
                     despawned.extend(self.instances.id(child));
                     open.push(child);
                 }
@@ -249,7 +243,7 @@ impl Crowd {
     }
 }
 
-fn check_offset(socket_from_child: &Affine) -> Result<()> {
+fn check_offset(socket_from_child: &Affine3A) -> Result<()> {
     if socket_from_child.is_finite() {
         return Ok(());
     }

@@ -1,17 +1,8 @@
 //! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
 use super::InstanceId;
-use crate::skeleton::{Affine, Socket};
-
-/// The fate of an attached instance when its parent is despawned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum AttachEnd {
-    /// It is despawned with its parent.
-    #[default]
-    Despawn,
-    /// It is detached and stays where the last prepared frame had it.
-    Detach,
-}
+use crate::skeleton::Socket;
+use glam::Affine3A;
 
 /// The parent, the socket and the offset of an attached instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,9 +13,11 @@ pub struct Attachment {
     /// The joint of the parent, and the offset from that joint.
     pub socket: Socket,
     /// Transform from the child's character space to the socket's space.
-    pub socket_from_child: Affine,
-    /// The fate of the child when the parent is despawned.
-    pub end: AttachEnd,
+    pub socket_from_child: Affine3A,
+    /// True if the child is detached when its parent is despawned, false if it is despawned, too.
+    ///
+    /// See [`Crowd::set_outlives_parent`](super::Crowd::set_outlives_parent).
+    pub outlives_parent: bool,
 }
 
 /// No instance.

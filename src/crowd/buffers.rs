@@ -58,7 +58,7 @@ pub(super) const SECTIONS: usize = 6;
 
 impl Sections {
     fn new(desc: &CrowdDesc, alignment: u64) -> Self {
-        let instances = u64::from(desc.capacity.instances);
+        let instances = u64::from(desc.capacity.instances.max(1));
         let view_stride = VIEW_BYTES.next_multiple_of(alignment);
         let mut end = 0;
         let mut section = |bytes: u64| {
@@ -190,7 +190,7 @@ impl FrameBuffers {
         let palettes = PaletteRingDesc {
             frames_in_flight: desc.frames_in_flight,
             entries: desc.capacity.palette_entries,
-            memory: desc.ring,
+            staged: desc.staged,
             min_offset_alignment: desc.min_offset_alignment,
         };
         self.palettes = PaletteRing::new(device, allocator, &palettes)?;
@@ -207,10 +207,10 @@ impl FrameBuffers {
             usage: vk::BufferUsageFlags::STORAGE_BUFFER
                 | vk::BufferUsageFlags::UNIFORM_BUFFER
                 | vk::BufferUsageFlags::TRANSFER_SRC,
-            memory: desc.ring,
+            staged: desc.staged,
         };
         self.records = Ring::new(device, allocator, &records)?;
-        let bytes = u64::from(desc.capacity.instances) * size_of::<GpuInstance>() as u64;
+        let bytes = u64::from(desc.capacity.instances.max(1)) * size_of::<GpuInstance>() as u64;
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
         let usage = storage | vk::BufferUsageFlags::TRANSFER_SRC;
         self.table = Buffer::device_local(device, allocator, "throng instances", bytes, usage)?;

@@ -3,7 +3,7 @@
 use super::buffers::FrameBuffers;
 use super::cpu_skin::CpuSkin;
 use crate::Threads;
-use crate::animator::{Animator, AnimatorDesc};
+use crate::animator::Animator;
 use crate::character::Character;
 use crate::error::{Error, Result};
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
@@ -72,14 +72,11 @@ impl Entry {
             Ok(cpu_skin) => cpu_skin,
             Err(error) => return Err((mesh, error)),
         };
-        let desc = AnimatorDesc {
-            actors: 0,
-            threads: threads.clone(),
-        };
-        let animator = match Animator::new(character, &desc) {
+        let mut animator = match Animator::new(character) {
             Ok(animator) => animator,
             Err(error) => return Err((mesh, error)),
         };
+        animator.set_threads(threads.clone());
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
             Ok(made) => made,
             Err(error) => return Err((mesh, error)),

@@ -9,7 +9,7 @@ use super::instance_state::CpuSkinned;
 use crate::error::Result;
 use crate::gpu::palettes;
 use crate::gpu::palettes::Row;
-use crate::palette::{PaletteRef, WriteOnly};
+use crate::palette::WriteOnly;
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
@@ -180,8 +180,8 @@ impl Deforms {
             Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
             None => &cpu_skin.rest,
         };
-        let palette: PaletteRef<'_> = palettes::as_ref(entry.mesh.format(), rows);
+        let palette = palettes::as_ref(entry.mesh.format(), rows);
         let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
-        cpu_skin.skinner.skin(palette, weights, out)
+        cpu_skin.skinner.skin_any(palette, weights, out)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Threads;
 use crate::error::{Error, Result};
-use crate::gpu::{RingMemory, limit};
+use crate::gpu::limit;
 use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use ash::vk;
@@ -90,9 +90,12 @@ pub struct CrowdDesc {
     pub capacity: Capacity,
     /// The threads that evaluate poses.
     pub threads: Threads,
-    /// The kind of memory for the frame ring.
-    pub ring: RingMemory,
-    /// A minimum alignment for offsets into the ring.
+    /// Puts the frame rings in host memory, even if the CPU could write device-local memory.
+    ///
+    /// The frame's own command buffer then copies them to device-local memory. If this is false,
+    /// that happens only if no heap that is device-local and host-visible is large enough.
+    pub staged: bool,
+    /// A minimum alignment for offsets into the rings.
     ///
     /// It is a power of two up to 65,536, or 0 for no minimum. Offsets are multiples of this, of
     /// what the device demands, and of 64. Use it to test against the demands of other devices.
@@ -104,9 +107,9 @@ pub struct CrowdDesc {
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
     ///
-    /// [`Crowd::gpu_times`](super::Crowd::gpu_times) has the results. There are none if a graphics
-    /// queue family of the device has no timestamps (`timestampValidBits` of 0). CPU times are in
-    /// [`Stats`](super::Stats), with or without this.
+    /// [`Crowd::gpu_times_ms`](super::Crowd::gpu_times_ms) has the results. There are none if a
+    /// graphics queue family of the device has no timestamps (`timestampValidBits` of 0). CPU times
+    /// are in [`Stats`](super::Stats), with or without this.
     pub profile: bool,
 }
 
@@ -116,7 +119,7 @@ impl Default for CrowdDesc {
             frames_in_flight: 2,
             capacity: Capacity::default(),
             threads: Threads::One,
-            ring: RingMemory::Auto,
+            staged: false,
             min_offset_alignment: 0,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: false,
@@ -150,8 +153,6 @@ pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
         desc.frames_in_flight.into(),
         MAX_FRAMES_IN_FLIGHT.into(),
     )?;
-    least("Capacity::instances", desc.capacity.instances)?;
-    least("Capacity::palette_entries", desc.capacity.palette_entries)?;
     least("Capacity::views", desc.capacity.views)?;
     limit("views", desc.capacity.views.into(), MAX_VIEWS.into())?;
     limit(

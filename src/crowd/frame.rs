@@ -10,10 +10,8 @@ use ash::vk;
 use core::ops::Deref;
 
 /// The views of a frame, in the order given.
-///
-/// It dereferences to a slice of [`ViewId`]s.
 #[derive(Debug, Clone, Copy)]
-pub struct Views {
+pub(super) struct Views {
     ids: [ViewId; MAX_VIEWS as usize],
     count: usize,
 }

@@ -3,7 +3,7 @@
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
 use crate::error::{Error, Result, listed};
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 impl Crowd {
     /// World space from an instance's character space.
@@ -12,7 +12,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn transform(&self, id: InstanceId) -> Result<Affine> {
+    pub fn transform(&self, id: InstanceId) -> Result<Affine3A> {
         let instance = self.instances.get(id)?;
         Ok(instance.record.world_from_model.to_affine())
     }

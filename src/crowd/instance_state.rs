@@ -3,8 +3,8 @@
 use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
 use crate::gpu::palettes::ROW_BYTES;
-use crate::skeleton::Affine;
 use ash::vk;
+use glam::Affine3A;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -33,7 +33,7 @@ pub(super) struct Allocation {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rooted {
     /// The part of the transform that is neither position nor heading: scale and tilt.
-    pub(super) rest: Affine,
+    pub(super) rest: Affine3A,
 }
 
 /// The state of an instance.

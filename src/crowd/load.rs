@@ -11,77 +11,88 @@ use crate::mesh::AlphaMode;
 use crate::palette::PaletteFormat;
 use crate::skin::SkinnedLayout;
 
-/// The expected instances of one character. See [`Capacity::for_characters`].
-#[derive(Debug, Clone, Copy)]
-pub struct CharacterLoad<'a> {
-    /// The character.
-    pub character: &'a Character,
-    /// The options with which it will be added.
-    pub desc: CharacterDesc,
-    /// The largest number of its instances alive at the same time.
-    pub instances: u32,
-    /// The stage that deforms their vertices.
-    pub skin: SkinningStage,
-}
-
 impl Capacity {
-    /// The capacity for these characters and instances.
+    /// The capacity for `views` views in a frame, without instances and histories.
     ///
-    /// A frame may have up to `views` views.
-    ///
-    /// It has no histories; the caller may set them.
+    /// Add the instances of each character with [`Self::with_character`].
     ///
     /// ```
     /// use throng::{Capacity, CharacterDesc, SkinningStage};
-    /// use throng::CharacterLoad;
     ///
     /// let mannequin = throng::builtin::mannequin()?;
-    /// let load = CharacterLoad {
-    ///     character: &mannequin,
-    ///     desc: CharacterDesc::default(),
-    ///     instances: 500,
-    ///     skin: SkinningStage::Vertex,
-    /// };
-    /// let capacity = Capacity { histories: 1, ..Capacity::for_characters(&[load], 2)? };
+    /// let desc = CharacterDesc::default();
+    /// let capacity = Capacity { histories: 1, ..Capacity::of_views(2) }
+    ///     .with_character(&mannequin, &desc, 500, SkinningStage::Vertex)?;
     /// assert_eq!(capacity.palette_entries as usize, 500 * mannequin.palette().len());
     /// # Ok::<(), throng::Error>(())
     /// ```
+    #[must_use]
+    pub const fn of_views(views: u32) -> Self {
+        Self {
+            instances: 0,
+            palette_entries: 0,
+            views,
+            morph_weights: 0,
+            blended: 0,
+            skinned_words: 0,
+            cpu_skinned_words: 0,
+            histories: 0,
+        }
+    }
+
+    /// Adds room for instances of a character, in each of [`Self::views`].
+    ///
+    /// - `desc` has the options with which the character will be added.
+    /// - `instances` is the largest number of its instances alive at the same time.
+    /// - `skin` is the stage that deforms their vertices.
+    ///
+    /// The palettes' size is rounded up to whole entries.
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format
-    ///   cannot represent a character's poses.
-    /// - [`Error::Capacity`](crate::Error::Capacity) if a character has 2³² words or more of
+    ///   cannot represent the character's poses.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the character has 2³² words or more of
     ///   deformed vertices.
-    pub fn for_characters(loads: &[CharacterLoad<'_>], views: u32) -> Result<Self> {
+    pub fn with_character(
+        self,
+        character: &Character,
+        desc: &CharacterDesc,
+        instances: u32,
+        skin: SkinningStage,
+    ) -> Result<Self> {
+        let format = PaletteFormat::of(character, desc.method)?;
+        let words = match skin {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => {
+                SkinnedLayout::new(character)?.words.into()
+            }
+        };
+        let blends = character.primitives().iter().any(|primitive| {
+            let material = character.materials().get(primitive.material as usize);
+            material.is_some_and(|material| material.alpha == AlphaMode::Blend)
+        });
+        let one = Need {
+            instances: 1,
+            rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(format)),
+            morph_weights: character.morph_weights().len() as u64,
+            blended: blends.into(),
+            skinned_words: words,
+            cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
+        };
         let mut need = Need::default();
-        for load in loads {
-            let character = load.character;
-            let format = PaletteFormat::of(character, load.desc.method)?;
-            let words = match load.skin {
-                SkinningStage::Vertex => 0,
-                SkinningStage::Compute | SkinningStage::Cpu => {
-                    SkinnedLayout::new(character)?.words.into()
-                }
-            };
-            let blends = character.primitives().iter().any(|primitive| {
-                let material = character.materials().get(primitive.material as usize);
-                material.is_some_and(|material| material.alpha == AlphaMode::Blend)
-            });
-            let one = Need {
-                instances: 1,
-                rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(format)),
-                morph_weights: character.morph_weights().len() as u64,
-                blended: blends.into(),
-                skinned_words: words,
-                cpu_skinned_words: if load.skin == SkinningStage::Cpu {
-                    words
-                } else {
-                    0
-                },
-            };
-            need.add(&one, load.instances);
-        }
-        Ok(need.capacity(views))
+        need.add(&one, instances);
+        let more = need.capacity(self.views);
+        Ok(Self {
+            instances: self.instances.saturating_add(more.instances),
+            palette_entries: self.palette_entries.saturating_add(more.palette_entries),
+            morph_weights: self.morph_weights.saturating_add(more.morph_weights),
+            blended: self.blended.saturating_add(more.blended),
+            skinned_words: self.skinned_words.saturating_add(more.skinned_words),
+            cpu_skinned_words: self
+                .cpu_skinned_words
+                .saturating_add(more.cpu_skinned_words),
+            ..self
+        })
     }
 }
 

@@ -30,13 +30,13 @@ impl Need {
         }
     }
 
-    /// The exact capacity for it. Values that exceed 32 bits are clamped, and rejected by the call
+    /// The capacity for it, in whole palette entries. Values that exceed 32 bits are clamped, and rejected by the call
     /// that uses them.
     pub(super) fn capacity(&self, views: u32) -> Capacity {
         let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         Capacity {
-            instances: cut(self.instances).max(1),
-            palette_entries: cut(self.rows.div_ceil(3)).max(1),
+            instances: cut(self.instances),
+            palette_entries: cut(self.rows.div_ceil(3)),
             views,
             morph_weights: cut(self.morph_weights),
             blended: cut(self.blended.saturating_mul(views.into())),

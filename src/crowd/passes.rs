@@ -20,9 +20,9 @@ impl Crowd {
     /// A pass has one pipeline for each combination that the crowd's characters use: palette
     /// format (4), vertices that all follow one joint or not (2), and kind of alpha (3; 2 in passes
     /// without blended materials). These are at most 24, and typically 1 to 4. All of them are
-    /// created in one call of `vkCreateGraphicsPipelines`, with
-    /// [`Gpu::pipeline_cache`](crate::Gpu::pipeline_cache). A character that is added later adds
-    /// its missing combinations to every pass, in one call, too.
+    /// created in one call of `vkCreateGraphicsPipelines`, with the
+    /// [pipeline cache](crate::gpu::Device::with_pipeline_cache) of the device. A character that is
+    /// added later adds its missing combinations to every pass, in one call, too.
     /// [`Self::pipeline_count`] counts them.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use super::{CharacterId, InstanceId};
 use crate::animator::ShowPose;
 use crate::error::{Result, expect_len};
 use crate::gpu::palettes;
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 
 impl Crowd {
     /// Shows a model pose that the engine provides.
@@ -28,7 +29,7 @@ impl Crowd {
     pub fn show_model_pose(
         &mut self,
         id: InstanceId,
-        model: &[Affine],
+        model: &[Affine3A],
         show: &ShowPose<'_>,
     ) -> Result<()> {
         self.check_pose(id, model)?;
@@ -59,7 +60,7 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Self::show_model_pose`].
-    pub fn set_model_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
+    pub fn set_model_pose(&mut self, id: InstanceId, model: &[Affine3A]) -> Result<()> {
         self.check_pose(id, model)?;
         self.with_actor(id, |animator, actor| {
             if animator.shows_pose(actor)? {
@@ -91,13 +92,13 @@ impl Crowd {
         let character = CharacterId(self.instances.get(id)?.record.character);
         let skeleton = self.entry(character)?.rig.skeleton();
         expect_len("local pose", local.len(), skeleton.len())?;
-        let mut model = vec![Affine::IDENTITY; local.len()];
+        let mut model = vec![Affine3A::IDENTITY; local.len()];
         skeleton.model_pose(local, &mut model)?;
         self.check_pose(id, &model)
     }
 
     /// Checks that the format of the character's palettes can represent a model pose.
-    fn check_pose(&mut self, id: InstanceId, model: &[Affine]) -> Result<()> {
+    fn check_pose(&mut self, id: InstanceId, model: &[Affine3A]) -> Result<()> {
         let character = CharacterId(self.instances.get(id)?.record.character);
         let (format, scratch) = (self.entry(character)?.mesh.format(), &mut self.scratch);
         let mut taken = core::mem::take(scratch);

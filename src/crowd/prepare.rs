@@ -1,16 +1,18 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
-use super::Frame;
 use super::buffers::{DEFORMS, SHADERS, Written};
 use super::frame::Views;
 use super::history_buffer::words_in_use;
 use super::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
+use super::{Frame, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::limit;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
+use core::fmt::Debug;
+use core::ops::Deref;
 use std::time::Instant;
 
 impl Frame<'_> {
@@ -21,6 +23,8 @@ impl Frame<'_> {
     /// see the result, in this command buffer or others of the same queue.
     ///
     /// Only instances that a view shows are evaluated. Without views, all visible instances are.
+    ///
+    /// The result has the ids of the views, in the order of `views`. It dereferences to a slice.
     ///
     /// Nothing waits and nothing is allocated, with one exception: instances of
     /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu) are skinned meanwhile on the threads of
@@ -48,7 +52,7 @@ impl Frame<'_> {
         &mut self,
         cmd: vk::CommandBuffer,
         views: &[View],
-    ) -> Result<Views> {
+    ) -> Result<impl Deref<Target = [ViewId]> + Copy + Debug + use<>> {
         let start = Instant::now();
         self.check(views)?;
         self.follow()?;

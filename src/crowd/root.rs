@@ -6,14 +6,13 @@ use super::state::Crowd;
 use crate::animator::RootMotionMode;
 use crate::error::Result;
 use crate::motion::RootTransform;
-use crate::skeleton::Affine;
-use glam::{DVec3, Vec3};
+use glam::{Affine3A, DVec3, Vec3};
 
 /// Splits a transform into its position, the rest, and its heading.
 ///
 /// The position is the translation, and the heading is the angle of the z axis about +Y. The rest
 /// is what remains of the transform relative to these two.
-fn split(world_from_model: &Affine) -> (RootTransform, Affine, f64) {
+fn split(world_from_model: &Affine3A) -> (RootTransform, Affine3A, f64) {
     let forward = world_from_model.matrix3.z_axis;
     let place = RootTransform {
         translation: Vec3::from(world_from_model.translation).as_dvec3(),

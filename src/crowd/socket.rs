@@ -4,7 +4,8 @@ use super::InstanceId;
 use super::state::Crowd;
 use crate::animator::JointRef;
 use crate::error::Result;
-use crate::skeleton::{Affine, Socket};
+use crate::skeleton::Socket;
+use glam::Affine3A;
 
 impl Crowd {
     /// World space from a joint's or a socket's space, at time `time_s`.
@@ -28,7 +29,7 @@ impl Crowd {
         id: InstanceId,
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
-    ) -> Result<Affine> {
+    ) -> Result<Affine3A> {
         let model = self.joint_model(id, joint, time_s)?;
         let world_from_model = self.instances.get(id)?.record.world_from_model;
         Ok(world_from_model.to_affine() * model)
@@ -46,7 +47,7 @@ impl Crowd {
         id: InstanceId,
         joint: impl Into<JointRef<'a>>,
         time_s: f64,
-    ) -> Result<Affine> {
+    ) -> Result<Affine3A> {
         let (animator, actor) = self.actor(id)?;
         animator.joint_model(actor, joint, time_s)
     }
@@ -57,7 +58,7 @@ impl Crowd {
         id: InstanceId,
         socket: &Socket,
         time_s: f64,
-    ) -> Result<Affine> {
+    ) -> Result<Affine3A> {
         let (animator, actor) = self.actor(id)?;
         let model = animator.joint_model(actor, socket.joint, time_s)?;
         Ok(model * socket.offset)

@@ -8,14 +8,14 @@ use crate::animator::{ActorId, Play, RootMotionMode};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::palette::Mat3x4;
-use crate::skeleton::Affine;
 use bytemuck::Zeroable;
+use glam::Affine3A;
 
 /// Options for spawning an instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spawn<'a> {
     /// World space from character space.
-    pub world_from_model: Affine,
+    pub world_from_model: Affine3A,
     /// Linear RGBA that multiplies the base colour. See [`Crowd::set_tint`].
     pub tint: [f32; 4],
     /// A word for the engine's own shaders.
@@ -35,7 +35,7 @@ pub struct Spawn<'a> {
 impl Default for Spawn<'_> {
     fn default() -> Self {
         Self {
-            world_from_model: Affine::IDENTITY,
+            world_from_model: Affine3A::IDENTITY,
             tint: [1.0; 4],
             user: 0,
             play: Play::REST,
@@ -46,7 +46,7 @@ impl Default for Spawn<'_> {
     }
 }
 
-fn check_transform(world_from_model: &Affine) -> Result<()> {
+fn check_transform(world_from_model: &Affine3A) -> Result<()> {
     if world_from_model.is_finite() {
         return Ok(());
     }
@@ -151,7 +151,8 @@ impl Crowd {
 
     /// Despawns an instance.
     ///
-    /// Instances attached to it are despawned or detached, as [`AttachEnd`](super::AttachEnd) says.
+    /// Instances attached to it are despawned, too. Those that are to outlive their parent
+    /// ([`Self::set_outlives_parent`]) are detached.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
@@ -221,7 +222,7 @@ impl Crowd {
     /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
     /// - [`Error::Argument`] if the transform is not finite, or if the instance is
     ///   [attached](Self::attach), because its transform then follows from its parent's.
-    pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
+    pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         self.place(id, world_from_model, false)
     }
 
@@ -231,11 +232,11 @@ impl Crowd {
     ///
     /// # Errors
     /// As [`Self::set_transform`].
-    pub fn teleport(&mut self, id: InstanceId, world_from_model: &Affine) -> Result<()> {
+    pub fn teleport(&mut self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         self.place(id, world_from_model, true)
     }
 
-    fn place(&mut self, id: InstanceId, world_from_model: &Affine, jump: bool) -> Result<()> {
+    fn place(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) -> Result<()> {
         check_transform(world_from_model)?;
         self.instances.get(id)?;
         self.check_free(id)?;
@@ -253,7 +254,7 @@ impl Crowd {
     pub(super) fn put(
         &mut self,
         id: InstanceId,
-        world_from_model: &Affine,
+        world_from_model: &Affine3A,
         jump: bool,
     ) -> Result<()> {
         let instance = self.instances.get(id)?;
@@ -298,6 +299,6 @@ impl Crowd {
     }
 }
 
-fn is_mirrored(transform: &Affine) -> bool {
+fn is_mirrored(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }

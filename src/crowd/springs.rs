@@ -3,7 +3,7 @@
 use super::InstanceId;
 use super::state::Crowd;
 use crate::error::Result;
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 impl Crowd {
     /// Switches the spring bones of an instance on or off.
@@ -15,7 +15,7 @@ impl Crowd {
     /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
     /// is not alive.
     pub fn set_springs(&mut self, id: InstanceId, on: bool) -> Result<()> {
-        let world: Affine = self.instances.get(id)?.record.world_from_model.to_affine();
+        let world: Affine3A = self.instances.get(id)?.record.world_from_model.to_affine();
         self.with_actor(id, |animator, actor| {
             animator.set_springs(actor, on)?;
             animator.set_world(actor, &world)

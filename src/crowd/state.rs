@@ -16,7 +16,7 @@ use super::view::Prepared;
 use super::visibility::Visibility;
 use super::{Capacity, CharacterId, CrowdDesc, Stats};
 use crate::error::{Error, Result};
-use crate::gpu::{Device, Gpu, MemoryAllocator, Profiler, ScopeTime, SetLayout, Upload, palettes};
+use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload, palettes};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::skin::SkinPipeline;
@@ -41,13 +41,13 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///
 /// ```no_run
 /// use throng::ash::vk;
-/// use throng::gpu::MemoryAllocator;
-/// use throng::{Crowd, CrowdDesc, Gpu, PassDesc, Play, Result, Spawn, builtin};
+/// use throng::gpu::{Device, MemoryAllocator};
+/// use throng::{Crowd, CrowdDesc, PassDesc, Play, Result, Spawn, builtin};
 ///
 /// /// # Safety
-/// /// The objects of `gpu` belong together and outlive the crowd.
-/// unsafe fn one_walker(gpu: &Gpu, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
-///     let mut crowd = unsafe { Crowd::new(gpu, allocator, &CrowdDesc::default())? };
+/// /// The device supports the two formats as attachments.
+/// unsafe fn one_walker(device: &Device, allocator: &mut dyn MemoryAllocator) -> Result<Crowd> {
+///     let mut crowd = Crowd::new(device, allocator, &CrowdDesc::default())?;
 ///     let desc = PassDesc {
 ///         color_formats: &[vk::Format::R8G8B8A8_SRGB],
 ///         depth_format: vk::Format::D32_SFLOAT,
@@ -105,7 +105,6 @@ impl Crowd {
     /// Creates an empty crowd on the engine's device.
     ///
     /// # Errors
-    /// - [`Error::Unsupported`] names what the device lacks.
     /// - [`Error::Argument`] for no frames in flight, no views, an alignment that is not a power of
     ///   two, or an allocator of another device.
     /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
@@ -113,22 +112,14 @@ impl Crowd {
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
     ///
     /// If this fails, everything created until then is destroyed.
-    ///
-    /// # Safety
-    /// - The handles of `gpu` belong together and outlive the crowd.
-    /// - The features of [`Device::required_features`] are enabled, and those that `gpu.enabled`
-    ///   names.
-    pub unsafe fn new(
-        gpu: &Gpu<'_>,
+    pub fn new(
+        device: &Device,
         allocator: &mut dyn MemoryAllocator,
         desc: &CrowdDesc,
     ) -> Result<Self> {
         check_desc(desc)?;
-        // SAFETY: this function's contract says that the handles belong together and outlive the
-        // crowd.
-        let device = unsafe { Device::new(gpu)? };
         let mut crowd = Self {
-            device,
+            device: device.clone(),
             desc: desc.clone(),
             set_layout: SetLayout::null(),
             shadow: ShadowInput::null(),
@@ -219,15 +210,15 @@ impl Crowd {
         self.counters.read(self.instances.len() as u32)
     }
 
-    /// GPU times of an earlier frame.
+    /// GPU times of an earlier frame: the name of each scope, and milliseconds.
     ///
-    /// It is the last one that was recorded with the frame index begun last. The result was read
-    /// when this index began again.
+    /// The scopes are in the order in which they were opened. The frame is the last one that was
+    /// recorded with the frame index begun last. The times were read when this index began again.
     ///
     /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
-    pub fn gpu_times(&self) -> &[ScopeTime] {
-        self.profiler.as_ref().map_or(&[], Profiler::times)
+    pub fn gpu_times_ms(&self) -> &[(&'static str, f64)] {
+        self.profiler.as_ref().map_or(&[], Profiler::times_ms)
     }
 
     /// Rows of the palette ring that this frame may use: none if nothing plays.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::gpu::Limits;
 use crate::gpu::layout::GpuView;
 use ash::vk;
-use glam::{Mat3, Mat4, Vec2, Vec3, Vec4};
+use glam::{Mat3, Mat4, Vec2, Vec3};
 
 /// Bytes of a view's record.
 pub(super) const VIEW_BYTES: u64 = size_of::<GpuView>() as u64;
@@ -36,32 +36,6 @@ impl Default for Lighting {
     }
 }
 
-/// The part of the attachments that a view fills, in pixels.
-///
-/// A negative height flips it, as in Vulkan. Then `y` is the lower edge.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Viewport {
-    /// Left edge.
-    pub x: f32,
-    /// Upper edge, or lower edge if the height is negative.
-    pub y: f32,
-    /// Width in pixels, more than 0.
-    pub width: f32,
-    /// Height in pixels, not 0.
-    pub height: f32,
-}
-
-impl From<vk::Extent2D> for Viewport {
-    fn from(extent: vk::Extent2D) -> Self {
-        Self {
-            x: 0.0,
-            y: 0.0,
-            width: extent.width as f32,
-            height: extent.height as f32,
-        }
-    }
-}
-
 /// A camera or a light that looks at the crowd.
 ///
 /// ```
@@ -86,8 +60,14 @@ pub struct View {
     ///
     /// For an orthographic view, any point far back along the view: it gives the direction.
     pub eye: Vec3,
-    /// The viewport. The scissor is the same rectangle.
-    pub viewport: Viewport,
+    /// The part of the attachments that the view fills, in pixels.
+    ///
+    /// The scissor is the same rectangle. It may reach beyond the attachments to the left and above.
+    pub viewport: vk::Rect2D,
+    /// Flips the picture vertically: Vulkan's viewport of negative height.
+    ///
+    /// The view fills the same pixels.
+    pub flipped: bool,
     /// The lighting.
     pub lighting: Lighting,
     /// Jitter for temporal filters.
@@ -127,7 +107,7 @@ pub struct Shadow {
     pub clip_from_world: [Mat4; Self::MAX_LAYERS],
     /// The number of layers.
     pub layers: u32,
-    /// True if the layers were drawn with a viewport of negative height.
+    /// True if the layers were drawn with [`View::flipped`].
     pub flipped: bool,
     /// Bias in texels: how far points are moved off their surface before the lookup.
     ///
@@ -153,12 +133,15 @@ impl Default for Shadow {
 
 impl View {
     /// A view with the default light.
+    ///
+    /// The viewport is a [`vk::Rect2D`], or a [`vk::Extent2D`] at the origin.
     #[must_use]
-    pub fn new(clip_from_world: Mat4, eye: Vec3, viewport: impl Into<Viewport>) -> Self {
+    pub fn new(clip_from_world: Mat4, eye: Vec3, viewport: impl Into<vk::Rect2D>) -> Self {
         Self {
             clip_from_world,
             eye,
             viewport: viewport.into(),
+            flipped: false,
             lighting: Lighting::default(),
             jitter: Vec2::ZERO,
             history: None,
@@ -174,30 +157,23 @@ impl View {
     /// [`Error::Argument`] for values that are not finite, an empty viewport, one that exceeds the
     /// device's limits, or a sun without direction.
     pub(super) fn check(&self, limits: &Limits) -> Result<()> {
-        let Viewport {
-            x,
-            y,
-            width,
-            height,
-        } = self.viewport;
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.clip_from_world.is_finite() || !self.eye.is_finite() {
             return fault("View", "matrix and eye must be finite");
         }
-        if !Vec4::new(x, y, width, height).is_finite() || width <= 0.0 || height == 0.0 {
-            return fault(
-                "View::viewport",
-                "must be finite, with a width above 0 and a height other than 0",
-            );
+        let vk::Extent2D { width, height } = self.viewport.extent;
+        if width == 0 || height == 0 {
+            return fault("View::viewport", "must have a width and a height above 0");
         }
-        let [least, most] = limits.viewport_bounds;
-        let [max_width, max_height] = limits.max_viewport.map(|side| side as f32);
-        let bounds = least..=most;
+        let [least, most] = limits.viewport_bounds.map(f64::from);
+        let [max_width, max_height] = limits.max_viewport;
+        let (min, max) = corners(self.viewport);
+        let edges = [min, max].concat();
         if width > max_width
-            || height.abs() > max_height
-            || [x, y, x + width, y + height]
+            || height > max_height
+            || edges
                 .iter()
-                .any(|edge| !bounds.contains(edge))
+                .any(|edge| !(least..=most).contains(&(*edge as f64)))
         {
             return fault(
                 "View::viewport",
@@ -309,31 +285,17 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(view: &View) -> Self {
-        let Viewport {
-            x,
-            y,
-            width,
-            height,
-        } = view.viewport;
-        let top = if height < 0.0 { y + height } else { y };
         // Handedness of (right, down, forward) in the framebuffer. The rows of the matrix are the
         // gradients of clip x, y and of depth or w in world space.
         let [right, down, depth, w] =
             [0, 1, 2, 3].map(|row| view.clip_from_world.row(row).truncate());
         let orthographic = view.is_orthographic();
         let forward = if orthographic { depth } else { w };
-        let handedness = Mat3::from_cols(right, down, forward).determinant() * height.signum();
+        let handedness = Mat3::from_cols(right, down, forward).determinant();
         Self {
-            viewport: vk::Viewport {
-                x,
-                y,
-                width,
-                height,
-                min_depth: 0.0,
-                max_depth: 1.0,
-            },
-            scissor: scissor((x, top), (x + width, top + height.abs())),
-            flipped: handedness < 0.0,
+            viewport: viewport(view),
+            scissor: scissor(view.viewport),
+            flipped: (handedness < 0.0) ^ view.flipped,
             orthographic,
         }
     }
@@ -348,18 +310,42 @@ impl Prepared {
     }
 }
 
-/// The pixels that a rectangle touches, clipped at the origin.
-fn scissor(min: (f32, f32), max: (f32, f32)) -> vk::Rect2D {
-    let span = |min: f32, max: f32| {
-        let (start, end) = (min.max(0.0).floor() as u32, max.max(0.0).ceil() as u32);
-        (start.min(end), end.saturating_sub(start))
+/// The corners of a rectangle with the least and the greatest coordinates.
+fn corners(rect: vk::Rect2D) -> ([i64; 2], [i64; 2]) {
+    let min = [rect.offset.x, rect.offset.y].map(i64::from);
+    let [width, height] = [rect.extent.width, rect.extent.height].map(i64::from);
+    (min, [min[0] + width, min[1] + height])
+}
+
+/// Vulkan's viewport of a view.
+fn viewport(view: &View) -> vk::Viewport {
+    let ([left, top], [right, bottom]) = corners(view.viewport);
+    let (start, end) = match view.flipped {
+        false => (top, bottom),
+        true => (bottom, top),
     };
-    let ((x, width), (y, height)) = (span(min.0, max.0), span(min.1, max.1));
+    vk::Viewport {
+        x: left as f32,
+        y: start as f32,
+        width: (right - left) as f32,
+        height: (end - start) as f32,
+        min_depth: 0.0,
+        max_depth: 1.0,
+    }
+}
+
+/// The rectangle, clipped at the origin.
+fn scissor(rect: vk::Rect2D) -> vk::Rect2D {
+    let (min, max) = corners(rect);
+    let ([left, top], [right, bottom]) = (min.map(|at| at.max(0)), max.map(|at| at.max(0)));
     vk::Rect2D {
         offset: vk::Offset2D {
-            x: x as i32,
-            y: y as i32,
+            x: left as i32,
+            y: top as i32,
         },
-        extent: vk::Extent2D { width, height },
+        extent: vk::Extent2D {
+            width: (right - left) as u32,
+            height: (bottom - top) as u32,
+        },
     }
 }

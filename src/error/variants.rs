@@ -185,12 +185,12 @@ pub enum Error {
         why: Box<DescFault>,
     },
     /// The device or driver does not support a required feature.
-    #[error("{device} does not support {what}")]
+    #[error("{device} does not support {}", missing.join(", "))]
     Unsupported {
-        /// The missing feature, by its Vulkan name.
-        what: &'static str,
         /// The device's name.
         device: Box<str>,
+        /// The missing features, by their Vulkan names.
+        missing: Vec<&'static str>,
     },
     /// A Vulkan call failed.
     #[cfg(feature = "vulkan")]

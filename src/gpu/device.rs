@@ -1,7 +1,6 @@
 //! The engine's device, and the properties of it that the parts need.
 
-use super::handles::Gpu;
-use super::{Enabled, Support, features};
+use super::{Enabled, features};
 use crate::error::{Error, Result};
 use crate::mesh::Material;
 use ash::vk;
@@ -31,7 +30,30 @@ pub(crate) struct Limits {
 
 /// The engine's device: function pointers, limits and memory types.
 ///
-/// It is cheap to create and owns nothing.
+/// It is cheap to create and owns nothing. Everything in this crate that uses Vulkan is made with
+/// it.
+///
+/// ```no_run
+/// use throng::ash::{self, vk};
+/// use throng::gpu::{Device, Enabled, MemoryAllocator};
+/// use throng::{Crowd, CrowdDesc, Result};
+///
+/// /// # Safety
+/// /// The handles belong together and outlive the crowd. The device was created with
+/// /// [`Device::required_features`] and `samplerAnisotropy`.
+/// unsafe fn crowd(
+///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
+///     device: &ash::Device,
+///     cache: vk::PipelineCache,
+///     allocator: &mut dyn MemoryAllocator,
+/// ) -> Result<Crowd> {
+///     let enabled = Enabled::NONE.with_sampler_anisotropy(true);
+///     let device = unsafe {
+///         Device::new(instance, physical_device, device, &enabled)?.with_pipeline_cache(cache)
+///     };
+///     Crowd::new(&device, allocator, &CrowdDesc::default())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Device {
     pub(crate) raw: ash::Device,
@@ -70,22 +92,34 @@ impl Device {
     /// Queries the device's properties and checks them.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names the first requirement that the physical device lacks.
+    /// [`Error::Unsupported`] names the requirements that the physical device lacks.
     ///
     /// # Safety
-    /// - The handles of `gpu` belong together, are alive, and outlive everything that is made with
-    ///   the result.
-    /// - The features of [`Self::required_features`] are enabled, and those that `gpu.enabled`
-    ///   names.
-    pub unsafe fn new(gpu: &Gpu<'_>) -> Result<Self> {
+    /// - `device` was created from `physical_device`, and that comes from `instance`.
+    /// - The handles outlive the result, its clones, and everything that is made with them.
+    /// - The features of [`Self::required_features`] are enabled, and those that `enabled` names.
+    pub unsafe fn new(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: &ash::Device,
+        enabled: &Enabled,
+    ) -> Result<Self> {
         // SAFETY: the handles belong together and are alive, by this function's contract.
-        let support = unsafe { Support::of(gpu.instance, gpu.physical_device) };
-        if let Some(what) = support.missing.first() {
-            return Err(Error::Unsupported {
-                what,
-                device: support.device,
-            });
-        }
+        unsafe { Enabled::supported(instance, physical_device)? };
+        // SAFETY: this function has the same contract, and nothing is missing.
+        Ok(unsafe { Self::supported(instance, physical_device, device, enabled) })
+    }
+
+    /// As [`Self::new`], without the check of what the physical device supports.
+    ///
+    /// # Safety
+    /// As [`Self::new`]. The physical device meets all requirements.
+    pub(crate) unsafe fn supported(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: &ash::Device,
+        enabled: &Enabled,
+    ) -> Self {
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan13 = vk::PhysicalDeviceVulkan13Properties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default()
@@ -93,28 +127,19 @@ impl Device {
             .push_next(&mut vulkan13);
         // SAFETY: the handles are alive, by this function's contract; the device supports at least
         // Vulkan 1.3, so it knows the chained structures.
-        unsafe {
-            gpu.instance
-                .get_physical_device_properties2(gpu.physical_device, &mut properties)
-        };
+        unsafe { instance.get_physical_device_properties2(physical_device, &mut properties) };
         let properties = properties.properties;
         // SAFETY: the handles are alive, by this function's contract.
-        let memory = unsafe {
-            gpu.instance
-                .get_physical_device_memory_properties(gpu.physical_device)
-        };
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
         // SAFETY: the handles are alive, by this function's contract.
-        let families = unsafe {
-            gpu.instance
-                .get_physical_device_queue_family_properties(gpu.physical_device)
-        };
+        let families =
+            unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
         let limits = &properties.limits;
-        let debug = gpu
-            .enabled
+        let debug = enabled
             .debug_utils
-            .then(|| ash::ext::debug_utils::Device::new(gpu.instance, gpu.device));
-        Ok(Self {
-            raw: gpu.device.clone(),
+            .then(|| ash::ext::debug_utils::Device::new(instance, device));
+        Self {
+            raw: device.clone(),
             debug,
             limits: Limits {
                 max_buffer_bytes: vulkan13
@@ -136,10 +161,29 @@ impl Device {
                 timestamp_bits: timestamp_bits(&families),
             },
             memory,
-            enabled: *gpu.enabled,
-            pipeline_cache: gpu.pipeline_cache,
-            name: support.device,
-        })
+            enabled: *enabled,
+            pipeline_cache: vk::PipelineCache::null(),
+            name: features::device_name(&properties),
+        }
+    }
+
+    /// Sets the engine's cache for every pipeline that is created with the result, or null for
+    /// none.
+    ///
+    /// Set it before the device is passed on: what is made with a device keeps a copy of it.
+    ///
+    /// # Safety
+    /// - `cache` is null or was created with this device, and outlives everything that is made with
+    ///   the result.
+    /// - It was not created with `EXTERNALLY_SYNCHRONIZED`, unless no other thread uses it while
+    ///   throng creates pipelines: in [`Crowd::new`](crate::Crowd::new),
+    ///   [`Crowd::create_pass`](crate::Crowd::create_pass),
+    ///   [`Crowd::add_character`](crate::Crowd::add_character) and
+    ///   [`SkinPipeline::new`](crate::SkinPipeline::new).
+    #[must_use]
+    pub unsafe fn with_pipeline_cache(mut self, cache: vk::PipelineCache) -> Self {
+        self.pipeline_cache = cache;
+        self
     }
 
     /// Checks that the object `what` was made with this device.
@@ -148,6 +192,12 @@ impl Device {
             return Ok(());
         }
         Err(Error::invalid(what, "was made with another device"))
+    }
+
+    /// The optional features that the engine enabled.
+    #[must_use]
+    pub fn enabled(&self) -> Enabled {
+        self.enabled
     }
 
     /// The physical device's name.

@@ -93,22 +93,22 @@ impl Geometry {
         format: PaletteFormat,
     ) -> Result<()> {
         let material = character.materials().get(primitive.material as usize);
-        let narrow_weights = narrow(&primitive.influences.weights);
-        let per_vertex = primitive.influences.per_vertex as usize;
+        let narrow_weights = narrow(&primitive.weights);
+        let per_vertex = primitive.influences_per_vertex as usize;
         let record = GpuPrimitive {
             vertex_count: primitive.vertex_count() as u32,
             palette_offset: primitive.palette.start,
-            influences: primitive.influences.per_vertex,
+            influences: primitive.influences_per_vertex,
             flags: flags(primitive, material, narrow_weights.is_some())
                 | (format as u32) << GpuPrimitive::METHOD_SHIFT,
             positions: self.positions(primitive)?,
-            joints: match &primitive.influences.joints {
+            joints: match &primitive.joints {
                 JointIndices::U8(list) => self.blocks(list, per_vertex)?,
                 JointIndices::U16(list) => self.blocks(list, per_vertex)?,
             },
             weights: match &narrow_weights {
                 Some(list) => self.blocks(list, per_vertex)?,
-                None => self.blocks(&primitive.influences.weights, per_vertex)?,
+                None => self.blocks(&primitive.weights, per_vertex)?,
             },
             uvs: self.pairs(&primitive.uvs)?,
             colors: self.colors(&primitive.colors)?,
@@ -260,7 +260,7 @@ impl Geometry {
 
 fn flags(primitive: &Primitive, material: Option<&crate::mesh::Material>, narrow: bool) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-    let wide = matches!(primitive.influences.joints, JointIndices::U16(_));
+    let wide = matches!(primitive.joints, JointIndices::U16(_));
     flag(wide, GpuPrimitive::JOINTS_U16)
         | flag(narrow, GpuPrimitive::WEIGHTS_U8)
         | flag(!primitive.normals.is_empty(), GpuPrimitive::HAS_NORMALS)

@@ -1,5 +1,6 @@
 //! Device features that the crate requires or can use.
 
+use crate::error::{Error, Result};
 use ash::vk;
 use core::ffi::CStr;
 
@@ -51,6 +52,83 @@ impl Enabled {
         debug_utils: false,
     };
 
+    /// The optional features that a physical device supports, if it supports what
+    /// [`Device`](super::Device) requires.
+    ///
+    /// Pass those that you enable to [`Device::new`](super::Device::new). [`Self::debug_utils`] is
+    /// false, because it depends on the instance.
+    ///
+    /// ```no_run
+    /// use throng::ash::{self, vk};
+    /// use throng::gpu::Enabled;
+    ///
+    /// /// # Safety
+    /// /// `instance` is alive and supports Vulkan 1.3.
+    /// unsafe fn choose(instance: &ash::Instance) -> Option<(vk::PhysicalDevice, Enabled)> {
+    ///     let devices = unsafe { instance.enumerate_physical_devices() }.ok()?;
+    ///     let mut devices = devices.into_iter();
+    ///     devices.find_map(|device| match unsafe { Enabled::supported(instance, device) } {
+    ///         Ok(optional) => Some((device, optional)),
+    ///         Err(error) => {
+    ///             eprintln!("{error}");
+    ///             None
+    ///         }
+    ///     })
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names all missing requirements, or only the version if that is too
+    /// low.
+    ///
+    /// # Safety
+    /// `physical_device` comes from `instance`, and both are alive.
+    pub unsafe fn supported(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+    ) -> Result<Self> {
+        // SAFETY: the handles are alive and belong together, by this function's contract.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        let device = device_name(&properties);
+        if properties.api_version < API_VERSION {
+            return Err(Error::Unsupported {
+                device,
+                missing: vec!["Vulkan 1.3"],
+            });
+        }
+        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut features12)
+            .push_next(&mut features13);
+        // SAFETY: the handles are alive, by this function's contract; the device supports at least
+        // Vulkan 1.3, so it knows the chained structures.
+        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
+        let features10 = features.features;
+        let required = [
+            (features12.buffer_device_address, "bufferDeviceAddress"),
+            (features13.dynamic_rendering, "dynamicRendering"),
+            (features13.synchronization2, "synchronization2"),
+            (features13.maintenance4, "maintenance4"),
+        ];
+        let missing = required.into_iter().filter(|(has, _)| *has == vk::FALSE);
+        let missing: Vec<_> = missing.map(|(_, name)| name).collect();
+        if !missing.is_empty() {
+            return Err(Error::Unsupported { device, missing });
+        }
+        let indexing = [
+            features12.runtime_descriptor_array,
+            features12.shader_sampled_image_array_non_uniform_indexing,
+            features12.descriptor_binding_variable_descriptor_count,
+        ];
+        Ok(Self {
+            sampler_anisotropy: features10.sampler_anisotropy == vk::TRUE,
+            independent_blend: features10.independent_blend == vk::TRUE,
+            descriptor_indexing: indexing.iter().all(|has| *has == vk::TRUE),
+            debug_utils: false,
+        })
+    }
+
     /// Sets [`Self::sampler_anisotropy`].
     #[must_use]
     pub const fn with_sampler_anisotropy(mut self, on: bool) -> Self {
@@ -77,70 +155,6 @@ impl Enabled {
     pub const fn with_debug_utils(mut self, on: bool) -> Self {
         self.debug_utils = on;
         self
-    }
-}
-
-/// The features of a physical device that matter to the crate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Support {
-    /// The device's name.
-    pub device: Box<str>,
-    /// Vulkan names of missing requirements. If it is empty, the device is supported.
-    pub missing: Vec<&'static str>,
-    /// The optional device features that it has.
-    ///
-    /// [`Enabled::debug_utils`] is always off here, because it is a matter of the instance.
-    pub optional: Enabled,
-}
-
-impl Support {
-    /// Checks `physical_device` for everything that [`Device`](super::Device) requires, and for the
-    /// optional features.
-    ///
-    /// # Safety
-    /// `physical_device` comes from `instance`, and both are alive.
-    #[must_use]
-    pub unsafe fn of(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Self {
-        // SAFETY: the handles are alive and belong together, by this function's contract.
-        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
-        let mut support = Self {
-            device: device_name(&properties),
-            missing: Vec::new(),
-            optional: Enabled::NONE,
-        };
-        if properties.api_version < API_VERSION {
-            support.missing.push("Vulkan 1.3");
-            return support;
-        }
-        let mut features12 = vk::PhysicalDeviceVulkan12Features::default();
-        let mut features13 = vk::PhysicalDeviceVulkan13Features::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default()
-            .push_next(&mut features12)
-            .push_next(&mut features13);
-        // SAFETY: the handles are alive, by this function's contract; the device supports at least
-        // Vulkan 1.3, so it knows the chained structure.
-        unsafe { instance.get_physical_device_features2(physical_device, &mut features) };
-        support.optional.sampler_anisotropy = features.features.sampler_anisotropy == vk::TRUE;
-        support.optional.independent_blend = features.features.independent_blend == vk::TRUE;
-        support.optional.descriptor_indexing = [
-            features12.runtime_descriptor_array,
-            features12.shader_sampled_image_array_non_uniform_indexing,
-            features12.descriptor_binding_variable_descriptor_count,
-        ]
-        .iter()
-        .all(|has| *has == vk::TRUE);
-        for (has, name) in [
-            (features12.buffer_device_address, "bufferDeviceAddress"),
-            (features13.dynamic_rendering, "dynamicRendering"),
-            (features13.synchronization2, "synchronization2"),
-            (features13.maintenance4, "maintenance4"),
-        ] {
-            if has == vk::FALSE {
-                support.missing.push(name);
-            }
-        }
-        support
     }
 }
 

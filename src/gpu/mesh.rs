@@ -314,7 +314,7 @@ fn draws_of(
     let primitive = character.primitives().get(number as usize);
     let index = primitive.map_or(0, |primitive| primitive.material);
     let material = character.materials().get(index as usize);
-    let influences = primitive.map_or(1, |primitive| primitive.influences.per_vertex);
+    let influences = primitive.map_or(1, |primitive| primitive.influences_per_vertex);
     let draw = PrimitiveDraw {
         primitive: number,
         material: index,

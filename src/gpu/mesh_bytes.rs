@@ -9,48 +9,51 @@ use crate::mesh::Image;
 use crate::palette::{PaletteFormat, SkinningMethod};
 use std::collections::BTreeSet;
 
-/// The bytes that [`SkinnedMesh::new`] asks the allocator for.
-///
-/// Padding that the device adds for alignment is not included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MeshBytes {
-    /// Primitives, materials, vertex streams, morph targets and indices.
-    pub mesh: u64,
-    /// The palette of the rest pose.
-    pub rest_palette: u64,
-    /// Images with their mip levels. An image counts twice if one material uses it as a colour and
-    /// another one as numbers.
-    pub images: u64,
-}
-
-impl MeshBytes {
-    /// The sum of all parts.
-    #[must_use]
-    pub const fn total(self) -> u64 {
-        self.mesh + self.rest_palette + self.images
-    }
-}
-
 impl SkinnedMesh {
-    /// The device memory that [`Self::new`] asks for. Needs no device.
+    /// The bytes of the buffers that [`Self::new`] asks the allocator for. Needs no device.
+    ///
+    /// They are one buffer for primitives, materials, vertex streams, morph targets and indices,
+    /// and one for the palette of the rest pose. Padding that the device adds is not included.
     ///
     /// ```
     /// use throng::gpu::SkinnedMesh;
-    /// use throng::palette::SkinningMethod;
+    /// use throng::palette::{PaletteFormat, SkinningMethod};
     ///
     /// let character = throng::builtin::mannequin()?.character;
-    /// let bytes = SkinnedMesh::bytes(&character, SkinningMethod::Linear)?;
-    /// println!("{} bytes", bytes.total());
+    /// let method = SkinningMethod::Linear;
+    /// let bytes = SkinnedMesh::buffer_bytes(&character, method)?;
+    /// let entry_bytes = PaletteFormat::of(&character, method)?.entry_bytes();
+    /// let rest_palette = (character.palette().len() * entry_bytes) as u64;
+    /// println!("{bytes} bytes, of which {rest_palette} are the rest palette");
+    /// # assert!(bytes > rest_palette);
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) as [`Self::new`].
     /// - [`Error::Capacity`](crate::Error::Capacity) if the mesh has 2³² words or more.
-    pub fn bytes(character: &Character, method: SkinningMethod) -> Result<MeshBytes> {
+    pub fn buffer_bytes(character: &Character, method: SkinningMethod) -> Result<u64> {
         let format = PaletteFormat::of(character, method)?;
         let geometry = Geometry::new(character, format, u64::MAX)?;
         let rows = character.palette().len() as u64 * u64::from(palettes::entry_rows(format));
+        Ok(geometry.words.len() as u64 * 4 + rows * palettes::ROW_BYTES)
+    }
+
+    /// The bytes of the images that [`Self::new`] asks the allocator for. Needs no device.
+    ///
+    /// Mip levels are included, and so is the white texel for materials without textures. An image
+    /// counts twice if one material uses it as a colour and another one as numbers. Padding that
+    /// the device adds is not included.
+    ///
+    /// ```
+    /// use throng::gpu::SkinnedMesh;
+    ///
+    /// let character = throng::builtin::mannequin()?.character;
+    /// assert_eq!(SkinnedMesh::image_bytes(&character), 4);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub fn image_bytes(character: &Character) -> u64 {
         let mut used = BTreeSet::new();
         for material in character.materials() {
             for (texture, is_color) in material.textures().into_iter().zip(IS_COLOR) {
@@ -58,13 +61,8 @@ impl SkinnedMesh {
             }
         }
         let image = |(index, _): &(u32, bool)| character.images().get(*index as usize);
-        // The white texel, for materials without textures.
         let white = 4;
-        Ok(MeshBytes {
-            mesh: geometry.words.len() as u64 * 4,
-            rest_palette: rows * palettes::ROW_BYTES,
-            images: white + used.iter().filter_map(image).map(mip_bytes).sum::<u64>(),
-        })
+        white + used.iter().filter_map(image).map(mip_bytes).sum::<u64>()
     }
 }
 

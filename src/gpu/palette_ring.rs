@@ -2,7 +2,7 @@
 
 use super::palettes::ROW_BYTES;
 use super::ring::{Ring, RingDesc};
-use super::{Device, MemoryAllocator, RingMemory, limit};
+use super::{Device, MemoryAllocator, limit};
 use crate::error::{Error, Result};
 use crate::palette::{Mat3x4, PaletteEntry, WriteOnly};
 use ash::vk;
@@ -14,8 +14,11 @@ pub struct PaletteRingDesc {
     pub frames_in_flight: u32,
     /// Palette entries of one frame, 48 bytes each.
     pub entries: u32,
-    /// The kind of memory.
-    pub memory: RingMemory,
+    /// Puts the ring in host memory, even if the CPU could write device-local memory.
+    ///
+    /// The frame's own command buffer then copies it to device-local memory. If this is false, that
+    /// happens only if no heap that is device-local and host-visible is large enough.
+    pub staged: bool,
     /// A minimum alignment for the parts of frames: a power of two, or 0 for no minimum.
     ///
     /// Parts start at multiples of this, of what the device demands for storage buffers, and of 64.
@@ -27,7 +30,7 @@ impl Default for PaletteRingDesc {
         Self {
             frames_in_flight: 2,
             entries: 65_536,
-            memory: RingMemory::Auto,
+            staged: false,
             min_offset_alignment: 0,
         }
     }
@@ -102,7 +105,7 @@ impl PaletteRing {
             frame_bytes: u64::from(desc.entries.max(1)) * ENTRY_BYTES,
             alignment: desc.min_offset_alignment,
             usage: vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_SRC,
-            memory: desc.memory,
+            staged: desc.staged,
         };
         Ok(Self {
             ring: Ring::new(device, allocator, &ring)?,

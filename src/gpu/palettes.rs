@@ -6,8 +6,9 @@ use crate::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
     WriteOnly,
 };
-use crate::skeleton::{Affine, rest_model_pose};
+use crate::skeleton::rest_model_pose;
 use bytemuck::{Pod, Zeroable};
+use glam::Affine3A;
 
 /// Bytes of a row of a palette.
 pub(crate) const ROW_BYTES: u64 = 16;
@@ -30,7 +31,7 @@ pub(crate) const fn entry_rows(format: PaletteFormat) -> u32 {
 fn write(
     character: &Character,
     format: PaletteFormat,
-    model: &[Affine],
+    model: &[Affine3A],
     exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
@@ -44,7 +45,7 @@ fn write(
 
 fn write_as<E: PaletteEntry>(
     character: &Character,
-    model: &[Affine],
+    model: &[Affine3A],
     exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
@@ -64,7 +65,7 @@ fn write_as<E: PaletteEntry>(
 pub(crate) fn check(
     character: &Character,
     format: PaletteFormat,
-    model: &[Affine],
+    model: &[Affine3A],
     scratch: &mut Vec<Row>,
 ) -> Result<()> {
     // Matrices can represent any pose.

@@ -6,17 +6,6 @@ use ash::vk;
 use core::ptr::NonNull;
 use gpu_allocator::MemoryLocation;
 
-/// The kind of memory of the frame ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum RingMemory {
-    /// Memory that is device-local and host-visible, if a heap is large enough; otherwise
-    /// [`RingMemory::Staged`].
-    #[default]
-    Auto,
-    /// Host memory, copied to device-local memory in the frame's own command buffer.
-    Staged,
-}
-
 /// Options for creating a ring.
 pub(crate) struct RingDesc<'a> {
     pub(crate) name: &'a str,
@@ -29,7 +18,8 @@ pub(crate) struct RingDesc<'a> {
     /// Otherwise they read it through a descriptor with a dynamic offset, and limits on these
     /// apply.
     pub(crate) usage: vk::BufferUsageFlags,
-    pub(crate) memory: RingMemory,
+    /// Always host memory with a copy. Otherwise only if device-local memory cannot be mapped.
+    pub(crate) staged: bool,
 }
 
 /// The ring uses a heap directly only if it takes at most 1 / `HEAP_DIVISOR` of it.
@@ -82,7 +72,7 @@ impl Ring {
                 device.limits.max_storage_range,
             )?;
         }
-        if desc.memory == RingMemory::Auto
+        if !desc.staged
             && let Some(types) = direct_types(device, bytes)
         {
             let usage = desc.usage;

@@ -5,31 +5,38 @@ use super::texture::MipChain;
 use super::{Device, MemoryAllocator, Object, Upload, VkCall};
 use crate::character::Character;
 use crate::error::{Error, Result};
-use crate::mesh::{Filter, Material, Sampler, TextureRef, Wrap};
+use crate::mesh::{Filter, Material, TextureRef, Wrap};
 use ash::vk;
+use glam::Affine2;
 use std::collections::HashMap;
 
 /// Says which of a material's textures are colours, in sRGB. The others are plain numbers.
 pub(crate) const IS_COLOR: [bool; Material::TEXTURES] = [true, false, false, false, true];
 
-/// Sampler of the white texel.
+/// The white texel.
 ///
 /// A primitive without a texture may lack texture coordinates. They are 0 then and have no
 /// gradient, and some drivers turn that into an anisotropic sample of nothing (Mesa 25's lavapipe
 /// does).
-const WHITE_SAMPLER: Sampler = Sampler {
+const WHITE: TextureRef = TextureRef {
+    image: 0,
     wrap_u: Wrap::Clamp,
     wrap_v: Wrap::Clamp,
     magnify: Filter::Nearest,
     minify: Filter::Nearest,
     mip: None,
+    uv_set: 0,
+    transform: Affine2::IDENTITY,
 };
+
+/// The wrap modes and filters of a texture, which textures with the same sampler share.
+type SamplerKey = ([Wrap; 2], [Filter; 2], Option<Filter>);
 
 /// Images, samplers, and the textures that combine them.
 #[derive(Debug, Default)]
 pub(crate) struct Textures {
     images: Vec<Image>,
-    samplers: Vec<(Sampler, Object<vk::Sampler>)>,
+    samplers: Vec<(SamplerKey, Object<vk::Sampler>)>,
     /// Every pair of image and sampler that a material uses, once. The first is a white texel.
     all: Vec<vk::DescriptorImageInfo>,
     /// For each material, indices into `all`.
@@ -58,15 +65,16 @@ impl Textures {
         let mut known = Known::default();
         let name = character.name();
         self.add_image(device, allocator, upload, name, (&white_texel(), true))?;
-        let sampler = self.sampler(device, WHITE_SAMPLER)?;
+        let sampler = self.sampler(device, &WHITE)?;
         self.pair(&mut known, 0, sampler);
         for material in character.materials() {
             let mut indices = [0; Material::TEXTURES];
             let textures = material.textures().into_iter().zip(IS_COLOR);
             for (index, (texture, is_color)) in indices.iter_mut().zip(textures) {
-                let Some(TextureRef { image, sampler, .. }) = texture else {
+                let Some(texture) = texture else {
                     continue;
                 };
+                let image = texture.image;
                 let Some(raw) = character.images().get(image as usize) else {
                     continue;
                 };
@@ -79,7 +87,7 @@ impl Textures {
                         made
                     }
                 };
-                let sampler = self.sampler(device, sampler)?;
+                let sampler = self.sampler(device, &texture)?;
                 *index = self.pair(&mut known, image, sampler);
             }
             self.materials.push(indices);
@@ -143,15 +151,16 @@ impl Textures {
         Ok(self.images.len() - 1)
     }
 
-    fn sampler(&mut self, device: &Device, sampler: Sampler) -> Result<usize> {
-        if let Some(found) = self.samplers.iter().position(|(have, _)| *have == sampler) {
+    fn sampler(&mut self, device: &Device, texture: &TextureRef) -> Result<usize> {
+        let key = sampler_key(texture);
+        if let Some(found) = self.samplers.iter().position(|(have, _)| *have == key) {
             return Ok(found);
         }
-        let info = sampler_info(device, sampler);
+        let info = sampler_info(device, texture);
         // SAFETY: the info is alive during the call; anisotropy is used only if it is enabled.
         let handle = unsafe { device.raw.create_sampler(&info, None) }.call("vkCreateSampler")?;
         self.samplers
-            .push((sampler, Object::new(device, handle, "throng sampler")));
+            .push((key, Object::new(device, handle, "throng sampler")));
         Ok(self.samplers.len() - 1)
     }
 
@@ -217,7 +226,15 @@ fn white_texel() -> crate::mesh::Image {
     crate::mesh::Image::new("white", 1, 1, vec![255; 4])
 }
 
-fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'static> {
+fn sampler_key(texture: &TextureRef) -> SamplerKey {
+    (
+        [texture.wrap_u, texture.wrap_v],
+        [texture.magnify, texture.minify],
+        texture.mip,
+    )
+}
+
+fn sampler_info(device: &Device, texture: &TextureRef) -> vk::SamplerCreateInfo<'static> {
     let filter = |filter: Filter| match filter {
         Filter::Nearest => vk::Filter::NEAREST,
         Filter::Linear => vk::Filter::LINEAR,
@@ -227,16 +244,16 @@ fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'sta
         Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
         Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
-    let anisotropic = device.enabled.sampler_anisotropy && sampler.minify == Filter::Linear;
+    let anisotropic = device.enabled.sampler_anisotropy && texture.minify == Filter::Linear;
     vk::SamplerCreateInfo::default()
-        .mag_filter(filter(sampler.magnify))
-        .min_filter(filter(sampler.minify))
-        .mipmap_mode(match sampler.mip {
+        .mag_filter(filter(texture.magnify))
+        .min_filter(filter(texture.minify))
+        .mipmap_mode(match texture.mip {
             Some(Filter::Linear) => vk::SamplerMipmapMode::LINEAR,
             _ => vk::SamplerMipmapMode::NEAREST,
         })
-        .address_mode_u(wrap(sampler.wrap_u))
-        .address_mode_v(wrap(sampler.wrap_v))
+        .address_mode_u(wrap(texture.wrap_u))
+        .address_mode_v(wrap(texture.wrap_v))
         .address_mode_w(vk::SamplerAddressMode::CLAMP_TO_EDGE)
         .anisotropy_enable(anisotropic)
         .max_anisotropy(if anisotropic {
@@ -244,7 +261,7 @@ fn sampler_info(device: &Device, sampler: Sampler) -> vk::SamplerCreateInfo<'sta
         } else {
             1.0
         })
-        .max_lod(if sampler.mip.is_some() {
+        .max_lod(if texture.mip.is_some() {
             vk::LOD_CLAMP_NONE
         } else {
             0.25

@@ -4,16 +4,6 @@ use crate::id::Id;
 use crate::skeleton::Joint;
 use glam::Vec3;
 
-/// A joint of an [`Aim`], with its share of the turn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AimJoint {
-    /// Index into the skeleton's joints.
-    pub joint: Id<Joint>,
-    /// Relative share of the turn, positive. The joint's part is this divided by the sum of all
-    /// shares.
-    pub share: f32,
-}
-
 /// Turns several joints so that an axis points at a target.
 ///
 /// The joints are spine, neck and head, for example. The axis belongs to the last joint. From first
@@ -26,26 +16,26 @@ pub struct AimJoint {
 /// less or not at all: see [`IkReport::Aim`](crate::animator::IkReport::Aim).
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
-/// use throng::glam::Vec3;
-/// use throng::ik::{Aim, AimJoint, AimTarget};
-/// use throng::skeleton::Affine;
+/// use throng::animator::Animator;
+/// use throng::glam::{Affine3A, Vec3};
+/// use throng::ik::{Aim, AimTarget};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
-/// let joint = |name, share| AimJoint { joint: skeleton.joint(name).unwrap_or_default(), share };
+/// let (chest, neck) = (skeleton.joint("Chest")?, skeleton.joint("Neck")?);
+/// let head = skeleton.joint("Head")?;
 /// let aim = Aim {
 ///     offset_m: Vec3::new(0.0, 0.1, 0.08), // the eyes
 ///     limit_rad: 1.2,
-///     ..Aim::new(vec![joint("Chest", 0.2), joint("Neck", 0.3), joint("Head", 0.5)], Vec3::Z)
+///     ..Aim::new(vec![(chest, 0.2), (neck, 0.3), (head, 0.5)], Vec3::Z)
 /// };
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let look = animator.add_solver(aim)?;
 /// let actor = animator.add("Idle")?;
 /// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
 /// animator.set_target(actor, look, target, 0.0)?;
-/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, look)?;
 /// assert!(report.is_some_and(|report| report.reached()));
@@ -53,8 +43,11 @@ pub struct AimJoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
-    pub joints: Vec<AimJoint>,
+    /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`], each with its share of the turn.
+    ///
+    /// Each joint lies below the one before it. Shares are positive and relative: a joint's part of
+    /// the turn is its share divided by the sum of all shares.
+    pub joints: Vec<(Id<Joint>, f32)>,
     /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,
     /// The axis that [`AimTarget::up`] turns upright, in the last joint's space.
@@ -142,7 +135,7 @@ impl Aim {
     ///
     /// The axis starts at the last joint's origin.
     #[must_use]
-    pub const fn new(joints: Vec<AimJoint>, forward: Vec3) -> Self {
+    pub const fn new(joints: Vec<(Id<Joint>, f32)>, forward: Vec3) -> Self {
         Self {
             joints,
             forward,

@@ -9,16 +9,15 @@
 //!   which the target lies. Otherwise the least possible miss is the angle between the ray and the
 //!   cone from the eye that touches that sphere.
 
-use super::aim::{Aim, AimJoint, AimTarget};
+use super::aim::{Aim, AimTarget};
 use super::job::IkPose;
 use super::maths::{
     angle_about, angle_between, arc, blend, direction, inverse, length, part_of, sense, turn_about,
     turned, unit,
 };
 use super::rig::IkRig;
-use crate::skeleton::Affine;
 use core::f32::consts::{PI, TAU};
-use glam::{DVec3, Quat, Vec3};
+use glam::{Affine3A, DVec3, Quat, Vec3};
 
 /// A target nearer to the eye than this fraction of the coordinates involved counts as on the eye.
 ///
@@ -56,7 +55,7 @@ impl Miss {
 /// The goal of one joint, in the space of its parent.
 struct Aimed {
     /// Maps the last joint's space to this joint's parent space.
-    carried: Affine,
+    carried: Affine3A,
     joint: Vec3,
     goal: Vec3,
     up: Option<Vec3>,
@@ -88,13 +87,13 @@ impl Turn {
 
 impl Aim {
     /// The offset and the forward axis, mapped by `affine` from the last joint's space.
-    fn ray(&self, affine: &Affine) -> Option<(Vec3, Vec3)> {
+    fn ray(&self, affine: &Affine3A) -> Option<(Vec3, Vec3)> {
         let forward = unit(direction(affine, self.forward))?;
         Some((affine.transform_point3(self.offset_m), forward))
     }
 
     /// The miss if the last joint is at `last`; 0 if the target lies on the eye.
-    pub(super) fn miss(&self, target: Vec3, last: &Affine) -> Option<Miss> {
+    pub(super) fn miss(&self, target: Vec3, last: &Affine3A) -> Option<Miss> {
         let (eye, forward) = self.ray(last)?;
         let size = size(eye, target, last);
         let distance = length(target - eye);
@@ -114,7 +113,7 @@ impl Aim {
     }
 
     /// The target, moved into the cone of the limit.
-    fn held(&self, target: Vec3, last: &Affine) -> Option<Vec3> {
+    fn held(&self, target: Vec3, last: &Affine3A) -> Option<Vec3> {
         let (eye, forward) = self.ray(last)?;
         let to_target = target - eye;
         let Some(wanted) = unit(to_target) else {
@@ -138,17 +137,17 @@ impl Aim {
         target: &AimTarget,
         pose: &IkPose<'_>,
     ) -> Option<Rotations> {
-        let (first, last) = (self.joints.first()?.joint, self.joints.last()?.joint);
+        let (first, last) = (self.joints.first()?.0, self.joints.last()?.0);
         let goal = self.held(target.position, &pose.model[usize::from(last)])?;
         let mut solved = [Quat::IDENTITY; Aim::MAX_JOINTS];
         let mut parent = rig.parent_model(first, pose.model);
-        let mut left: f32 = self.joints.iter().map(|joint| joint.share).sum();
+        let mut left: f32 = self.joints.iter().map(|(_, share)| share).sum();
         let mut twist_left = target.twist_rad;
-        for (at, AimJoint { joint, share }) in self.joints.iter().enumerate() {
+        for (at, (joint, share)) in self.joints.iter().enumerate() {
             let local = &pose.local[usize::from(*joint)];
             let to_parent = inverse(&parent)?;
             let below = if *joint == last {
-                Affine::IDENTITY
+                Affine3A::IDENTITY
             } else {
                 let between = rig.between(pose.local, *joint, last);
                 between * pose.local[usize::from(last)].to_affine()
@@ -171,10 +170,9 @@ impl Aim {
             };
             left -= share;
             solved[at] = (turn * local.rotation).normalize();
-            if let Some(next) = self.joints.get(at + 1) {
-                parent = parent
-                    * turned(local, solved[at])
-                    * rig.between(pose.local, *joint, next.joint);
+            if let Some((next, _)) = self.joints.get(at + 1) {
+                parent =
+                    parent * turned(local, solved[at]) * rig.between(pose.local, *joint, *next);
             }
         }
         let finite = solved.iter().all(|rotation| rotation.is_finite());
@@ -215,8 +213,8 @@ impl Aim {
     /// Blends from the pose's own rotations to the solved ones by a weight.
     pub(super) fn weighted(&self, solved: &Rotations, weight: f32, pose: &IkPose<'_>) -> Rotations {
         let mut rotations = *solved;
-        for (joint, rotation) in self.joints.iter().zip(&mut rotations) {
-            let animated = pose.local[usize::from(joint.joint)].rotation;
+        for ((joint, _), rotation) in self.joints.iter().zip(&mut rotations) {
+            let animated = pose.local[usize::from(*joint)].rotation;
             *rotation = blend(animated, *rotation, weight);
         }
         rotations
@@ -232,7 +230,7 @@ impl Aim {
         solved: &Rotations,
         pose: &IkPose<'_>,
     ) -> Option<f32> {
-        let last = usize::from(self.joints.last()?.joint);
+        let last = usize::from(self.joints.last()?.0);
         let before = self.miss(target, &pose.model[last])?;
         let is_worse = |weight: f32| {
             let last = self.last_model(rig, &self.weighted(solved, weight, pose), pose)?;
@@ -254,10 +252,15 @@ impl Aim {
     }
 
     /// The model matrix of the last joint with these rotations.
-    fn last_model(&self, rig: &IkRig, rotations: &Rotations, pose: &IkPose<'_>) -> Option<Affine> {
-        let mut model = rig.parent_model(self.joints.first()?.joint, pose.model);
+    fn last_model(
+        &self,
+        rig: &IkRig,
+        rotations: &Rotations,
+        pose: &IkPose<'_>,
+    ) -> Option<Affine3A> {
+        let mut model = rig.parent_model(self.joints.first()?.0, pose.model);
         let mut above = None;
-        for (AimJoint { joint, .. }, rotation) in self.joints.iter().zip(rotations) {
+        for ((joint, _), rotation) in self.joints.iter().zip(rotations) {
             if let Some(above) = above {
                 model *= rig.between(pose.local, above, *joint);
             }
@@ -269,7 +272,7 @@ impl Aim {
 }
 
 /// The sum of coordinate magnitudes that determines the rounding of the direction to the target.
-fn size(eye: Vec3, target: Vec3, last: &Affine) -> f64 {
+fn size(eye: Vec3, target: Vec3, last: &Affine3A) -> f64 {
     length(eye) + length(target) + length(eye - Vec3::from(last.translation))
 }
 

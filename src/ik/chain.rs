@@ -8,15 +8,6 @@ use crate::id::Id;
 use crate::skeleton::{Joint, Skeleton};
 use glam::Vec3;
 
-/// A joint of a chain.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ChainJoint {
-    /// Index into the skeleton's joints.
-    pub joint: Id<Joint>,
-    /// The rotation limit of the joint. The last joint of a chain does not turn.
-    pub limit: JointLimit,
-}
-
 /// A chain of joints whose tip reaches for a point.
 ///
 /// It suits spines, tails and tentacles, for example.
@@ -39,21 +30,20 @@ pub struct ChainJoint {
 /// target may be missed: with random limits, 3 of 100.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
-/// use throng::glam::Vec3;
+/// use throng::animator::Animator;
+/// use throng::glam::{Affine3A, Vec3};
 /// use throng::ik::{ChainTarget, IkChain};
-/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let chain = IkChain::between(skeleton, skeleton.joint("Spine")?, skeleton.joint("LeftHand")?)?;
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let reach = animator.add_solver(chain)?;
 /// let actor = animator.add("Idle")?;
 /// let target = ChainTarget::at(Vec3::new(0.2, 1.2, 0.4));
 /// animator.set_target(actor, reach, target, 0.0)?;
-/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
 /// assert!(report.is_some_and(|report| report.reached()));
@@ -61,10 +51,11 @@ pub struct ChainJoint {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkChain {
-    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`]. Each lies below the one before it.
+    /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with its rotation limit.
     ///
-    /// Skeleton joints between them that are not listed do not turn.
-    pub joints: Vec<ChainJoint>,
+    /// Each joint lies below the one before it. The last joint does not turn, and neither do
+    /// skeleton joints between them that are not listed.
+    pub joints: Vec<(Id<Joint>, JointLimit)>,
     /// The distance at which the target counts as reached.
     ///
     /// In metres of character space.
@@ -137,17 +128,13 @@ impl IkChain {
     #[doc(hidden)]
     pub fn of_rig(rig: &IkRig, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
         rig.expect_below("IkChain tip", tip, root)?;
-        let free = |joint| ChainJoint {
-            joint,
-            limit: JointLimit::Free,
-        };
-        let mut joints = vec![free(tip)];
+        let mut joints = vec![(tip, JointLimit::Free)];
         let mut above = tip;
         while above != root
             && let Some(parent) = rig.parent(above)
         {
             above = parent;
-            joints.push(free(above));
+            joints.push((above, JointLimit::Free));
         }
         joints.reverse();
         let chain = Self {
@@ -165,13 +152,13 @@ impl IkChain {
     /// [`Error::NotFound`] if the joint is not part of the chain.
     pub fn with_limit(mut self, joint: Id<Joint>, limit: JointLimit) -> Result<Self> {
         let count = self.joints.len() as u64;
-        let own = self.joints.iter_mut().find(|own| own.joint == joint);
+        let own = self.joints.iter_mut().find(|(own, _)| *own == joint);
         own.ok_or(Error::NotFound {
             what: "joint of the chain",
             index: joint.into(),
             count,
         })?
-        .limit = limit;
+        .1 = limit;
         Ok(self)
     }
 }

@@ -28,13 +28,12 @@ impl IkJob for IkChain {
             });
         }
         for pair in self.joints.windows(2) {
-            rig.expect_below("IkChain::joints", pair[1].joint, pair[0].joint)?;
+            rig.expect_below("IkChain::joints", pair[1].0, pair[0].0)?;
         }
-        for joint in &self.joints {
-            joint
-                .limit
+        for (joint, limit) in &self.joints {
+            limit
                 .validate()
-                .map_err(|why| why.at("joint", usize::from(joint.joint)))?;
+                .map_err(|why| why.at("joint", usize::from(*joint)))?;
         }
         expect_in(
             "IkChain::tolerance_m",
@@ -51,7 +50,7 @@ impl IkJob for IkChain {
     }
 
     fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>, _: Checked) -> ChainReport {
-        let [first, .., last] = self.joints.as_slice() else {
+        let [(first, _), .., (last, _)] = self.joints.as_slice() else {
             return ChainReport::NONE;
         };
         let mut iterations = 0;
@@ -63,13 +62,13 @@ impl IkJob for IkChain {
             let Some(solved) = chain.best() else {
                 return ChainReport::NONE;
             };
-            for (joint, solved) in self.joints.iter().zip(solved) {
-                let rotation = &mut pose.local[usize::from(joint.joint)].rotation;
+            for ((joint, _), solved) in self.joints.iter().zip(solved) {
+                let rotation = &mut pose.local[usize::from(*joint)].rotation;
                 *rotation = blend(*rotation, *solved, target.weight);
             }
-            rig.recompute(first.joint, pose.local, pose.model);
+            rig.recompute(*first, pose.local, pose.model);
         }
-        let tip = Vec3::from(pose.model[usize::from(last.joint)].translation);
+        let tip = Vec3::from(pose.model[usize::from(*last)].translation);
         let distance = length(tip - target.position);
         ChainReport {
             // Adds a margin for the rounding of the model pose.

@@ -1,30 +1,31 @@
 //! The iteration of a chain with limits, in the space of the first joint's parent.
 
-use super::chain::{ChainJoint, IkChain};
+use super::chain::IkChain;
 use super::job::IkPose;
 use super::limit::JointLimit;
 use super::maths::{direction, inverse, length, unit};
 use super::rig::IkRig;
-use crate::skeleton::{Affine, Transform};
-use glam::{DMat3, DVec3, Quat, Vec3};
+use crate::id::Id;
+use crate::skeleton::{Joint, Transform};
+use glam::{Affine3A, DMat3, DVec3, Quat, Vec3};
 
 const MAX: usize = IkChain::MAX_JOINTS;
 
 /// A chain in a pose. It lives on the stack, so that nothing is allocated.
 pub(super) struct Chain<'a> {
-    joints: &'a [ChainJoint],
+    joints: &'a [(Id<Joint>, JointLimit)],
     /// The number of joints that turn: all but the tip.
     turning: usize,
     rest: [Quat; MAX],
     local: [Transform; MAX],
     /// Maps the next joint's parent space to this joint's space.
-    gap: [Affine; MAX],
+    gap: [Affine3A; MAX],
     /// Maps each joint's parent space to the chain's space.
-    parent: [Affine; MAX],
+    parent: [Affine3A; MAX],
     position: [Vec3; MAX],
     goal: Vec3,
     /// Maps the chain's space to character space.
-    model: Affine,
+    model: Affine3A,
     best: [Quat; MAX],
     best_m: f64,
 }
@@ -43,33 +44,33 @@ const LEAST_GAIN: f64 = 0.01;
 impl<'a> Chain<'a> {
     /// `None` if the pose is not finite or has no inverse.
     pub(super) fn of(
-        joints: &'a [ChainJoint],
+        joints: &'a [(Id<Joint>, JointLimit)],
         rig: &IkRig,
         pose: &IkPose<'_>,
         target: Vec3,
     ) -> Option<Self> {
-        let model = rig.parent_model(joints.first()?.joint, pose.model);
+        let model = rig.parent_model(joints.first()?.0, pose.model);
         let mut chain = Self {
             joints,
             turning: joints.len() - 1,
             rest: [Quat::IDENTITY; MAX],
             local: [Transform::IDENTITY; MAX],
-            gap: [Affine::IDENTITY; MAX],
-            parent: [Affine::IDENTITY; MAX],
+            gap: [Affine3A::IDENTITY; MAX],
+            parent: [Affine3A::IDENTITY; MAX],
             position: [Vec3::ZERO; MAX],
             goal: inverse(&model)?.transform_point3(target),
             model,
             best: [Quat::IDENTITY; MAX],
             best_m: f64::INFINITY,
         };
-        for (at, joint) in joints.iter().enumerate() {
-            chain.local[at] = pose.local[usize::from(joint.joint)];
-            chain.rest[at] = rig.rest(joint.joint);
+        for (at, (joint, limit)) in joints.iter().enumerate() {
+            chain.local[at] = pose.local[usize::from(*joint)];
+            chain.rest[at] = rig.rest(*joint);
             chain.best[at] = chain.local[at].rotation;
-            if let Some(next) = joints.get(at + 1) {
-                chain.gap[at] = rig.between(pose.local, joint.joint, next.joint);
+            if let Some((next, _)) = joints.get(at + 1) {
+                chain.gap[at] = rig.between(pose.local, *joint, *next);
                 let rotation = &mut chain.local[at].rotation;
-                *rotation = joint.limit.held(chain.rest[at], *rotation);
+                *rotation = limit.held(chain.rest[at], *rotation);
             }
         }
         chain.position[0] = chain.local[0].translation;
@@ -141,7 +142,7 @@ impl<'a> Chain<'a> {
 
     fn free(&self) -> bool {
         let mut limits = self.joints[..self.turning].iter();
-        limits.all(|joint| joint.limit == JointLimit::Free)
+        limits.all(|(_, limit)| *limit == JointLimit::Free)
     }
 
     fn bone(&self, at: usize) -> f64 {
@@ -171,9 +172,7 @@ impl<'a> Chain<'a> {
     /// Both are relative to the joint, in its parent's space.
     fn turn(&mut self, at: usize, from: Vec3, to: Vec3) {
         let rotation = &mut self.local[at].rotation;
-        *rotation = self.joints[at]
-            .limit
-            .turned(self.rest[at], *rotation, from, to);
+        *rotation = self.joints[at].1.turned(self.rest[at], *rotation, from, to);
     }
 
     /// Turns joint `at` so that the next joint moves towards `point`, then places that joint.
@@ -225,7 +224,7 @@ impl<'a> Chain<'a> {
             };
             let local = &self.local[at];
             let arm = (inverse.transform_point3(tip) - local.translation).as_dvec3();
-            let axes = self.joints[at].limit.axes(self.rest[at]).as_dmat3();
+            let axes = self.joints[at].1.axes(self.rest[at]).as_dmat3();
             let to_here =
                 DMat3::from_cols_array(&self.parent[at].matrix3.to_cols_array().map(f64::from));
             let moved = |axis: DVec3| to_here * axis.cross(arm);
@@ -238,7 +237,7 @@ impl<'a> Chain<'a> {
             return;
         }
         for (at, column) in columns.iter().enumerate().take(self.turning) {
-            let limit = self.joints[at].limit;
+            let limit = self.joints[at].1;
             let axes = limit.axes(self.rest[at]);
             let turn = axes * (column.transpose() * share).as_vec3();
             // A larger turn is not a small turn any more.
@@ -262,7 +261,7 @@ impl<'a> Chain<'a> {
             let local = &mut self.local[at];
             let bone = local.rotation * (local.scale * next);
             let angle = sign * 0.3 * time as f32;
-            let limit = &self.joints[at].limit;
+            let limit = &self.joints[at].1;
             local.rotation = limit.nudged(self.rest[at], local.rotation, bone, angle);
         }
         self.place();

@@ -35,10 +35,9 @@ pub struct Leg {
 /// of the ground. (After the foot IK sample of ozz-animation, G. Blanc.)
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc, IkReport, Play};
-/// use throng::glam::Vec3;
+/// use throng::animator::{Animator, IkReport, Play};
+/// use throng::glam::{Affine3A, Vec3};
 /// use throng::ik::{FeetTarget, FootPlacement, GroundHit, Leg, TwoBone};
-/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
@@ -55,13 +54,13 @@ pub struct Leg {
 ///     ],
 /// );
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let stand = animator.add_solver(feet)?;
 /// let actor = animator.add(Play::REST)?;
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
 /// animator.set_target(actor, stand, FeetTarget::on(&ground), 0.0)?;
-/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, stand)?;
 /// let Some(IkReport::Feet { pelvis_m, .. }) = report else { panic!("no report") };

@@ -2,7 +2,8 @@
 
 use super::rig::IkRig;
 use crate::error::{self, Error, Result, expect_in, expect_len};
-use crate::skeleton::{Affine, Transform};
+use crate::skeleton::Transform;
+use glam::Affine3A;
 use rayon::prelude::*;
 
 /// The poses of one instance, or of several stored one after the other.
@@ -14,7 +15,7 @@ pub struct IkPose<'a> {
     /// Local transforms: from each joint's space to its parent's.
     pub local: &'a mut [Transform],
     /// Model transforms: from each joint's space to character space.
-    pub model: &'a mut [Affine],
+    pub model: &'a mut [Affine3A],
 }
 
 /// Proof that job, target and lengths were checked. Only this module can create one.

@@ -7,8 +7,8 @@ use super::maths::{
 };
 use super::rig::IkRig;
 use super::two_bone::{Pole, TwoBone};
-use crate::skeleton::{Affine, Transform};
-use glam::{Mat3, Quat, Vec3};
+use crate::skeleton::Transform;
+use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// The goal of a limb, in the space of its start's parent.
 pub(super) struct Wanted {
@@ -24,15 +24,15 @@ pub(super) struct Limb {
     mid: Transform,
     end: Vec3,
     /// Maps mid's parent space to start's space. The next field maps end's parent space to mid's.
-    above_mid: Affine,
-    above_end: Affine,
+    above_mid: Affine3A,
+    above_end: Affine3A,
     hinge: Option<Vec3>,
 }
 
 /// The positions of the joints.
 struct Bones {
     /// Maps mid's parent space to start's parent space.
-    mid_parent: Affine,
+    mid_parent: Affine3A,
     upper: Vec3,
     lower: Vec3,
     upper_m: f64,
@@ -63,7 +63,7 @@ impl Limb {
     }
 
     /// Maps end's parent space to start's parent space.
-    pub(super) fn end_parent(&self) -> Affine {
+    pub(super) fn end_parent(&self) -> Affine3A {
         self.start.to_affine() * self.above_mid * self.mid.to_affine() * self.above_end
     }
 

@@ -1,7 +1,7 @@
 //! Directions, arcs and blends that stay exact where the plain formulas do not.
 
-use crate::skeleton::{Affine, Transform};
-use glam::{Mat3, Quat, Vec3};
+use crate::skeleton::Transform;
+use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// `v` at length 1. `None` if it has no direction or is not finite. Neither overflows nor
 /// underflows.
@@ -102,7 +102,7 @@ pub(super) fn blend(animated: Quat, solved: Quat, weight: f32) -> Quat {
 }
 
 /// The inverse, if it exists numerically.
-pub(super) fn inverse(affine: &Affine) -> Option<Affine> {
+pub(super) fn inverse(affine: &Affine3A) -> Option<Affine3A> {
     // If the determinant overflows, glam's inverse is 0.
     let determinant = affine.matrix3.determinant();
     let inverse = affine.inverse();
@@ -110,7 +110,7 @@ pub(super) fn inverse(affine: &Affine) -> Option<Affine> {
 }
 
 /// -1 for a flipped matrix, else 1: the factor by which rotation angles change sign.
-pub(super) fn sense(affine: &Affine) -> f32 {
+pub(super) fn sense(affine: &Affine3A) -> f32 {
     if affine.matrix3.determinant() < 0.0 {
         -1.0
     } else {
@@ -119,14 +119,14 @@ pub(super) fn sense(affine: &Affine) -> f32 {
 }
 
 /// The image of a direction.
-pub(super) fn direction(affine: &Affine, v: Vec3) -> Vec3 {
+pub(super) fn direction(affine: &Affine3A, v: Vec3) -> Vec3 {
     affine.transform_vector3(v)
 }
 
 /// The rotation in a matrix; for a flipped matrix, that of its negative.
 ///
 /// If the x and y axes are not perpendicular, it follows those two axes.
-pub(super) fn rotation_of(affine: &Affine) -> Option<Quat> {
+pub(super) fn rotation_of(affine: &Affine3A) -> Option<Quat> {
     let sign = sense(affine);
     let x = unit(Vec3::from(affine.matrix3.x_axis) * sign)?;
     let y = across(Vec3::from(affine.matrix3.y_axis) * sign, x)?;
@@ -135,6 +135,6 @@ pub(super) fn rotation_of(affine: &Affine) -> Option<Quat> {
 }
 
 /// The local transform with its rotation replaced, as a matrix.
-pub(super) fn turned(local: &Transform, rotation: Quat) -> Affine {
+pub(super) fn turned(local: &Transform, rotation: Quat) -> Affine3A {
     Transform { rotation, ..*local }.to_affine()
 }

@@ -52,8 +52,8 @@ mod rig;
 mod two_bone;
 mod two_bone_job;
 
-pub use aim::{Aim, AimJoint, AimTarget};
-pub use chain::{ChainJoint, ChainTarget, IkChain};
+pub use aim::{Aim, AimTarget};
+pub use chain::{ChainTarget, IkChain};
 pub use feet::{FeetTarget, FootPlacement, GroundHit, Leg};
 pub use limit::JointLimit;
 pub use two_bone::{Pole, TwoBone, TwoBoneTarget};

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::id::Id;
-use crate::skeleton::{Affine, Joint, Skeleton, Transform};
-use glam::Quat;
+use crate::skeleton::{Joint, Skeleton, Transform};
+use glam::{Affine3A, Quat};
 
 /// A skeleton in depth-first order, prepared for inverse kinematics.
 ///
@@ -124,7 +124,7 @@ impl IkRig {
         &self,
         joint: Id<Joint>,
         local: &[Transform],
-        model: &mut [Affine],
+        model: &mut [Affine3A],
     ) -> Result<()> {
         self.expect_joint(joint)?;
         self.expect_poses(1, local.len(), model.len())?;
@@ -133,7 +133,7 @@ impl IkRig {
     }
 
     /// [`Self::update`] for arguments that were already checked.
-    pub(crate) fn recompute(&self, joint: Id<Joint>, local: &[Transform], model: &mut [Affine]) {
+    pub(crate) fn recompute(&self, joint: Id<Joint>, local: &[Transform], model: &mut [Affine3A]) {
         for joint in self.subtree(joint) {
             let parent_from_local = local[usize::from(*joint)].to_affine();
             model[usize::from(*joint)] = match self.parent(*joint) {
@@ -151,15 +151,20 @@ impl IkRig {
     }
 
     /// The model matrix of a joint's parent.
-    pub(crate) fn parent_model(&self, joint: Id<Joint>, model: &[Affine]) -> Affine {
+    pub(crate) fn parent_model(&self, joint: Id<Joint>, model: &[Affine3A]) -> Affine3A {
         let parent = self.parent(joint);
-        parent.map_or(Affine::IDENTITY, |parent| model[parent.index()])
+        parent.map_or(Affine3A::IDENTITY, |parent| model[parent.index()])
     }
 
     /// Maps the space of `bottom`'s parent to the space of `top`, which is above it.
     ///
     /// It is the product of the joints between them.
-    pub(crate) fn between(&self, local: &[Transform], top: Id<Joint>, bottom: Id<Joint>) -> Affine {
+    pub(crate) fn between(
+        &self,
+        local: &[Transform],
+        top: Id<Joint>,
+        bottom: Id<Joint>,
+    ) -> Affine3A {
         let mut product = None;
         let mut above = self.parent(bottom);
         while let Some(joint) = above.filter(|joint| *joint != top) {
@@ -167,7 +172,7 @@ impl IkRig {
             product = Some(product.map_or(own, |below| own * below));
             above = self.parent(joint);
         }
-        product.unwrap_or(Affine::IDENTITY)
+        product.unwrap_or(Affine3A::IDENTITY)
     }
 
     pub(crate) fn expect_joint(&self, joint: Id<Joint>) -> Result<()> {

@@ -15,22 +15,21 @@ use glam::{Quat, Vec3};
 /// the pose is already folded and has no such direction, the direction of the upper bone is used.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
-/// use throng::glam::Vec3;
+/// use throng::animator::Animator;
+/// use throng::glam::{Affine3A, Vec3};
 /// use throng::ik::{TwoBone, TwoBoneTarget};
-/// use throng::skeleton::Affine;
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skeleton = character.skeleton();
 /// let joint = |name| skeleton.joint(name).unwrap_or_default();
 /// let arm = TwoBone::new(joint("LeftUpperArm"), joint("LeftLowerArm"), joint("LeftHand"));
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let reach = animator.add_solver(arm)?;
 /// let actor = animator.add("Walk")?;
 /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
 /// animator.set_target(actor, reach, target, 0.0)?;
-/// let mut pose = vec![Affine::IDENTITY; skeleton.len()];
+/// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
 /// let report = animator.target_report(actor, reach)?;
 /// assert!(report.is_some_and(|report| report.reached()));

@@ -12,68 +12,73 @@ use crate::character::Character;
 use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
 
-/// Adds the clips of another file to a character: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
-///
-/// The format is recognised as by [`import::file`](super::file()); each reader is a Cargo feature.
-/// The file may refer to other files only if [`ImportOptions::resources`] provides them. Joints and
-/// morph targets are matched by name, also between formats.
-///
-/// Only nodes, skins, animations and names of morph targets are read, in all scenes of the file.
-/// The file needs no mesh and no skin, and what it draws is not decoded. A
-/// file without a hierarchy, such as a WebGL clip, takes that of the character. See
-/// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
-///
-/// ```no_run
-/// use throng::import::{self, ImportOptions, add_clips};
-///
-/// let knight = import::file("knight.glb", &ImportOptions::default())?;
-/// let options = ImportOptions { name: "dance".into(), ..Default::default() };
-/// let added = add_clips(&knight, &std::fs::read("dance.glb")?, &options)?;
-/// for repair in &added.repairs {
-///     println!("{repair}");
-/// }
-/// let dance = added.clip("dance")?;
-/// # let _ = dance;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. Also if the
-///   file has no animation, or none with tracks.
-/// - [`Error::NoCommonJoints`](crate::Error::NoCommonJoints) if nothing that the file animates is
-///   found in the character.
-pub fn add_clips(character: &Character, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
-    add(character, Source::of_bytes(bytes, options))
-}
+impl Character {
+    /// Adds the clips of another file: glTF, FBX, EZMesh or a WebGL clip (`.wglanim`).
+    ///
+    /// The format is recognised as by [`import::file`](super::file()); each reader is a Cargo
+    /// feature. The file may refer to other files only if [`ImportOptions::resources`] provides
+    /// them. Joints and morph targets are matched by name, also between formats.
+    ///
+    /// Only nodes, skins, animations and names of morph targets are read, in all scenes of the
+    /// file. The file needs no mesh and no skin, and what it draws is not decoded. A file without a
+    /// hierarchy, such as a WebGL clip, takes that of the character. See
+    /// [`RawCharacter::add_clips`] for the matching, the names of clips and the repairs.
+    ///
+    /// The character itself is not changed: the result has the clips of both.
+    ///
+    /// ```no_run
+    /// use throng::import::{self, ImportOptions};
+    ///
+    /// let knight = import::file("knight.glb", &ImportOptions::default())?;
+    /// let options = ImportOptions { name: "dance".into(), ..Default::default() };
+    /// let added = knight.add_clips(&std::fs::read("dance.glb")?, &options)?;
+    /// for repair in &added.repairs {
+    ///     println!("{repair}");
+    /// }
+    /// let dance = added.clip("dance")?;
+    /// # let _ = dance;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. Also if
+    ///   the file has no animation, or none with tracks.
+    /// - [`Error::NoCommonJoints`](crate::Error::NoCommonJoints) if nothing that the file animates
+    ///   is found in the character.
+    pub fn add_clips(&self, bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
+        add(self, Source::of_bytes(bytes, options))
+    }
 
-/// [`add_clips`] for the path of a file.
-///
-/// Files that it refers to are read as by [`import::file`](super::file()).
-///
-/// # Errors
-/// As [`add_clips`], and [`Error::Io`](crate::Error::Io) if the file itself cannot be read.
-pub fn add_clips_file(
-    character: &Character,
-    path: impl AsRef<Path>,
-    options: &ImportOptions,
-) -> Result<Imported> {
-    let path = path.as_ref();
-    let options = options.clone().named(path);
-    let (bytes, folder) = open(path, &options)?;
-    let source = Source {
-        bytes: &bytes,
-        path,
-        folder: Some(&folder),
-        options: &options,
-    };
-    add(character, source)
+    /// [`Self::add_clips`] for the path of a file.
+    ///
+    /// Files that it refers to are read as by [`import::file`](super::file()).
+    ///
+    /// # Errors
+    /// As [`Self::add_clips`], and [`Error::Io`](crate::Error::Io) if the file itself cannot be
+    /// read.
+    pub fn add_clips_file(
+        &self,
+        path: impl AsRef<Path>,
+        options: &ImportOptions,
+    ) -> Result<Imported> {
+        let path = path.as_ref();
+        let options = options.clone().named(path);
+        let (bytes, folder) = open(path, &options)?;
+        let source = Source {
+            bytes: &bytes,
+            path,
+            folder: Some(&folder),
+            options: &options,
+        };
+        add(self, source)
+    }
 }
 
 /// Returns true if the file at `path` has joints of its own, with their parents.
 ///
 /// WebGL clips and EZMesh files without a skeleton have only tracks by joint name. Their keys are
-/// relative to parents that only the character has. Such clips are for [`add_clips_file`]: they
-/// cannot be [retargeted](crate::retarget).
+/// relative to parents that only the character has. Such clips are for
+/// [`Character::add_clips_file`]: they cannot be [retargeted](crate::retarget).
 ///
 /// Returns true if the file cannot be read. Importing it reports the reason.
 pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {

@@ -2,7 +2,7 @@
 
 use super::fault::object;
 use super::repair::{Repair, RepairKind, note};
-use super::{RawAnimation, RawChannel, RawKeys, RawNode, RawTransform};
+use super::{RawAnimation, RawChannel, RawKeys, RawNode};
 use crate::clip::Interpolation;
 use crate::error::ObjectKind;
 use crate::skeleton::{Skeleton, Transform};
@@ -50,7 +50,8 @@ pub(super) fn nodes(clips: &[FrameClip], skeleton: Option<&Skeleton>) -> Vec<Raw
     let known = joints.iter().map(|joint| RawNode {
         name: joint.name.clone(),
         parent: joint.parent.map(|parent| parent.index()),
-        transform: RawTransform::Trs(joint.rest),
+        transform: joint.rest,
+        matrix: None,
     });
     let mut nodes: Vec<RawNode> = known.collect();
     let mut of = by_name(&nodes);
@@ -59,7 +60,8 @@ pub(super) fn nodes(clips: &[FrameClip], skeleton: Option<&Skeleton>) -> Vec<Raw
             nodes.push(RawNode {
                 name: track.joint.clone(),
                 parent: None,
-                transform: RawTransform::Trs(track.first()),
+                transform: track.first(),
+                matrix: None,
             });
             nodes.len() - 1
         });

@@ -2,7 +2,7 @@
 
 use super::build::affine;
 use super::fault::fault;
-use super::{RawCharacter, RawNode, RawTransform};
+use super::{RawCharacter, RawNode};
 use crate::error::{AssetFault, ObjectKind, Result};
 use glam::{DAffine3, Mat4};
 
@@ -44,8 +44,9 @@ pub(super) fn inverse_rest(nodes: &[RawNode]) -> Vec<Mat4> {
 }
 
 fn local(node: &RawNode) -> DAffine3 {
-    match &node.transform {
-        RawTransform::Trs(trs) => {
+    let trs = &node.transform;
+    match node.matrix {
+        None => {
             let rotation = trs.rotation.as_dquat();
             let length = rotation.length();
             let rotation = match length > 0.0 {
@@ -55,7 +56,7 @@ fn local(node: &RawNode) -> DAffine3 {
             let scale = trs.scale.as_dvec3();
             DAffine3::from_scale_rotation_translation(scale, rotation, trs.translation.as_dvec3())
         }
-        RawTransform::Matrix(matrix) => DAffine3::from_mat4(matrix.as_dmat4()),
+        Some(matrix) => DAffine3::from_mat4(matrix.as_dmat4()),
     }
 }
 
@@ -95,11 +96,10 @@ fn origin_of_fault(nodes: &[RawNode], node: usize) -> Option<usize> {
     {
         at = parent;
     }
-    let is_finite = match &nodes[at].transform {
-        RawTransform::Trs(t) => {
-            t.translation.is_finite() && t.rotation.is_finite() && t.scale.is_finite()
-        }
-        RawTransform::Matrix(matrix) => matrix.is_finite(),
+    let t = &nodes[at].transform;
+    let is_finite = match nodes[at].matrix {
+        None => t.translation.is_finite() && t.rotation.is_finite() && t.scale.is_finite(),
+        Some(matrix) => matrix.is_finite(),
     };
     is_finite.then_some(at)
 }

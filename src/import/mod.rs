@@ -8,8 +8,8 @@
 //! [`RawCharacter`] too: [`RawPrimitive::build_rigid`] makes a character of a static mesh, and
 //! [`RawCharacter::from_skeleton`] one of a skeleton alone.
 //!
-//! [`add_clips()`] adds clips from other files, of any format, to a character. It matches joints by
-//! name.
+//! [`Character::add_clips_file`](crate::character::Character::add_clips_file) adds clips from other
+//! files, of any format, to a character. It matches joints by name.
 //!
 //! Contents that are left out, as listed below, are each reported as a [`Repair`].
 //!
@@ -133,7 +133,8 @@
 //!   are not read.
 //!
 //! A mesh with weights in a file without a skeleton is rigid. A file with animations and without a
-//! skeleton gets a joint for each track; [`add_clips()`] gives its clips to a character.
+//! skeleton gets a joint for each track;
+//! [`Character::add_clips`](crate::character::Character::add_clips) gives its clips to a character.
 //!
 //! Other semantics, more than two sets of texture coordinates, textures, tracks of joints that the
 //! skeleton does not have, and the elements `TetraMesh`, `NodeTriangle`, `NodeInstance` and
@@ -166,7 +167,8 @@
 //! import it alone.
 //!
 //! A `.wglanim` file becomes a character with a joint for each bone and nothing to draw; to play it
-//! on a model, use [`add_clips_file`].
+//! on a model, use
+//! [`Character::add_clips_file`](crate::character::Character::add_clips_file).
 //!
 //! In errors, nodes are bones, and buffers are the lumps of the `.wglvert`.
 //!
@@ -236,13 +238,11 @@ mod wgl;
 // For the command line, which is outside of the crate.
 #[doc(hidden)]
 pub use clip_files::has_hierarchy;
-pub use clip_files::{add_clips, add_clips_file};
 pub use file::{bytes, file};
 pub use imported::{Imported, InfluenceLoss};
 pub use options::ImportOptions;
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
 pub use repair::{Repair, RepairKind};
 pub use resource_reader::ResourceReader;

@@ -1,7 +1,7 @@
 //! Import options.
 
 use super::resource_reader::ResourceReader;
-use crate::character::{AnimationDesc, ClipImport};
+use crate::character::AnimationDesc;
 use crate::clip::{ClipOptions, PackObserver};
 use std::path::Path;
 
@@ -64,12 +64,21 @@ pub struct ImportOptions {
     /// instances have a palette each, of 48 bytes per entry; see
     /// [`Imported::narrowing`](crate::import::Imported::narrowing). `None`: nothing is cut.
     pub narrow_for_instances: Option<u32>,
-    /// The form in which clips are kept. Clips that are added later are kept in the same form.
-    pub clips: ClipImport,
-    /// Packing options, including the largest error against the file's curves.
+    /// If true, the file's own curves are kept:
+    /// [`Character::curves`](crate::character::Character::curves).
     ///
-    /// Clips that are added to the character later are packed in the same way.
-    pub packing: ClipOptions,
+    /// Use this for retargeting, for root motion that is extracted later, and for comparisons.
+    pub curves: bool,
+    /// The options for packed clips, which are ready to be played:
+    /// [`Character::clips`](crate::character::Character::clips).
+    ///
+    /// `None`: nothing is packed. Use this for tools and listings, with [`Self::curves`]. Packing
+    /// takes most of the time of an import with many clips.
+    ///
+    /// Clips that are added to the character later are kept in the same form. If the file's clips
+    /// are kept in neither form, they are left out, and [`Self::animation`] cannot name them. Clips
+    /// that are added later are then packed with the default options.
+    pub packing: Option<ClipOptions>,
     /// An observer that is called for each packed clip, such as a progress bar.
     ///
     /// It is called from the threads that pack. `None`: no observer.
@@ -77,7 +86,8 @@ pub struct ImportOptions {
     /// Animation data that the file format cannot store.
     ///
     /// This is masks, events, root motion, blend spaces, sockets and a state machine. `None`: the
-    /// file beside the model is used, see [`Self::sidecar`].
+    /// file beside the model is used, see [`Self::sidecar`], or
+    /// [`RawCharacter::animation`](crate::import::RawCharacter::animation).
     pub animation: Option<AnimationDesc>,
     /// If true, functions that are given a path read the animation description beside the file.
     ///
@@ -136,8 +146,8 @@ impl Default for ImportOptions {
             smooth_normals: false,
             max_influences: None,
             narrow_for_instances: Some(100),
-            clips: ClipImport::default(),
-            packing: ClipOptions::default(),
+            curves: false,
+            packing: Some(ClipOptions::default()),
             on_packed: None,
             animation: None,
             sidecar: true,
@@ -159,11 +169,11 @@ impl Default for ImportOptions {
 }
 
 impl ImportOptions {
-    /// The defaults, but the file's own curves are kept too ([`ClipImport::PackedWithCurves`]).
+    /// The defaults, but the file's own curves are kept too ([`Self::curves`]).
     #[must_use]
     pub fn with_curves() -> Self {
         Self {
-            clips: ClipImport::PackedWithCurves,
+            curves: true,
             ..Self::default()
         }
     }
@@ -177,13 +187,12 @@ impl ImportOptions {
         self
     }
 
-    /// The defaults, but only the file's own curves are kept ([`ClipImport::Curves`]).
-    ///
-    /// Nothing is packed.
+    /// The defaults, but the file's own curves are kept ([`Self::curves`]) and nothing is packed.
     #[must_use]
     pub fn curves_only() -> Self {
         Self {
-            clips: ClipImport::Curves,
+            curves: true,
+            packing: None,
             ..Self::default()
         }
     }

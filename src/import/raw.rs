@@ -1,6 +1,7 @@
 //! The contents of a file, before they are checked.
 
 use super::spawn_point::SpawnPoint;
+use crate::character::AnimationDesc;
 use crate::clip::Interpolation;
 use crate::mesh::{Expression, Image, Material, MorphTarget};
 use crate::skeleton::Transform;
@@ -49,6 +50,11 @@ pub struct RawCharacter {
     /// The part of the file that each collider of `springs` comes from. Otherwise as
     /// `spring_chain_parts`.
     pub spring_collider_parts: Vec<Box<str>>,
+    /// The animation description for [`build`](super::RawCharacter::build), which uses it unless
+    /// [`ImportOptions::animation`](super::ImportOptions::animation) is set.
+    ///
+    /// [`add_clips`](super::RawCharacter::add_clips) ignores it.
+    pub animation: Option<AnimationDesc>,
 }
 
 /// The morph weights of a node: one for each target of its mesh.
@@ -71,17 +77,10 @@ pub struct RawNode {
     pub name: Box<str>,
     /// The index of its parent, if it has one.
     pub parent: Option<usize>,
-    /// The transform relative to the parent.
-    pub transform: RawTransform,
-}
-
-/// A node's transform as the file gives it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RawTransform {
-    /// Translation, rotation and scale.
-    Trs(Transform),
-    /// A matrix, which must be a product of translation, rotation and scale.
-    Matrix(Mat4),
+    /// The transform relative to the parent, unless there is a matrix.
+    pub transform: Transform,
+    /// Replaces `transform`. It must be a product of translation, rotation and scale.
+    pub matrix: Option<Mat4>,
 }
 
 /// A skin: joints, and the inverse bind matrix of each.

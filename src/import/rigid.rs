@@ -2,7 +2,7 @@
 
 use super::imported::Imported;
 use super::options::ImportOptions;
-use super::{RawCharacter, RawNode, RawPrimitive, RawTransform};
+use super::{RawCharacter, RawNode, RawPrimitive};
 use crate::error::Result;
 use crate::id::Id;
 use crate::mesh::Material;
@@ -32,7 +32,8 @@ impl RawCharacter {
             nodes: vec![RawNode {
                 name: name.into(),
                 parent: None,
-                transform: RawTransform::Trs(Transform::IDENTITY),
+                transform: Transform::IDENTITY,
+                matrix: None,
             }],
             primitives: meshes.into_iter().enumerate().map(on_joint).collect(),
             materials,
@@ -60,7 +61,8 @@ impl RawCharacter {
         let nodes = skeleton.joints().iter().map(|joint| RawNode {
             name: joint.name.clone(),
             parent: joint.parent.map(Id::index),
-            transform: RawTransform::Trs(joint.rest),
+            transform: joint.rest,
+            matrix: None,
         });
         Self {
             nodes: nodes.collect(),

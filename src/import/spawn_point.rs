@@ -1,6 +1,6 @@
 //! Places for instances.
 
-use crate::skeleton::Affine;
+use glam::Affine3A;
 
 /// A place where a file draws a copy of the character.
 ///
@@ -28,5 +28,5 @@ pub struct SpawnPoint {
     ///
     /// It moves the character such that the node's mesh stands where the instance is. The node is
     /// in its rest pose.
-    pub world_from_model: Affine,
+    pub world_from_model: Affine3A,
 }

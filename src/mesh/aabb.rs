@@ -1,7 +1,6 @@
 //! Axis-aligned boxes.
 
-use crate::skeleton::Affine;
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 
 /// An axis-aligned box, in metres. Empty if `min > max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +65,7 @@ impl Aabb {
     /// The box around this one after `transform`. It is exact for the box and conservative for its
     /// contents.
     #[must_use]
-    pub fn transformed(&self, transform: &Affine) -> Self {
+    pub fn transformed(&self, transform: &Affine3A) -> Self {
         if self.is_empty() {
             return *self;
         }

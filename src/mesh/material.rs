@@ -110,38 +110,21 @@ pub enum AlphaMode {
     Blend,
 }
 
-/// A texture of a material: its image, sampler and texture coordinates.
+/// A texture of a material: its image, wrap modes, filters and texture coordinates.
 ///
 /// Texture coordinates have their origin in the upper left corner.
+///
+/// ```
+/// use throng::mesh::{Material, TextureRef, Wrap};
+///
+/// let texture = TextureRef { wrap_u: Wrap::Clamp, ..TextureRef::new(0) };
+/// let banner = Material { base_color_texture: Some(texture), ..Material::default() };
+/// # let _ = banner;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextureRef {
     /// Index into [`Character::images`](crate::character::Character::images).
     pub image: u32,
-    /// The sampler.
-    pub sampler: Sampler,
-    /// The set of texture coordinates: 0 for [`uvs`](crate::mesh::Primitive::uvs), 1 for
-    /// [`uvs1`](crate::mesh::Primitive::uvs1).
-    pub uv_set: u32,
-    /// Applied to the texture coordinates before sampling.
-    pub transform: Affine2,
-}
-
-impl TextureRef {
-    /// `image` with the default sampler, `uvs` and no transform.
-    #[must_use]
-    pub fn new(image: u32) -> Self {
-        Self {
-            image,
-            sampler: Sampler::default(),
-            uv_set: 0,
-            transform: Affine2::IDENTITY,
-        }
-    }
-}
-
-/// Wrap modes and filters for sampling an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sampler {
     /// Horizontal wrap mode.
     pub wrap_u: Wrap,
     /// Vertical wrap mode.
@@ -152,16 +135,26 @@ pub struct Sampler {
     pub minify: Filter,
     /// Filter between mip levels. `None` samples the finest level only.
     pub mip: Option<Filter>,
+    /// The set of texture coordinates: 0 for [`uvs`](crate::mesh::Primitive::uvs), 1 for
+    /// [`uvs1`](crate::mesh::Primitive::uvs1).
+    pub uv_set: u32,
+    /// Applied to the texture coordinates before sampling.
+    pub transform: Affine2,
 }
 
-impl Default for Sampler {
-    fn default() -> Self {
+impl TextureRef {
+    /// `image`, repeated, with linear filters, `uvs` and no transform.
+    #[must_use]
+    pub fn new(image: u32) -> Self {
         Self {
+            image,
             wrap_u: Wrap::Repeat,
             wrap_v: Wrap::Repeat,
             magnify: Filter::Linear,
             minify: Filter::Linear,
             mip: Some(Filter::Linear),
+            uv_set: 0,
+            transform: Affine2::IDENTITY,
         }
     }
 }

@@ -15,7 +15,7 @@ pub use aabb::Aabb;
 pub(crate) use expression::add_expressions;
 pub use expression::{Expression, ExpressionOverride};
 pub use image::Image;
-pub use material::{AlphaMode, Filter, Material, Sampler, TextureRef, Wrap};
+pub use material::{AlphaMode, Filter, Material, TextureRef, Wrap};
 pub(crate) use model::{Model, Skin};
 pub(crate) use morph_weight::MorphReach;
 pub use morph_weight::MorphWeight;
@@ -24,5 +24,5 @@ pub use parts::PartId;
 pub(crate) use parts::Parts;
 #[cfg(feature = "vulkan")]
 pub(crate) use parts::part_bits;
-pub use primitive::{Influences, JointIndices, MorphTarget, Primitive};
+pub use primitive::{JointIndices, MorphTarget, Primitive};
 pub(crate) use texel_runs::{RunLengths, TexelRuns};

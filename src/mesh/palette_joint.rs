@@ -2,7 +2,8 @@
 
 use super::aabb::Aabb;
 use crate::id::Id;
-use crate::skeleton::{Affine, Joint};
+use crate::skeleton::Joint;
+use glam::Affine3A;
 
 /// One entry of a character's palette: a joint and its inverse bind matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,7 +11,7 @@ pub struct PaletteJoint {
     /// The joint that this entry follows.
     pub joint: Id<Joint>,
     /// The transform from mesh space to the joint's space at bind time.
-    pub inverse_bind: Affine,
+    pub inverse_bind: Affine3A,
     /// True if the skinning matrix is flipped in the rest pose.
     ///
     /// A flipped matrix has a negative determinant.

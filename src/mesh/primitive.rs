@@ -52,41 +52,6 @@ impl JointIndices {
     }
 }
 
-/// The joints that move each vertex, and their weights.
-///
-/// Every vertex has `per_vertex` influences, strongest first. Unused ones have weight 0 and an
-/// index that the vertex uses anyway.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Influences {
-    /// 1, 2, 4, 8, or a larger multiple of 4.
-    pub per_vertex: u32,
-    /// `vertices × per_vertex` indices into the primitive's palette range.
-    pub joints: JointIndices,
-    /// `vertices × per_vertex` weights in units of 1/65,535.
-    ///
-    /// They sum to exactly 65,535 at every vertex. Empty if `per_vertex` is 1, because the weight
-    /// is then 1.
-    pub weights: Vec<u16>,
-}
-
-impl Influences {
-    /// The influences of one vertex: (index into the palette range, weight in 0..=1).
-    ///
-    /// # Panics
-    /// While iterating, if there is no such vertex.
-    pub fn of(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
-        let k = self.per_vertex as usize;
-        (vertex * k..vertex * k + k).map(|at| {
-            let weight = if self.weights.is_empty() {
-                1.0
-            } else {
-                f32::from(self.weights[at]) / 65535.0
-            };
-            (self.joints.get(at), weight)
-        })
-    }
-}
-
 /// Offsets that a morph target adds to vertices, per unit of its weight.
 ///
 /// They are in mesh (bind) space and added before skinning. The lists are sparse: they hold only
@@ -141,8 +106,18 @@ pub struct Primitive {
     pub uvs1: Vec<Vec2>,
     /// Linear RGBA. May be empty.
     pub colors: Vec<[f32; 4]>,
-    /// Joints and weights.
-    pub influences: Influences,
+    /// The number of joints and weights per vertex: 1, 2, 4, 8, or a larger multiple of 4.
+    pub influences_per_vertex: u32,
+    /// `vertices × influences_per_vertex` indices into the primitive's palette range.
+    ///
+    /// Strongest first at every vertex. Unused ones have weight 0 and an index that the vertex uses
+    /// anyway.
+    pub joints: JointIndices,
+    /// One weight for each element of `joints`, in units of 1/65,535.
+    ///
+    /// They sum to exactly 65,535 at every vertex. Empty if there is one influence per vertex,
+    /// because the weight is then 1.
+    pub weights: Vec<u16>,
     /// Morph targets: target `i` is driven by weight `first_weight + i` of
     /// [`Character::morph_weights`](crate::character::Character::morph_weights).
     pub targets: Vec<MorphTarget>,
@@ -163,6 +138,23 @@ impl Primitive {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
+
+    /// The joints that move one vertex: (index into the palette range, weight in 0..=1).
+    ///
+    /// # Panics
+    /// While iterating, if there is no such vertex.
+    pub fn influences(&self, vertex: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let k = self.influences_per_vertex as usize;
+        (vertex * k..vertex * k + k).map(|at| {
+            let weight = if self.weights.is_empty() {
+                1.0
+            } else {
+                f32::from(self.weights[at]) / 65535.0
+            };
+            (self.joints.get(at), weight)
+        })
+    }
+
     /// The optional streams and their lengths: the number of vertices, or 0.
     pub(crate) fn optional_streams(&self) -> [(&'static str, usize); 5] {
         [
@@ -178,18 +170,17 @@ impl Primitive {
     ///
     /// They are stored in blocks of four per vertex.
     pub(crate) fn joint_bytes(&self, index_bytes: u64) -> u64 {
-        let per_vertex = u64::from(self.influences.per_vertex).next_multiple_of(4);
+        let per_vertex = u64::from(self.influences_per_vertex).next_multiple_of(4);
         self.vertex_count() as u64 * per_vertex * index_bytes
     }
 
     /// The number of bytes that the primitive's vertices take on the GPU.
     pub(crate) fn stream_bytes(&self) -> u64 {
-        let influences = &self.influences;
-        let index_bytes = match influences.joints {
+        let index_bytes = match self.joints {
             JointIndices::U8(_) => 1,
             JointIndices::U16(_) => 2,
         };
-        let weights = match influences.per_vertex {
+        let weights = match self.influences_per_vertex {
             1 => 0,
             _ => self.joint_bytes(2),
         };

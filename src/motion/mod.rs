@@ -16,13 +16,12 @@ mod sync;
 
 pub(crate) use blend::{JointPart, blend_joint};
 pub use blend_space::BlendSpace;
-pub use events::ClipEvents;
 pub(crate) use inertia::decayed_by;
 pub use loop_mode::LoopMode;
 pub use ramp::Ease;
 pub(crate) use ramp::{Ramp, SpeedRamp};
 pub(crate) use root_motion::extract;
-pub use root_motion::{RootMotion, RootReference, RootTransform};
+pub use root_motion::{RootMotion, RootTransform};
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
@@ -32,11 +31,11 @@ pub use blend_space::{BlendShape, BlendSpace1, BlendSpace2, GradientBands};
 #[doc(hidden)]
 pub use blend_weights::{WeightSample, blend_weights};
 #[doc(hidden)]
-pub use events::{EventCursor, EventHit, Passed};
+pub use events::{ClipEvents, EventCursor, EventHit, Passed};
 #[doc(hidden)]
 pub use inertia::{Inertia, Moving};
 #[doc(hidden)]
-pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport};
+pub use root_motion::{RootMotionBudget, RootMotionOptions, RootMotionReport, RootReference};
 #[doc(hidden)]
 pub use sample_list::{ClipSample, SampleList};
 #[doc(hidden)]

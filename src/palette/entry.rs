@@ -4,16 +4,15 @@ use super::format::{DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOf
 use super::mat3x4::Mat3x4;
 use super::project::{Parts, ROUNDING, Scales, beyond, split};
 use crate::error::Unrepresentable;
-use crate::skeleton::Affine;
 use bytemuck::Pod;
-use glam::{Quat, Vec3, Vec4, Vec4Swizzles};
+use glam::{Affine3A, Quat, Vec3, Vec4, Vec4Swizzles};
 
 /// A palette entry in one of the formats.
 ///
 /// [`Self::try_from_affine`] converts a skinning matrix and fails if the format cannot represent
 /// it. [`Self::project`] drops what the format cannot represent. The trait is sealed and
 /// implemented for [`Mat3x4`], [`DualQuat`], [`DualQuatStretch`] and [`QuatOffset`].
-pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
+pub trait PaletteEntry: Pod + Send + Sync + sealed::Entry {
     /// The format of the entries.
     const FORMAT: PaletteFormat;
 
@@ -34,7 +33,7 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
     /// A column of zero length has zero stretch, and a direction that completes the other columns
     /// to a rotation. Parts that are not finite become those of the identity.
     #[must_use]
-    fn project(matrix: &Affine) -> Self;
+    fn project(matrix: &Affine3A) -> Self;
 
     /// Converts a skinning matrix to an entry, exact up to rounding.
     ///
@@ -43,7 +42,7 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
     ///
     /// # Errors
     /// The limit that the matrix exceeds, and by how much. [`Mat3x4`] represents every matrix.
-    fn try_from_affine(matrix: &Affine) -> Result<Self, Unrepresentable> {
+    fn try_from_affine(matrix: &Affine3A) -> Result<Self, Unrepresentable> {
         match Self::limit(matrix, ROUNDING) {
             Some(why) => Err(why),
             None => Ok(Self::project(matrix)),
@@ -52,21 +51,22 @@ pub trait PaletteEntry: Pod + Send + Sync + sealed::Limits {
 
     /// Converts the entry to a matrix.
     #[must_use]
-    fn to_affine(&self) -> Affine;
-
-    /// Wraps a slice of entries as a palette.
-    #[must_use]
-    fn palette(list: &[Self]) -> PaletteRef<'_>;
+    fn to_affine(&self) -> Affine3A;
 }
 
 pub(crate) mod sealed {
+    use super::PaletteRef;
     use crate::error::Unrepresentable;
-    use crate::skeleton::Affine;
+    use glam::Affine3A;
 
-    pub trait Limits: Sized {
+    pub trait Entry: Sized {
+        /// Wraps a slice of entries as a palette.
+        #[doc(hidden)]
+        fn palette(list: &[Self]) -> PaletteRef<'_>;
+
         /// The limit of the format that `matrix` exceeds most, if by more than `tolerance`.
         #[doc(hidden)]
-        fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable>;
+        fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable>;
     }
 }
 
@@ -76,8 +76,12 @@ impl<'a, E: PaletteEntry> From<&'a [E]> for PaletteRef<'a> {
     }
 }
 
-impl sealed::Limits for Mat3x4 {
-    fn limit(_: &Affine, _: f32) -> Option<Unrepresentable> {
+impl sealed::Entry for Mat3x4 {
+    fn palette(list: &[Self]) -> PaletteRef<'_> {
+        PaletteRef::Mat3x4(list)
+    }
+
+    fn limit(_: &Affine3A, _: f32) -> Option<Unrepresentable> {
         None
     }
 }
@@ -86,16 +90,12 @@ impl PaletteEntry for Mat3x4 {
     const FORMAT: PaletteFormat = PaletteFormat::Mat3x4;
 
     #[inline]
-    fn project(matrix: &Affine) -> Self {
+    fn project(matrix: &Affine3A) -> Self {
         Self::from_affine(matrix)
     }
 
-    fn to_affine(&self) -> Affine {
+    fn to_affine(&self) -> Affine3A {
         Self::to_affine(self)
-    }
-
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::Mat3x4(list)
     }
 }
 
@@ -146,8 +146,12 @@ pub(crate) fn rotate(real: Vec4, p: Vec3) -> Vec3 {
     p + 2.0 * r.cross(r.cross(p) + real.w * p)
 }
 
-impl sealed::Limits for DualQuat {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
+impl sealed::Entry for DualQuat {
+    fn palette(list: &[Self]) -> PaletteRef<'_> {
+        PaletteRef::DualQuat(list)
+    }
+
+    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::One, tolerance)
     }
 }
@@ -156,17 +160,13 @@ impl PaletteEntry for DualQuat {
     const FORMAT: PaletteFormat = PaletteFormat::DualQuat;
 
     #[inline]
-    fn project(matrix: &Affine) -> Self {
+    fn project(matrix: &Affine3A) -> Self {
         let parts = split(matrix);
         Self::new(parts.rotation, parts.translation)
     }
 
-    fn to_affine(&self) -> Affine {
-        Affine::from_rotation_translation(self.rotation(), self.translation())
-    }
-
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::DualQuat(list)
+    fn to_affine(&self) -> Affine3A {
+        Affine3A::from_rotation_translation(self.rotation(), self.translation())
     }
 }
 
@@ -178,8 +178,12 @@ impl DualQuatStretch {
     };
 }
 
-impl sealed::Limits for DualQuatStretch {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
+impl sealed::Entry for DualQuatStretch {
+    fn palette(list: &[Self]) -> PaletteRef<'_> {
+        PaletteRef::DualQuatStretch(list)
+    }
+
+    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::Any, tolerance)
     }
 }
@@ -188,7 +192,7 @@ impl PaletteEntry for DualQuatStretch {
     const FORMAT: PaletteFormat = PaletteFormat::DualQuatStretch;
 
     #[inline]
-    fn project(matrix: &Affine) -> Self {
+    fn project(matrix: &Affine3A) -> Self {
         let Parts {
             rotation,
             translation,
@@ -200,14 +204,10 @@ impl PaletteEntry for DualQuatStretch {
         }
     }
 
-    fn to_affine(&self) -> Affine {
+    fn to_affine(&self) -> Affine3A {
         let [x, y, z, _] = self.stretch;
         let (rotation, translation) = (self.rigid.rotation(), self.rigid.translation());
-        Affine::from_scale_rotation_translation(Vec3::new(x, y, z), rotation, translation)
-    }
-
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::DualQuatStretch(list)
+        Affine3A::from_scale_rotation_translation(Vec3::new(x, y, z), rotation, translation)
     }
 }
 
@@ -249,8 +249,12 @@ impl QuatOffset {
     }
 }
 
-impl sealed::Limits for QuatOffset {
-    fn limit(matrix: &Affine, tolerance: f32) -> Option<Unrepresentable> {
+impl sealed::Entry for QuatOffset {
+    fn palette(list: &[Self]) -> PaletteRef<'_> {
+        PaletteRef::QuatOffset(list)
+    }
+
+    fn limit(matrix: &Affine3A, tolerance: f32) -> Option<Unrepresentable> {
         beyond(matrix, Scales::Uniform, tolerance)
     }
 }
@@ -259,7 +263,7 @@ impl PaletteEntry for QuatOffset {
     const FORMAT: PaletteFormat = PaletteFormat::QuatOffset;
 
     #[inline]
-    fn project(matrix: &Affine) -> Self {
+    fn project(matrix: &Affine3A) -> Self {
         let parts = split(matrix);
         Self {
             rotation: parts.rotation.to_array(),
@@ -268,11 +272,7 @@ impl PaletteEntry for QuatOffset {
         }
     }
 
-    fn to_affine(&self) -> Affine {
+    fn to_affine(&self) -> Affine3A {
         self.expand().to_affine()
-    }
-
-    fn palette(list: &[Self]) -> PaletteRef<'_> {
-        PaletteRef::QuatOffset(list)
     }
 }

@@ -166,31 +166,14 @@ pub enum PaletteRef<'a> {
 }
 
 impl PaletteRef<'_> {
-    /// The skinning method that reads this palette.
-    #[must_use]
-    pub const fn method(&self) -> SkinningMethod {
-        match self {
-            Self::Mat3x4(_) => SkinningMethod::Linear,
-            Self::DualQuat(_) | Self::DualQuatStretch(_) => SkinningMethod::DualQuat,
-            Self::QuatOffset(_) => SkinningMethod::QuatOffset,
-        }
-    }
-
     /// The number of entries.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Mat3x4(list) => list.len(),
             Self::DualQuat(list) => list.len(),
             Self::DualQuatStretch(list) => list.len(),
             Self::QuatOffset(list) => list.len(),
         }
-    }
-
-    /// Returns true if there are no entries.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

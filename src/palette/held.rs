@@ -7,8 +7,8 @@ use crate::character::Character;
 use crate::error::{Error, PoseAt, Unrepresentable};
 use crate::id::Id;
 use crate::mesh::{Aabb, PaletteJoint};
-use crate::skeleton::{Affine, Joint};
-use glam::Vec3;
+use crate::skeleton::Joint;
+use glam::{Affine3A, Vec3};
 
 /// Largest displacement of the vertices of a palette entry, relative to the model's size (the
 /// largest edge of the box around it at rest). It is a fifth of a millimetre on an adult, which is
@@ -43,7 +43,7 @@ impl Tolerance {
     pub(crate) fn entry<E: PaletteEntry>(
         &self,
         joint: &PaletteJoint,
-        matrix: &Affine,
+        matrix: &Affine3A,
     ) -> Result<E, Unrepresentable> {
         let entry = E::project(matrix);
         if E::FORMAT.method() == SkinningMethod::Linear {
@@ -63,7 +63,7 @@ impl Tolerance {
 }
 
 /// Largest distance between the images of a box's corners under the two matrices.
-fn displacement(bounds: Aabb, exact: &Affine, held: &Affine) -> f32 {
+fn displacement(bounds: Aabb, exact: &Affine3A, held: &Affine3A) -> f32 {
     if bounds.is_empty() {
         return 0.0;
     }
@@ -90,7 +90,7 @@ fn displacement(bounds: Aabb, exact: &Affine, held: &Affine) -> f32 {
 }
 
 /// Largest magnitude among the numbers that a transformed coordinate of the box is summed from.
-fn magnitude(bounds: Aabb, matrix: &Affine) -> f32 {
+fn magnitude(bounds: Aabb, matrix: &Affine3A) -> f32 {
     let spread = if bounds.is_empty() {
         Vec3::ZERO
     } else {

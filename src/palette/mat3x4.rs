@@ -1,8 +1,7 @@
 //! The skinning matrix of linear blend skinning.
 
-use crate::skeleton::Affine;
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec3, Vec4};
+use glam::{Affine3A, Vec3, Vec4};
 
 /// A skinning matrix in the GPU's layout, 48 bytes.
 ///
@@ -32,7 +31,7 @@ impl Mat3x4 {
     /// Converts an affine matrix to the GPU's layout.
     #[inline]
     #[must_use]
-    pub fn from_affine(affine: &Affine) -> Self {
+    pub fn from_affine(affine: &Affine3A) -> Self {
         let (m, t) = (&affine.matrix3, affine.translation);
         Self {
             rows: [
@@ -46,9 +45,9 @@ impl Mat3x4 {
     /// Converts it to an affine matrix.
     #[inline]
     #[must_use]
-    pub fn to_affine(&self) -> Affine {
+    pub fn to_affine(&self) -> Affine3A {
         let [x, y, z] = &self.rows;
-        Affine::from_cols_array(&[
+        Affine3A::from_cols_array(&[
             x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2], x[3], y[3], z[3],
         ])
     }

@@ -7,7 +7,8 @@ use super::write_only::WriteOnly;
 use crate::character::Character;
 use crate::error::{PoseAt, Result, expect_len};
 use crate::mesh::PaletteJoint;
-use crate::skeleton::{Affine, rest_model_pose};
+use crate::skeleton::rest_model_pose;
+use glam::Affine3A;
 
 impl Character {
     /// Computes the palette of a model pose.
@@ -22,7 +23,7 @@ impl Character {
     /// written then.
     pub fn write_palette<E: PaletteEntry>(
         &self,
-        model: &[Affine],
+        model: &[Affine3A],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         expect_fitting(self, model, &out)?;
@@ -39,7 +40,7 @@ impl Character {
     /// with the joint. The entries before it have then been written.
     pub fn write_exact_palette<E: PaletteEntry>(
         &self,
-        model: &[Affine],
+        model: &[Affine3A],
         mut out: WriteOnly<'_, E>,
     ) -> Result<()> {
         expect_fitting(self, model, &out)?;
@@ -63,7 +64,7 @@ impl Character {
 /// Checks the lengths of a model pose and of a palette, and the palette's alignment.
 fn expect_fitting<E: PaletteEntry>(
     character: &Character,
-    model: &[Affine],
+    model: &[Affine3A],
     out: &WriteOnly<'_, E>,
 ) -> Result<()> {
     expect_len("model pose", model.len(), character.skeleton().len())?;
@@ -72,7 +73,7 @@ fn expect_fitting<E: PaletteEntry>(
 }
 
 /// The skinning matrix of a palette entry. The lengths are checked.
-fn matrix(model: &[Affine], entry: &PaletteJoint) -> Affine {
+fn matrix(model: &[Affine3A], entry: &PaletteJoint) -> Affine3A {
     model[usize::from(entry.joint)] * entry.inverse_bind
 }
 

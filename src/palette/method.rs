@@ -7,7 +7,8 @@ use crate::character::Character;
 use crate::clip::{CurveClip, TrackValues, put_onto};
 use crate::error::{PoseAt, Result, Unrepresentable};
 use crate::mesh::PaletteJoint;
-use crate::skeleton::{Affine, Joint, NO_PARENT, Skeleton, Transform};
+use crate::skeleton::{Joint, NO_PARENT, Skeleton, Transform};
+use glam::Affine3A;
 
 impl PaletteFormat {
     /// Checks that `method` can skin `character`, and returns the palette format.
@@ -43,7 +44,7 @@ impl PaletteFormat {
             let curves = character.curves().iter().skip(packed.len());
             let curves = curves.map(|clip| (clip.name(), ClipForm::Curves(clip)));
             for ((name, clip), is_additive) in
-                packed.chain(curves).zip(character.animations().additive())
+                packed.chain(curves).zip(character.animations.additive())
             {
                 check.clip(name, clip, is_additive)?;
             }
@@ -84,7 +85,7 @@ struct Check<'a> {
     format: PaletteFormat,
     rest: Vec<Transform>,
     local: Vec<Transform>,
-    model: Vec<Affine>,
+    model: Vec<Affine3A>,
 }
 
 impl<'a> Check<'a> {
@@ -97,7 +98,7 @@ impl<'a> Check<'a> {
             format: PaletteFormat::least(method),
             local: rest.clone(),
             rest,
-            model: vec![Affine::IDENTITY; skeleton.len()],
+            model: vec![Affine3A::IDENTITY; skeleton.len()],
         }
     }
 
@@ -156,7 +157,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine) -> Result<(), Unrepresentable> {
+    fn entry(&mut self, joint: &PaletteJoint, matrix: &Affine3A) -> Result<(), Unrepresentable> {
         let tolerance = self.tolerance;
         match self.format {
             PaletteFormat::Mat3x4 => Ok(()),

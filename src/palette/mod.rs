@@ -17,9 +17,8 @@ mod write_only;
 
 pub use entry::PaletteEntry;
 pub(crate) use entry::{rotate, translation};
-pub use format::{
-    DualQuat, DualQuatStretch, PaletteFormat, PaletteRef, QuatOffset, SkinningMethod,
-};
+pub(crate) use format::PaletteRef;
+pub use format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset, SkinningMethod};
 pub use mat3x4::Mat3x4;
 pub(crate) use matrices::rest_palette;
 pub use write_only::WriteOnly;

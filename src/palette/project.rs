@@ -1,8 +1,7 @@
 //! Decomposes affine matrices for the palette formats, and reports what a format cannot represent.
 
 use crate::error::Unrepresentable;
-use crate::skeleton::Affine;
-use glam::{Mat3, Quat, Vec3};
+use glam::{Affine3A, Mat3, Quat, Vec3};
 
 /// Tolerance for rounding: the cosine of the angle between two axes, and the difference of two
 /// scales over the greater one.
@@ -39,7 +38,7 @@ pub(crate) struct Parts {
 /// - A column of zero length has zero stretch, and a direction that completes the other columns to
 ///   a rotation.
 /// - Parts that are not finite become those of the identity.
-pub(crate) fn split(matrix: &Affine) -> Parts {
+pub(crate) fn split(matrix: &Affine3A) -> Parts {
     let translation = Vec3::from(matrix.translation);
     let (columns, largest) = scaled(matrix);
     let stretch = Vec3::from_array(columns.map(|column| column.length() * largest));
@@ -61,7 +60,7 @@ pub(crate) fn split(matrix: &Affine) -> Parts {
 
 /// Divides the columns by their largest element and returns it, so that no square overflows or
 /// underflows.
-fn scaled(matrix: &Affine) -> ([Vec3; 3], f32) {
+fn scaled(matrix: &Affine3A) -> ([Vec3; 3], f32) {
     let m = Mat3::from(matrix.matrix3);
     let columns = [m.x_axis, m.y_axis, m.z_axis];
     let largest = columns.map(|column| column.abs().max_element());
@@ -111,7 +110,7 @@ pub(crate) enum Scales {
 
 /// Reports matrices that no rotation, translation and positive stretch represents: not finite,
 /// reflected, or of zero scale.
-pub(crate) fn outside(matrix: &Affine) -> Option<Unrepresentable> {
+pub(crate) fn outside(matrix: &Affine3A) -> Option<Unrepresentable> {
     if !matrix.is_finite() {
         return Some(Unrepresentable::NotFinite);
     }
@@ -135,7 +134,7 @@ pub(crate) fn outside(matrix: &Affine) -> Option<Unrepresentable> {
 
 /// Returns the limit that `matrix` exceeds most, and by how much. `None` if it exceeds none by more
 /// than `tolerance`.
-pub(crate) fn beyond(matrix: &Affine, scales: Scales, tolerance: f32) -> Option<Unrepresentable> {
+pub(crate) fn beyond(matrix: &Affine3A, scales: Scales, tolerance: f32) -> Option<Unrepresentable> {
     if let Some(why) = outside(matrix) {
         return Some(why);
     }

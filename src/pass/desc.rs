@@ -254,8 +254,8 @@ pub(super) fn check(device: &Device, desc: &PassDesc<'_>) -> Result<()> {
     }
     if colorful && desc.color_formats.len() > 1 && !device.enabled.independent_blend {
         return Err(Error::Unsupported {
-            what: "independentBlend",
             device: device.name().into(),
+            missing: vec!["independentBlend"],
         });
     }
     match &desc.material {

@@ -12,10 +12,10 @@ use glam::DVec3;
 ///
 /// ```
 /// use throng::builtin;
-/// use throng::import::ImportOptions;
+/// use throng::import::{ImportOptions, RawCharacter};
 /// use throng::retarget::{JointMap, Retarget, RetargetOptions};
 ///
-/// let source = builtin::mannequin_with(&ImportOptions::curves_only())?;
+/// let source = RawCharacter::mannequin().build(&ImportOptions::curves_only())?;
 /// let target = builtin::mannequin()?;
 /// let map = JointMap::humanoid(source.skeleton(), target.skeleton())?;
 /// let options = RetargetOptions::default();

@@ -105,12 +105,12 @@ fn nearest_quarters(turn: &DMat3) -> (DMat3, f64) {
 /// The left, up and front directions of a humanoid, as columns.
 pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
-    let pair = |of: fn(Side) -> Role| Some(at(of(Side::Left))? - at(of(Side::Right))?);
-    let middle = |of: fn(Side) -> Role| Some((at(of(Side::Left))? + at(of(Side::Right))?) * 0.5);
-    let low = at(Role::Hips).or_else(|| middle(Role::UpperLeg))?;
+    let pair = |left: Role| Some(at(left)? - at(left.mirrored())?);
+    let middle = |left: Role| Some((at(left)? + at(left.mirrored())?) * 0.5);
+    let low = at(Role::Hips).or_else(|| middle(Role::LeftUpperLeg))?;
     let high = at(Role::Head).or_else(|| at(Role::Neck));
-    let high = high.or_else(|| middle(Role::UpperArm))?;
-    let left = pair(Role::UpperLeg).or_else(|| pair(Role::UpperArm))?;
+    let high = high.or_else(|| middle(Role::LeftUpperArm))?;
+    let left = pair(Role::LeftUpperLeg).or_else(|| pair(Role::LeftUpperArm))?;
     let up = (high - low).try_normalize()?;
     let left = (left - up * left.dot(up)).try_normalize()?;
     Some(DMat3::from_cols(left, up, left.cross(up)))
@@ -120,8 +120,9 @@ pub(super) fn body(humanoid: &Humanoid, placed: &[Placed]) -> Option<DMat3> {
 pub(super) fn leg_length(humanoid: &Humanoid, placed: &[Placed]) -> Option<f64> {
     let at = |role| Some(placed.get(usize::from(humanoid.joint(role)?))?.position());
     let leg = |side| {
-        let knee = at(Role::LowerLeg(side))?;
-        Some(at(Role::UpperLeg(side))?.distance(knee) + knee.distance(at(Role::Foot(side))?))
+        let [hip, knee, ankle] = [Role::LeftUpperLeg, Role::LeftLowerLeg, Role::LeftFoot];
+        let [hip, knee, ankle] = [hip, knee, ankle].map(|role| at(role.on(side)));
+        Some(hip?.distance(knee?) + knee?.distance(ankle?))
     };
     let legs: Vec<f64> = Side::BOTH.into_iter().filter_map(leg).collect();
     let count = legs.len();

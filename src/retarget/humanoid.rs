@@ -51,7 +51,7 @@ impl Humanoid {
                 search.finger(side, finger);
             }
             let eye = search.best(Part::Eye, Some(side), None);
-            search.set(Role::Eye(side), eye);
+            search.set(Role::LeftEye.on(side), eye);
         }
         search.trunk();
         search.found
@@ -195,12 +195,15 @@ impl Search {
 
     fn arm(&mut self, side: Side) {
         let at = Some(side);
-        let mut shoulder = self.known_or_best(Role::Shoulder(side), (Part::Shoulder, at), None);
-        let mut upper = self.known_or_best(Role::UpperArm(side), (Part::UpperArm, at), shoulder);
+        let mut shoulder =
+            self.known_or_best(Role::LeftShoulder.on(side), (Part::Shoulder, at), None);
+        let mut upper =
+            self.known_or_best(Role::LeftUpperArm.on(side), (Part::UpperArm, at), shoulder);
         let pieces = self.pieces(Part::ArmPiece, side);
         let above = upper.or(pieces.first().copied());
-        let mut lower = self.known_or_best(Role::LowerArm(side), (Part::LowerArm, at), above);
-        let hand = self.known_or_best(Role::Hand(side), (Part::Hand, at), lower);
+        let mut lower =
+            self.known_or_best(Role::LeftLowerArm.on(side), (Part::LowerArm, at), above);
+        let hand = self.known_or_best(Role::LeftHand.on(side), (Part::Hand, at), lower);
         let mut hand = hand.or_else(|| self.best(Part::Wrist, at, lower));
         if upper.is_none() {
             let mut pieces = pieces.into_iter();
@@ -217,30 +220,31 @@ impl Search {
             // `shoulder`.
             upper = shoulder.take();
         }
-        self.set(Role::Shoulder(side), shoulder);
-        self.set(Role::UpperArm(side), upper);
-        self.set(Role::LowerArm(side), lower);
-        self.set(Role::Hand(side), hand);
+        self.set(Role::LeftShoulder.on(side), shoulder);
+        self.set(Role::LeftUpperArm.on(side), upper);
+        self.set(Role::LeftLowerArm.on(side), lower);
+        self.set(Role::LeftHand.on(side), hand);
     }
 
     fn leg(&mut self, side: Side) {
         let at = Some(side);
-        let upper = self.known_or_best(Role::UpperLeg(side), (Part::UpperLeg, at), None);
+        let upper = self.known_or_best(Role::LeftUpperLeg.on(side), (Part::UpperLeg, at), None);
         let upper = upper.or_else(|| self.best(Part::SideHip, at, None));
         let pieces = self.pieces(Part::LegPiece, side);
         let above = upper.or(pieces.first().copied());
-        let mut lower = self.known_or_best(Role::LowerLeg(side), (Part::LowerLeg, at), above);
+        let mut lower =
+            self.known_or_best(Role::LeftLowerLeg.on(side), (Part::LowerLeg, at), above);
         let mut pieces = pieces.into_iter();
         let upper = upper.or_else(|| pieces.next());
         lower = lower.or_else(|| pieces.next());
-        let foot = self.known_or_best(Role::Foot(side), (Part::Foot, at), lower);
+        let foot = self.known_or_best(Role::LeftFoot.on(side), (Part::Foot, at), lower);
         let foot = foot.or_else(|| pieces.next());
-        let toes = self.known_or_best(Role::Toes(side), (Part::Toes, at), foot);
+        let toes = self.known_or_best(Role::LeftToes.on(side), (Part::Toes, at), foot);
         let toes = toes.or_else(|| pieces.next());
-        self.set(Role::UpperLeg(side), upper);
-        self.set(Role::LowerLeg(side), lower);
-        self.set(Role::Foot(side), foot);
-        self.set(Role::Toes(side), toes);
+        self.set(Role::LeftUpperLeg.on(side), upper);
+        self.set(Role::LeftLowerLeg.on(side), lower);
+        self.set(Role::LeftFoot.on(side), foot);
+        self.set(Role::LeftToes.on(side), toes);
     }
 
     /// Assigns the first three numbers that exist.
@@ -249,8 +253,8 @@ impl Search {
     fn finger(&mut self, side: Side, finger: Finger) {
         let mut list = self.list(Part::Finger(finger), Some(side)).to_vec();
         list.dedup_by_key(|(number, _)| *number);
-        for (place, (_, joint)) in (0..3).zip(list) {
-            self.set(Role::Finger(side, finger, place), Some(joint));
+        for (role, (_, joint)) in finger.roles(side).zip(list) {
+            self.set(role, Some(joint));
         }
     }
 
@@ -291,8 +295,8 @@ impl Search {
                 hips = Some(spine.remove(0));
             }
             if head.is_none() && neck.is_empty() {
-                let limbs = [Role::Shoulder, Role::UpperArm].into_iter();
-                let limbs = limbs.flat_map(|role| Side::BOTH.map(role));
+                let limbs = [Role::LeftShoulder, Role::LeftUpperArm].into_iter();
+                let limbs = limbs.flat_map(|role| [role, role.mirrored()]);
                 let limbs: Vec<Id<Joint>> =
                     limbs.filter_map(|role| self.found.joint(role)).collect();
                 let carries =

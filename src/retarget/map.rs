@@ -10,25 +10,28 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A joint of the target and the source joint that it follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct JointLink {
-    /// The joint of the target's skeleton.
-    pub target: Id<Joint>,
-    /// The joint of the source's skeleton.
-    pub source: Id<Joint>,
-    /// A second source joint and its weight, 0 to 1.
-    ///
-    /// Used if chains have different numbers of joints.
-    pub toward: Option<(Id<Joint>, f32)>,
-    /// The humanoid role of both joints, if their names agree on one.
-    ///
-    /// In a [humanoid](JointMap::humanoid) map, it is the role of the target.
-    pub role: Option<Role>,
+pub(super) struct JointLink {
+    pub(super) target: Id<Joint>,
+    pub(super) source: Id<Joint>,
+    pub(super) toward: Option<(Id<Joint>, f32)>,
+    pub(super) role: Option<Role>,
 }
 
 /// A map from the joints of a source skeleton to those of a target skeleton.
 ///
 /// Each target joint follows at most one source joint. One source joint may move several target
 /// joints.
+///
+/// ```
+/// use throng::builtin;
+/// use throng::retarget::{JointMap, Role};
+///
+/// let skeleton = builtin::mannequin()?.skeleton().clone();
+/// let map = JointMap::humanoid(&skeleton, &skeleton)?;
+/// assert!(map.pairs().all(|(source, target)| source == target));
+/// assert_eq!(map.role(skeleton.joint("Hips")?), Some(Role::Hips));
+/// # Ok::<(), throng::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointMap {
     links: Vec<JointLink>,
@@ -199,15 +202,40 @@ impl JointMap {
         })
     }
 
-    /// The links, in the order of the target's joints.
+    /// The pairs of joints, source first, in the order of the target's joints.
+    pub fn pairs(&self) -> impl ExactSizeIterator<Item = (Id<Joint>, Id<Joint>)> {
+        self.links.iter().map(|link| (link.source, link.target))
+    }
+
+    /// The source joint that a target joint follows, if any.
     #[must_use]
-    pub fn links(&self) -> &[JointLink] {
+    pub fn source(&self, target: Id<Joint>) -> Option<Id<Joint>> {
+        self.link(target).map(|link| link.source)
+    }
+
+    /// A second source joint that a target joint follows, and its weight, 0 to 1.
+    ///
+    /// Used if chains have different numbers of joints: the target joint then moves between its
+    /// [`source`](Self::source) (weight 0) and this one (weight 1).
+    #[must_use]
+    pub fn toward(&self, target: Id<Joint>) -> Option<(Id<Joint>, f32)> {
+        self.link(target)?.toward
+    }
+
+    /// The humanoid role of a target joint and its source joint, if their names agree on one.
+    ///
+    /// In a [humanoid](Self::humanoid) map, it is the role of the target joint.
+    #[must_use]
+    pub fn role(&self, target: Id<Joint>) -> Option<Role> {
+        self.link(target)?.role
+    }
+
+    /// The links, in the order of the target's joints.
+    pub(super) fn links(&self) -> &[JointLink] {
         &self.links
     }
 
-    /// The link of a target joint, if it follows one.
-    #[must_use]
-    pub fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
+    fn link(&self, target: Id<Joint>) -> Option<&JointLink> {
         let at = self.links.binary_search_by_key(&target, |link| link.target);
         at.ok().and_then(|at| self.links.get(at))
     }

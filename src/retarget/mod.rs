@@ -45,9 +45,9 @@ mod plan;
 mod steps;
 mod words;
 
-pub use crate::skeleton::role::{Finger, Role, Side};
+pub use crate::skeleton::role::Role;
 pub use apply::Retarget;
 pub use clip::RetargetReport;
 pub use humanoid::Humanoid;
-pub use map::{JointLink, JointMap};
+pub use map::JointMap;
 pub use options::RetargetOptions;

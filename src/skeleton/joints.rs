@@ -7,9 +7,6 @@ use glam::{Affine3A, Mat3, Quat, Vec3};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An affine transform as column vectors: three axes and a translation.
-pub type Affine = Affine3A;
-
 /// Stands for the parent index of a root joint.
 pub(crate) const NO_PARENT: u16 = u16::MAX;
 
@@ -36,8 +33,8 @@ impl Transform {
 
     /// The transform as a matrix: `parent_from_local`.
     #[must_use]
-    pub fn to_affine(&self) -> Affine {
-        Affine::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
+    pub fn to_affine(&self) -> Affine3A {
+        Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
     /// Decomposes a matrix, or returns `None` if it shears.
@@ -46,7 +43,7 @@ impl Transform {
     /// A flipped matrix gets a negative x scale. Axes of zero length get zero scale, and the
     /// rotation is completed from the others.
     #[must_use]
-    pub fn from_affine(affine: &Affine, tolerance: f32) -> Option<Self> {
+    pub fn from_affine(affine: &Affine3A, tolerance: f32) -> Option<Self> {
         let m = Mat3::from(affine.matrix3);
         let lengths = Vec3::new(m.x_axis.length(), m.y_axis.length(), m.z_axis.length());
         // Also rejects a length that overflows: next to it, all others would count as zero.

@@ -14,7 +14,7 @@ pub(crate) mod role;
 mod socket;
 
 pub(crate) use joints::NO_PARENT;
-pub use joints::{Affine, Joint, Skeleton, Transform};
+pub use joints::{Joint, Skeleton, Transform};
 pub use mask::Mask;
 pub(crate) use model_pose::rest_model_pose;
 pub(crate) use name_match::{NameMatch, match_names};

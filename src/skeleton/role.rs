@@ -4,71 +4,179 @@ use std::fmt;
 
 /// A side of the body, from the character's own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// The character's left.
+pub(crate) enum Side {
     Left,
-    /// The character's right.
     Right,
 }
 
 /// A finger of a hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Finger {
-    /// The thumb; its first joint is its metacarpal.
+pub(crate) enum Finger {
     Thumb,
-    /// The index finger.
     Index,
-    /// The middle finger.
     Middle,
-    /// The ring finger.
     Ring,
-    /// The little finger.
     Little,
 }
 
-/// The role of a joint in a humanoid.
-///
-/// The roles are the humanoid bones of [VRM
-/// 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md),
-/// which names them in camel case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Role {
-    /// The joint that carries both legs and the spine.
-    Hips,
-    /// The first joint of the spine.
-    Spine,
-    /// The middle joint of the spine, or the last of two.
-    Chest,
-    /// The last of three or more joints of the spine.
-    UpperChest,
-    /// The first joint of the neck.
-    Neck,
-    /// The head.
-    Head,
-    /// The lower jaw.
-    Jaw,
-    /// An eye.
-    Eye(Side),
-    /// The collar bone.
-    Shoulder(Side),
-    /// The upper arm, which starts at the shoulder.
-    UpperArm(Side),
-    /// The forearm, which starts at the elbow.
-    LowerArm(Side),
-    /// The hand, which starts at the wrist.
-    Hand(Side),
-    /// The thigh, which starts at the hip.
-    UpperLeg(Side),
-    /// The shin, which starts at the knee.
-    LowerLeg(Side),
-    /// The foot, which starts at the ankle.
-    Foot(Side),
-    /// The toes, which start at the ball of the foot.
-    Toes(Side),
-    /// A joint of a finger, 0 to 2, counted from the hand.
-    Finger(Side, Finger, u8),
+/// Declares the roles: those of the middle line, then those of the left side, then those of the
+/// right side in the same order.
+macro_rules! roles {
+    ($(#[$attribute:meta])* pub enum Role { $($(#[$doc:meta])* $role:ident,)* }) => {
+        $(#[$attribute])*
+        pub enum Role {
+            $($(#[$doc])* $role,)*
+        }
+
+        impl Role {
+            const ALL: [Self; MIDDLE + 2 * OF_A_SIDE] = [$(Self::$role,)*];
+
+            /// The name of the variant.
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$role => stringify!($role),)*
+                }
+            }
+        }
+    };
 }
+
+roles! {
+    /// The role of a joint in a humanoid.
+    ///
+    /// The roles are the humanoid bones of [VRM
+    /// 1.0](https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md),
+    /// which names them in camel case. Left and right are from the character's own view.
+    ///
+    /// ```
+    /// use throng::retarget::Role;
+    ///
+    /// assert_eq!(Role::LeftHand.to_string(), "leftHand");
+    /// assert_eq!(Role::from_name("leftHand"), Some(Role::LeftHand));
+    /// assert_eq!(Role::LeftHand.mirrored(), Role::RightHand);
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Role {
+        /// The joint that carries both legs and the spine.
+        Hips,
+        /// The first joint of the spine.
+        Spine,
+        /// The middle joint of the spine, or the last of two.
+        Chest,
+        /// The last of three or more joints of the spine.
+        UpperChest,
+        /// The first joint of the neck.
+        Neck,
+        /// The head.
+        Head,
+        /// The lower jaw.
+        Jaw,
+        /// The left eye.
+        LeftEye,
+        /// The left collar bone.
+        LeftShoulder,
+        /// The left upper arm, which starts at the shoulder.
+        LeftUpperArm,
+        /// The left forearm, which starts at the elbow.
+        LeftLowerArm,
+        /// The left hand, which starts at the wrist.
+        LeftHand,
+        /// The left thigh, which starts at the hip.
+        LeftUpperLeg,
+        /// The left shin, which starts at the knee.
+        LeftLowerLeg,
+        /// The left foot, which starts at the ankle.
+        LeftFoot,
+        /// The left toes, which start at the ball of the foot.
+        LeftToes,
+        /// The first joint of the left thumb.
+        LeftThumbMetacarpal,
+        /// The second joint of the left thumb.
+        LeftThumbProximal,
+        /// The last joint of the left thumb.
+        LeftThumbDistal,
+        /// The first joint of the left index finger.
+        LeftIndexProximal,
+        /// The second joint of the left index finger.
+        LeftIndexIntermediate,
+        /// The last joint of the left index finger.
+        LeftIndexDistal,
+        /// The first joint of the left middle finger.
+        LeftMiddleProximal,
+        /// The second joint of the left middle finger.
+        LeftMiddleIntermediate,
+        /// The last joint of the left middle finger.
+        LeftMiddleDistal,
+        /// The first joint of the left ring finger.
+        LeftRingProximal,
+        /// The second joint of the left ring finger.
+        LeftRingIntermediate,
+        /// The last joint of the left ring finger.
+        LeftRingDistal,
+        /// The first joint of the left little finger.
+        LeftLittleProximal,
+        /// The second joint of the left little finger.
+        LeftLittleIntermediate,
+        /// The last joint of the left little finger.
+        LeftLittleDistal,
+        /// The right eye.
+        RightEye,
+        /// The right collar bone.
+        RightShoulder,
+        /// The right upper arm, which starts at the shoulder.
+        RightUpperArm,
+        /// The right forearm, which starts at the elbow.
+        RightLowerArm,
+        /// The right hand, which starts at the wrist.
+        RightHand,
+        /// The right thigh, which starts at the hip.
+        RightUpperLeg,
+        /// The right shin, which starts at the knee.
+        RightLowerLeg,
+        /// The right foot, which starts at the ankle.
+        RightFoot,
+        /// The right toes, which start at the ball of the foot.
+        RightToes,
+        /// The first joint of the right thumb.
+        RightThumbMetacarpal,
+        /// The second joint of the right thumb.
+        RightThumbProximal,
+        /// The last joint of the right thumb.
+        RightThumbDistal,
+        /// The first joint of the right index finger.
+        RightIndexProximal,
+        /// The second joint of the right index finger.
+        RightIndexIntermediate,
+        /// The last joint of the right index finger.
+        RightIndexDistal,
+        /// The first joint of the right middle finger.
+        RightMiddleProximal,
+        /// The second joint of the right middle finger.
+        RightMiddleIntermediate,
+        /// The last joint of the right middle finger.
+        RightMiddleDistal,
+        /// The first joint of the right ring finger.
+        RightRingProximal,
+        /// The second joint of the right ring finger.
+        RightRingIntermediate,
+        /// The last joint of the right ring finger.
+        RightRingDistal,
+        /// The first joint of the right little finger.
+        RightLittleProximal,
+        /// The second joint of the right little finger.
+        RightLittleIntermediate,
+        /// The last joint of the right little finger.
+        RightLittleDistal,
+    }
+}
+
+/// The number of roles on the middle line.
+const MIDDLE: usize = 7;
+/// The number of roles of each side.
+const OF_A_SIDE: usize = 24;
+/// The number of joints of a finger with roles.
+const OF_A_FINGER: usize = 3;
 
 impl Side {
     pub(crate) const BOTH: [Self; 2] = [Self::Left, Self::Right];
@@ -82,40 +190,19 @@ impl Finger {
         Self::Ring,
         Self::Little,
     ];
+
+    /// The roles of its joints, counted from the hand.
+    pub(crate) fn roles(self, side: Side) -> impl Iterator<Item = Role> {
+        let first = Role::LeftThumbMetacarpal as usize + self as usize * OF_A_FINGER;
+        let joints = Role::ALL[first..].iter().take(OF_A_FINGER);
+        joints.map(move |role| role.on(side))
+    }
 }
 
 impl Role {
-    /// All roles: 7 on the middle line and 24 on each side.
-    pub fn all() -> impl Iterator<Item = Self> {
-        let middle = [
-            Self::Hips,
-            Self::Spine,
-            Self::Chest,
-            Self::UpperChest,
-            Self::Neck,
-            Self::Head,
-            Self::Jaw,
-        ];
-        let side = |side| {
-            let limbs = [
-                Self::Eye(side),
-                Self::Shoulder(side),
-                Self::UpperArm(side),
-                Self::LowerArm(side),
-                Self::Hand(side),
-                Self::UpperLeg(side),
-                Self::LowerLeg(side),
-                Self::Foot(side),
-                Self::Toes(side),
-            ];
-            let joints = move |finger| (0..3).map(move |joint| Self::Finger(side, finger, joint));
-            limbs
-                .into_iter()
-                .chain(Finger::ALL.into_iter().flat_map(joints))
-        };
-        middle
-            .into_iter()
-            .chain(Side::BOTH.into_iter().flat_map(side))
+    /// All roles: 7 on the middle line, then 24 of the left side, then 24 of the right side.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        Self::ALL.into_iter()
     }
 
     /// The role with this name in VRM 1.0, such as `leftUpperArm`.
@@ -124,68 +211,71 @@ impl Role {
         Self::all().find(|role| role.to_string() == name)
     }
 
+    /// The same role on the other side. A role of the middle line is its own mirror image.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        let at = self as usize;
+        match self.side() {
+            None => self,
+            Some(Side::Left) => Self::ALL[at + OF_A_SIDE],
+            Some(Side::Right) => Self::ALL[at - OF_A_SIDE],
+        }
+    }
+
+    fn side(self) -> Option<Side> {
+        match self as usize {
+            ..MIDDLE => None,
+            at if at < MIDDLE + OF_A_SIDE => Some(Side::Left),
+            _ => Some(Side::Right),
+        }
+    }
+
+    /// The same role on this side.
+    pub(crate) fn on(self, side: Side) -> Self {
+        match self.side() {
+            Some(own) if own != side => self.mirrored(),
+            _ => self,
+        }
+    }
+
     /// The role at the end of the limb that starts here.
     ///
     /// `None` if the direction of such a limb does not determine how it is held.
     pub(crate) fn limb_end(self) -> Option<Self> {
-        Some(match self {
-            Self::UpperArm(side) => Self::LowerArm(side),
-            Self::LowerArm(side) => Self::Hand(side),
-            Self::Hand(side) => Self::Finger(side, Finger::Middle, 0),
-            Self::UpperLeg(side) => Self::LowerLeg(side),
-            Self::LowerLeg(side) => Self::Foot(side),
-            Self::Finger(side, finger, joint @ 0..2) => Self::Finger(side, finger, joint + 1),
-            _ => return None,
-        })
+        let end = match self.on(Side::Left) {
+            Self::LeftUpperArm => Self::LeftLowerArm,
+            Self::LeftLowerArm => Self::LeftHand,
+            Self::LeftHand => Self::LeftMiddleProximal,
+            Self::LeftUpperLeg => Self::LeftLowerLeg,
+            Self::LeftLowerLeg => Self::LeftFoot,
+            left => {
+                let joint = left.finger_joint().filter(|at| at + 1 < OF_A_FINGER);
+                joint.map(|_| Self::ALL[left as usize + 1])?
+            }
+        };
+        Some(end.on(self.side()?))
     }
 
     /// True if a joint without a direction of its own is aligned as the joint before it.
     pub(crate) fn is_held_along(self) -> bool {
+        let left = self.on(Side::Left);
         matches!(
-            self,
-            Self::LowerArm(_) | Self::Hand(_) | Self::Finger(..) | Self::LowerLeg(_)
-        )
+            left,
+            Self::LeftLowerArm | Self::LeftHand | Self::LeftLowerLeg
+        ) || left.finger_joint().is_some()
+    }
+
+    /// The number of a joint in its finger, counted from the hand, for a role of the left side.
+    fn finger_joint(self) -> Option<usize> {
+        let at = (self as usize).checked_sub(Self::LeftThumbMetacarpal as usize)?;
+        Some(at % OF_A_FINGER)
     }
 }
 
 impl fmt::Display for Role {
     /// Writes the name in VRM 1.0, such as `leftUpperArm`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (side, part) = match self {
-            Self::Hips => return f.write_str("hips"),
-            Self::Spine => return f.write_str("spine"),
-            Self::Chest => return f.write_str("chest"),
-            Self::UpperChest => return f.write_str("upperChest"),
-            Self::Neck => return f.write_str("neck"),
-            Self::Head => return f.write_str("head"),
-            Self::Jaw => return f.write_str("jaw"),
-            Self::Eye(side) => (side, "Eye"),
-            Self::Shoulder(side) => (side, "Shoulder"),
-            Self::UpperArm(side) => (side, "UpperArm"),
-            Self::LowerArm(side) => (side, "LowerArm"),
-            Self::Hand(side) => (side, "Hand"),
-            Self::UpperLeg(side) => (side, "UpperLeg"),
-            Self::LowerLeg(side) => (side, "LowerLeg"),
-            Self::Foot(side) => (side, "Foot"),
-            Self::Toes(side) => (side, "Toes"),
-            Self::Finger(side, finger, joint) => {
-                let side = side_name(*side);
-                let phalanx = match (finger, joint) {
-                    (Finger::Thumb, 0) => "Metacarpal",
-                    (Finger::Thumb, 1) | (_, 0) => "Proximal",
-                    (_, 1) => "Intermediate",
-                    _ => "Distal",
-                };
-                return write!(f, "{side}{finger:?}{phalanx}");
-            }
-        };
-        write!(f, "{}{part}", side_name(*side))
-    }
-}
-
-fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Left => "left",
-        Side::Right => "right",
+        let (first, rest) = self.name().split_at(1);
+        write!(f, "{}{rest}", first.to_ascii_lowercase())
     }
 }

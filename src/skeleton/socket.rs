@@ -1,29 +1,29 @@
 //! Sockets: positions on joints at which something is attached.
 
-use super::joints::{Affine, Joint};
+use super::joints::Joint;
 use crate::id::Id;
+use glam::Affine3A;
 
 /// A position on a joint at which something is attached.
 ///
 /// Examples are a sword, a muzzle flash and a camera. A character has named sockets
-/// ([`AnimationSet::socket`](crate::character::AnimationSet::socket)).
+/// ([`Character::socket`](crate::character::Character::socket)).
 /// [`Animator::joint_model`](crate::animator::Animator::joint_model) returns the model matrix of an
 /// instance's joint at any time. `Crowd` can make instances follow a socket.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
-/// use throng::skeleton::Affine;
-/// use throng::glam::Vec3;
+/// use throng::animator::Animator;
+/// use throng::glam::{Affine3A, Vec3};
 /// use throng::skeleton::Socket;
 ///
 /// let character = throng::builtin::mannequin()?.character;
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let id = animator.add("Walk")?;
 /// animator.update(0.4)?;
 ///
 /// let socket = Socket::at(character.skeleton().joint("RightHand")?);
 /// let model_from_hand = animator.joint_model(id, socket.joint, 0.4)?;
-/// let world_from_model = Affine::from_translation(Vec3::X * 10.0);
+/// let world_from_model = Affine3A::from_translation(Vec3::X * 10.0);
 /// let world_from_hand = socket.world(&world_from_model, &model_from_hand);
 /// assert!(world_from_hand.translation.x > 9.0);
 /// # Ok::<(), throng::Error>(())
@@ -34,7 +34,7 @@ pub struct Socket {
     /// The joint.
     pub joint: Id<Joint>,
     /// The transform from the socket's space to the joint's space.
-    pub offset: Affine,
+    pub offset: Affine3A,
 }
 
 impl Socket {
@@ -43,7 +43,7 @@ impl Socket {
     pub const fn at(joint: Id<Joint>) -> Self {
         Self {
             joint,
-            offset: Affine::IDENTITY,
+            offset: Affine3A::IDENTITY,
         }
     }
 
@@ -51,7 +51,7 @@ impl Socket {
     ///
     /// `model_from_joint` is the model matrix of the instance's joint.
     #[must_use]
-    pub fn world(&self, world_from_model: &Affine, model_from_joint: &Affine) -> Affine {
+    pub fn world(&self, world_from_model: &Affine3A, model_from_joint: &Affine3A) -> Affine3A {
         *world_from_model * *model_from_joint * self.offset
     }
 }

@@ -5,7 +5,7 @@
 use crate::character::Character;
 use crate::error::{Result, expect_len};
 use crate::mesh::Primitive;
-use crate::palette::{Mat3x4, PaletteRef, rest_palette};
+use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, rest_palette};
 
 impl Character {
     /// Finds the triangles of a primitive that are flipped under a palette.
@@ -22,14 +22,14 @@ impl Character {
     /// # Errors
     /// [`Error::Argument`](crate::error::Error::Argument) if `palette` does not have one element
     /// per entry of the character's palette.
-    pub fn flipped_triangles(
+    pub fn flipped_triangles<P: PaletteEntry>(
         &self,
         primitive: &Primitive,
-        palette: PaletteRef<'_>,
+        palette: &[P],
     ) -> Result<Vec<bool>> {
         expect_len("palette", palette.len(), self.palette().len())?;
         let triangles = primitive.indices.as_chunks::<3>().0;
-        let PaletteRef::Mat3x4(now) = palette else {
+        let PaletteRef::Mat3x4(now) = palette.into() else {
             return Ok(vec![false; triangles.len()]);
         };
         let rest = rest_palette(self)?;
@@ -52,7 +52,7 @@ impl Character {
 /// The determinant of a vertex's blended matrix, in `f64`.
 fn determinant(entries: &[Mat3x4], primitive: &Primitive, vertex: usize) -> f64 {
     let mut m = [[0.0_f64; 3]; 3];
-    for (joint, weight) in primitive.influences.of(vertex) {
+    for (joint, weight) in primitive.influences(vertex) {
         let Some(entry) = entries.get(joint) else {
             continue;
         };

@@ -5,9 +5,8 @@ use super::skinner::Skinner;
 use crate::character::{Character, Facing};
 use crate::error::{Error, Result};
 use crate::mesh::Primitive;
-use crate::palette::{Mat3x4, PaletteRef};
-use crate::skeleton::Affine;
-use glam::{DAffine3, DMat3, DVec3, Vec3};
+use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
 /// A half-line that starts at its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,22 +54,16 @@ pub struct Hit {
 /// A character in a pose and at a place, for picking.
 ///
 /// ```
-/// use throng::glam::Vec3;
-/// use throng::palette::{Mat3x4, PaletteRef};
-/// use throng::skeleton::Affine;
+/// use throng::glam::{Affine3A, Vec3};
+/// use throng::palette::Mat3x4;
 /// use throng::skin::{Faces, Posed, Ray, Skinner};
 ///
 /// let character = throng::builtin::mannequin()?.character;
 /// let skinner = Skinner::new(&character)?;
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
-/// let posed = Posed {
-///     character: &character,
-///     skinner: &skinner,
-///     palette: PaletteRef::Mat3x4(&palette),
-///     weights: &weights,
-///     world_from_model: Affine::from_translation(Vec3::X),
-/// };
+/// let posed = Posed::new(&character, &skinner, &palette, &weights)
+///     .at(Affine3A::from_translation(Vec3::X));
 /// let ray = Ray { origin: Vec3::new(1.0, 1.2, 5.0), direction: Vec3::NEG_Z };
 /// let hit = posed.pick(&ray, Faces::Drawn)?.expect("the ray meets the chest");
 /// assert!(!hit.back_face && hit.position.x.abs() < 1e-3);
@@ -79,16 +72,11 @@ pub struct Hit {
 #[doc(alias = "raycast")]
 #[derive(Debug, Clone, Copy)]
 pub struct Posed<'a> {
-    /// The character.
-    pub character: &'a Character,
-    /// A skinner made for that character.
-    pub skinner: &'a Skinner,
-    /// The character's whole palette.
-    pub palette: PaletteRef<'a>,
-    /// The morph weights, one for each of the character's.
-    pub weights: &'a [f32],
-    /// The transform from character space to the ray's space, which must be invertible.
-    pub world_from_model: Affine,
+    character: &'a Character,
+    skinner: &'a Skinner,
+    palette: PaletteRef<'a>,
+    weights: &'a [f32],
+    world_from_model: Affine3A,
 }
 
 /// A ray in `f64` whose direction has length 1 in the space where the ray was given.
@@ -120,11 +108,45 @@ impl DRay {
     }
 }
 
-impl Posed<'_> {
+impl<'a> Posed<'a> {
+    /// A character in a pose, at the origin of the ray's space.
+    ///
+    /// - `skinner` was made for `character`.
+    /// - `palette` is the character's whole palette, in any format.
+    /// - `weights` has one morph weight for each of the character's.
+    ///
+    /// [`Self::pick`] checks them.
+    #[must_use]
+    pub fn new<P: PaletteEntry>(
+        character: &'a Character,
+        skinner: &'a Skinner,
+        palette: &'a [P],
+        weights: &'a [f32],
+    ) -> Self {
+        Self {
+            character,
+            skinner,
+            palette: palette.into(),
+            weights,
+            world_from_model: Affine3A::IDENTITY,
+        }
+    }
+
+    /// Places the character: `world_from_model` maps character space to the ray's space.
+    ///
+    /// It must be invertible.
+    #[must_use]
+    pub const fn at(self, world_from_model: Affine3A) -> Self {
+        Self {
+            world_from_model,
+            ..self
+        }
+    }
+
     /// Finds the nearest hit of a ray on the character.
     ///
     /// If several hits have the same distance, the first in the order of primitives and triangles
-    /// is returned. A front remains a front if [`Self::world_from_model`] flips.
+    /// is returned. A front remains a front if the transform of [`Self::at`] flips.
     ///
     /// - The positions are those of [`Skinner::skin`].
     /// - Triangles are tested with the watertight test of S. Woop, C. Benthin and I. Wald
@@ -142,7 +164,7 @@ impl Posed<'_> {
     /// - The skinner was not made for the character.
     /// - The palette is not finite.
     /// - Lengths or weights are invalid, as for [`Skinner::skin`].
-    /// - [`Self::world_from_model`] is not invertible.
+    /// - The transform of [`Self::at`] is not invertible.
     pub fn pick(&self, ray: &Ray, faces: Faces) -> Result<Option<Hit>> {
         self.nearest(&DRay::new(ray)?, faces, f64::INFINITY)
     }
@@ -263,10 +285,8 @@ impl Posed<'_> {
 
 /// The palette entry with the largest influence on a vertex.
 fn strongest(primitive: &Primitive, vertex: u32) -> usize {
-    let influences = &primitive.influences;
-    let joint = influences
-        .joints
-        .get(vertex as usize * influences.per_vertex as usize);
+    let first = vertex as usize * primitive.influences_per_vertex as usize;
+    let joint = primitive.joints.get(first);
     primitive.palette.start as usize + joint
 }
 

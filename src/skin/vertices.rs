@@ -5,7 +5,7 @@ use super::posed_vertices::PosedVertices;
 use crate::character::Character;
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Primitive;
-use crate::palette::PaletteRef;
+use crate::palette::{PaletteEntry, PaletteRef};
 use glam::{Vec3, Vec4};
 
 impl Character {
@@ -50,17 +50,17 @@ impl Character {
     ///   that do not exist.
     ///
     /// The contents of `out` are unspecified then.
-    pub fn skin_primitive(
+    pub fn skin_primitive<P: PaletteEntry>(
         &self,
         primitive: &Primitive,
-        palette: PaletteRef<'_>,
+        palette: &[P],
         weights: &[f32],
         out: &mut PosedVertices,
     ) -> Result<()> {
         expect_len("palette", palette.len(), self.palette().len())?;
         expect_len("morph weights", weights.len(), self.morph_weights().len())?;
         morph(primitive, weights, out)?;
-        match palette {
+        match palette.into() {
             PaletteRef::Mat3x4(list) => deform(self, primitive, list, out),
             PaletteRef::DualQuat(list) => deform(self, primitive, list, out),
             PaletteRef::DualQuatStretch(list) => deform(self, primitive, list, out),
@@ -103,7 +103,7 @@ fn deform<E: Blend>(
         count: palette.len() as u64,
     })?;
     for (vertex, position) in streams.positions.iter_mut().enumerate() {
-        let blended = E::blend(entries, primitive.influences.of(vertex))?;
+        let blended = E::blend(entries, primitive.influences(vertex))?;
         *position = blended.point(*position);
         let normal = streams.normals.get_mut(vertex);
         let tangent = streams.tangents.get_mut(vertex);

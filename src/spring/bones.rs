@@ -9,10 +9,9 @@ use glam::Vec3;
 /// `J` names a joint: an [`Id`], or another kind of index before an import has made joints.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
+/// use throng::animator::Animator;
 /// use throng::builtin;
-/// use throng::glam::Vec3;
-/// use throng::skeleton::Affine;
+/// use throng::glam::{Affine3A, Vec3};
 /// use throng::spring::{SpringBones, SpringChain, SpringJoint};
 ///
 /// // The forearms dangle.
@@ -28,13 +27,13 @@ use glam::Vec3;
 /// let chains = vec![chain("LeftLowerArm", "LeftHand")?, chain("RightLowerArm", "RightHand")?];
 /// let character = character.with_springs(SpringBones { chains, ..SpringBones::default() })?;
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let actor = animator.add("Walk")?;
-/// let mut pose = vec![Affine::IDENTITY; character.skeleton().len()];
+/// let mut pose = vec![Affine3A::IDENTITY; character.skeleton().len()];
 /// for frame in 0..60 {
 ///     let time_s = f64::from(frame) / 60.0;
 ///     animator.update(time_s)?;
-///     animator.set_world(actor, &Affine::from_translation(Vec3::Z * time_s as f32))?;
+///     animator.set_world(actor, &Affine3A::from_translation(Vec3::Z * time_s as f32))?;
 ///     animator.model_poses(&[actor], &mut pose)?;
 /// }
 /// # Ok::<(), throng::Error>(())

@@ -1,9 +1,9 @@
 //! Working memory of the simulation, kept from call to call.
 
 use super::rig::SpringRig;
-use crate::skeleton::{Affine, NO_PARENT, Transform};
+use crate::skeleton::{NO_PARENT, Transform};
 use core::cell::RefCell;
-use glam::{Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 thread_local! {
     /// The memory of each thread, which simulates one instance at a time.
@@ -14,11 +14,11 @@ thread_local! {
 #[derive(Debug, Default)]
 pub(super) struct SpringScratch {
     /// World space from the space of each anchor, at the present time.
-    pub(super) targets: Vec<Affine>,
+    pub(super) targets: Vec<Affine3A>,
     /// World space from the space of each slot, at the time of the step.
-    pub(super) slots: Vec<Affine>,
+    pub(super) slots: Vec<Affine3A>,
     /// For each moved joint, its animated local matrix.
-    pub(super) locals: Vec<Affine>,
+    pub(super) locals: Vec<Affine3A>,
     pub(super) arms: Vec<Arm>,
     /// For each link, its tail after the last step, in center space.
     pub(super) tails: Vec<Vec3>,
@@ -30,7 +30,7 @@ pub(super) struct SpringScratch {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arm {
     /// The space of the parent from that of the joint without its scale.
-    pub(super) frame: Affine,
+    pub(super) frame: Affine3A,
     pub(super) scale: Vec3,
     /// The tail in the joint's space without its scale.
     pub(super) tail: Vec3,
@@ -38,7 +38,7 @@ pub(super) struct Arm {
 
 impl Arm {
     const NONE: Self = Self {
-        frame: Affine::IDENTITY,
+        frame: Affine3A::IDENTITY,
         scale: Vec3::ONE,
         tail: Vec3::ZERO,
     };
@@ -58,10 +58,10 @@ impl SpringScratch {
     /// Allocates the memory for characters with this rig.
     fn make_room(&mut self, rig: &SpringRig) {
         let anchors = rig.anchors.len();
-        self.targets.resize(anchors, Affine::IDENTITY);
+        self.targets.resize(anchors, Affine3A::IDENTITY);
         self.slots
-            .resize(anchors + rig.moved.len(), Affine::IDENTITY);
-        self.locals.resize(rig.moved.len(), Affine::IDENTITY);
+            .resize(anchors + rig.moved.len(), Affine3A::IDENTITY);
+        self.locals.resize(rig.moved.len(), Affine3A::IDENTITY);
         self.arms.resize(rig.links.len(), Arm::NONE);
         self.tails.resize(rig.links.len(), Vec3::ZERO);
         self.turns.resize(rig.links.len(), Quat::IDENTITY);
@@ -71,8 +71,8 @@ impl SpringScratch {
     pub(super) fn take(
         &mut self,
         rig: &SpringRig,
-        world: &Affine,
-        (local, model): (&[Transform], &[Affine]),
+        world: &Affine3A,
+        (local, model): (&[Transform], &[Affine3A]),
     ) {
         self.make_room(rig);
         for (target, joint) in self.targets.iter_mut().zip(&rig.anchors) {
@@ -94,7 +94,7 @@ impl SpringScratch {
             }
             let own = &local[link.joint.joint.index()];
             *arm = Arm {
-                frame: Affine::from_rotation_translation(own.rotation, own.translation),
+                frame: Affine3A::from_rotation_translation(own.rotation, own.translation),
                 scale: own.scale,
                 tail: tail * own.scale,
             };

@@ -4,8 +4,8 @@ use super::bones::SpringBones;
 use super::rig::{NONE, SpringRig};
 use super::scratch::SpringScratch;
 use super::step::{Motion, Step, mix};
-use crate::skeleton::{Affine, Transform};
-use glam::Vec3;
+use crate::skeleton::Transform;
+use glam::{Affine3A, Vec3};
 
 /// The time without evaluation after which chains start anew, in seconds.
 const FORGET_S: f64 = 1.0;
@@ -14,18 +14,18 @@ const FORGET_S: f64 = 1.0;
 #[derive(Debug, Clone)]
 pub(crate) struct SpringState {
     /// World space from character space, from the next evaluation on.
-    world: Affine,
+    world: Affine3A,
     /// World space from character space at the last evaluation.
-    placed: Affine,
+    placed: Affine3A,
     /// For each link, its tail in center space after the last step, and after the one before.
     pub(super) now: Vec<Vec3>,
     pub(super) before: Vec<Vec3>,
     /// For each anchor, its world matrix at the last evaluation.
-    anchors: Vec<Affine>,
+    anchors: Vec<Affine3A>,
     /// For each collider slot that swings, its world matrix after the last step.
     ///
     /// A joint that comes before the collider in the order of simulation collides with this.
-    late: Vec<Affine>,
+    late: Vec<Affine3A>,
     /// The time of the last evaluation.
     time_s: f64,
     /// Steps are counted from this time.
@@ -40,12 +40,12 @@ impl SpringState {
     /// A state that starts in the pose of the first evaluation.
     pub(crate) fn new(rig: &SpringRig) -> Self {
         Self {
-            world: Affine::IDENTITY,
-            placed: Affine::IDENTITY,
+            world: Affine3A::IDENTITY,
+            placed: Affine3A::IDENTITY,
             now: vec![Vec3::ZERO; rig.links.len()],
             before: vec![Vec3::ZERO; rig.links.len()],
-            anchors: vec![Affine::IDENTITY; rig.anchors.len()],
-            late: vec![Affine::IDENTITY; rig.late.len()],
+            anchors: vec![Affine3A::IDENTITY; rig.anchors.len()],
+            late: vec![Affine3A::IDENTITY; rig.late.len()],
             time_s: 0.0,
             start_s: 0.0,
             steps: 0,
@@ -54,24 +54,24 @@ impl SpringState {
     }
 
     /// World space from character space.
-    pub(crate) fn world(&self) -> &Affine {
+    pub(crate) fn world(&self) -> &Affine3A {
         &self.world
     }
 
     /// Moves the character through the world.
-    pub(crate) fn set_world(&mut self, world: &Affine) {
+    pub(crate) fn set_world(&mut self, world: &Affine3A) {
         self.world = *world;
     }
 
     /// Moves the character to another place in the world, and its chains with it.
-    pub(crate) fn teleport(&mut self, rig: &SpringRig, world: &Affine) {
+    pub(crate) fn teleport(&mut self, rig: &SpringRig, world: &Affine3A) {
         let to_from = *world * self.world.inverse();
         self.world = *world;
         self.carry(rig, &to_from);
     }
 
     /// Moves all tails and matrices through the world.
-    fn carry(&mut self, rig: &SpringRig, to_from: &Affine) {
+    fn carry(&mut self, rig: &SpringRig, to_from: &Affine3A) {
         if !to_from.is_finite() {
             self.is_ready = false;
             return;
@@ -104,7 +104,7 @@ impl SpringState {
         &mut self,
         rig: &SpringRig,
         time_s: f64,
-        (local, model): (&mut [Transform], &mut [Affine]),
+        (local, model): (&mut [Transform], &mut [Affine3A]),
     ) {
         SpringScratch::with(|scratch| self.advance_with(rig, time_s, (local, model), scratch));
     }
@@ -113,7 +113,7 @@ impl SpringState {
         &mut self,
         rig: &SpringRig,
         time_s: f64,
-        (local, model): (&mut [Transform], &mut [Affine]),
+        (local, model): (&mut [Transform], &mut [Affine3A]),
         scratch: &mut SpringScratch,
     ) {
         let gain = self.world.matrix3.determinant().abs().cbrt();

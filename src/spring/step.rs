@@ -3,8 +3,8 @@
 use super::bones::SpringBones;
 use super::rig::{Collider, Link, NONE, SpringRig};
 use super::scratch::{Arm, SpringScratch};
-use crate::skeleton::{Affine, NO_PARENT, Transform};
-use glam::{Mat3A, Quat, Vec3, Vec3A};
+use crate::skeleton::{NO_PARENT, Transform};
+use glam::{Affine3A, Mat3A, Quat, Vec3, Vec3A};
 
 /// A step, or a part of one.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ impl Step<'_> {
     pub(super) fn show(
         &self,
         [now, before]: [&[Vec3]; 2],
-        (local, model): (&mut [Transform], &mut [Affine]),
+        (local, model): (&mut [Transform], &mut [Affine3A]),
         scratch: &mut SpringScratch,
     ) {
         self.walk(scratch, |at| [now[at], before[at]]);
@@ -79,7 +79,7 @@ impl Step<'_> {
                     let (tail, turn) = self.link(link, arm, &frame, tails(number), &scratch.slots);
                     scratch.tails[number] = tail;
                     scratch.turns[number] = turn;
-                    frame * Affine::from_scale_rotation_translation(arm.scale, turn, Vec3::ZERO)
+                    frame * Affine3A::from_scale_rotation_translation(arm.scale, turn, Vec3::ZERO)
                 }
                 _ => parent * scratch.locals[at],
             };
@@ -92,9 +92,9 @@ impl Step<'_> {
         &self,
         link: &Link,
         arm: &Arm,
-        frame: &Affine,
+        frame: &Affine3A,
         [now, before]: [Vec3; 2],
-        slots: &[Affine],
+        slots: &[Affine3A],
     ) -> (Vec3, Quat) {
         let center = (link.center != NONE).then(|| slots[link.center as usize]);
         let world = |tail: Vec3| center.map_or(tail, |center| center.transform_point3(tail));
@@ -117,7 +117,7 @@ impl Step<'_> {
     }
 
     /// The tail after the step, in world space.
-    fn swing(&self, link: &Link, swing: &Swing, slots: &[Affine]) -> Vec3 {
+    fn swing(&self, link: &Link, swing: &Swing, slots: &[Affine3A]) -> Vec3 {
         let joint = &link.joint;
         let step_s = SpringBones::STEP_S as f32;
         let inertia = (swing.now - swing.before) * (1.0 - joint.drag);
@@ -150,7 +150,14 @@ impl Step<'_> {
     ///
     /// It is no closer to a collider than at one end of the way. So what rests against a collider
     /// stays there, although the length of the bone may have taken back a part of the push.
-    fn between(&self, link: &Link, swing: &Swing, next: Vec3, part: f32, slots: &[Affine]) -> Vec3 {
+    fn between(
+        &self,
+        link: &Link,
+        swing: &Swing,
+        next: Vec3,
+        part: f32,
+        slots: &[Affine3A],
+    ) -> Vec3 {
         let mut tail = swing.constrained(swing.now.lerp(next, part));
         for (collider, least) in self.colliders(link) {
             let distance = |tail: Vec3| tail.distance(collider.nearest(tail, slots));
@@ -201,7 +208,7 @@ impl Swing {
 
 impl Collider {
     /// The point of the collider's axis that is nearest to a tail.
-    fn nearest(&self, tail: Vec3, slots: &[Affine]) -> Vec3 {
+    fn nearest(&self, tail: Vec3, slots: &[Affine3A]) -> Vec3 {
         let world = &slots[self.slot as usize];
         let start = world.transform_point3(self.offset_m);
         let Some(end) = self.tail_m else {
@@ -220,7 +227,7 @@ impl Collider {
 }
 
 /// The turn of a joint that points its arm along a direction of world space.
-fn turn(arm: &Arm, frame: &Affine, along: Vec3) -> Quat {
+fn turn(arm: &Arm, frame: &Affine3A, along: Vec3) -> Quat {
     let inverse: Mat3A = frame.matrix3.inverse();
     let to = Vec3::from(inverse * Vec3A::from(along));
     match (arm.tail.try_normalize(), to.try_normalize()) {
@@ -230,7 +237,7 @@ fn turn(arm: &Arm, frame: &Affine, along: Vec3) -> Quat {
 }
 
 /// A matrix on the way from one to another. Columns turn evenly and keep their length.
-pub(super) fn mix(from: &Affine, to: &Affine, part: f32) -> Affine {
+pub(super) fn mix(from: &Affine3A, to: &Affine3A, part: f32) -> Affine3A {
     if part >= 1.0 {
         return *to;
     }
@@ -240,7 +247,7 @@ pub(super) fn mix(from: &Affine, to: &Affine, part: f32) -> Affine {
         mixed.map_or(to, |mixed| mixed * (a + (b - a) * part))
     };
     let (a, b) = (&from.matrix3, &to.matrix3);
-    Affine {
+    Affine3A {
         matrix3: Mat3A::from_cols(
             column(a.x_axis, b.x_axis),
             column(a.y_axis, b.y_axis),

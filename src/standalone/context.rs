@@ -9,7 +9,7 @@ use super::{
     ContextDesc, FeatureSet, Handles, Message, Messages, Result, StandaloneError, Surface, Window,
     device, surface,
 };
-use crate::gpu::{Enabled, Gpu, GpuAllocator};
+use crate::gpu::{self, Enabled, GpuAllocator};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::ffi::CString;
@@ -222,22 +222,49 @@ impl Context {
 
     /// The allocator of device memory.
     pub fn allocator(&mut self) -> GpuAllocator<&mut Allocator> {
-        self.parts().1
-    }
-
-    /// The handles in the form that throng takes, together with the allocator.
-    pub fn parts(&mut self) -> (Gpu<'_>, GpuAllocator<&mut Allocator>) {
-        let gpu = Gpu {
-            instance: &self.handles.instance,
-            physical_device: self.handles.physical_device,
-            device: &self.handles.device,
-            enabled: &self.useful,
-            pipeline_cache: vk::PipelineCache::null(),
-        };
         // SAFETY: the allocator was made for this device, is the only one, and is dropped before
         // the device.
-        let allocator = unsafe { GpuAllocator::new(&self.handles.device, &mut *self.allocator) };
-        (gpu, allocator)
+        unsafe { GpuAllocator::new(&self.handles.device, &mut *self.allocator) }
+    }
+
+    /// The device in the form that throng takes.
+    ///
+    /// [`gpu::Device::enabled`] of the result are the features of [`FeatureSet::useful`] that this
+    /// context enabled. On software drivers, textures are never sampled anisotropically.
+    ///
+    /// ```no_run
+    /// use throng::standalone::{Context, ContextDesc};
+    /// use throng::{Crowd, CrowdDesc};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut context = Context::new(&ContextDesc::default())?;
+    /// // SAFETY: the crowd is destroyed before the context is dropped.
+    /// let device = unsafe { context.gpu_device() };
+    /// let crowd = Crowd::new(&device, &mut context.allocator(), &CrowdDesc::default())?;
+    /// // The crowd is drawn here.
+    /// context.wait_idle()?;
+    /// // SAFETY: the device is idle.
+    /// unsafe { crowd.destroy(&mut context.allocator()) };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// The result, its clones and everything that is made with them are not used after the context
+    /// was dropped.
+    #[must_use]
+    pub unsafe fn gpu_device(&self) -> gpu::Device {
+        let Handles {
+            instance,
+            physical_device,
+            device,
+            ..
+        } = &self.handles;
+        // SAFETY: the handles belong together and live as long as the context, which outlives every
+        // use of the result by this function's contract. The device was selected and created with
+        // the required features and those of `useful`.
+        unsafe { gpu::Device::supported(instance, *physical_device, device, &self.useful) }
     }
 
     /// All messages of the validation layer so far. Empty if validation is off.

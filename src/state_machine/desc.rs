@@ -262,7 +262,7 @@ pub enum MotionDesc {
         points: Vec<BlendPointDesc<[f32; 2]>>,
     },
     /// One of the character's blend spaces
-    /// ([`AnimationSet::blend_spaces`](crate::character::AnimationSet::blend_spaces)).
+    /// ([`Character::blend_spaces`](crate::character::Character::blend_spaces)).
     BlendSpace {
         /// The name of the blend space.
         name: String,

@@ -42,9 +42,9 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// A validated state machine: all names exist and all numbers are valid.
 ///
 /// ```
-/// use throng::animator::{Animator, AnimatorDesc};
+/// use throng::animator::Animator;
 /// use throng::character::AnimationDesc;
-/// use throng::import::ImportOptions;
+/// use throng::import::{ImportOptions, RawCharacter};
 /// use throng::state_machine::{
 ///     LayerDesc, Origin, ParameterDesc, ParameterKind, StateDesc, StateMachineDesc,
 ///     TransitionDesc,
@@ -66,9 +66,9 @@ impl<'c> From<&'c Clip> for StateMachineClip<'c> {
 /// };
 /// let animation = AnimationDesc { state_machine: Some(desc), ..AnimationDesc::default() };
 /// let options = ImportOptions { animation: Some(animation), ..ImportOptions::default() };
-/// let character = throng::builtin::mannequin_with(&options)?.character;
+/// let character = RawCharacter::mannequin().build(&options)?.character;
 ///
-/// let mut animator = Animator::new(&character, &AnimatorDesc::default())?;
+/// let mut animator = Animator::new(&character)?;
 /// let hero = animator.add_driven()?;
 /// let speed = animator.state_machine()?.parameter("speed")?;
 /// animator.set_float(hero, speed, 1.5)?;

@@ -2,12 +2,10 @@
 
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play, Playing};
+use throng::animator::{ActorId, Animator, Play, Playing};
 use throng::character::AnimationDesc;
 use throng::glam::Vec3;
-use throng::import::{
-    ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawTransform,
-};
+use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode};
 use throng::motion::{Ease, LoopMode};
 use throng::skeleton::Transform;
 use throng::state_machine::MaskDesc;
@@ -31,7 +29,8 @@ fn animator() -> Animator {
         nodes: vec![RawNode {
             name: "root".into(),
             parent: None,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         }],
         animations: NAMES.iter().zip(&DURATIONS_S).map(clip).collect(),
         ..RawCharacter::default()
@@ -45,7 +44,7 @@ fn animator() -> Animator {
         ..AnimationDesc::default()
     };
     let character = character.with_animation(&desc).unwrap();
-    Animator::new(&character, &AnimatorDesc::default()).unwrap()
+    Animator::new(&character).unwrap()
 }
 
 fn playing(animator: &Animator, id: ActorId) -> Vec<Playing> {

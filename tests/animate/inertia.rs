@@ -3,7 +3,7 @@
 
 use crate::reference::rng::Rng;
 use throng::Error;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::AnimationDesc;
 use throng::glam::{DQuat, DVec3, Quat, Vec3};
 use throng::motion::{Inertia, Moving};
@@ -434,7 +434,7 @@ fn durations_are_bounded() {
 #[test]
 fn plays_and_transitions_have_the_same_bound() {
     let character = throng::builtin::mannequin().unwrap().character;
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let actor = animator.add("Idle").unwrap();
     let longest = Inertia::MAX_DURATION_S as f32;
     let mut machine = StateMachineDesc::from_toml("hero.toml", HERO).unwrap();

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions};
 use throng::import::{self, ImportOptions, RawCharacter};
 
 /// A character with the curves of its clips.
@@ -58,18 +58,17 @@ impl Model {
 
     /// All clips, quantised, with the default options.
     pub(crate) fn packed(&self) -> &[Clip] {
-        self.packed
-            .get_or_init(|| self.clips(ClipPacking::Quantised))
+        self.packed.get_or_init(|| self.clips(true))
     }
 
     /// All clips with plain `f32` keys.
     pub(crate) fn plain(&self) -> &[Clip] {
-        self.plain.get_or_init(|| self.clips(ClipPacking::None))
+        self.plain.get_or_init(|| self.clips(false))
     }
 
-    fn clips(&self, packing: ClipPacking) -> Vec<Clip> {
+    fn clips(&self, quantise: bool) -> Vec<Clip> {
         let options = ClipOptions {
-            packing,
+            quantise,
             ..ClipOptions::default()
         };
         let curves = self.character.curves().par_iter();
@@ -82,7 +81,7 @@ impl Model {
 pub(crate) fn models() -> &'static [Model] {
     static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
         let mut all: Vec<Model> = assets::files().into_iter().map(Model::file).collect();
-        let built_in = Source::Raw(Box::new(throng::builtin::raw()));
+        let built_in = Source::Raw(Box::new(RawCharacter::mannequin()));
         all.push(Model::new("built-in".into(), mannequin().clone(), built_in));
         let random = (0..12).map(|seed| {
             let name = format!("random {seed}");
@@ -98,7 +97,7 @@ pub(crate) fn models() -> &'static [Model] {
 pub(crate) fn mannequin() -> &'static Character {
     static MANNEQUIN: LazyLock<Character> = LazyLock::new(|| {
         let options = ImportOptions::curves_only();
-        throng::builtin::mannequin_with(&options).unwrap().character
+        RawCharacter::mannequin().build(&options).unwrap().character
     });
     &MANNEQUIN
 }

@@ -2,15 +2,15 @@
 
 use crate::reference::poser::Poser;
 use std::collections::BTreeMap;
-use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3};
-use throng::import::Imported;
+use throng::import::{Imported, RawCharacter};
 
 const CLIPS: [&str; 4] = ["Idle", "Walk", "Run", "Wave"];
 
 fn mannequin() -> Imported {
-    builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    RawCharacter::mannequin()
+        .build(&throng::import::ImportOptions::curves_only())
         .expect("the built-in character is valid")
 }
 
@@ -35,7 +35,7 @@ fn posed(character: &Character, at: Option<(usize, f32)>) -> Vec<Vec3> {
     for primitive in character.primitives() {
         let start = character.palette_range(primitive).start;
         for (vertex, position) in primitive.positions.iter().enumerate() {
-            let influences = primitive.influences.of(vertex);
+            let influences = primitive.influences(vertex);
             out.push(
                 influences
                     .map(|(j, w)| palette[start + j].transform_point3(*position) * w)
@@ -67,7 +67,7 @@ fn following(character: &Character, names: &[&str]) -> Vec<usize> {
     for primitive in character.primitives() {
         let start = character.palette_range(primitive).start;
         for vertex in 0..primitive.vertex_count() {
-            let (strongest, _) = primitive.influences.of(vertex).next().expect("influences");
+            let (strongest, _) = primitive.influences(vertex).next().expect("influences");
             let joint = usize::from(character.palette()[start + strongest].joint);
             let name = &character.skeleton().joints()[joint].name;
             if names.iter().any(|n| name.starts_with(n)) {
@@ -108,7 +108,7 @@ fn it_needs_no_repair_and_has_every_joint_and_clip() {
 
 #[test]
 fn it_is_made_the_same_every_time() {
-    assert!(builtin::raw() == builtin::raw());
+    assert!(RawCharacter::mannequin() == RawCharacter::mannequin());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn it_stands_on_the_ground_at_a_persons_size() {
 
 #[test]
 fn weights_are_four_at_most_and_sum_to_one() {
-    for primitive in &builtin::raw().primitives {
+    for primitive in &RawCharacter::mannequin().primitives {
         assert!(primitive.influences_per_vertex <= 4);
         for weights in primitive.weights.chunks(primitive.influences_per_vertex) {
             assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-5);
@@ -234,7 +234,7 @@ fn nothing_sinks_into_the_ground() {
 /// While the foot is flat, its ball moves back at the speed that callers are told.
 fn assert_no_slide(name: &str, speed_m_s: f32, flat: core::ops::Range<f32>) {
     let mannequin = mannequin();
-    let gait = mannequin.animations().gait(mannequin.clip(name).unwrap());
+    let gait = mannequin.gait(mannequin.clip(name).unwrap());
     assert_eq!(gait.unwrap().speed_m_s, speed_m_s);
     let (index, duration_s) = clip(&mannequin, name);
     for (foot, phase) in [("LeftToes", 0.0), ("RightToes", 0.5)] {
@@ -353,11 +353,7 @@ fn bent_limbs_keep_their_thickness() {
     for name in ["LeftLowerArm", "LeftLowerLeg"] {
         let center = Vec3::from(rest_model[joint(&mannequin, name)].translation);
         let shared = |v: &usize| {
-            let weights: Vec<_> = primitive
-                .influences
-                .of(*v)
-                .map(|(_, weight)| weight)
-                .collect();
+            let weights: Vec<_> = primitive.influences(*v).map(|(_, weight)| weight).collect();
             weights[0] < 0.65 && weights[0] + weights[1] > 0.9 && rest[*v].distance(center) < 0.09
         };
         let vertices: Vec<_> = (0..primitive.vertex_count()).filter(shared).collect();

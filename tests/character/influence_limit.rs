@@ -10,9 +10,9 @@ use throng::error::ArgumentFault;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     self, ImportOptions, Imported, InfluenceLoss, RawAnimation, RawChannel, RawCharacter, RawKeys,
-    RawNode, RawPrimitive, RawSkin, RawTransform, RepairKind,
+    RawNode, RawPrimitive, RawSkin, RepairKind,
 };
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 use throng::{Error, Id};
 
@@ -38,7 +38,8 @@ fn star(weights: [f32; 4], angle: f32) -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
         parent,
-        transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
+        transform: throng::skeleton::Transform::IDENTITY,
+        matrix: None,
     };
     RawCharacter {
         nodes: vec![node(None), node(Some(0)), node(Some(0)), node(Some(0))],
@@ -95,7 +96,7 @@ fn a_limit_that_nothing_exceeds_costs_nothing() {
 
 fn kept(imported: &Imported) -> Vec<(u16, u16)> {
     let p = &imported.primitives()[0];
-    let weights = &p.influences.weights;
+    let weights = &p.weights;
     let one = |(slot, (entry, _)): (usize, (usize, f32))| {
         let weight = weights.get(slot).copied().unwrap_or(u16::MAX);
         (
@@ -103,7 +104,7 @@ fn kept(imported: &Imported) -> Vec<(u16, u16)> {
             weight,
         )
     };
-    p.influences.of(0).enumerate().map(one).collect()
+    p.influences(0).enumerate().map(one).collect()
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
     let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let posed = |primitive| {
         let mut out = PosedVertices::default();
-        let palette = PaletteRef::from(palette.as_slice());
+        let palette = palette.as_slice();
         character
             .skin_primitive(primitive, palette, &weights, &mut out)
             .unwrap();
@@ -209,7 +210,7 @@ fn positions(character: &Character, clip: Option<(usize, f64)>) -> Vec<Vec<V3>> 
 /// The most influences of a vertex.
 fn most(character: &Character) -> usize {
     let of_primitive = |p: &throng::mesh::Primitive| {
-        let of = |vertex| p.influences.of(vertex).filter(|i| i.1 > 0.0).count();
+        let of = |vertex| p.influences(vertex).filter(|i| i.1 > 0.0).count();
         (0..p.vertex_count()).map(of).max()
     };
     let all = character.primitives().iter().filter_map(of_primitive);
@@ -331,10 +332,9 @@ fn losses_on_the_assets_agree_with_the_reference() {
         check(&name, &scene, &all, most);
         for (limit, imported) in all {
             for primitive in imported.primitives() {
-                let influences = &primitive.influences;
-                assert!(influences.per_vertex <= limit);
-                let per_vertex = influences.per_vertex as usize;
-                for row in influences.weights.chunks(per_vertex) {
+                let per_vertex = primitive.influences_per_vertex;
+                assert!(per_vertex <= limit);
+                for row in primitive.weights.chunks(per_vertex as usize) {
                     assert_eq!(row.iter().map(|w| u32::from(*w)).sum::<u32>(), 65_535);
                 }
             }

@@ -2,19 +2,19 @@
 
 use crate::reference::rng::Rng;
 use throng::glam::{Affine3A, Mat3A, Vec3, Vec3A};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
-fn largest_difference(a: &Affine, b: &Affine) -> f32 {
+fn largest_difference(a: &Affine3A, b: &Affine3A) -> f32 {
     let pairs = a.to_cols_array().into_iter().zip(b.to_cols_array());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-fn affine(scale: Vec3, rng: &mut Rng) -> Affine {
+fn affine(scale: Vec3, rng: &mut Rng) -> Affine3A {
     Affine3A::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-5.0, 5.0))
 }
 
 /// The transform's matrix is the one it was made from.
-fn check(matrix: &Affine) -> Transform {
+fn check(matrix: &Affine3A) -> Transform {
     let found = Transform::from_affine(matrix, 1e-5).unwrap_or_else(|| panic!("{matrix:?}"));
     assert!(found.rotation.is_normalized());
     let size = matrix
@@ -38,7 +38,7 @@ fn round_trips() {
         assert!(found.scale.min_element() > 0.0);
     }
     assert_eq!(
-        Transform::from_affine(&Affine::IDENTITY, 0.0),
+        Transform::from_affine(&Affine3A::IDENTITY, 0.0),
         Some(Transform::IDENTITY)
     );
 }
@@ -113,9 +113,9 @@ fn shear_is_refused() {
 fn what_is_not_finite_is_refused() {
     for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for at in 0..12 {
-            let mut columns = Affine::IDENTITY.to_cols_array();
+            let mut columns = Affine3A::IDENTITY.to_cols_array();
             columns[at] = value;
-            let matrix = Affine::from_cols_array(&columns);
+            let matrix = Affine3A::from_cols_array(&columns);
             assert_eq!(
                 Transform::from_affine(&matrix, 1e-3),
                 None,

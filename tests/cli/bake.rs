@@ -1,7 +1,7 @@
 //! Tests of `throng bake`.
 
 use crate::{fails, folder, ok, run, text, write};
-use throng::character::{Character, ClipImport};
+use throng::character::Character;
 use throng::import::{self, ImportOptions};
 
 #[test]
@@ -44,7 +44,7 @@ fn options_reach_the_importer() {
         Character::load_file(&out).unwrap()
     };
     let options = ImportOptions {
-        clips: ClipImport::PackedWithCurves,
+        curves: true,
         ..ImportOptions::default()
     };
     let expected = import::file(&file, &options).unwrap().character;
@@ -56,7 +56,7 @@ fn options_reach_the_importer() {
     assert!(coarse < fine && fine <= plain, "{coarse} {fine} {plain}");
     let influences = |character: &Character| {
         let primitives = character.primitives().iter();
-        primitives.map(|part| part.influences.per_vertex).max()
+        primitives.map(|part| part.influences_per_vertex).max()
     };
     assert_eq!(influences(&bake(&["--max-influences", "1"])), Some(1));
 }

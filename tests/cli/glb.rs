@@ -69,7 +69,9 @@ fn check(file: &str, pose: &[&str], out: &Path) {
                 Some((
                     image.width,
                     image.rgba().into_owned(),
-                    texture.sampler,
+                    [texture.wrap_u, texture.wrap_v],
+                    [texture.magnify, texture.minify],
+                    texture.mip,
                     texture.uv_set,
                 ))
             });

@@ -3,10 +3,10 @@
 use crate::{ODD, fails, folder, odd_gltf, ok, text, write};
 use std::path::Path;
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions};
+use throng::import::{self, ImportOptions, RawCharacter};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
@@ -154,7 +154,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         offset_s: time_s,
         ..Play::new(Id::new(clip as u16)).once()
     });
-    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(character).unwrap();
     let actor = animator.add(play).unwrap();
     animator
         .palettes(&[actor], WriteOnly::over(&mut palette))
@@ -166,7 +166,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {
         character
-            .skin_primitive(part, (&*palette).into(), &weights, &mut posed)
+            .skin_primitive(part, &palette, &weights, &mut posed)
             .unwrap();
         assert_eq!(
             obj.positions[start..start + part.vertex_count()],
@@ -174,9 +174,7 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         );
         let (triangles, _) = part.indices.as_chunks::<3>();
         assert_eq!(faces.len(), triangles.len());
-        let turned = character
-            .flipped_triangles(part, (&*palette).into())
-            .unwrap();
+        let turned = character.flipped_triangles(part, &palette).unwrap();
         for ((face, [a, b, c]), turned) in faces.iter().zip(triangles).zip(turned) {
             let triangle = if turned { &[*a, *c, *b] } else { &[*a, *b, *c] };
             let corners = face.map(|(v, _)| obj.positions[v]);
@@ -213,7 +211,9 @@ fn the_mesh_reads_back_as_it_was_computed() {
     let (text, _) = run(&[file, "--obj", "-"]);
     check(&read(&text.unwrap()), &character, None);
 
-    let mannequin = throng::builtin::mannequin_with(&ImportOptions::default()).unwrap();
+    let mannequin = RawCharacter::mannequin()
+        .build(&ImportOptions::default())
+        .unwrap();
     let (text, _) = run(&["builtin", "--clip", "Run", "--time", "0.3", "--obj", "-"]);
     check(&read(&text.unwrap()), &mannequin, Some((2, 0.3)));
 }

@@ -2,7 +2,7 @@
 
 use crate::{fails, folder, ok, run, samples, text, write};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 
 #[test]
 fn clips_of_the_same_skeleton_keep_their_keys() {
@@ -48,7 +48,7 @@ fn humanoids_are_matched() {
 fn events_are_kept() {
     let folder = folder("retarget events");
     let (from, out) = (folder.join("from.throng"), folder.join("out.throng"));
-    let character = throng::builtin::mannequin_with(&ImportOptions::with_curves());
+    let character = RawCharacter::mannequin().build(&ImportOptions::with_curves());
     let event = EventDesc {
         name: "wink".into(),
         time_s: 0.25,
@@ -69,7 +69,7 @@ fn events_are_kept() {
         ok(&["retarget", &from, "builtin", &out, "--match", matching]);
         let made = Character::load_file(&out).unwrap();
         let clip = made.clip("Wave (2)").unwrap();
-        let events: Vec<_> = made.animations().events(clip).iter().collect();
+        let events: Vec<_> = made.events(clip).collect();
         assert!(events.contains(&("wink", 0.25)), "{matching}: {events:?}");
     }
 }

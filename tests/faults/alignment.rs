@@ -8,14 +8,12 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::animate::BatchPoser;
-use throng::animator::{Animator, AnimatorDesc};
+use throng::animator::Animator;
 use throng::ash::{self, vk};
-use throng::gpu::{
-    Device, MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc,
-};
+use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest, PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
 use throng::motion::{ClipSample, SampleList};
-use throng::{Crowd, Gpu, Spawn};
+use throng::{Crowd, Spawn};
 
 static REQUIREMENTS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
@@ -127,7 +125,7 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
         let clip = character.clip("sway").unwrap();
         list.push([ClipSample::new(clip, 0.01 * f64::from(number))]);
     }
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let actors: Vec<_> = (0..20)
         .map(|_| animator.add(standing(Some((0, 0.3)))).unwrap())
         .collect();
@@ -136,18 +134,13 @@ fn palettes_are_written_to_memory_of_a_driver_with_an_alignment_of_4() {
         let mut counted = Counted::new(&setup);
         let (instance, raw) = narrow(&setup, &counted);
         let taken = take_20_bytes(&setup, &mut counted.allocator);
-        let (gpu, allocator) = counted.parts(&setup);
-        let gpu = Gpu {
-            instance: &instance,
-            device: &raw,
-            ..gpu
-        };
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = counted.device_of(&setup, &instance, &raw);
+        let allocator = &mut counted.allocator;
         let desc = PaletteRingDesc {
             frames_in_flight: 3,
             // Not a multiple of 64 bytes.
             entries: entries * 20 + 1,
-            memory: config.ring,
+            staged: config.staged,
             ..PaletteRingDesc::default()
         };
         let mut ring = PaletteRing::new(&device, allocator, &desc).unwrap();
@@ -178,14 +171,9 @@ fn a_crowd_prepares_frames_on_a_driver_with_an_alignment_of_4() {
         let taken = take_20_bytes(&setup, &mut counted.allocator);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let desc = setup.crowd_desc(2, SMALL);
-        let (gpu, allocator) = counted.parts(&setup);
-        let gpu = Gpu {
-            instance: &instance,
-            device: &raw,
-            ..gpu
-        };
-        let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
+        let device = counted.device_of(&setup, &instance, &raw);
         let allocator = &mut counted.allocator;
+        let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
         let character = built(ribbon(5)).character;
         let id = crowd.add_character(allocator, &character).unwrap();
         let spawn = Spawn {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
-use throng::{Crowd, Gpu, View};
+use throng::{Crowd, View};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Command {
@@ -115,13 +115,10 @@ fn commands(setup: &mut Setup) -> Vec<Command> {
     let device = noting(setup);
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
     let desc = setup.crowd_desc(2, ROOM);
-    let (gpu, mut allocator) = setup.parts();
-    let gpu = Gpu {
-        device: &device,
-        ..gpu
-    };
-    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
-    populate(&mut crowd, &mut allocator);
+    let device = setup.device_of(&setup.context.instance, &device);
+    let allocator = &mut setup.context.allocator();
+    let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
+    populate(&mut crowd, allocator);
     let target = target(&mut setup.context);
     let pass = pass(&mut crowd, &target, false);
     for number in 0..3 {

@@ -7,10 +7,10 @@ use crate::driver::{intercepted, reset, set_device};
 use crate::support::Setup;
 use std::ffi::{CStr, c_void};
 use throng::ash::{self, vk};
-use throng::gpu::{Enabled, GpuAllocator, MemoryAllocator};
+use throng::gpu::{Device, Enabled, GpuAllocator};
 use throng::gpu_allocator::AllocationSizes;
 use throng::gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
-use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads};
+use throng::{Capacity, Crowd, CrowdDesc, Threads};
 
 /// The counting device of a setup, with its own allocator.
 ///
@@ -47,23 +47,26 @@ impl Counted {
         assert_eq!(live()[MEMORY], 0);
     }
 
-    pub(crate) fn parts<'a>(
-        &'a mut self,
-        setup: &'a Setup,
-    ) -> (Gpu<'a>, &'a mut dyn MemoryAllocator) {
-        const ALL: Enabled = Enabled::NONE.with_debug_utils(true);
-        let gpu = Gpu {
-            instance: &setup.context.instance,
-            physical_device: setup.context.physical_device,
-            device: &self.device,
-            enabled: if setup.config.bare {
-                &Enabled::NONE
-            } else {
-                &ALL
-            },
-            pipeline_cache: self.cache,
-        };
-        (gpu, &mut self.allocator)
+    /// The counted device as throng takes it.
+    pub(crate) fn device(&self, setup: &Setup) -> Device {
+        self.device_of(setup, &setup.context.instance, &self.device)
+    }
+
+    /// As [`Self::device`], with other functions of the same instance and device.
+    pub(crate) fn device_of(
+        &self,
+        setup: &Setup,
+        instance: &ash::Instance,
+        device: &ash::Device,
+    ) -> Device {
+        let physical_device = setup.context.physical_device;
+        let enabled = Enabled::NONE.with_debug_utils(!setup.config.bare);
+        // SAFETY: the device has the required features and outlives what is made with it. So does
+        // the cache, which is this device's.
+        unsafe {
+            let device = Device::new(instance, physical_device, device, &enabled).unwrap();
+            device.with_pipeline_cache(self.cache)
+        }
     }
 
     pub(crate) fn crowd(
@@ -77,8 +80,7 @@ impl Counted {
             threads: Threads::One,
             ..setup.crowd_desc(frames_in_flight, capacity)
         };
-        let (gpu, allocator) = self.parts(setup);
-        unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
+        Crowd::new(&self.device(setup), &mut self.allocator, &desc).unwrap()
     }
 
     /// The number of live allocations.

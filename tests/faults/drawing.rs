@@ -5,9 +5,8 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, view};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu::MemoryAllocator;
-use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{Capacity, CharacterDesc, Crowd, PassId, SkinningStage, Spawn, View};
 
@@ -36,7 +35,7 @@ pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) {
     for (at, skin) in (0..).zip(modes) {
         let place = Vec3::new(0.5 * (at - 1) as f32, 0.0, 0.1 * at as f32);
         let spawn = Spawn {
-            world_from_model: Affine::from_translation(place),
+            world_from_model: Affine3A::from_translation(place),
             play: "sway".into(),
             skin,
             ..Spawn::default()

@@ -7,7 +7,7 @@ use crate::support::{CONFIGS, SMALL, Setup};
 use std::cell::RefCell;
 use std::sync::Once;
 use throng::ash::vk;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::{Capacity, Crowd, PassDesc, Spawn};
 
 struct Listener;
@@ -142,12 +142,11 @@ fn a_ring_of_its_own_is_named_too() {
         let setup = Setup::new(config);
         let mut counted = Counted::new(&setup);
         let desc = PaletteRingDesc {
-            memory: config.ring,
+            staged: config.staged,
             ..PaletteRingDesc::default()
         };
-        let (gpu, allocator) = counted.parts(&setup);
-        let device = unsafe { Device::new(&gpu) }.unwrap();
-        let ring = PaletteRing::new(&device, allocator, &desc).unwrap();
+        let device = counted.device(&setup);
+        let ring = PaletteRing::new(&device, &mut counted.allocator, &desc).unwrap();
         let buffers = objects().iter().sum::<i64>();
         let said = logged(|| drop(ring));
         assert_eq!(said.len() as i64, buffers, "{said:?}");

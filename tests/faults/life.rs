@@ -5,10 +5,9 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::NORMAL_Z;
 use crate::support::{SMALL, view};
 use throng::ash::vk;
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
 use throng::standalone::{
     Buffer, BufferDesc, Context, Frames, StandaloneError, Target, TargetDesc,
 };
@@ -174,7 +173,7 @@ impl Life {
             for (at, skin) in (0..).zip(stages) {
                 let place = Vec3::new(0.5 * (at - 1) as f32, row as f32, depth);
                 let spawn = Spawn {
-                    world_from_model: Affine::from_translation(place),
+                    world_from_model: Affine3A::from_translation(place),
                     play: "sway".into(),
                     skin,
                     ..Spawn::default()
@@ -279,6 +278,6 @@ fn crowd(context: &mut Context) -> Result<Crowd, Failure> {
         threads: Threads::One,
         ..CrowdDesc::default()
     };
-    let (gpu, mut allocator) = context.parts();
-    Ok(unsafe { Crowd::new(&gpu, &mut allocator, &desc) }?)
+    let device = unsafe { context.gpu_device() };
+    Ok(Crowd::new(&device, &mut context.allocator(), &desc)?)
 }

@@ -6,11 +6,11 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::skeleton::{Affine, Joint};
+use throng::skeleton::Joint;
 use throng::{
     Capacity, CharacterDesc, CharacterId, Id, IkSolver, IkTarget, InstanceId, Play, SkinningStage,
     Spawn, View,
@@ -229,7 +229,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                     if at > 0 {
                         // A chain that gets longer.
                         let parent = *all.last().unwrap();
-                        let offset = Affine::from_translation(Vec3::X * 0.01);
+                        let offset = Affine3A::from_translation(Vec3::X * 0.01);
                         crowd
                             .attach(id, parent, Id::<Joint>::new(4), &offset)
                             .unwrap();

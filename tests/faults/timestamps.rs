@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use throng::ash::{self, vk};
-use throng::{Crowd, CrowdDesc, Gpu};
+use throng::{Crowd, CrowdDesc};
 
 static FAMILIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 thread_local! {
@@ -59,21 +59,17 @@ fn times(setup: &mut Setup, bits: u32) -> Vec<f64> {
         profile: true,
         ..setup.crowd_desc(2, SMALL)
     };
-    let (gpu, allocator) = counted.parts(setup);
-    let gpu = Gpu {
-        instance: &instance,
-        ..gpu
-    };
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
+    let device = counted.device_of(setup, &instance, &counted.device);
     let allocator = &mut counted.allocator;
+    let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
     let mut times = Vec::new();
     for number in 0..6 {
         let frame_index = number % 2;
         let cmd = frames_in_flight.begin(&setup.context, frame_index);
         unsafe {
             let mut frame = crowd.begin_frame(allocator, frame_index, 0.1).unwrap();
-            let seen = frame.crowd().gpu_times().iter();
-            times.extend(seen.map(|scope| scope.ms));
+            let seen = frame.crowd().gpu_times_ms().iter();
+            times.extend(seen.map(|(_, ms)| *ms));
             frame.record_prepare(cmd, &[]).unwrap();
             let scope = frame.begin_scope(cmd, "own");
             assert_eq!(scope.is_some(), bits > 0);

@@ -14,7 +14,7 @@ use crate::support::{CONFIGS, SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
+use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout, SkinnedMesh, Upload};
 use throng::{Capacity, CharacterDesc, Crowd, Error, PassDesc, Result, SkinPipeline};
 
 /// The error of a call. Each call has both in some configuration.
@@ -89,10 +89,7 @@ fn a_crowd_that_is_not_made_leaves_nothing() {
         let seen = sweep(
             setup,
             &mut counted,
-            |counted| {
-                let (gpu, allocator) = counted.parts(setup);
-                unsafe { Crowd::new(&gpu, allocator, &desc) }
-            },
+            |counted| Crowd::new(&counted.device(setup), &mut counted.allocator, &desc),
             |counted, crowd| {
                 if let Some(crowd) = crowd {
                     unsafe { crowd.destroy(&mut counted.allocator) };
@@ -124,8 +121,7 @@ fn a_crowd_that_is_not_made_leaves_nothing() {
 fn parts_that_are_not_made_leave_nothing() {
     each(|setup| {
         let mut counted = Counted::new(setup);
-        let (gpu, _) = counted.parts(setup);
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = counted.device(setup);
         sweep(
             setup,
             &mut counted,
@@ -158,7 +154,7 @@ fn parts_that_are_not_made_leave_nothing() {
         let ring = PaletteRingDesc {
             frames_in_flight: 3,
             entries: 200,
-            memory: setup.config.ring,
+            staged: setup.config.staged,
             min_offset_alignment: setup.config.min_offset_alignment,
         };
         sweep(

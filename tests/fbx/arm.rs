@@ -3,7 +3,7 @@
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RepairKind, add_clips};
+use throng::import::{self, ImportOptions, Imported, RepairKind};
 
 pub(crate) fn import(file: &File) -> Imported {
     let options = ImportOptions::curves_only();
@@ -55,7 +55,7 @@ fn weights_and_inverse_binds() {
     let corner = primitive.positions.iter().enumerate();
     let mut sums = [0.0_f32; 2];
     for (vertex, position) in corner {
-        for (index, weight) in primitive.influences.of(vertex) {
+        for (index, weight) in primitive.influences(vertex) {
             let entry = &c.palette()[c.palette_range(primitive)][index];
             if c.skeleton().joints()[entry.joint.index()].name.as_ref() == "Tip" {
                 // The mesh keeps the file's axes. The tip is 1 m above the base.
@@ -188,7 +188,7 @@ fn clips_are_added_by_name() {
     let c = import(&without);
     assert_eq!(c.curves().len(), 0);
     let options = ImportOptions::curves_only();
-    let added = add_clips(&c, with.text().as_bytes(), &options).unwrap();
+    let added = c.add_clips(with.text().as_bytes(), &options).unwrap();
     assert_eq!(added.curves().len(), 2);
     near(
         &posed(&added, Some((0, 1.0))),

@@ -8,7 +8,7 @@ use crate::poser::Poser;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions};
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::Skinner;
 
 /// The largest distance between a vertex and where ufbx has it, per metre of the character's size.
@@ -26,7 +26,7 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Vec<Ve
         .unwrap();
     let skinner = Skinner::new(character).unwrap();
     let mut words = vec![0.0; skinner.layout().words as usize];
-    let palette = PaletteRef::from(&palette[..]);
+    let palette = &palette[..];
     skinner
         .skin(palette, poser.weights(), WriteOnly::over(&mut words))
         .unwrap();

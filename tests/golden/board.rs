@@ -8,10 +8,9 @@ use super::check;
 use super::stage::picture;
 use made::{ball, bumps, character, colors, image, sharp, surfaces, turned};
 use throng::Spawn;
-use throng::glam::{Vec2, Vec3};
+use throng::glam::{Affine3A, Vec2, Vec3};
 use throng::import::RawPrimitive;
 use throng::mesh::{AlphaMode, Image, Material, TextureRef};
-use throng::skeleton::Affine;
 
 const COLUMNS: usize = 6;
 
@@ -182,7 +181,7 @@ fn materials() {
                 let (column, row) = ((at % COLUMNS) as f32, (at / COLUMNS) as f32);
                 let place = Vec3::new(2.2 * (column - 2.5), 2.2 * (1.0 - row), 0.0);
                 let spawn = Spawn {
-                    world_from_model: Affine::from_translation(place),
+                    world_from_model: Affine3A::from_translation(place),
                     ..Spawn::default()
                 };
                 crowd.spawn(id, &spawn).expect("room");

@@ -3,15 +3,15 @@
 use super::check;
 use super::stage::picture;
 use throng::clip::Interpolation;
-use throng::glam::{Mat4, Quat, Vec3};
+use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode,
-    RawPrimitive, RawSkin, RawTransform,
+    RawPrimitive, RawSkin,
 };
 use throng::mesh::Material;
 use throng::palette::SkinningMethod;
-use throng::skeleton::{Affine, Transform};
-use throng::{CharacterDesc, Spawn, builtin};
+use throng::skeleton::Transform;
+use throng::{CharacterDesc, Spawn};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -26,10 +26,11 @@ fn tube() -> Imported {
     let node = |name: &str, parent, y: f32| RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: Vec3::Y * y,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let mut mesh = RawPrimitive {
         name: "tube".into(),
@@ -107,7 +108,7 @@ fn side_by_side(name: &str, character: &Imported, clip: &str) {
             };
             let id = crowd.add_character_with(allocator, &character.character, &desc);
             let spawn = Spawn {
-                world_from_model: Affine::from_translation(Vec3::X * x),
+                world_from_model: Affine3A::from_translation(Vec3::X * x),
                 play: clip.into(),
                 ..Spawn::default()
             };
@@ -124,6 +125,8 @@ fn twisted() {
 
 #[test]
 fn mannequins() {
-    let mannequin = builtin::mannequin_with(&ImportOptions::with_curves()).expect("the mannequin");
+    let mannequin = RawCharacter::mannequin()
+        .build(&ImportOptions::with_curves())
+        .expect("the mannequin");
     side_by_side("methods-mannequin", &mannequin, "Wave");
 }

@@ -29,10 +29,10 @@ pub(super) fn picture(
         ..TargetDesc::default()
     };
     let target = Target::new(&mut context, &desc).expect("a target");
-    let (gpu, mut allocator) = context.parts();
-    let allocator = &mut allocator;
-    // SAFETY: the context outlives the crowd, and has enabled what throng requires.
-    let crowd = unsafe { Crowd::new(&gpu, allocator, &CrowdDesc::default()) };
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let allocator = &mut context.allocator();
+    let crowd = Crowd::new(&device, allocator, &CrowdDesc::default());
     let mut crowd = crowd.expect("a crowd");
     let pass = PassDesc {
         color_formats: &[target.formats().color],

@@ -104,7 +104,7 @@ fn drawn(setup: &mut Setup, own: &mut Option<OneEach>) -> Vec<u8> {
     let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
     let mut picture = Vec::new();
     let mut crowd = match own {
-        Some(own) => unsafe { Crowd::new(&setup.parts().0, own, &desc) }.unwrap(),
+        Some(own) => Crowd::new(&setup.device(), own, &desc).unwrap(),
         None => setup.crowd(2, SMALL),
     };
     let character = built(ribbon(4)).character;

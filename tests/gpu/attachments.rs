@@ -7,13 +7,10 @@ use crate::support::{SMALL, Setup, each, view};
 use throng::animator::RootMotionMode;
 use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc, SocketDesc};
 use throng::clip::Interpolation;
-use throng::glam::{DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
+use throng::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3, Vec3A};
 use throng::import::{RawAnimation, RawChannel, RawKeys};
-use throng::skeleton::Socket;
-use throng::skeleton::{Affine, Joint};
-use throng::{
-    AttachEnd, Attachment, CharacterId, Crowd, Error, Id, InstanceId, Play, Result, Spawn, View,
-};
+use throng::skeleton::{Joint, Socket};
+use throng::{Attachment, CharacterId, Crowd, Error, Id, InstanceId, Play, Result, Spawn, View};
 
 fn camera() -> View {
     view(Vec3::new(0.0, 2.0, 7.0), Vec3::ZERO, EXTENT)
@@ -39,7 +36,7 @@ impl Stage {
         }
     }
 
-    fn spawn(&mut self, place: Affine, play: Play<'_>) -> InstanceId {
+    fn spawn(&mut self, place: Affine3A, play: Play<'_>) -> InstanceId {
         let spawn = Spawn {
             world_from_model: place,
             play,
@@ -69,7 +66,7 @@ impl Stage {
     }
 }
 
-fn wide(affine: &Affine) -> DAffine3 {
+fn wide(affine: &Affine3A) -> DAffine3 {
     let m = affine.matrix3;
     let column = |v: Vec3A| DVec3::new(v.x.into(), v.y.into(), v.z.into());
     let matrix = DMat3::from_cols(column(m.x_axis), column(m.y_axis), column(m.z_axis));
@@ -87,13 +84,13 @@ fn elements(affine: &DAffine3) -> [f64; 12] {
     affine.to_cols_array()
 }
 
-fn place(rng: &mut Rng) -> Affine {
+fn place(rng: &mut Rng) -> Affine3A {
     let scale = rng.vector(0.5, 1.5) * if rng.chance(4) { -1.0 } else { 1.0 };
-    Affine::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
+    Affine3A::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-3.0, 3.0))
 }
 
 /// The joint's model matrix. `sockets.rs` compares it with the whole pose.
-fn joint(crowd: &Crowd, id: InstanceId, joint: Id<Joint>, time_s: f64) -> Affine {
+fn joint(crowd: &Crowd, id: InstanceId, joint: Id<Joint>, time_s: f64) -> Affine3A {
     crowd.joint_model(id, joint, time_s).unwrap()
 }
 
@@ -132,7 +129,7 @@ fn a_chain_is_where_exact_products_have_it() {
                 parent: *parent,
                 socket: Socket::at(*joint),
                 socket_from_child: *offset,
-                end: AttachEnd::Despawn,
+                outlives_parent: false,
             };
             assert_eq!(stage.crowd.attachment(*child), Ok(Some(wanted)));
             let children: Vec<_> = stage.crowd.attached_to(*parent).unwrap().collect();
@@ -178,14 +175,14 @@ fn attachments_that_make_no_sense_are_refused() {
     each(|setup| {
         let mut stage = Stage::new(setup);
         let ids: Vec<_> = (0..4)
-            .map(|_| stage.spawn(Affine::IDENTITY, Play::REST))
+            .map(|_| stage.spawn(Affine3A::IDENTITY, Play::REST))
             .collect();
         let [horse, rider, sword, dead] = ids[..] else {
             unreachable!()
         };
         let crowd = &mut stage.crowd;
         crowd.despawn(dead).unwrap();
-        let offset = Affine::IDENTITY;
+        let offset = Affine3A::IDENTITY;
         refused(
             crowd.attach(rider, rider, Id::<Joint>::new(0), &offset),
             "parent",
@@ -202,13 +199,14 @@ fn attachments_that_make_no_sense_are_refused() {
             crowd.attach(horse, sword, Id::<Joint>::new(0), &offset),
             "parent",
         );
-        let nan = Affine::from_translation(Vec3::NAN);
+        let nan = Affine3A::from_translation(Vec3::NAN);
         refused(
             crowd.attach(sword, horse, Id::<Joint>::new(0), &nan),
             "socket_from_child",
         );
         refused(crowd.set_attach_offset(sword, &nan), "socket_from_child");
         refused(crowd.set_attach_offset(horse, &offset), "instance");
+        refused(crowd.set_outlives_parent(horse, true), "instance");
         refused(crowd.set_transform(sword, &offset), "world_from_model");
         refused(crowd.teleport(sword, &offset), "world_from_model");
         let missing = crowd.attach(sword, horse, Id::<Joint>::new(4), &offset);
@@ -254,25 +252,33 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
     each(|setup| {
         let mut stage = Stage::new(setup);
         let play = || Play::from("sway");
-        let horse = stage.spawn(Affine::from_translation(Vec3::X), play());
-        let rider = stage.spawn(Affine::IDENTITY, play());
-        let sword = stage.spawn(Affine::IDENTITY, Play::REST);
-        let shield = stage.spawn(Affine::IDENTITY, Play::REST);
-        let up = Affine::from_translation(Vec3::Y);
+        let horse = stage.spawn(Affine3A::from_translation(Vec3::X), play());
+        let rider = stage.spawn(Affine3A::IDENTITY, play());
+        let sword = stage.spawn(Affine3A::IDENTITY, Play::REST);
+        let shield = stage.spawn(Affine3A::IDENTITY, Play::REST);
+        let up = Affine3A::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
         crowd
             .attach(rider, horse, Id::<Joint>::new(2), &up)
             .unwrap();
+        for child in [sword, shield] {
+            crowd
+                .attach(child, rider, Id::<Joint>::new(1), &up)
+                .unwrap();
+            crowd.set_outlives_parent(child, true).unwrap();
+            let outlives = |attachment: Attachment| attachment.outlives_parent;
+            assert_eq!(
+                crowd.attachment(child).map(|a| a.map(outlives)),
+                Ok(Some(true))
+            );
+        }
+        // To attach it again forgets that.
         crowd
             .attach(sword, rider, Id::<Joint>::new(3), &up)
             .unwrap();
-        let end = AttachEnd::Detach;
-        crowd
-            .attach_with(shield, rider, Id::<Joint>::new(1), &up, end)
-            .unwrap();
         stage.frame(setup, 0.4);
         let before = stage.crowd.transform(shield).unwrap();
-        assert_ne!(before, Affine::IDENTITY);
+        assert_ne!(before, Affine3A::IDENTITY);
         stage.crowd.despawn(horse).unwrap();
         let alive: Vec<_> = stage.crowd.instances().collect();
         assert_eq!(alive, [shield]);
@@ -297,10 +303,10 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
 fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() {
     each(|setup| {
         let mut stage = Stage::new(setup);
-        let horse = stage.spawn(Affine::IDENTITY, "sway".into());
-        let rider = stage.spawn(Affine::IDENTITY, "sway".into());
-        let sword = stage.spawn(Affine::IDENTITY, "sway".into());
-        let up = Affine::from_translation(Vec3::Y);
+        let horse = stage.spawn(Affine3A::IDENTITY, "sway".into());
+        let rider = stage.spawn(Affine3A::IDENTITY, "sway".into());
+        let sword = stage.spawn(Affine3A::IDENTITY, "sway".into());
+        let up = Affine3A::from_translation(Vec3::Y);
         stage
             .crowd
             .attach(rider, horse, Id::<Joint>::new(3), &up)
@@ -336,9 +342,9 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
 fn what_does_not_move_costs_no_upload() {
     each(|setup| {
         let mut stage = Stage::new(setup);
-        let turn = Affine::from_quat(Quat::from_rotation_y(0.5));
+        let turn = Affine3A::from_quat(Quat::from_rotation_y(0.5));
         let parent = stage.spawn(turn, Play::REST);
-        let child = stage.spawn(Affine::IDENTITY, Play::REST);
+        let child = stage.spawn(Affine3A::IDENTITY, Play::REST);
         stage
             .crowd
             .attach(child, parent, Id::<Joint>::new(3), &turn)
@@ -370,9 +376,9 @@ fn a_named_socket_holds_its_place() {
         stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
         let mut rng = Rng::new(11);
         let parent = stage.spawn(place(&mut rng), "sway".into());
-        let [by_name, by_id] = [(); 2].map(|()| stage.spawn(Affine::IDENTITY, Play::REST));
+        let [by_name, by_id] = [(); 2].map(|()| stage.spawn(Affine3A::IDENTITY, Play::REST));
         let offset = place(&mut rng);
-        let socket = character.animations().socket("grip").unwrap();
+        let socket = character.socket("grip").unwrap();
         stage
             .crowd
             .attach(by_name, parent, "grip", &offset)
@@ -384,7 +390,7 @@ fn a_named_socket_holds_its_place() {
             let time_s = 0.21 * f64::from(frame);
             stage.frame(setup, time_s);
             let model = wide(&joint(&stage.crowd, parent, Id::new(2), time_s));
-            let own = Affine::from_scale_rotation_translation(
+            let own = Affine3A::from_scale_rotation_translation(
                 Vec3::splat(2.0),
                 Quat::from_rotation_x(0.7),
                 Vec3::new(0.25, -0.5, 1.0),
@@ -434,13 +440,13 @@ fn root_motion_waits_while_an_instance_is_attached() {
         let character = built(raw).character.with_animation(&desc).unwrap();
         let allocator = &mut setup.context.allocator();
         stage.kind = stage.crowd.add_character(allocator, &character).unwrap();
-        let parent = stage.spawn(Affine::from_translation(Vec3::X), Play::REST);
-        let child = stage.spawn(Affine::IDENTITY, "walk".into());
+        let parent = stage.spawn(Affine3A::from_translation(Vec3::X), Play::REST);
+        let child = stage.spawn(Affine3A::IDENTITY, "walk".into());
         let apply = RootMotionMode::Apply;
         stage.crowd.set_root_motion(child, apply).unwrap();
         stage
             .crowd
-            .attach(child, parent, Id::<Joint>::new(0), &Affine::IDENTITY)
+            .attach(child, parent, Id::<Joint>::new(0), &Affine3A::IDENTITY)
             .unwrap();
         let stands = stage.crowd.transform(parent).unwrap();
         for frame in 0..4 {

@@ -5,8 +5,7 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::{self, vk};
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::standalone::Target;
 use throng::{Crowd, PassId, Spawn, View};
 
@@ -19,7 +18,7 @@ fn populate(setup: &mut Setup, crowd: &mut Crowd) {
     for (at, clip) in ["sway", "turn", "sway"].iter().enumerate() {
         let x = at as f32 * 1.2 - 1.2;
         let spawn = Spawn {
-            world_from_model: Affine::from_translation(Vec3::new(x, 0.0, 0.0)),
+            world_from_model: Affine3A::from_translation(Vec3::new(x, 0.0, 0.0)),
             play: (*clip).into(),
             ..Spawn::default()
         };

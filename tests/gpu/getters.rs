@@ -5,14 +5,11 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::RawMorph;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
-use throng::{
-    Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, Error, Play, SkinningStage, Spawn,
-};
+use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, SkinningStage, Spawn};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -65,7 +62,7 @@ fn what_was_set_can_be_asked_for() {
         let named = matches!(&missing, Err(Error::UnknownName { what: "character", known, .. })
             if &**known == "ribbon of 3, ribbon of 4");
         assert!(named, "{missing:?}");
-        let place = Affine::from_rotation_translation(Quat::from_rotation_x(0.3), Vec3::X);
+        let place = Affine3A::from_rotation_translation(Quat::from_rotation_x(0.3), Vec3::X);
         let spawn = Spawn {
             world_from_model: place,
             tint: [0.5, 0.25, 1.0, 0.75],
@@ -170,21 +167,17 @@ fn room_for_known_characters_is_just_enough() {
                 })
                 .collect();
             let counts = [3, 2, 4];
-            let each: Vec<_> = loads
-                .iter()
-                .zip(counts)
-                .map(|((character, desc), instances)| CharacterLoad {
-                    character,
-                    desc: *desc,
-                    instances,
-                    skin,
-                })
-                .collect();
-            let capacity = Capacity::for_characters(&each, 3).unwrap();
-            // An entry has 3, 2 and 2 rows of 16 bytes, by method.
-            let entries = |at: usize| loads[at].0.palette().len() as u32;
-            let rows = 3 * 3 * entries(0) + 2 * 2 * entries(1) + 4 * 2 * entries(2);
-            assert_eq!(capacity.palette_entries, rows.div_ceil(3));
+            let mut capacity = Capacity::of_views(3);
+            for ((character, desc), instances) in loads.iter().zip(counts) {
+                capacity = capacity
+                    .with_character(character, desc, instances, skin)
+                    .unwrap();
+            }
+            // An entry has 3, 2 and 2 rows of 16 bytes, by method. Every call rounds up.
+            let rows =
+                |at: usize, rows: u32| rows * counts[at] * loads[at].0.palette().len() as u32;
+            let entries = [rows(0, 3), rows(1, 2), rows(2, 2)].map(|rows| rows.div_ceil(3));
+            assert_eq!(capacity.palette_entries, entries.iter().sum::<u32>());
             assert_eq!((capacity.instances, capacity.morph_weights), (9, 18));
             assert_eq!((capacity.views, capacity.blended), (3, 6));
             let words = (capacity.skinned_words, capacity.cpu_skinned_words);
@@ -208,6 +201,24 @@ fn room_for_known_characters_is_just_enough() {
             fill(setup, &mut crowd, &more, skin);
             setup.destroy(crowd);
         }
+    });
+}
+
+/// A crowd may start without any capacity for instances.
+#[test]
+fn a_crowd_without_instances_can_draw_and_grow() {
+    each(|setup| {
+        let mut crowd = setup.crowd(1, Capacity::of_views(1));
+        let of = (character(3, false), CharacterDesc::default());
+        let kind = add(setup, &mut crowd, &of);
+        fill(setup, &mut crowd, &[(kind, 0)], SkinningStage::Vertex);
+        let allocator = &mut setup.context.allocator();
+        let more = [(kind, 2)];
+        crowd
+            .reserve_for(allocator, &more, SkinningStage::Vertex)
+            .unwrap();
+        fill(setup, &mut crowd, &more, SkinningStage::Vertex);
+        setup.destroy(crowd);
     });
 }
 

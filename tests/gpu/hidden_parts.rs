@@ -8,10 +8,9 @@ use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::mesh::AlphaMode;
-use throng::skeleton::Affine;
 use throng::{
     Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, View,
 };
@@ -177,7 +176,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
         let scale = Vec3::new(if at % 3 == 2 { -0.7 } else { 0.7 }, 0.7, 0.7);
         let place = Vec3::new(at as f32 * 0.5 - 1.8, -0.2, 0.3 * (at % 2) as f32);
         let spawn = Spawn {
-            world_from_model: Affine::from_scale_rotation_translation(scale, turn, place),
+            world_from_model: Affine3A::from_scale_rotation_translation(scale, turn, place),
             play: if at == 3 {
                 Id::new(0).into()
             } else {
@@ -291,7 +290,7 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 let allocator = &mut setup.context.allocator();
                 let kind = crowd.add_character(allocator, &shown).unwrap();
                 let spawn = Spawn {
-                    world_from_model: Affine::from_translation(Vec3::new(0.2 * z, 0.0, z)),
+                    world_from_model: Affine3A::from_translation(Vec3::new(0.2 * z, 0.0, z)),
                     play: "sway".into(),
                     ..Spawn::default()
                 };

@@ -12,10 +12,10 @@ use crate::support::{CONFIGS, SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::Vec3;
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc, SetLayout};
-use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::gpu::{PaletteRing, PaletteRingDesc, SetLayout};
+use throng::import::{RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::MorphTarget;
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{
@@ -58,9 +58,7 @@ fn crowd(setup: &mut Setup, capacity: Capacity) -> Result<Crowd> {
         capacity,
         ..CrowdDesc::default()
     };
-    let (gpu, mut allocator) = setup.parts();
-    let allocator = &mut allocator;
-    unsafe { Crowd::new(&gpu, allocator, &desc) }
+    Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc)
 }
 
 /// The resource that was refused, the amount that was asked for, and the limit.
@@ -76,7 +74,8 @@ fn filler(joints: u32, vertices: u32) -> Character {
     let node = |joint: u32| RawNode {
         name: format!("joint {joint}").into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let character = built(RawCharacter {
         nodes: (0..joints).map(node).collect(),
@@ -206,9 +205,7 @@ fn check_skinned(
     let matrices = palette(&character, Some((0, 0.4)));
     let mut want = vec![0.0; words];
     let out = WriteOnly::over(&mut want);
-    skinner
-        .skin(PaletteRef::Mat3x4(&matrices), &[], out)
-        .unwrap();
+    skinner.skin(&matrices, &[], out).unwrap();
     for part in &skinner.layout().primitives {
         let range = part.positions as usize..(part.positions + part.vertex_count * 3) as usize;
         for (got, want) in got[range.clone()].iter().zip(&want[range]) {
@@ -336,9 +333,8 @@ fn one_more_than_fits_is_refused_with_numbers() {
 #[test]
 fn a_ring_of_its_own_goes_beyond_the_range_of_a_descriptor() {
     alone(|setup, range| {
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = setup.device();
+        let allocator = &mut setup.context.allocator();
         let desc = |entries| PaletteRingDesc {
             frames_in_flight: 1,
             entries,
@@ -370,8 +366,7 @@ fn a_ring_of_its_own_goes_beyond_the_range_of_a_descriptor() {
 #[test]
 fn set_0_keeps_to_the_minimum_limits() {
     alone(|setup, _| {
-        let (gpu, _) = setup.parts();
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = setup.device();
         let mut layout = SetLayout::new(&device).unwrap();
         let sizes = layout.pool_sizes(&[5]);
         let count = |kind| {
@@ -430,7 +425,8 @@ fn morph_weights_are_counted_as_the_capacity_has_them() {
             nodes: vec![RawNode {
                 name: "root".into(),
                 parent: None,
-                transform: RawTransform::Trs(Transform::IDENTITY),
+                transform: Transform::IDENTITY,
+                matrix: None,
             }],
             primitives: vec![RawPrimitive {
                 positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],

@@ -5,13 +5,12 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, each, view};
 use throng::ash::vk;
 use throng::error::ArgumentFault;
-use throng::glam::{Mat4, Vec3};
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::glam::{Affine3A, Mat4, Vec3};
+use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::palette::{Mat3x4, SkinningMethod};
-use throng::skeleton::Affine;
 use throng::{
     CharacterDesc, Crowd, CrowdDesc, Error, Frame, Id, InstanceId, PassDesc, PassKind, Play,
-    Result, Spawn, View, Viewport,
+    Result, Spawn, View,
 };
 
 fn camera() -> View {
@@ -109,11 +108,11 @@ fn descriptions_that_make_no_sense_are_refused() {
         frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT => Fine;
         frames_in_flight = Crowd::MAX_FRAMES_IN_FLIGHT + 1 => Full("frames in flight");
         frames_in_flight = u32::MAX => Full("frames in flight");
-        capacity.instances = 0 => Argument("Capacity::instances");
+        capacity.instances = 0 => Fine;
         capacity.instances = u32::MAX => Full("instances");
         capacity.views = 0 => Argument("Capacity::views");
         capacity.views = Crowd::MAX_VIEWS + 1 => Full("views");
-        capacity.palette_entries = 0 => Argument("Capacity::palette_entries");
+        capacity.palette_entries = 0 => Fine;
         capacity.palette_entries = u32::MAX => TooMuch;
         min_offset_alignment = 3 => ALIGNMENT;
         min_offset_alignment = 48 => ALIGNMENT;
@@ -124,12 +123,12 @@ fn descriptions_that_make_no_sense_are_refused() {
     };
     each(|setup| {
         let fine = setup.crowd_desc(2, SMALL);
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
+        let device = setup.device();
+        let allocator = &mut setup.context.allocator();
         for &(row, change, wanted) in rows {
             let mut desc = fine.clone();
             change(&mut desc);
-            let made = unsafe { Crowd::new(&gpu, allocator, &desc) };
+            let made = Crowd::new(&device, allocator, &desc);
             let made = made.map(|crowd| unsafe { crowd.destroy(allocator) });
             check(row, &made, wanted);
         }
@@ -150,13 +149,12 @@ fn a_ring_keeps_its_bounds() {
     };
     each(|setup| {
         let config = setup.config;
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = setup.device();
+        let allocator = &mut setup.context.allocator();
         let fine = PaletteRingDesc {
             frames_in_flight: 2,
             entries: 10,
-            memory: config.ring,
+            staged: config.staged,
             min_offset_alignment: config.min_offset_alignment,
         };
         let mut make = |desc| PaletteRing::new(&device, allocator, &desc);
@@ -214,8 +212,8 @@ fn play() -> Play<'static> {
     Play::new(Id::new(0))
 }
 
-fn nan() -> Affine {
-    Affine::from_translation(Vec3::new(0.0, f32::NAN, 0.0))
+fn nan() -> Affine3A {
+    Affine3A::from_translation(Vec3::new(0.0, f32::NAN, 0.0))
 }
 
 #[test]
@@ -272,7 +270,7 @@ fn instances_take_only_what_makes_sense() {
             check(row, &call(&mut crowd, id), wanted);
         }
         let joints = character.skeleton().len();
-        let still = vec![Affine::IDENTITY; joints];
+        let still = vec![Affine3A::IDENTITY; joints];
         is_argument(crowd.set_model_pose(id, &still[1..]), "model pose");
         let mut broken = still.clone();
         broken[1] = nan();
@@ -312,7 +310,7 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
         let mut model = rest_model(&character);
         crowd.set_model_pose(id, &model).unwrap();
         let before = crowd.instance(id).unwrap();
-        model[1] *= Affine::from_scale(Vec3::new(1.0, 3.0, 1.0));
+        model[1] *= Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
         let refused = crowd.set_model_pose(id, &model);
         assert!(
             matches!(refused, Err(Error::Unrepresentable { joint: 1, .. })),
@@ -393,29 +391,21 @@ fn wrong_views(setup: &Setup) -> Vec<(&'static str, View)> {
         view
     };
     let limits = &setup.context.properties.limits;
-    let wide = View {
-        viewport: Viewport {
-            width: limits.max_viewport_dimensions[0] as f32 + 1.0,
-            ..fine.viewport
-        },
-        ..fine
-    };
-    let far = View {
-        viewport: Viewport {
-            x: limits.viewport_bounds_range[1],
-            ..fine.viewport
-        },
-        ..fine
-    };
+    let mut wide = fine;
+    wide.viewport.extent.width = limits.max_viewport_dimensions[0] + 1;
+    let mut far = fine;
+    far.viewport.offset.x = limits.viewport_bounds_range[1] as i32;
     vec![
         ("View", with(|view| view.clip_from_world = Mat4::NAN)),
         ("View", with(|view| view.eye.x = f32::INFINITY)),
-        ("View::viewport", with(|view| view.viewport.width = 0.0)),
-        ("View::viewport", with(|view| view.viewport.width = -5.0)),
-        ("View::viewport", with(|view| view.viewport.height = 0.0)),
-        ("View::viewport", with(|view| view.viewport.x = f32::NAN)),
-        ("View::viewport", with(|view| view.viewport.x = 3e9)),
-        ("View::viewport", with(|view| view.viewport.height = -1e9)),
+        ("View::viewport", with(|v| v.viewport.extent.width = 0)),
+        ("View::viewport", with(|v| v.viewport.extent.height = 0)),
+        (
+            "View::viewport",
+            with(|v| v.viewport.extent.height = u32::MAX),
+        ),
+        ("View::viewport", with(|v| v.viewport.offset.x = i32::MIN)),
+        ("View::viewport", with(|v| v.viewport.offset.y = i32::MAX)),
         ("View::viewport", wide),
         ("View::viewport", far),
         (

@@ -15,12 +15,13 @@ use crate::support::frames::FramesInFlight;
 use crate::support::probe::{Output, Probe};
 use frames::check;
 use std::collections::BTreeMap;
-use throng::animator::{ActorId, Animator, AnimatorDesc};
+use throng::animator::{ActorId, Animator};
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::mesh::PaletteJoint;
 use throng::motion::LoopMode;
 use throng::palette::Mat3x4;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::{Capacity, CharacterId, InstanceId};
 
 const FRAMES_IN_FLIGHT: u32 = 3;
@@ -46,12 +47,12 @@ struct Member {
     /// The same instance in the test's own animator.
     actor: ActorId,
     character: usize,
-    world_from_model: Affine,
+    world_from_model: Affine3A,
     tint: [f32; 4],
     user: u32,
     layer: Option<Playing>,
     /// A pose that was set. An instance with such a pose plays nothing.
-    model: Option<Vec<Affine>>,
+    model: Option<Vec<Affine3A>>,
     visible: bool,
     mask: u32,
 }
@@ -136,7 +137,7 @@ impl Member {
         let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
         let at = playing.at(now_s, clip.duration_s());
         clip.sample(at, &mut local).unwrap();
-        let mut model = vec![Affine::IDENTITY; local.len()];
+        let mut model = vec![Affine3A::IDENTITY; local.len()];
         character.skeleton().model_pose(&local, &mut model).unwrap();
         Some(of_model(character, &model))
     }
@@ -158,7 +159,7 @@ fn apart(a: &[Mat3x4], b: &[Mat3x4]) -> f32 {
 }
 
 /// The palette of a model pose, computed here independently.
-fn of_model(character: &Character, model: &[Affine]) -> Vec<Mat3x4> {
+fn of_model(character: &Character, model: &[Affine3A]) -> Vec<Mat3x4> {
     let entries = character.palette().iter();
     let matrix = |entry: &PaletteJoint| model[usize::from(entry.joint)] * entry.inverse_bind;
     entries
@@ -193,7 +194,7 @@ fn thousands_of_operations_are_seen_as_the_model_has_them() {
             added.unwrap()
         };
         let ids: Vec<CharacterId> = kinds.iter().map(&mut add).collect();
-        let animator = |of| Animator::new(of, &AnimatorDesc::default()).unwrap();
+        let animator = |of| Animator::new(of).unwrap();
         let mut model = Model {
             rng: Rng::new(seed),
             animators: kinds.iter().map(animator).collect(),

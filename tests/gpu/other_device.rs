@@ -3,10 +3,11 @@
 use crate::misuse::is_argument;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::{Setup, each};
+use throng::SkinPipeline;
 use throng::ash::{self, vk};
 use throng::gpu::{Device, Enabled, SetLayout, SkinnedMesh, Upload};
 use throng::palette::SkinningMethod;
-use throng::{Gpu, SkinPipeline};
+use throng::standalone::Handles;
 
 /// A second device of the setup's physical device.
 fn second_device(setup: &Setup) -> ash::Device {
@@ -32,17 +33,15 @@ fn objects_of_another_device_or_destroyed_ones_are_refused() {
         let other = second_device(setup);
         let character = built(ribbon(3)).character;
         let method = SkinningMethod::Linear;
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
-        let bare = &Enabled::NONE;
-        let device = unsafe { Device::new(&gpu) }.unwrap();
-        let again = unsafe { Device::new(&gpu) }.unwrap();
-        let gpu = Gpu {
-            device: &other,
-            enabled: bare,
-            ..gpu
-        };
-        let foreign = unsafe { Device::new(&gpu) }.unwrap();
+        let (device, again) = (setup.device(), setup.device());
+        let Handles {
+            instance,
+            physical_device,
+            ..
+        } = &*setup.context;
+        let foreign = unsafe { Device::new(instance, *physical_device, &other, &Enabled::NONE) };
+        let foreign = foreign.unwrap();
+        let allocator = &mut setup.context.allocator();
         let mut layout = SetLayout::new(&device).unwrap();
         is_argument(SkinPipeline::new(&foreign, &layout), "SetLayout");
         // Two values of one device are the same device.

@@ -12,19 +12,16 @@ use crate::reference::{assets, gltf, raw};
 use crate::support::probe::Probe;
 use crate::support::{Setup, each};
 use throng::ash::{self, vk};
-use throng::builtin;
 use throng::character::Character;
-use throng::glam::{Mat3, Mat4, Quat, Vec3};
+use throng::glam::{Affine3A, Mat3, Mat4, Quat, Vec3};
 use throng::gpu::{
     Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::import::{
-    self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
-};
+use throng::import::{self, ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::JointIndices;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::standalone::{Buffer, BufferDesc};
 
 /// As a fraction of the model's size.
@@ -36,7 +33,7 @@ const NORMAL_BOUND: f64 = 1e-3;
 #[derive(Clone, Copy)]
 struct Stand {
     clip: Option<(usize, f64)>,
-    world_from_model: Affine,
+    world_from_model: Affine3A,
 }
 
 /// The data that the GPU saw of one instance.
@@ -94,9 +91,8 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let entries = character.palette().len() as u32;
     let count = stands.len() as u32;
     let mut upload = Upload::new();
-    let (gpu, mut allocator) = setup.parts();
-    let allocator = &mut allocator;
-    let device = unsafe { Device::new(&gpu) }.unwrap();
+    let device = setup.device();
+    let allocator = &mut setup.context.allocator();
     let mut set_layout = SetLayout::new(&device).unwrap();
     let method = throng::palette::SkinningMethod::Linear;
     let mesh = SkinnedMesh::new(&device, allocator, &mut upload, character, method);
@@ -104,10 +100,12 @@ fn see(setup: &mut Setup, character: &Character, stands: &[Stand]) -> Vec<Seen> 
     let ring = PaletteRingDesc {
         frames_in_flight: 2,
         entries: entries * count + 3,
-        memory: config.ring,
+        staged: config.staged,
         min_offset_alignment: config.min_offset_alignment,
     };
     let mut ring = PaletteRing::new(&device, allocator, &ring).unwrap();
+    // Without the flag, it depends on the device's memory.
+    assert!(ring.is_staged() || !config.staged);
 
     let mut poser = Poser::new();
     let mut records = Vec::new();
@@ -303,7 +301,7 @@ impl Case {
         };
         let stand = |clip: &Option<(usize, f64)>| Stand {
             clip: *clip,
-            world_from_model: Affine::IDENTITY,
+            world_from_model: Affine3A::IDENTITY,
         };
         Self {
             name,
@@ -348,8 +346,9 @@ fn cases() -> Vec<Case> {
         Case::new(name, &gltf::load(path), character)
     };
     let mut cases: Vec<Case> = assets::files().iter().map(file).collect();
-    let mannequin = builtin::raw();
-    let character = builtin::mannequin_with(&ImportOptions::curves_only())
+    let mannequin = RawCharacter::mannequin();
+    let character = RawCharacter::mannequin()
+        .build(&ImportOptions::curves_only())
         .unwrap()
         .character;
     cases.push(Case::new(
@@ -361,7 +360,7 @@ fn cases() -> Vec<Case> {
     let long = ribbon(300);
     let scene = raw::scene(&long);
     let character = built(long).character;
-    let joints = &character.primitives()[0].influences.joints;
+    let joints = &character.primitives()[0].joints;
     assert!(matches!(joints, JointIndices::U16(_)));
     cases.push(Case::new("a ribbon of 300".into(), &scene, character));
     for seed in [3, 14, 15] {
@@ -414,11 +413,12 @@ fn crooked(scale: Vec3) -> RawCharacter {
         nodes: vec![RawNode {
             name: "joint".into(),
             parent: None,
-            transform: RawTransform::Trs(Transform {
+            transform: Transform {
                 translation: Vec3::new(0.2, 0.3, -0.1),
                 rotation: Quat::from_rotation_y(0.5),
                 scale,
-            }),
+            },
+            matrix: None,
         }],
         skins: vec![RawSkin {
             joints: vec![0],
@@ -450,15 +450,15 @@ fn expected_normal(model: Mat3, normal: Vec3) -> Vec3 {
 #[test]
 fn normals_follow_the_inverse_transpose() {
     let worlds = [
-        Affine::from_scale_rotation_translation(
+        Affine3A::from_scale_rotation_translation(
             Vec3::new(1.0, 5.0, 0.3),
             Quat::from_rotation_z(1.1),
             Vec3::new(4.0, 5.0, 6.0),
         ),
-        Affine::from_scale(Vec3::new(-1.0, 1.0, 1.0)),
-        Affine::from_scale(Vec3::new(-2.0, 3.0, -0.5)),
+        Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0)),
+        Affine3A::from_scale(Vec3::new(-2.0, 3.0, -0.5)),
         // So small that products of three elements underflow.
-        Affine::from_scale(Vec3::splat(1e-20)),
+        Affine3A::from_scale(Vec3::splat(1e-20)),
     ];
     for scale in [Vec3::new(0.25, 3.0, 1.0), Vec3::new(1.0, -2.0, 0.5)] {
         let character = built(crooked(scale)).character;
@@ -468,11 +468,11 @@ fn normals_follow_the_inverse_transpose() {
                 world_from_model,
             });
             let primitive = &character.primitives()[0];
-            let joint = Affine::from_scale_rotation_translation(
+            let joint = Affine3A::from_scale_rotation_translation(
                 scale,
                 Quat::from_rotation_y(0.5),
                 Vec3::new(0.2, 0.3, -0.1),
-            ) * Affine::from_mat4(Mat4::from_rotation_x(0.4));
+            ) * Affine3A::from_mat4(Mat4::from_rotation_x(0.4));
             for (stand, seen) in stands.iter().zip(see(setup, &character, &stands)) {
                 let world = stand.world_from_model * joint;
                 // A uniform factor changes no normal, and keeps the inverse finite.
@@ -506,7 +506,7 @@ fn what_is_scaled_to_nothing_stays_finite() {
             ]
             .map(|scale| Stand {
                 clip: None,
-                world_from_model: Affine::from_scale(scale),
+                world_from_model: Affine3A::from_scale(scale),
             });
             for seen in see(setup, &character, &stands) {
                 for (position, normal) in &seen.vertices[0] {

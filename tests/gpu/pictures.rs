@@ -8,10 +8,9 @@ use crate::support::frames::{
 use crate::support::{SMALL, Setup, each, reversed, view};
 use throng::ash::vk;
 use throng::glam::camera::rh;
-use throng::glam::{Quat, Vec3};
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{Crowd, Id, PassDesc, PassId, PassKind, Spawn, View, Viewport};
+use throng::{Crowd, Id, PassDesc, PassId, PassKind, Spawn, View};
 
 /// Four ribbons that show their red front to the camera. One of them is flipped.
 pub(crate) fn populated(setup: &mut Setup) -> Crowd {
@@ -23,7 +22,7 @@ pub(crate) fn populated(setup: &mut Setup) -> Crowd {
         let sign = if at == 2 { -1.0 } else { 1.0 };
         let place = Vec3::new(at as f32 - 1.5, 0.0, 0.2 * at as f32);
         let spawn = Spawn {
-            world_from_model: Affine::from_scale_rotation_translation(
+            world_from_model: Affine3A::from_scale_rotation_translation(
                 Vec3::new(sign, 1.0, 1.0),
                 Quat::IDENTITY,
                 place,
@@ -99,15 +98,11 @@ fn fronts_are_fronts_whichever_way_the_viewport_and_depth_run() {
             let other_depth = shoot(&[reversed(&camera())], near_1, &REVERSED_Z);
             assert!(different(&straight, &other_depth, 1) < 20);
 
-            let flipped = Viewport {
-                x: 0.0,
-                y: EXTENT.height as f32,
-                width: EXTENT.width as f32,
-                height: -(EXTENT.height as f32),
+            let flipped = View {
+                flipped: true,
+                ..camera()
             };
-            let mut views = [camera()];
-            views[0].viewport = flipped;
-            let flipped = shoot(&views, near_0, &NORMAL_Z);
+            let flipped = shoot(&[flipped], near_0, &NORMAL_Z);
             assert_eq!(sides(&flipped).1, 0, "backs are visible");
             let turned = upside_down(&flipped, EXTENT);
             assert!(
@@ -150,26 +145,20 @@ fn two_views_fill_their_halves_and_nothing_else() {
         scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let half = |x: f32| Viewport {
-                x,
-                y: 0.0,
-                width: 48.0,
-                height: 96.0,
+            let extent = vk::Extent2D {
+                width: 48,
+                height: 96,
             };
-            let at = |x: f32, eye: Vec3| View {
-                viewport: half(x),
-                ..view(
-                    eye,
-                    Vec3::new(0.0, 1.5, 0.0),
-                    vk::Extent2D {
-                        width: 48,
-                        height: 96,
-                    },
-                )
+            let at = |x: i32, eye: Vec3| View {
+                viewport: vk::Rect2D {
+                    offset: vk::Offset2D { x, y: 0 },
+                    extent,
+                },
+                ..view(eye, Vec3::new(0.0, 1.5, 0.0), extent)
             };
             let (left, right) = (
-                at(0.0, Vec3::new(0.4, 2.0, 9.0)),
-                at(48.0, Vec3::new(0.4, 4.0, -9.0)),
+                at(0, Vec3::new(0.4, 2.0, 9.0)),
+                at(48, Vec3::new(0.4, 4.0, -9.0)),
             );
             let context = &mut setup.context;
             let mut shoot =
@@ -199,27 +188,25 @@ fn what_lies_outside_of_the_target_is_cut_off() {
         scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
             let on = (target, pass, &NORMAL_Z);
-            let (width, height) = (EXTENT.width as f32, EXTENT.height as f32);
             let context = &mut setup.context;
-            let mut shoot = |x: f32, y: f32, height: f32| {
-                let viewport = Viewport {
-                    x,
-                    y,
-                    width,
-                    height,
+            let mut shoot = |x: i32, y: i32, flipped: bool| {
+                let viewport = vk::Rect2D {
+                    offset: vk::Offset2D { x, y },
+                    extent: EXTENT,
                 };
                 let view = View {
                     viewport,
+                    flipped,
                     ..camera()
                 };
                 picture(context, crowd, frames_in_flight, (1, 0.3), on, &[view])
             };
-            let whole = shoot(0.0, 0.0, height);
+            let whole = shoot(0, 0, false);
             let (left, up) = (40, 30);
-            let (x, y) = (-(left as f32), -(up as f32));
-            let cut = shoot(x, y, height);
-            let turned = upside_down(&shoot(x, y + height, -height), EXTENT);
-            let nothing = shoot(-width, 0.0, height);
+            let (x, y) = (-(left as i32), -(up as i32));
+            let cut = shoot(x, y, false);
+            let turned = upside_down(&shoot(x, y, true), EXTENT);
+            let nothing = shoot(-(EXTENT.width as i32), 0, false);
             assert_eq!(covered(&nothing), 0);
             let columns = EXTENT.width as usize;
             let mut want = nothing.clone();
@@ -391,8 +378,8 @@ fn more_colour_attachments_take_independent_blend_and_are_left_alone() {
                     assert!(!bare);
                     crowd.remove_pass(pass).unwrap();
                 }
-                Err(throng::Error::Unsupported { what, .. }) => {
-                    assert!(bare && what == "independentBlend");
+                Err(throng::Error::Unsupported { missing, .. }) => {
+                    assert!(bare && missing == ["independentBlend"]);
                 }
                 Err(error) => panic!("{error}"),
             }

@@ -8,7 +8,7 @@ use crate::support::{Setup, each};
 use std::thread;
 use throng::ash::{self, vk};
 use throng::standalone::{Begin, Target};
-use throng::{Crowd, Frame, PassId, View, ViewId, Viewport};
+use throng::{Crowd, Frame, PassId, View, ViewId};
 
 /// Draws the scene at 0.3 s and returns the picture.
 fn still(
@@ -85,16 +85,17 @@ fn threads_draw_into_secondary_command_buffers() {
     each(|setup| {
         scene(setup, |setup, crowd, frames_in_flight, target| {
             let pass = pass(crowd, target, false);
-            let half = |x: f32| View {
-                viewport: Viewport {
-                    x,
-                    y: 0.0,
-                    width: 48.0,
-                    height: 96.0,
+            let half = |x: i32| View {
+                viewport: vk::Rect2D {
+                    offset: vk::Offset2D { x, y: 0 },
+                    extent: vk::Extent2D {
+                        width: 48,
+                        height: 96,
+                    },
                 },
                 ..camera()
             };
-            let views = [half(0.0), half(48.0)];
+            let views = [half(0), half(48)];
             let on = (target, pass, &NORMAL_Z);
             let alone = picture(
                 &mut setup.context,
@@ -208,7 +209,7 @@ fn stages_are_timed_where_it_is_asked_for() {
             }
             let allocator = &mut setup.context.allocator();
             unsafe { crowd.begin_frame(allocator, 0, 0.4) }.unwrap();
-            let names: Vec<_> = crowd.gpu_times().iter().map(|time| time.name).collect();
+            let names: Vec<_> = crowd.gpu_times_ms().iter().map(|(name, _)| *name).collect();
             if setup.config.profile {
                 assert_eq!(names, ["upload", "draw"]);
             } else {

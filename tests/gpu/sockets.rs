@@ -2,18 +2,18 @@
 
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
-use throng::animator::{Animator, AnimatorDesc};
+use throng::animator::Animator;
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::glam::{Quat, Vec3};
-use throng::skeleton::{Affine, Joint, Transform};
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::skeleton::{Joint, Transform};
 use throng::{Error, Id, Play, Spawn};
 
 /// The model pose of a clip, joint by joint.
-fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
+fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine3A> {
     let mut local = vec![Transform::IDENTITY; character.skeleton().len()];
     clip.sample(time_s, &mut local).unwrap();
-    let mut model = vec![Affine::IDENTITY; local.len()];
+    let mut model = vec![Affine3A::IDENTITY; local.len()];
     character.skeleton().model_pose(&local, &mut model).unwrap();
     model
 }
@@ -23,7 +23,7 @@ fn exact(character: &Character, clip: &Clip, time_s: f64) -> Vec<Affine> {
 /// The chain has 4 joints and is 3 m long. Each product rounds a sum of 4 terms of at most 3 m,
 /// and each rotation rounds a few numbers of at most 1, to 6e-8. Both matrices come from such a
 /// chain: 2 × 4 × (4 × 3 + 4) × 6e-8.
-fn near(a: &Affine, b: &Affine) -> bool {
+fn near(a: &Affine3A, b: &Affine3A) -> bool {
     a.abs_diff_eq(*b, 8e-6)
 }
 
@@ -36,7 +36,7 @@ fn joints_are_where_the_pose_has_them() {
         let allocator = &mut setup.context.allocator();
         let kind = crowd.add_character(allocator, &character).unwrap();
         let turn = Quat::from_rotation_y(1.0);
-        let world_from_model = Affine::from_rotation_translation(turn, Vec3::new(3.0, 1.0, -2.0));
+        let world_from_model = Affine3A::from_rotation_translation(turn, Vec3::new(3.0, 1.0, -2.0));
         let play = Play::new("sway").start_s(10.0);
         let spawn = Spawn {
             world_from_model,
@@ -45,9 +45,9 @@ fn joints_are_where_the_pose_has_them() {
         };
         let id = crowd.spawn(kind, &spawn).unwrap();
         let clip = &character.clips()[character.clip("sway").unwrap().index()];
-        let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+        let mut animator = Animator::new(&character).unwrap();
         let actor = animator.add(play).unwrap();
-        let mut model = vec![Affine::IDENTITY; usize::from(joints)];
+        let mut model = vec![Affine3A::IDENTITY; usize::from(joints)];
         for time_s in [10.0, 10.3, 9.8, 1e6 + 0.2] {
             animator.update(time_s).unwrap();
             animator.model_poses(&[actor], &mut model).unwrap();

@@ -4,12 +4,12 @@ use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, record, target};
 use crate::support::{SMALL, Setup, each, view};
+use throng::ash::vk;
 use throng::error::ArgumentFault;
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Error, Frame, InstanceId, ListId, Result,
-    SkinningStage, Spawn, View, Viewport,
+    SkinningStage, Spawn, View,
 };
 
 const CAMERA: u32 = 1;
@@ -34,7 +34,7 @@ fn populated(setup: &mut Setup, capacity: Capacity) -> (Crowd, CharacterId, Vec<
         let place = Vec3::new(at as f32 - 1.0, 0.0, 0.0);
         let scale = Vec3::new(if at == 2 { -1.0 } else { 1.0 }, 1.0, 1.0);
         let spawn = Spawn {
-            world_from_model: Affine::from_translation(place) * Affine::from_scale(scale),
+            world_from_model: Affine3A::from_translation(place) * Affine3A::from_scale(scale),
             play: "sway".into(),
             ..Spawn::default()
         };
@@ -110,11 +110,15 @@ fn each_view_draws_what_it_shows() {
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         let half = |right: bool, mask: u32| View {
             mask,
-            viewport: Viewport {
-                x: if right { 48.0 } else { 0.0 },
-                y: 0.0,
-                width: 48.0,
-                height: 96.0,
+            viewport: vk::Rect2D {
+                offset: vk::Offset2D {
+                    x: if right { 48 } else { 0 },
+                    y: 0,
+                },
+                extent: vk::Extent2D {
+                    width: 48,
+                    height: 96,
+                },
             },
             ..camera()
         };

@@ -6,13 +6,13 @@ use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, picture, ta
 use crate::support::{SMALL, Setup, each, view};
 use std::fmt::Display;
 use throng::clip::Interpolation;
-use throng::glam::{Mat4, Quat, Vec3};
+use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::gpu::PrimitiveDraw;
 use throng::import::{
-    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin, RawTransform,
+    RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
 };
 use throng::mesh::Material;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::standalone::Target;
 use throng::{CharacterId, Crowd, PassId, Play, Spawn};
 
@@ -20,10 +20,11 @@ fn node(name: &str, parent: Option<usize>, translation: Vec3) -> RawNode {
     RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     }
 }
 
@@ -191,7 +192,7 @@ fn what_turns_over_is_drawn_from_its_front() {
             for time_s in [0.0, 0.3, 0.8, 1.0] {
                 for scale in [Vec3::ONE, Vec3::new(-1.0, 1.0, 1.0)] {
                     let turn = Quat::from_rotation_y(0.3);
-                    let place = Affine::from_scale_rotation_translation(scale, turn, Vec3::ZERO);
+                    let place = Affine3A::from_scale_rotation_translation(scale, turn, Vec3::ZERO);
                     let spawn = Spawn {
                         world_from_model: place,
                         play: stopped(clip, time_s),

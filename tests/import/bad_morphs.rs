@@ -8,7 +8,7 @@ use throng::clip::Interpolation;
 use throng::glam::Vec3;
 use throng::import::{
     self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive, RawTransform,
+    RawPrimitive,
 };
 use throng::mesh::MorphTarget;
 
@@ -204,7 +204,8 @@ fn raw() -> RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
+            transform: throng::skeleton::Transform::IDENTITY,
+            matrix: None,
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],

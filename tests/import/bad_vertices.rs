@@ -20,14 +20,14 @@ fn weighted(weights: [f32; 4], joints: [u8; 4]) -> Builder {
 fn weights_are_renormalised() {
     let c = repaired(&weighted([0.6, 0.2, 0.0, 0.0], [0, 1, 0, 0]));
     told(&c, &["mesh 0, primitives[0]: weights renormalised (6)"]);
-    assert_eq!(c.primitives()[0].influences.weights[..2], [49151, 16384]);
+    assert_eq!(c.primitives()[0].weights[..2], [49151, 16384]);
     let c = repaired(&weighted([1e-30, 3e-30, 0.0, 0.0], [0, 1, 0, 0]));
-    assert_eq!(c.primitives()[0].influences.weights[..2], [49151, 16384]);
+    assert_eq!(c.primitives()[0].weights[..2], [49151, 16384]);
     let c = repaired(&weighted(
         [f32::MAX, f32::MAX, f32::MAX, f32::MAX],
         [0, 0, 1, 1],
     ));
-    assert_eq!(c.primitives()[0].influences.weights[..2], [32768, 32767]);
+    assert_eq!(c.primitives()[0].weights[..2], [32768, 32767]);
     told(
         &repaired(&weighted([0.5003, 0.5, 0.0, 0.0], [0, 1, 0, 0])),
         &[],
@@ -51,15 +51,15 @@ fn weights_sum_to_1_exactly_and_each_is_off_by_less_than_a_unit() {
         let joints = b.accessor("VEC4", U8, &[0, 1, 2, 3_u8].repeat(6));
         b.json.pointer_mut(ATTRIBUTES).unwrap()["JOINTS_0"] = json!(joints);
         let c = repaired(&b);
-        let influences = &c.primitives()[0].influences;
+        let primitive = &c.primitives()[0];
         assert_eq!(
-            influences.weights[..4]
+            primitive.weights[..4]
                 .iter()
                 .map(|w| u32::from(*w))
                 .sum::<u32>(),
             65_535
         );
-        for (joint, weight) in influences.of(0) {
+        for (joint, weight) in primitive.influences(0) {
             let exact = weights[joint] / sum;
             assert!((f64::from(weight) - exact).abs() < 1.0 / 65_535.0 + 1e-7);
         }
@@ -74,7 +74,7 @@ fn weightless_vertices_follow_their_first_joint() {
         &["mesh 0, primitives[0]: vertices without weights bound to their first joint (6)"],
     );
     assert_eq!((c.palette().len(), c.palette()[0].joint.0), (1, 2));
-    assert_eq!(c.primitives()[0].influences.per_vertex, 1);
+    assert_eq!(c.primitives()[0].influences_per_vertex, 1);
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn repeated_joints_are_merged() {
         &c,
         &["mesh 0, primitives[0]: repeated joints of a vertex merged (6)"],
     );
-    let influences = &c.primitives()[0].influences;
+    let primitive = &c.primitives()[0];
     assert_eq!(
-        (influences.per_vertex, &influences.weights[..2]),
+        (primitive.influences_per_vertex, &primitive.weights[..2]),
         (2, &[49151, 16384][..])
     );
 }

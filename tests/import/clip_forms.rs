@@ -5,13 +5,12 @@ use crate::reference::random;
 use std::sync::LazyLock;
 use throng::builtin;
 use throng::character::Character;
-use throng::character::ClipImport;
-use throng::clip::CurveClip;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions, CurveClip};
 use throng::error::Error;
-use throng::import::ImportOptions;
+use throng::glam::Affine3A;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::palette::{PaletteFormat, SkinningMethod};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 fn names(character: &Character) -> Vec<&str> {
     character.clips().iter().map(Clip::name).collect()
@@ -26,7 +25,7 @@ struct Forms {
 
 fn forms() -> &'static Forms {
     static FORMS: LazyLock<Forms> = LazyLock::new(|| {
-        let with = |options| builtin::mannequin_with(&options).unwrap().character;
+        let with = |options| RawCharacter::mannequin().build(&options).unwrap().character;
         Forms {
             packed: builtin::mannequin().unwrap().character,
             curves: with(ImportOptions::curves_only()),
@@ -38,10 +37,10 @@ fn forms() -> &'static Forms {
 
 fn packed_with(error_m: f32) -> ImportOptions {
     ImportOptions {
-        packing: ClipOptions {
+        packing: Some(ClipOptions {
             error_m: Some(error_m),
             ..ClipOptions::default()
-        },
+        }),
         ..ImportOptions::default()
     }
 }
@@ -79,7 +78,8 @@ fn clips_are_packed_and_curves_are_kept_on_request() {
 #[test]
 fn the_tolerance_of_packing_is_the_callers() {
     let fine = &forms().packed;
-    let coarse = builtin::mannequin_with(&packed_with(0.01))
+    let coarse = RawCharacter::mannequin()
+        .build(&packed_with(0.01))
         .unwrap()
         .character;
     for (fine, coarse) in fine.clips().iter().zip(coarse.clips()) {
@@ -91,7 +91,9 @@ fn the_tolerance_of_packing_is_the_callers() {
         );
     }
     for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let error = builtin::mannequin_with(&packed_with(wrong)).unwrap_err();
+        let error = RawCharacter::mannequin()
+            .build(&packed_with(wrong))
+            .unwrap_err();
         assert!(matches!(error, Error::Argument { .. }), "{error}");
     }
 }
@@ -107,7 +109,7 @@ fn a_poser_takes_what_there_is() {
     let walk = packed.clip("Walk").unwrap().index();
     let (mut poser, mut exact) = (Poser::new(), Poser::new());
     let mut local = vec![Transform::IDENTITY; packed.skeleton().len()];
-    let mut model = vec![Affine::IDENTITY; packed.skeleton().len()];
+    let mut model = vec![Affine3A::IDENTITY; packed.skeleton().len()];
     for step in 0..50 {
         let time_s = 0.021 * f64::from(step);
         packed.clips()[walk].sample(time_s, &mut local).unwrap();
@@ -134,24 +136,17 @@ fn a_poser_takes_what_there_is() {
 fn facts_about_curves_do_not_depend_on_the_form() {
     let mut flips = 0;
     for seed in 0..20 {
-        let built = |clips| {
-            let options = ImportOptions {
-                clips,
-                packing: ClipOptions {
-                    packing: if seed % 4 == 0 {
-                        ClipPacking::Quantised
-                    } else {
-                        ClipPacking::None
-                    },
-                    ..ClipOptions::default()
-                },
-                ..ImportOptions::default()
-            };
-            let raw = random::character(seed);
-            raw.build(&options).unwrap().character
+        let quantise = seed % 4 == 0;
+        let options = ImportOptions {
+            packing: Some(ClipOptions {
+                quantise,
+                ..ClipOptions::default()
+            }),
+            ..ImportOptions::default()
         };
-        let packed = built(ClipImport::Packed);
-        let curves = built(ClipImport::Curves);
+        let built = |options| random::character(seed).build(options).unwrap().character;
+        let packed = built(&options);
+        let curves = built(&ImportOptions::curves_only());
         assert_eq!(packed.palette(), curves.palette());
         for (one, other) in packed.primitives().iter().zip(curves.primitives()) {
             let flips = |c: &Character, of| c.flipping_triangles(of);
@@ -164,21 +159,41 @@ fn facts_about_curves_do_not_depend_on_the_form() {
 
 #[test]
 fn clips_that_join_take_the_form_of_the_others() {
-    for (clips, packed, kept) in [
-        (ClipImport::Packed, 5, 0),
-        (ClipImport::PackedWithCurves, 5, 5),
-        (ClipImport::Curves, 0, 5),
+    for (options, packed, kept) in [
+        (ImportOptions::default(), 5, 0),
+        (ImportOptions::with_curves(), 5, 5),
+        (ImportOptions::curves_only(), 0, 5),
     ] {
-        let options = ImportOptions {
-            clips,
-            ..ImportOptions::default()
-        };
-        let character = builtin::mannequin_with(&options).unwrap().character;
+        let character = RawCharacter::mannequin().build(&options).unwrap().character;
         let nod = CurveClip::new("Nod", Vec::new(), character.skeleton()).unwrap();
         let more = character.with_clips(vec![nod]).unwrap();
         assert_eq!((more.clips().len(), more.curves().len()), (packed, kept));
         assert_eq!(more.clip("Nod").unwrap().index(), 4);
     }
+}
+
+/// A file's clips can be left out, to use those of other files alone.
+#[test]
+fn clips_in_neither_form_are_left_out() {
+    let options = ImportOptions {
+        packing: None,
+        ..ImportOptions::default()
+    };
+    let unnamed = RawCharacter {
+        animation: None,
+        ..RawCharacter::mannequin()
+    };
+    let bare = unnamed.build(&options).unwrap().character;
+    let packed = &forms().packed;
+    assert_eq!(bare.skeleton(), packed.skeleton());
+    assert_eq!((bare.clips().len(), bare.curves().len()), (0, 0));
+    assert_eq!(Character::from_bytes(&bare.to_bytes()).unwrap(), bare);
+
+    let added = RawCharacter::mannequin().add_clips(&bare, &ImportOptions::default());
+    assert_eq!(added.unwrap().clips(), packed.clips());
+
+    let named = RawCharacter::mannequin().build(&options).unwrap_err();
+    assert!(matches!(named, Error::Description { .. }), "{named}");
 }
 
 #[test]
@@ -197,15 +212,24 @@ fn methods_are_checked_against_the_packed_clips() {
 /// Packing takes memory for each joint of each clip, so it has its own cap. Curves have none.
 #[test]
 fn joints_of_packed_clips_are_capped() {
-    let capped = |max_clip_joints, clips| ImportOptions {
+    let capped = |max_clip_joints, options| ImportOptions {
         max_clip_joints,
-        clips,
-        ..ImportOptions::default()
+        ..options
     };
     // Four clips on 57 joints.
-    assert!(builtin::mannequin_with(&capped(228, ClipImport::Packed)).is_ok());
-    let error = builtin::mannequin_with(&capped(227, ClipImport::Packed)).unwrap_err();
+    assert!(
+        RawCharacter::mannequin()
+            .build(&capped(228, ImportOptions::default()))
+            .is_ok()
+    );
+    let error = RawCharacter::mannequin()
+        .build(&capped(227, ImportOptions::default()))
+        .unwrap_err();
     let text = error.to_string();
     assert!(text.ends_with("228 exceeds the limit of 227"), "{text}");
-    assert!(builtin::mannequin_with(&capped(227, ClipImport::Curves)).is_ok());
+    assert!(
+        RawCharacter::mannequin()
+            .build(&capped(227, ImportOptions::curves_only()))
+            .is_ok()
+    );
 }

@@ -8,7 +8,7 @@ use crate::help::*;
 use serde_json::{Value, json};
 #[cfg(feature = "draco")]
 use throng::glam::Vec3;
-use throng::import::{self, add_clips};
+use throng::import;
 
 const FILES: [&[u8]; 2] = [
     include_bytes!("draco/edgebreaker.glb"),
@@ -41,7 +41,7 @@ fn compressed_primitives_give_the_same_character() {
             let primitive = &imported.primitives()[0];
             let corner = |index: &u32| {
                 let vertex = *index as usize;
-                let influences: Vec<_> = primitive.influences.of(vertex).collect();
+                let influences: Vec<_> = primitive.influences(vertex).collect();
                 (primitive.positions[vertex], influences)
             };
             primitive.indices.iter().map(corner).collect::<Vec<_>>()
@@ -204,7 +204,7 @@ fn without_the_decoder_the_error_names_the_feature() {
 fn clips_of_compressed_files_are_added() {
     let arm = import(&arm());
     for file in FILES {
-        let both = add_clips(&arm, file, &options()).unwrap();
+        let both = arm.add_clips(file, &options()).unwrap();
         assert_eq!(both.curves().len(), 2);
         assert_eq!(both.curves()[0].tracks(), both.curves()[1].tracks());
     }

@@ -4,7 +4,7 @@ use crate::help::told;
 use crate::samples::{BONES, SECTION, WALK, ezm_text};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{self, ImportOptions, Imported, RepairKind, add_clips};
+use throng::import::{self, ImportOptions, Imported, RepairKind};
 use throng::mesh::JointIndices;
 
 pub(crate) fn options() -> ImportOptions {
@@ -44,7 +44,7 @@ fn a_complete_file_is_read() {
     assert_eq!(body.uvs[1], Vec2::X);
     assert_eq!(body.normals, [Vec3::Z; 3]);
     assert_eq!(&*imported.materials()[body.material as usize].name, "skin");
-    let JointIndices::U8(_) = &body.influences.joints else {
+    let JointIndices::U8(_) = &body.joints else {
         panic!("few joints need 8 bits")
     };
     // The mesh is bound in the rest pose.
@@ -222,7 +222,7 @@ fn clips_of_other_files_are_added_by_joint_name() {
         "<MeshSystem>{}</MeshSystem>",
         WALK.replace("\"arm\"", "\"tail\"")
     );
-    let added = add_clips(&character, clips.as_bytes(), &options()).unwrap();
+    let added = character.add_clips(clips.as_bytes(), &options()).unwrap();
     assert_eq!(added.curves().len(), 1);
     told(
         &added,
@@ -233,7 +233,9 @@ fn clips_of_other_files_are_added_by_joint_name() {
         ],
     );
     // With a skeleton of its own.
-    let added = add_clips(&character, ezm_text().as_bytes(), &options()).unwrap();
+    let added = character
+        .add_clips(ezm_text().as_bytes(), &options())
+        .unwrap();
     told(&added, &[]);
     assert_eq!(added.curves()[0].tracks().len(), 5);
     // Alone, the clips have joints without a hierarchy.

@@ -44,10 +44,10 @@ fn errors_about_options_name_the_file_or_the_option() {
     });
     let words = "arm.glb: node to leave out \"nope\" does not exist: there are ";
     assert!(node.starts_with(words), "{node}");
-    let packing = ClipOptions {
+    let packing = Some(ClipOptions {
         error_m: Some(-1.0),
         ..ClipOptions::default()
-    };
+    });
     let bound = refused(ImportOptions {
         packing,
         ..ImportOptions::default()

@@ -357,25 +357,23 @@ fn a_webgl_model_needs_its_vertices() {
     }
     let clip = folder.join("run.wglanim");
     fs::write(&clip, WGL_CLIP).unwrap();
-    let added = import::add_clips_file(&model, &clip, &options()).unwrap();
+    let added = model.add_clips_file(&clip, &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "run");
 }
 
 #[test]
 fn clips_are_added_between_formats() {
     let model = import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &named("man")).unwrap();
-    let added = import::add_clips(&model, ezm_text().as_bytes(), &options()).unwrap();
+    let added = model.add_clips(ezm_text().as_bytes(), &options()).unwrap();
     assert_eq!(added.curves()[0].name(), "walk");
     let saved = model.to_bytes();
-    let error = import::add_clips(&model, &saved, &options())
-        .unwrap_err()
-        .to_string();
+    let error = model.add_clips(&saved, &options()).unwrap_err().to_string();
     assert!(
         error.contains("is a saved character, whose clips cannot be added"),
         "{error}"
     );
     let error = |name: &str, bytes: &[u8]| {
-        let error = import::add_clips(&model, bytes, &named(name)).unwrap_err();
+        let error = model.add_clips(bytes, &named(name)).unwrap_err();
         error.to_string()
     };
     assert_eq!(error("a", b"{}"), format!("a: file: {UNKNOWN}"));
@@ -383,7 +381,9 @@ fn clips_are_added_between_formats() {
     assert!(error("a.gltf", b"{}").contains("missing field `asset`"));
     let path = folder("formats_clips_by_path").join("x.gltf");
     fs::write(&path, "{}").unwrap();
-    let error = import::add_clips_file(&model, &path, &named("y.wglanim")).unwrap_err();
+    let error = model
+        .add_clips_file(&path, &named("y.wglanim"))
+        .unwrap_err();
     let words = "y.wglanim: file: missing field `asset`";
     assert!(error.to_string().starts_with(words), "{error}");
 }
@@ -417,7 +417,7 @@ fn public_samples_are_read() {
                 for clip in path.parent().unwrap().read_dir().unwrap() {
                     let clip = clip.unwrap().path();
                     let is_clip = clip.extension().is_some_and(|part| part == "wglanim");
-                    let add = || import::add_clips_file(&imported, &clip, &options());
+                    let add = || imported.add_clips_file(&clip, &options());
                     if let Some(Ok(added)) = is_clip.then(add) {
                         let clips = added.curves().len();
                         println!("  with {clips} clips: {:?}", added.repair_summary());

@@ -58,14 +58,14 @@ fn materials_and_textures() {
         "only what is used is decoded"
     );
     assert_eq!(
-        (texture.sampler.wrap_u, texture.sampler.wrap_v),
+        (texture.wrap_u, texture.wrap_v),
         (Wrap::Clamp, Wrap::Mirror)
     );
     assert_eq!(
-        (texture.sampler.magnify, texture.sampler.minify),
+        (texture.magnify, texture.minify),
         (Filter::Nearest, Filter::Linear)
     );
-    assert_eq!(texture.sampler.mip, Some(Filter::Nearest));
+    assert_eq!(texture.mip, Some(Filter::Nearest));
     let image = &c.images()[0];
     assert_eq!((&*image.name, image.width, image.height), ("Coat", 3, 2));
     assert_eq!(image.rgba(), [10, 20, 30, 255].repeat(6));
@@ -105,14 +105,16 @@ fn every_factor_texture_and_flag_is_read() {
     });
     let c = import(&b);
     let first = c.materials()[1].base_color_texture.unwrap();
-    assert_eq!(first.sampler.wrap_v, Wrap::Mirror);
-    assert_eq!(
-        first,
-        TextureRef {
-            sampler: first.sampler,
-            ..TextureRef::new(0)
-        }
-    );
+    assert_eq!(first.wrap_v, Wrap::Mirror);
+    let expected = TextureRef {
+        wrap_u: first.wrap_u,
+        wrap_v: first.wrap_v,
+        magnify: first.magnify,
+        minify: first.minify,
+        mip: first.mip,
+        ..TextureRef::new(0)
+    };
+    assert_eq!(first, expected);
     let expected = Material {
         name: "All".into(),
         base_color: [0.1, 0.2, 0.3, 0.4],

@@ -217,11 +217,11 @@ fn the_knight_carries_its_weapons() {
     let rigid = knight
         .primitives()
         .iter()
-        .filter(|p| p.influences.per_vertex == 1);
+        .filter(|p| p.influences_per_vertex == 1);
     assert!(rigid.clone().count() >= 5, "weapons, shields and a helmet");
     for part in rigid {
-        assert!(matches!(part.influences.joints, JointIndices::U8(_)));
-        assert!(part.influences.weights.is_empty());
+        assert!(matches!(part.joints, JointIndices::U8(_)));
+        assert!(part.weights.is_empty());
     }
     assert!(knight.clip("Walking_A").is_ok());
 }

@@ -2,9 +2,7 @@
 
 use throng::Error;
 use throng::glam::{Mat4, Vec3};
-use throng::import::{
-    ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
-};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::skeleton::Transform;
 
 /// hip ─ hand ─ sword ─ gem, where a skin has hip and hand.
@@ -12,7 +10,8 @@ fn armed() -> RawCharacter {
     let node = |name: &str, parent| RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let part = |part: &str, name: &str, node, skin: Option<usize>| RawPrimitive {
         name: name.into(),

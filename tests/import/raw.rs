@@ -1,10 +1,11 @@
 //! Raw characters that are made by code, and the checks of `RawCharacter::build`.
 
+use throng::character::{AnimationDesc, SocketDesc};
 use throng::clip::{Interpolation, TrackValues};
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform, RepairKind,
+    RepairKind,
 };
 use throng::mesh::{Image, Material, TextureRef};
 use throng::skeleton::Transform;
@@ -14,7 +15,8 @@ pub(crate) fn raw() -> RawCharacter {
     let node = |parent| RawNode {
         name: "joint".into(),
         parent,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     RawCharacter {
         name: "raw".into(),
@@ -62,6 +64,42 @@ fn a_sound_one_is_built() {
     let built = raw().build(&ImportOptions::curves_only()).unwrap();
     assert_eq!(built.repairs, []);
     assert_eq!((built.name(), built.palette().len()), ("raw", 2));
+}
+
+#[test]
+fn a_matrix_replaces_the_transform() {
+    let mut made = raw();
+    made.nodes[1].transform.translation = Vec3::NAN;
+    made.nodes[1].matrix = Some(Mat4::from_translation(Vec3::X));
+    let built = made.build(&ImportOptions::curves_only()).unwrap();
+    let expected = Transform {
+        translation: Vec3::X,
+        ..Transform::IDENTITY
+    };
+    assert_eq!(built.skeleton().joints()[1].rest, expected);
+}
+
+#[test]
+fn the_options_replace_the_animation_description() {
+    let mut made = raw();
+    made.nodes[1].name = "hand".into();
+    let sword = |joint| AnimationDesc {
+        sockets: vec![SocketDesc::new("sword", joint)],
+        ..AnimationDesc::default()
+    };
+    made.animation = Some(sword("hand"));
+    let options = ImportOptions::curves_only();
+    let own = made.clone().build(&options).unwrap();
+    assert!(own.socket("sword").is_ok());
+    let other = ImportOptions {
+        animation: Some(AnimationDesc::default()),
+        ..options.clone()
+    };
+    let other = made.clone().build(&other).unwrap();
+    assert!(other.socket("sword").is_err());
+    made.animation = Some(sword("foot"));
+    let error = made.build(&options).unwrap_err().to_string();
+    assert!(error.contains("\"foot\""), "{error}");
 }
 
 #[test]
@@ -178,11 +216,11 @@ fn every_number_is_checked() {
         ..Transform::IDENTITY
     };
     assert_eq!(
-        refused(|r| r.nodes[1].transform = RawTransform::Trs(not_finite)),
+        refused(|r| r.nodes[1].transform = not_finite),
         "raw: node 1, translation: component 0 is NaN, must be finite"
     );
     assert_eq!(
-        refused(|r| r.nodes[1].transform = RawTransform::Matrix(Mat4::ZERO)),
+        refused(|r| r.nodes[1].matrix = Some(Mat4::ZERO)),
         "raw: node 1, matrix: has a last row other than 0, 0, 0, 1"
     );
     assert_eq!(

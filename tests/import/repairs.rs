@@ -3,7 +3,7 @@
 use crate::builder::*;
 use crate::help::*;
 use serde_json::json;
-use throng::import::{self, ImportOptions, add_clips};
+use throng::import::{self, ImportOptions};
 
 /// The arm with this many clips, each with one key of the opposite sign.
 fn flipped(clips: usize) -> Builder {
@@ -66,7 +66,7 @@ fn repairs_name_their_file() {
         knight.repairs[0].to_string(),
         format!("knight.glb: {words}")
     );
-    let added = add_clips(&knight, &b.glb(), &named("dance.glb")).unwrap();
+    let added = knight.add_clips(&b.glb(), &named("dance.glb")).unwrap();
     assert!(added.repairs.len() > 1);
     assert!(
         added

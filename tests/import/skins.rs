@@ -32,12 +32,12 @@ fn a_skinned_arm() {
         (&*p.name, p.vertex_count(), p.indices.len()),
         ("Ladder.0", 6, 12)
     );
-    assert_eq!(p.influences.per_vertex, 2);
+    assert_eq!(p.influences_per_vertex, 2);
     assert_eq!(
-        p.influences.joints,
+        p.joints,
         JointIndices::U8(vec![0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1])
     );
-    assert_eq!(p.influences.weights[4..8], [32768, 32767, 32768, 32767]);
+    assert_eq!(p.weights[4..8], [32768, 32767, 32768, 32767]);
     assert_eq!(c.skins().len(), 1);
     let arm: (&str, &[Id<Joint>]) = ("Arm", &[1, 2].map(Id::new));
     assert_eq!(c.skins().next(), Some(arm));
@@ -77,7 +77,7 @@ fn without_inverse_bind_matrices_they_are_identity() {
     assert!(
         c.palette()
             .iter()
-            .all(|e| e.inverse_bind == throng::skeleton::Affine::IDENTITY)
+            .all(|e| e.inverse_bind == throng::glam::Affine3A::IDENTITY)
     );
     assert_eq!(c.rest_bounds().max.y, 3.0);
 }
@@ -121,9 +121,9 @@ fn all_sets_of_influences_are_read() {
         attributes[format!("WEIGHTS_{set}")] = json!(weights);
     }
     let c = import(&b);
-    let influences = &c.primitives()[0].influences;
-    assert_eq!(influences.per_vertex, 12, "ten are used");
-    let row = &influences.weights[..12];
+    let primitive = &c.primitives()[0];
+    assert_eq!(primitive.influences_per_vertex, 12, "ten are used");
+    let row = &primitive.weights[..12];
     assert_eq!(row[..10].iter().map(|w| u32::from(*w)).sum::<u32>(), 65_535);
     assert!(row[..10].iter().all(|w| (6553..=6554).contains(w)));
     assert_eq!(row[10..], [0, 0]);
@@ -159,9 +159,9 @@ fn influences_per_vertex_are_1_2_4_8_or_a_multiple_of_4() {
             attributes[format!("WEIGHTS_{set}")] = json!(weights);
         }
         let c = import(&b);
-        let influences = &c.primitives()[0].influences;
-        assert_eq!(influences.per_vertex, expected);
-        assert_eq!(influences.weights.is_empty(), expected == 1);
+        let primitive = &c.primitives()[0];
+        assert_eq!(primitive.influences_per_vertex, expected);
+        assert_eq!(primitive.weights.is_empty(), expected == 1);
     }
 }
 
@@ -188,7 +188,7 @@ fn joints_and_weights_of_every_component_type() {
     let c = import(&b);
     assert_eq!(c.repairs, []);
     assert_eq!(
-        c.primitives()[0].influences.weights[4..6],
+        c.primitives()[0].weights[4..6],
         [39321, 26214],
         "strongest first"
     );
@@ -307,12 +307,12 @@ fn unskinned_meshes_are_rigid_parts() {
     );
     let c = import(&b);
     let sword = &c.primitives()[1];
-    assert_eq!((&*sword.name, sword.influences.per_vertex), ("Blade.0", 1));
-    assert!(sword.influences.weights.is_empty());
+    assert_eq!((&*sword.name, sword.influences_per_vertex), ("Blade.0", 1));
+    assert!(sword.weights.is_empty());
     let entry = &c.palette()[sword.palette.start as usize];
     assert_eq!(sword.palette.len(), 1);
     assert_eq!(entry.joint, Id::new(c.skeleton().joint("Sword").unwrap().0));
-    assert_eq!(entry.inverse_bind, throng::skeleton::Affine::IDENTITY);
+    assert_eq!(entry.inverse_bind, throng::glam::Affine3A::IDENTITY);
     assert_eq!(c.rest_bounds().max, Vec3::new(1.1, 4.0, 0.0));
 }
 
@@ -331,8 +331,10 @@ fn skinned_meshes_without_joints_and_weights_are_rigid_parts() {
         panic!("{:?}", c.primitives());
     };
     let expected = import(&arm());
-    assert_eq!(skinned.influences, expected.primitives()[0].influences);
-    assert_eq!(rigid.influences.per_vertex, 1);
+    let expected = &expected.primitives()[0];
+    assert_eq!(skinned.joints, expected.joints);
+    assert_eq!(skinned.weights, expected.weights);
+    assert_eq!(rigid.influences_per_vertex, 1);
     let entry = &c.palette()[rigid.palette.start as usize];
     assert_eq!(entry.joint, Id::new(c.skeleton().joint("Body").unwrap().0));
     assert_eq!(c.rest_bounds().max.x, 100.5, "where its node is");

@@ -4,7 +4,7 @@ use crate::help::told;
 use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{ImportOptions, Imported, add_clips};
+use throng::import::{ImportOptions, Imported};
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -147,7 +147,7 @@ fn a_skinned_bone_without_a_matrix_takes_that_of_the_rest_pose() {
 #[test]
 fn clips_are_added_by_bone_name() {
     let model = import(WGL_MODEL);
-    let added = add_clips(&model, WGL_CLIP.as_bytes(), &options()).unwrap();
+    let added = model.add_clips(WGL_CLIP.as_bytes(), &options()).unwrap();
     let tail = "node, tail: tracks left out, because the skeleton does not have the joint (2)";
     let outside = "animation 0, channels on nodes that are not in the skeleton: \
  left out, because it is not supported (2)";
@@ -161,7 +161,7 @@ fn clips_are_added_by_bone_name() {
     assert_eq!(values.unwrap()[1], Vec3::new(-1.0, 2.0, 3.0));
     // The frames decide about the duration.
     let longer = WGL_CLIP.replace("1500", "1900");
-    let added = add_clips(&model, longer.as_bytes(), &options()).unwrap();
+    let added = model.add_clips(longer.as_bytes(), &options()).unwrap();
     let ignored = "animation 0: stated duration ignored, because it contradicts the frames (1)";
     told(&added, &[ignored, outside, tail]);
     assert_eq!(added.curves()[0].duration_s(), 1.0);
@@ -194,7 +194,7 @@ fn trailing_indices_are_dropped() {
 #[test]
 fn files_without_a_clip_are_named() {
     let model = import(WGL_MODEL);
-    let refused = |bytes: &[u8]| match add_clips(&model, bytes, &options()) {
+    let refused = |bytes: &[u8]| match model.add_clips(bytes, &options()) {
         Ok(_) => panic!("it was added"),
         Err(error) => error.to_string(),
     };
@@ -375,7 +375,7 @@ fn wrong_clips_are_refused() {
         name: "f.wglanim".into(),
         ..options()
     };
-    let refused = |text: &str| match add_clips(&model, text.as_bytes(), &options()) {
+    let refused = |text: &str| match model.add_clips(text.as_bytes(), &options()) {
         Ok(_) => panic!("it was added"),
         Err(error) => error.to_string(),
     };
@@ -401,7 +401,8 @@ fn wrong_clips_are_refused() {
         max_keys: 17,
         ..options()
     };
-    let error = add_clips(&model, WGL_CLIP.as_bytes(), &limited)
+    let error = model
+        .add_clips(WGL_CLIP.as_bytes(), &limited)
         .unwrap_err()
         .to_string();
     assert_eq!(

@@ -6,19 +6,19 @@ use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 
 fn node(name: &str, parent: Option<usize>, scale: Vec3) -> RawNode {
     RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             scale,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     }
 }
 
@@ -130,11 +130,7 @@ fn flips(animations: Vec<RawAnimation>) -> [bool; 3] {
     let p = &c.primitives()[0];
     let expected = p.indices.chunks(3).enumerate().map(|(at, corners)| {
         let follows = |joint: usize| flips[joint];
-        let of = |v: &u32| {
-            p.influences
-                .of(*v as usize)
-                .any(|i| i.1 > 0.0 && follows(i.0))
-        };
+        let of = |v: &u32| p.influences(*v as usize).any(|i| i.1 > 0.0 && follows(i.0));
         at == 5 || corners.iter().any(of)
     });
     assert_eq!(c.flipping_triangles(p), expected.collect::<Vec<_>>());
@@ -231,12 +227,12 @@ fn a_pose_tells_which_triangles_it_turned_over() {
         let mut palette = vec![Mat3x4::IDENTITY; c.palette().len()];
         let out = WriteOnly::over(&mut palette);
         Poser::new().palette(&c, Some((0, time_s)), out).unwrap();
-        let palette = PaletteRef::Mat3x4(&palette);
+        let palette = &palette;
         let turned = c.flipped_triangles(&c.primitives()[0], palette).unwrap();
         assert_eq!(turned, expected, "at {time_s}");
     }
     assert!(
-        c.flipped_triangles(&c.primitives()[0], PaletteRef::Mat3x4(&[]))
+        c.flipped_triangles::<Mat3x4>(&c.primitives()[0], &[])
             .is_err()
     );
 }

@@ -2,16 +2,13 @@
 
 use crate::counting::{allocated_bytes, allocations, measure};
 use crate::reference::rng::Rng;
-use throng::Threads;
-use throng::animator::{
-    ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, Play, RootMotionMode, ShowPose,
-};
+use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, RootMotionMode, ShowPose};
 use throng::character::{AnimationDesc, BlendSpaceDesc, Character, ClipDesc, EventDesc};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::state_machine::{BlendPointDesc, StateMachineDesc};
 
 const ACTORS: usize = 1000;
@@ -62,11 +59,8 @@ struct Crowd {
 
 impl Crowd {
     fn new(character: &Character) -> Self {
-        let desc = AnimatorDesc {
-            actors: ACTORS,
-            threads: Threads::One,
-        };
-        let mut animator = Animator::new(character, &desc).unwrap();
+        let mut animator = Animator::new(character).unwrap();
+        animator.reserve(ACTORS);
         let skeleton = character.skeleton();
         let [start, mid, end] =
             ["LeftUpperArm", "LeftLowerArm", "LeftHand"].map(|name| skeleton.joint(name).unwrap());
@@ -195,11 +189,8 @@ impl Crowd {
 /// Inverse kinematics, the caller's poses and inertialised transitions need memory for actors that
 /// had none yet. It is allocated by the call, and not by the frame after it.
 fn the_first_frame_allocates_nothing(character: &Character) {
-    let desc = AnimatorDesc {
-        actors: 64,
-        threads: Threads::One,
-    };
-    let mut animator = Animator::new(character, &desc).unwrap();
+    let mut animator = Animator::new(character).unwrap();
+    animator.reserve(64);
     let ids: Vec<_> = (0..64).map(|_| animator.add("Walk").unwrap()).collect();
     let joints = character.skeleton();
     let [start, mid, end] =
@@ -213,7 +204,7 @@ fn the_first_frame_allocates_nothing(character: &Character) {
     });
     let solver = animator.add_solver(arm).unwrap();
     let mut palettes = vec![Mat3x4::IDENTITY; ids.len() * character.palette().len()];
-    let model = vec![Affine::IDENTITY; joints.len()];
+    let model = vec![Affine3A::IDENTITY; joints.len()];
     // No actor at first, then more and more.
     for (frame, id) in ids.iter().take(40).enumerate() {
         let id = *id;
@@ -240,11 +231,8 @@ fn the_first_frame_allocates_nothing(character: &Character) {
 #[test]
 fn records_of_removed_actors_are_reused() {
     let _measurement = measure();
-    let desc = AnimatorDesc {
-        actors: 9,
-        threads: Threads::One,
-    };
-    let mut animator = Animator::new(&character(), &desc).unwrap();
+    let mut animator = Animator::new(&character()).unwrap();
+    animator.reserve(9);
     // Twenty records for each. All but the last fade out.
     let add = |animator: &mut Animator| {
         let id = animator.add("Walk").unwrap();
@@ -264,25 +252,35 @@ fn records_of_removed_actors_are_reused() {
     assert_eq!(allocations() - before, 0);
 }
 
+/// Events of actors that memory was reserved for allocate nothing, from the first on.
+#[test]
+fn events_of_reserved_actors_allocate_nothing() {
+    let _measurement = measure();
+    let mut animator = Animator::new(&character()).unwrap();
+    animator.reserve(200);
+    for _ in 0..200 {
+        animator.add(Play::new("Wave").once()).unwrap();
+    }
+    animator.update(0.0).unwrap();
+    let before = allocations();
+    animator.update(600.0).unwrap();
+    assert_eq!(allocations() - before, 0);
+    assert_eq!(animator.events().len(), 200);
+}
+
 /// Animators share the clips and the animation data of their character.
 #[test]
 fn animators_share_what_the_character_has() {
     let _measurement = measure();
     let bytes = |character: &Character| {
         let before = allocated_bytes();
-        let animators = [0; 10].map(|_| {
-            let desc = AnimatorDesc {
-                threads: Threads::One,
-                ..AnimatorDesc::default()
-            };
-            Animator::new(character, &desc).unwrap()
-        });
+        let animators = [0; 10].map(|_| Animator::new(character).unwrap());
         let bytes = allocated_bytes() - before;
         drop(animators);
         bytes
     };
     let options = ImportOptions::with_curves();
-    let plain = throng::builtin::mannequin_with(&options).unwrap().character;
+    let plain = RawCharacter::mannequin().build(&options).unwrap().character;
     let plain = plain.with_animation(&AnimationDesc::default()).unwrap();
     let clips = |count| vec![plain.curves()[1].clone(); count];
     let more = plain.clone().with_clips(clips(50)).unwrap();
@@ -305,10 +303,14 @@ fn animators_share_what_the_character_has() {
     let same = plain.clone().with_clips(Vec::new()).unwrap();
     assert_eq!(same.clips().len(), plain.clips().len());
     // A crowd shares the same data of a character.
+    let walk = more.clip("Walk").unwrap();
     let rig = more.rig();
     assert!(core::ptr::eq(rig.clips(), more.clips()));
     assert!(core::ptr::eq(rig.curves(), more.curves()));
-    assert!(core::ptr::eq(rig.animations(), more.animations()));
+    assert!(core::ptr::eq(
+        rig.gait(walk).unwrap(),
+        more.gait(walk).unwrap()
+    ));
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use crate::counting::{allocations, measure};
 use throng::animate::BatchPoser;
 use throng::clip::{Clip, ClipOptions};
+use throng::glam::Affine3A;
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Mask;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::{Id, Threads};
 
 /// Number of instances in each frame.
@@ -16,7 +17,8 @@ const INSTANCES: usize = 203;
 #[test]
 fn nothing_is_allocated_after_the_first_call() {
     let _measurement = measure();
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::import::RawCharacter::mannequin()
+        .build(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
     let raw = character.curves().iter();
@@ -45,7 +47,7 @@ fn nothing_is_allocated_after_the_first_call() {
     let mut palettes = vec![Mat3x4::IDENTITY; INSTANCES * character.palette().len()];
     let mut duals = vec![DualQuat::IDENTITY; palettes.len()];
     let mut local = vec![Transform::IDENTITY; joints];
-    let mut models = vec![Affine::IDENTITY; joints];
+    let mut models = vec![Affine3A::IDENTITY; joints];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
     pool.unwrap().install(|| {
         for code in SimdLevel::available() {

@@ -5,7 +5,7 @@ use throng::Id;
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::glam::{Vec2, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
 use throng::mesh::MorphTarget;
 use throng::motion::{
     BLEND_THRESHOLD, BlendSpace2, ClipSample, GradientBands, Inertia, Moving, PoseLayer,
@@ -19,7 +19,8 @@ fn morphing() -> [Clip; 2] {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
+            transform: throng::skeleton::Transform::IDENTITY,
+            matrix: None,
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO; 3],
@@ -54,7 +55,8 @@ fn morphing() -> [Clip; 2] {
 #[test]
 fn nothing_is_allocated_after_the_first_round() {
     let _measurement = measure();
-    let character = throng::builtin::mannequin_with(&ImportOptions::curves_only())
+    let character = RawCharacter::mannequin()
+        .build(&ImportOptions::curves_only())
         .unwrap()
         .character;
     let skeleton = character.skeleton();

@@ -1,7 +1,7 @@
 //! The fast skin stage allocates nothing once it has run.
 
 use crate::counting::{allocated_bytes, allocations, measure, measure_pool};
-use crate::load::{Streams, made, palettes};
+use crate::load::{Streams, each_format, made, palettes};
 use crate::reference::rng::Rng;
 use throng::palette::WriteOnly;
 use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
@@ -16,13 +16,13 @@ fn nothing_is_allocated_after_the_first_calls() {
     let mut posed = PosedVertices::default();
     let mut out = vec![0.0; skinner.layout().words as usize];
     let mut every = || {
-        for palette in all.refs() {
+        each_format!(all, |palette| {
             skinner
                 .skin(palette, &[], WriteOnly::over(&mut out))
                 .unwrap();
             skinner.skin_primitive(0, palette, &[], &mut posed).unwrap();
             skinner.bounds(palette, &[]).unwrap();
-        }
+        });
     };
     every();
     let before = allocations();
@@ -36,13 +36,7 @@ fn nothing_is_allocated_after_the_first_calls() {
     let jobs = 2000;
     let words = skinner.layout().words as usize;
     let mut out = vec![0.0; words * jobs];
-    let palette = all.refs()[3];
-    let job = |out| SkinJob {
-        skinner: &skinner,
-        palette,
-        weights: &[],
-        out: WriteOnly::over(out),
-    };
+    let job = |out| SkinJob::new(&skinner, &all.offsets, &[], WriteOnly::over(out));
     let mut jobs: Vec<_> = out.chunks_exact_mut(words).map(job).collect();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(4)

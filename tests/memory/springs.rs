@@ -1,10 +1,9 @@
 //! Spring bones allocate nothing from frame to frame.
 
 use crate::counting::{allocations, measure};
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::builtin;
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
 
 #[test]
@@ -21,17 +20,17 @@ fn nothing_is_allocated_from_frame_to_frame() {
         ..SpringBones::default()
     };
     let character = character.with_springs(bones).unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let actors: Vec<_> = (0..20)
         .map(|_| animator.add(Play::new("Walk")).unwrap())
         .collect();
-    let mut pose = vec![Affine::IDENTITY; actors.len() * character.skeleton().len()];
+    let mut pose = vec![Affine3A::IDENTITY; actors.len() * character.skeleton().len()];
     let mut before = 0;
     for frame in 0..50 {
         let time_s = f64::from(frame) * 0.05;
         animator.update(time_s).unwrap();
         for actor in &actors {
-            let place = Affine::from_translation(Vec3::X * time_s as f32);
+            let place = Affine3A::from_translation(Vec3::X * time_s as f32);
             animator.set_world(*actor, &place).unwrap();
         }
         animator.model_poses(&actors, &mut pose).unwrap();

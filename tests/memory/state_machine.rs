@@ -9,7 +9,8 @@ use throng::state_machine::{StateMachine, StateMachineDesc, StateMachineLog};
 #[test]
 fn nothing_is_allocated_from_frame_to_frame() {
     let _measurement = measure();
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::import::RawCharacter::mannequin()
+        .build(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
     let text = include_str!("../../examples/machine/hero.toml");

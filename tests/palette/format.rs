@@ -4,14 +4,13 @@ use crate::reference::rng::Rng;
 use throng::error::Unrepresentable;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::skeleton::Affine;
 
-fn affine(scale: Vec3, rotation: Quat, translation: Vec3) -> Affine {
+fn affine(scale: Vec3, rotation: Quat, translation: Vec3) -> Affine3A {
     Affine3A::from_scale_rotation_translation(scale, rotation, translation)
 }
 
 /// The largest difference of two matrices' elements, relative to the largest element.
-fn apart(a: &Affine, b: &Affine) -> f32 {
+fn apart(a: &Affine3A, b: &Affine3A) -> f32 {
     let (a, b) = (a.to_cols_array(), b.to_cols_array());
     let differences = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
     let largest = a.iter().fold(0.0_f32, |max, v| max.max(v.abs()));
@@ -44,12 +43,15 @@ fn what_a_format_holds_comes_back() {
             assert_eq!(PaletteEntry::to_affine(&held), matrix);
         }
     }
-    assert_eq!(DualQuat::project(&Affine::IDENTITY), DualQuat::IDENTITY);
+    assert_eq!(DualQuat::project(&Affine3A::IDENTITY), DualQuat::IDENTITY);
     assert_eq!(
-        DualQuatStretch::project(&Affine::IDENTITY),
+        DualQuatStretch::project(&Affine3A::IDENTITY),
         DualQuatStretch::IDENTITY
     );
-    assert_eq!(QuatOffset::project(&Affine::IDENTITY), QuatOffset::IDENTITY);
+    assert_eq!(
+        QuatOffset::project(&Affine3A::IDENTITY),
+        QuatOffset::IDENTITY
+    );
 }
 
 #[test]

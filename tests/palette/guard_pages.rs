@@ -3,14 +3,14 @@
 use crate::guarded::Guarded;
 use crate::reference::random;
 use throng::animate::BatchPoser;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play, ShowPose};
-use throng::builtin;
+use throng::animator::{ActorId, Animator, Play, ShowPose};
 use throng::character::Character;
-use throng::import::ImportOptions;
+use throng::glam::Affine3A;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::simd::SimdLevel;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::{Error, Id};
 
 /// Instances: less than, exactly and more than one and two groups of any level.
@@ -18,7 +18,7 @@ const COUNTS: [usize; 10] = [0, 1, 2, 3, 4, 7, 8, 9, 16, 33];
 
 fn characters() -> Vec<Character> {
     let options = ImportOptions::default();
-    let built_in = builtin::mannequin_with(&options).unwrap().character;
+    let built_in = RawCharacter::mannequin().build(&options).unwrap().character;
     let made = (0..6).map(|seed| random::morphing(seed).build(&options).unwrap().character);
     std::iter::once(built_in).chain(made).collect()
 }
@@ -42,7 +42,7 @@ fn is_length<T>(result: Result<T, Error>) -> bool {
 }
 
 fn nothing<E: PaletteEntry>() -> E {
-    E::project(&Affine::IDENTITY)
+    E::project(&Affine3A::IDENTITY)
 }
 
 /// The palettes of a list and of its model poses, in one format.
@@ -50,7 +50,7 @@ fn batch<E: PaletteEntry + PartialEq>(
     poser: &BatchPoser,
     character: &Character,
     list: &SampleList,
-    models: &Guarded<Affine>,
+    models: &Guarded<Affine3A>,
 ) {
     let len = list.len() * character.palette().len();
     let mut out = Guarded::new(&vec![nothing::<E>(); len]);
@@ -82,7 +82,7 @@ fn batches_stay_within_their_slices_on_every_level() {
             for count in COUNTS {
                 let list = list(&character, count);
                 let mut local = Guarded::new(&vec![Transform::IDENTITY; count * joints]);
-                let mut models = Guarded::new(&vec![Affine::IDENTITY; count * joints]);
+                let mut models = Guarded::new(&vec![Affine3A::IDENTITY; count * joints]);
                 let clips = character.clips();
                 poser.local_poses(clips, &list, local.slice_mut()).unwrap();
                 poser.model_poses(clips, &list, models.slice_mut()).unwrap();
@@ -122,7 +122,7 @@ fn animators_stay_within_their_slices() {
         let joints = character.skeleton().len();
         let entries = character.palette().len();
         for count in COUNTS {
-            let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+            let mut animator = Animator::new(&character).unwrap();
             let actors: Vec<_> = (0..count)
                 .map(|instance| {
                     let clip = instance.checked_rem(character.clips().len());
@@ -152,7 +152,7 @@ fn animators_stay_within_their_slices() {
             palettes::<DualQuat>(&mut animator, &actors, entries);
             palettes::<QuatOffset>(&mut animator, &actors, entries);
             let mut local = Guarded::new(&vec![Transform::IDENTITY; count * joints]);
-            let mut models = Guarded::new(&vec![Affine::IDENTITY; count * joints]);
+            let mut models = Guarded::new(&vec![Affine3A::IDENTITY; count * joints]);
             animator.local_poses(&actors, local.slice_mut()).unwrap();
             animator.model_poses(&actors, models.slice_mut()).unwrap();
             let mut weights = Guarded::new(&vec![0.0; character.morph_weights().len()]);
@@ -196,7 +196,7 @@ fn clips_stay_within_their_slices() {
 
 #[test]
 fn palettes_of_a_model_pose_stay_within_their_slices() {
-    fn one<E: PaletteEntry>(character: &Character, models: &[Affine]) {
+    fn one<E: PaletteEntry>(character: &Character, models: &[Affine3A]) {
         let len = character.palette().len();
         let mut out = Guarded::new(&vec![nothing::<E>(); len]);
         let to = WriteOnly::over(out.slice_mut());
@@ -207,7 +207,7 @@ fn palettes_of_a_model_pose_stay_within_their_slices() {
         }
     }
     for character in characters() {
-        let models = vec![Affine::IDENTITY; character.skeleton().len()];
+        let models = vec![Affine3A::IDENTITY; character.skeleton().len()];
         let models = Guarded::new(&models);
         one::<Mat3x4>(&character, models.slice());
         one::<DualQuatStretch>(&character, models.slice());

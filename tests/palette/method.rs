@@ -7,7 +7,7 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Affine3A, Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, PaletteFormat, QuatOffset, SkinningMethod, WriteOnly, check_clip};
 use throng::skeleton::Transform;
 use throng::{Error, Id};
@@ -19,11 +19,12 @@ fn rig(scales: [Vec3; 3]) -> Character {
     let node = |index: usize| RawNode {
         name: ["base", "middle", "tip"][index].into(),
         parent: index.checked_sub(1),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
             rotation: Quat::IDENTITY,
             scale: scales[index],
-        }),
+        },
+        matrix: None,
     };
     let corner = |v: usize| {
         let sign = |bit: usize| if v >> bit & 1 == 1 { 0.5 } else { -0.5 };

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use throng::character::Character;
 use throng::error::{PoseAt, Unrepresentable};
 use throng::glam::{Mat4, Vec3};
-use throng::import::{self, ImportOptions, RawCharacter, RawKeys, RawTransform};
+use throng::import::{self, ImportOptions, RawCharacter, RawKeys};
 use throng::palette::{PaletteFormat, SkinningMethod};
 use throng::{Error, Id};
 
@@ -26,9 +26,7 @@ fn tamed(seed: u64) -> RawCharacter {
     let mut rng = Rng::new(seed ^ 0xABCD);
     let kind = rng.below(4);
     for node in &mut made.nodes {
-        let RawTransform::Trs(trs) = &mut node.transform else {
-            continue;
-        };
+        let trs = &mut node.transform;
         trs.scale = match kind {
             0 => Vec3::ONE,
             1 => Vec3::splat(rng.range(0.7, 1.4)),

@@ -9,16 +9,16 @@ use crate::reference::poser::Poser;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, raw};
 use std::collections::BTreeMap;
+use throng::Error;
 use throng::character::Character;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{self, ImportOptions};
+use throng::import::{self, ImportOptions, RawCharacter};
 use throng::mesh::Primitive;
 use throng::palette::{
     DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
     WriteOnly,
 };
 use throng::skin::{PosedVertices, morph};
-use throng::{Error, builtin};
 
 /// For positions, as a fraction of the model's size. Measured: 7.8e-7 (CesiumMan, `DualQuat`).
 /// The poses that both start from differ by 4e-7.
@@ -103,9 +103,8 @@ impl<'a> Subject<'a> {
             .unwrap();
         let skinned = |primitive: &Primitive| {
             let mut out = PosedVertices::default();
-            let palette = E::palette(&memory);
             self.character
-                .skin_primitive(primitive, palette, &self.weights, &mut out)
+                .skin_primitive(primitive, &memory, &self.weights, &mut out)
                 .unwrap();
             out
         };
@@ -146,7 +145,7 @@ impl<'a> Subject<'a> {
         let mut base = PosedVertices::default();
         morph(primitive, &self.weights, &mut base).unwrap();
         for (_, vertex) in &pairing.vertices {
-            let influences = primitive.influences.of(*vertex);
+            let influences = primitive.influences(*vertex);
             let influences: Vec<(Entry, f64)> = influences
                 .filter(|(_, weight)| *weight > 0.0)
                 .map(|(joint, weight)| (entries[&(start + joint)], weight.into()))
@@ -252,8 +251,10 @@ fn every_method_agrees_with_its_definition_on_every_asset() {
 #[test]
 fn every_method_agrees_with_its_definition_on_the_built_in_character() {
     let (scene, character) = (
-        raw::scene(&builtin::raw()),
-        builtin::mannequin_with(&ImportOptions::curves_only()).unwrap(),
+        raw::scene(&RawCharacter::mannequin()),
+        RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
+            .unwrap(),
     );
     let faults = Subject::new("built-in character", &scene, &character).check();
     assert!(faults.is_empty(), "{faults:#?}");

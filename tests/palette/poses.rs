@@ -7,12 +7,11 @@ use crate::reference::compare::{Worst, compare};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, gltf, made, random, raw};
 use std::path::Path;
-use throng::builtin;
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     self, ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawNode, RawPrimitive,
-    RawSkin, RawTransform,
+    RawSkin,
 };
 use throng::skeleton::Transform;
 
@@ -137,8 +136,10 @@ fn a_file_of_oddities_agrees_with_the_reference() {
 #[test]
 fn the_built_in_character_agrees_with_the_reference() {
     let worst = compare(
-        &raw::scene(&builtin::raw()),
-        &builtin::mannequin_with(&ImportOptions::curves_only()).unwrap(),
+        &raw::scene(&RawCharacter::mannequin()),
+        &RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
+            .unwrap(),
     );
     let all = faults("built-in character", &worst);
     assert!(all.is_empty(), "{all:#?}");
@@ -153,11 +154,12 @@ fn tentacle(joints: usize, step: f32, place: Vec3, unit: f32) -> RawCharacter {
     let node = |name: &str, parent, translation, scale| RawNode {
         name: name.into(),
         parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation,
             scale: Vec3::splat(scale),
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let mut nodes = vec![node("unit", None, Vec3::ZERO, unit)];
     nodes.push(node("root", Some(0), place, 1.0));

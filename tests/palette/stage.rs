@@ -7,9 +7,9 @@ use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+use throng::palette::{Mat3x4, WriteOnly};
+use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
 
 fn length(what: &'static str, got: usize, need: usize) -> Error {
@@ -19,7 +19,7 @@ fn length(what: &'static str, got: usize, need: usize) -> Error {
     }
 }
 
-fn random_affine(rng: &mut Rng) -> Affine {
+fn random_affine(rng: &mut Rng) -> Affine3A {
     let scale = rng.vector(-2.0, 2.0);
     Affine3A::from_scale_rotation_translation(scale, rng.rotation(), rng.vector(-9.0, 9.0))
 }
@@ -28,7 +28,7 @@ fn random_affine(rng: &mut Rng) -> Affine {
 fn lengths_must_match_and_nothing_is_written_otherwise() {
     let character = chain(3);
     let skeleton = character.skeleton();
-    let mut model = [Affine::IDENTITY; 3];
+    let mut model = [Affine3A::IDENTITY; 3];
     let local = [Transform {
         scale: Vec3::ZERO,
         ..Transform::IDENTITY
@@ -43,7 +43,7 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
         .model_pose(&local[..3], &mut model[..2])
         .unwrap_err();
     assert_eq!(error, length("model pose", 2, 3));
-    assert_eq!(model, [Affine::IDENTITY; 3]);
+    assert_eq!(model, [Affine3A::IDENTITY; 3]);
 
     let mut out = [Mat3x4::IDENTITY; 4];
     let error = character
@@ -60,12 +60,7 @@ fn lengths_must_match_and_nothing_is_written_otherwise() {
     assert_eq!(error, length("palette", 4, 3));
     let primitive = &character.primitives()[0];
     let error = character
-        .skin_primitive(
-            primitive,
-            PaletteRef::Mat3x4(&out[..2]),
-            &[],
-            &mut PosedVertices::default(),
-        )
+        .skin_primitive(primitive, &out[..2], &[], &mut PosedVertices::default())
         .unwrap_err();
     assert_eq!(error, length("palette", 2, 3));
 }
@@ -84,7 +79,7 @@ fn children_follow_their_parents() {
         rotation: quarter,
         scale: Vec3::splat(2.0),
     };
-    let mut model = [Affine::IDENTITY; 4];
+    let mut model = [Affine3A::IDENTITY; 4];
     character
         .skeleton()
         .model_pose(&[turned; 4], &mut model)
@@ -127,7 +122,7 @@ fn the_layout_holds_what_the_matrix_says() {
         let image = affine.transform_point3(point);
         assert!(entry.transform_point(point).abs_diff_eq(image, 1e-5));
     }
-    assert_eq!(Mat3x4::from_affine(&Affine::IDENTITY), Mat3x4::IDENTITY);
+    assert_eq!(Mat3x4::from_affine(&Affine3A::IDENTITY), Mat3x4::IDENTITY);
 }
 
 /// With one vertex on one joint, the box is a point plus the allowance for rounding.
@@ -136,7 +131,8 @@ fn dot(position: Vec3) -> Character {
         nodes: vec![RawNode {
             name: "joint".into(),
             parent: None,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         }],
         primitives: vec![RawPrimitive {
             positions: vec![position],
@@ -157,7 +153,7 @@ fn bounds_hold_what_rounding_moves() {
         for _ in 0..30 {
             let palette = [Mat3x4::from_affine(&random_affine(&mut rng))];
             let bounds = character.posed_bounds(&palette, None).unwrap();
-            let palette = PaletteRef::Mat3x4(&palette);
+            let palette = &palette;
             character
                 .skin_primitive(&character.primitives()[0], palette, &[], &mut posed)
                 .unwrap();

@@ -4,12 +4,12 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use throng::Error;
 use throng::animate::BatchPoser;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::error::ArgumentFault;
+use throng::glam::Affine3A;
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::simd::SimdLevel;
-use throng::skeleton::Affine;
 
 fn length(got: usize, need: usize) -> Error {
     Error::Argument {
@@ -140,14 +140,14 @@ fn goes_to_another_thread() {
 fn palettes_are_not_written_to_memory_that_is_not_aligned() {
     let character = throng::builtin::mannequin().unwrap().character;
     let poser = BatchPoser::new(&character).unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let entries = character.palette().len();
     let mut memory = vec![Mat3x4::IDENTITY; entries + 1];
     let before = memory.clone();
     let mut list = SampleList::new();
     list.push([]);
-    let models = vec![Affine::IDENTITY; character.skeleton().len()];
+    let models = vec![Affine3A::IDENTITY; character.skeleton().len()];
     for offset in [4, 8, 12] {
         let start = memory.as_mut_ptr().wrapping_byte_add(offset);
         // SAFETY: the memory is valid; no function writes to it, as the test proves.

@@ -2,11 +2,11 @@
 
 use super::rng::Rng;
 use throng::character::Character;
-use throng::glam::{Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::glam::{Affine3A, Mat4, Vec3};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::Primitive;
 use throng::palette::PaletteEntry;
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::skin::PosedVertices;
 
 /// The rounding error of a number of magnitude 1.
@@ -20,12 +20,12 @@ pub fn skinned<E: PaletteEntry>(
     let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let mut out = PosedVertices::default();
     character
-        .skin_primitive(primitive, E::palette(palette), &weights, &mut out)
+        .skin_primitive(primitive, palette, &weights, &mut out)
         .unwrap();
     out
 }
 
-pub fn entries<E: PaletteEntry>(matrices: &[Affine]) -> Vec<E> {
+pub fn entries<E: PaletteEntry>(matrices: &[Affine3A]) -> Vec<E> {
     let held = matrices.iter().map(|matrix| E::try_from_affine(matrix));
     held.collect::<Result<_, _>>().unwrap()
 }
@@ -46,7 +46,8 @@ pub fn many(count: usize, per_vertex: usize, rng: &mut Rng) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let mut joints = Vec::new();
     for _ in 0..count {

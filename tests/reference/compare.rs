@@ -14,9 +14,9 @@ use super::scene::{Part, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::mesh::Primitive;
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
-use throng::skeleton::Affine;
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
 /// The largest differences that were found.
@@ -205,7 +205,7 @@ fn pair<'a>(
     let start = character.palette_range(primitive).start;
     let used = vertices
         .iter()
-        .flat_map(|(_, vertex)| primitive.influences.of(*vertex));
+        .flat_map(|(_, vertex)| primitive.influences(*vertex));
     let used: BTreeSet<usize> = used.map(|(joint, _)| start + joint).collect();
     let entries = used.into_iter().map(|entry| {
         let joint = &character.palette()[entry];
@@ -274,7 +274,7 @@ fn bound(positions: &[V3]) -> f64 {
         .fold(0.0, |max, v| v.abs().max(max))
 }
 
-fn wide(affine: &Affine) -> M4 {
+fn wide(affine: &Affine3A) -> M4 {
     let [x, y, z, t] = affine.to_cols_array_2d();
     let mut out = IDENTITY;
     for row in 0..3 {
@@ -321,12 +321,7 @@ fn pose(
     for pairing in pairings {
         let part = &scene.morphed(pairing.part, &theirs);
         character
-            .skin_primitive(
-                pairing.primitive,
-                PaletteRef::Mat3x4(&palette),
-                &weights,
-                &mut posed,
-            )
+            .skin_primitive(pairing.primitive, &palette, &weights, &mut posed)
             .unwrap();
         for position in &posed.positions {
             let inside = position.cmpge(bounds.min).all() && position.cmple(bounds.max).all();
@@ -424,7 +419,7 @@ fn matrix_error(
     }
     let mut worst = 0.0;
     for (theirs, ours) in &pairing.vertices {
-        for (joint, weight) in pairing.primitive.influences.of(*ours) {
+        for (joint, weight) in pairing.primitive.influences(*ours) {
             if weight > 0.0 {
                 let (got, expected) = &matrices[&(start + joint)];
                 let vertex = pairing.part.positions[*theirs];

@@ -4,14 +4,15 @@
 
 use throng::Result;
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 /// The poses of one instance.
 #[derive(Debug, Clone, Default)]
 pub struct Poser {
     local: Vec<Transform>,
-    model: Vec<Affine>,
+    model: Vec<Affine3A>,
     weights: Vec<f32>,
 }
 
@@ -23,7 +24,11 @@ impl Poser {
     /// The model pose of a clip (its index) at a time, or of the rest pose.
     ///
     /// It samples the curves if the character has them, otherwise the packed clip.
-    pub fn pose(&mut self, character: &Character, clip: Option<(usize, f64)>) -> Result<&[Affine]> {
+    pub fn pose(
+        &mut self,
+        character: &Character,
+        clip: Option<(usize, f64)>,
+    ) -> Result<&[Affine3A]> {
         let skeleton = character.skeleton();
         self.local.clear();
         let joints = skeleton.joints().iter();
@@ -43,7 +48,7 @@ impl Poser {
                 clip.sample_weights(time_s, write);
             }
         }
-        self.model.resize(skeleton.len(), Affine::IDENTITY);
+        self.model.resize(skeleton.len(), Affine3A::IDENTITY);
         skeleton.model_pose(&self.local, &mut self.model)?;
         Ok(&self.model)
     }
@@ -70,7 +75,7 @@ impl Poser {
     }
 
     /// The model pose that was computed last.
-    pub fn model(&self) -> &[Affine] {
+    pub fn model(&self) -> &[Affine3A] {
         &self.model
     }
 }

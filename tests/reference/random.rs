@@ -8,7 +8,6 @@ use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3, Vec4};
 use throng::import::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
-    RawTransform,
 };
 use throng::mesh::MorphTarget;
 use throng::skeleton::Transform;
@@ -119,7 +118,8 @@ fn nodes(rng: &mut Rng) -> Vec<RawNode> {
         nodes[place[at]] = Some(RawNode {
             name: ["", "arm", "leg"][rng.below(3)].into(),
             parent,
-            transform: RawTransform::Trs(transform),
+            transform,
+            matrix: None,
         });
     }
     nodes.into_iter().flatten().collect()

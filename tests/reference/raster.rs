@@ -6,9 +6,8 @@ use super::ribbon::palette_as;
 use throng::View;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::glam::{DMat4, DVec2, DVec3, DVec4, Mat4};
-use throng::palette::{PaletteRef, SkinningMethod};
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, DMat4, DVec2, DVec3, DVec4, Mat4};
+use throng::palette::{DualQuat, Mat3x4, PaletteEntry, QuatOffset, SkinningMethod};
 use throng::skin::PosedVertices;
 
 /// World positions of the vertices of each primitive.
@@ -21,27 +20,34 @@ pub fn shape(
     (character, method): (&Character, SkinningMethod),
     clip: Option<(usize, f64)>,
     weights: &[f32],
-    place: &Affine,
+    place: &Affine3A,
+) -> Shape {
+    match method {
+        SkinningMethod::Linear => shape_as::<Mat3x4>(character, clip, weights, place),
+        SkinningMethod::DualQuat => shape_as::<DualQuat>(character, clip, weights, place),
+        SkinningMethod::QuatOffset => shape_as::<QuatOffset>(character, clip, weights, place),
+    }
+}
+
+fn shape_as<P: PaletteEntry>(
+    character: &Character,
+    clip: Option<(usize, f64)>,
+    weights: &[f32],
+    place: &Affine3A,
 ) -> Shape {
     let place = place.as_daffine3();
-    let of = |palette: PaletteRef<'_>| {
-        let each = character.primitives().iter().map(|primitive| {
-            let mut posed = PosedVertices::default();
-            character
-                .skin_primitive(primitive, palette, weights, &mut posed)
-                .unwrap();
-            let positions = posed.positions.iter();
-            positions
-                .map(|p| place.transform_point3(p.as_dvec3()))
-                .collect()
-        });
-        each.collect()
-    };
-    match method {
-        SkinningMethod::Linear => of(PaletteRef::Mat3x4(&palette_as(character, clip))),
-        SkinningMethod::DualQuat => of(PaletteRef::DualQuat(&palette_as(character, clip))),
-        SkinningMethod::QuatOffset => of(PaletteRef::QuatOffset(&palette_as(character, clip))),
-    }
+    let palette: Vec<P> = palette_as(character, clip);
+    let each = character.primitives().iter().map(|primitive| {
+        let mut posed = PosedVertices::default();
+        character
+            .skin_primitive(primitive, &palette, weights, &mut posed)
+            .unwrap();
+        let positions = posed.positions.iter();
+        positions
+            .map(|p| place.transform_point3(p.as_dvec3()))
+            .collect()
+    });
+    each.collect()
 }
 
 /// An instance now, and in the view's last frame.

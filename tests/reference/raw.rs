@@ -6,18 +6,18 @@ use super::scene::{
 };
 use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{RawChannel, RawCharacter, RawKeys, RawPrimitive, RawTransform};
+use throng::import::{RawChannel, RawCharacter, RawKeys, RawPrimitive};
 
 pub fn scene(raw: &RawCharacter) -> Scene {
     let nodes = raw.nodes.iter().map(|node| Node {
         name: node.name.to_string(),
         parent: node.parent,
-        local: match &node.transform {
-            RawTransform::Matrix(m) => Local::Matrix(from_columns(&matrix(m))),
-            RawTransform::Trs(trs) => Local::Trs {
-                t: vector(&trs.translation).try_into().unwrap(),
-                r: quaternion(&trs.rotation).try_into().unwrap(),
-                s: vector(&trs.scale).try_into().unwrap(),
+        local: match &node.matrix {
+            Some(m) => Local::Matrix(from_columns(&matrix(m))),
+            None => Local::Trs {
+                t: vector(&node.transform.translation).try_into().unwrap(),
+                r: quaternion(&node.transform.rotation).try_into().unwrap(),
+                s: vector(&node.transform.scale).try_into().unwrap(),
             },
         },
     });

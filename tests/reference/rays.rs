@@ -3,10 +3,11 @@
 use super::rng::Rng;
 use throng::character::Character;
 use throng::glam::{DVec3, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
 use throng::mesh::Material;
+use throng::palette::PaletteEntry;
 use throng::skeleton::Transform;
-use throng::skin::{Faces, Posed, PosedVertices, Ray};
+use throng::skin::{Faces, PosedVertices, Ray, Skinner};
 
 /// T. Möller and B. Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997: distance and
 /// side.
@@ -25,16 +26,32 @@ pub fn meet(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f
     (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= 0.0).then_some((t, determinant < 0.0))
 }
 
-/// The nearest hit of all triangles.
-pub fn brute(posed: &Posed<'_>, ray: &Ray, faces: Faces) -> Option<f64> {
-    let mut vertices = PosedVertices::default();
+/// The deformed vertices of every primitive.
+pub fn vertices<P: PaletteEntry>(
+    skinner: &Skinner,
+    palette: &[P],
+    weights: &[f32],
+) -> Vec<PosedVertices> {
+    let primitives = 0..skinner.layout().primitives.len();
+    let each = primitives.map(|primitive| {
+        let mut out = PosedVertices::default();
+        let skinned = skinner.skin_primitive(primitive, palette, weights, &mut out);
+        skinned.unwrap();
+        out
+    });
+    each.collect()
+}
+
+/// The nearest hit of all triangles of a character with these vertices.
+pub fn brute(
+    character: &Character,
+    vertices: &[PosedVertices],
+    ray: &Ray,
+    faces: Faces,
+) -> Option<f64> {
     let mut best = None;
-    for (number, primitive) in posed.character.primitives().iter().enumerate() {
-        posed
-            .skinner
-            .skin_primitive(number, posed.palette, posed.weights, &mut vertices)
-            .unwrap();
-        let material = &posed.character.materials()[primitive.material as usize];
+    for (primitive, vertices) in character.primitives().iter().zip(vertices) {
+        let material = &character.materials()[primitive.material as usize];
         let both = match faces {
             Faces::Both => true,
             Faces::Front => false,
@@ -104,7 +121,8 @@ pub fn ball(double_sided: bool) -> Character {
         nodes: vec![RawNode {
             name: "joint".into(),
             parent: None,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         }],
         materials: vec![Material {
             double_sided,

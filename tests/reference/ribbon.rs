@@ -1,16 +1,16 @@
 //! A ribbon with two materials and two clips, and what an animator makes of it.
 
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::clip::Interpolation;
-use throng::glam::{Quat, Vec2, Vec3};
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::import::{
     ImportOptions, Imported, RawAnimation, RawChannel, RawCharacter, RawKeys, RawPrimitive,
 };
 use throng::mesh::{Image, Material, TextureRef};
 use throng::palette::{Mat3x4, PaletteEntry, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 /// A chain of `joints` joints along +Y with a two-coloured, textured ribbon around them.
 ///
@@ -119,7 +119,7 @@ pub fn palette_as<E: PaletteEntry>(character: &Character, moment: Option<(usize,
     if moment.is_none() {
         return rest_palette(character);
     }
-    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(character).unwrap();
     let actor = animator.add(standing(moment)).unwrap();
     let mut out = vec![E::zeroed(); character.palette().len()];
     let written = animator.palettes(&[actor], WriteOnly::over(&mut out));
@@ -133,10 +133,10 @@ pub fn palette(character: &Character, moment: Option<(usize, f64)>) -> Vec<Mat3x
 }
 
 /// The rest pose in character space.
-pub fn rest_model(character: &Character) -> Vec<Affine> {
+pub fn rest_model(character: &Character) -> Vec<Affine3A> {
     let joints = character.skeleton().joints();
     let local: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
-    let mut model = vec![Affine::IDENTITY; local.len()];
+    let mut model = vec![Affine3A::IDENTITY; local.len()];
     character.skeleton().model_pose(&local, &mut model).unwrap();
     model
 }

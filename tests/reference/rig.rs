@@ -7,7 +7,7 @@ use throng::Id;
 use throng::character::Character;
 use throng::clip::{CurveClip, Keys, Track, TrackValues};
 use throng::glam::{Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::skeleton::Transform;
 
 /// Joints one metre apart along +Y, each the child of the one before, and their skin.
@@ -15,10 +15,11 @@ pub fn joints(count: usize) -> (Vec<RawNode>, RawSkin) {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: index.checked_sub(1),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: if index > 0 { Vec3::Y } else { Vec3::ZERO },
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let inverse_bind = |index: usize| Mat4::from_translation(Vec3::NEG_Y * index as f32);
     let skin = RawSkin {

@@ -5,6 +5,7 @@
 
 use super::shade::{Surface, shade};
 use throng::View;
+use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::{DAffine3, DMat3, DMat4, DVec2, DVec3, DVec4};
 use throng::mesh::{AlphaMode, Filter, Image, Material, Primitive, TextureRef, Wrap};
@@ -301,12 +302,14 @@ fn mix2(corners: [DVec2; 3], weights: [f64; 3]) -> DVec2 {
 /// Pixels from the upper left.
 fn on_screen(view: &View, clip: &DMat4, point: DVec3) -> DVec2 {
     let clip = *clip * point.extend(1.0);
-    let port = view.viewport;
-    let [x, y, width, height] = [port.x, port.y, port.width, port.height].map(f64::from);
-    DVec2::new(
-        x + (clip.x / clip.w * 0.5 + 0.5) * width,
-        y + (clip.y / clip.w * 0.5 + 0.5) * height,
-    )
+    let vk::Rect2D { offset, extent } = view.viewport;
+    let min = DVec2::new(offset.x.into(), offset.y.into());
+    let size = DVec2::new(extent.width.into(), extent.height.into());
+    let mut at = DVec2::new(clip.x, clip.y) / clip.w;
+    if view.flipped {
+        at.y = -at.y;
+    }
+    min + (at * 0.5 + 0.5) * size
 }
 
 /// A texel of the finest level, linear. `None` at its edge.
@@ -322,7 +325,7 @@ fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Opti
         .rgba()
         .chunks_exact(4)
         .all(|texel| texel == &image.rgba()[..4]);
-    assert!(even || texture.sampler.magnify == Filter::Nearest && texture.sampler.mip.is_none());
+    assert!(even || texture.magnify == Filter::Nearest && texture.mip.is_none());
     let place = |at: f64, size: u32, wrap: Wrap| {
         let texels = at * f64::from(size);
         let near_edge = (texels - texels.round()).abs() < EDGE && !even;
@@ -338,8 +341,8 @@ fn texel(image: &Image, texture: &TextureRef, uv: DVec2, is_color: bool) -> Opti
         };
         (!near_edge).then_some(inside as usize)
     };
-    let x = place(uv.x, image.width, texture.sampler.wrap_u)?;
-    let y = place(uv.y, image.height, texture.sampler.wrap_v)?;
+    let x = place(uv.x, image.width, texture.wrap_u)?;
+    let y = place(uv.y, image.height, texture.wrap_v)?;
     let at = (y * image.width as usize + x) * 4;
     let rgba = [0, 1, 2, 3].map(|channel| f64::from(image.rgba()[at + channel]) / 255.0);
     let linear = |value: f64| match is_color {

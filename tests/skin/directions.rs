@@ -6,7 +6,6 @@ use crate::reference::methods::{direction, wide};
 use crate::reference::rng::Rng;
 use throng::glam::{Affine3A, Quat, Vec3, Vec4};
 use throng::palette::{DualQuatStretch, Mat3x4};
-use throng::skeleton::Affine;
 
 /// Normals follow the inverse transpose, and tangents follow the matrix, both in `f64`.
 ///
@@ -29,7 +28,7 @@ fn normals_and_tangents_follow_the_blended_matrix() {
             let out = skinned(&character, &primitive, &palette);
             for vertex in 0..primitive.vertex_count() {
                 let mut rows = [[0.0; 4]; 4];
-                for (joint, weight) in primitive.influences.of(vertex) {
+                for (joint, weight) in primitive.influences(vertex) {
                     let entry = wide(&palette[joint].rows);
                     for (row, entry) in rows.iter_mut().zip(&entry) {
                         row.iter_mut()
@@ -69,7 +68,7 @@ fn stretched_normals_are_those_of_the_matrix() {
         let matrix = |rng: &mut Rng| {
             Affine3A::from_scale_rotation_translation(rng.vector(0.3, 2.0), rng.rotation(), Vec3::X)
         };
-        let matrices: Vec<Affine> = (0..16).map(|_| matrix(&mut rng)).collect();
+        let matrices: Vec<Affine3A> = (0..16).map(|_| matrix(&mut rng)).collect();
         let a = skinned(&character, &primitive, &entries::<Mat3x4>(&matrices));
         let b = skinned(
             &character,

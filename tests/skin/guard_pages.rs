@@ -2,10 +2,10 @@
 
 use crate::guarded::Guarded;
 use crate::reference::{random, rng::Rng};
-use crate::skinner::load::{COUNTS, Streams, made, palettes, rest_weights};
+use crate::skinner::load::{COUNTS, Streams, each_format, made, palettes, rest_weights};
 use throng::Error;
 use throng::import::ImportOptions;
-use throng::palette::{PaletteEntry, PaletteRef, WriteOnly};
+use throng::palette::{PaletteEntry, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skin::Skinner;
 
@@ -14,12 +14,10 @@ fn is_length<T>(result: Result<T, Error>) -> bool {
 }
 
 /// Skins with a palette, weights and an output that each end before a guard page.
-fn skin<'a, E: PaletteEntry>(skinner: &Skinner, palette: &'a [E], weights: &[f32])
-where
-    PaletteRef<'a>: From<&'a [E]>,
-{
+fn skin<P: PaletteEntry>(skinner: &Skinner, palette: &[P], weights: &[f32]) {
+    let palette = Guarded::new(palette);
+    let (palette, weights) = (palette.slice(), Guarded::new(weights));
     let short = &palette[1..];
-    let (palette, weights) = (PaletteRef::from(palette), Guarded::new(weights));
     let words = skinner.layout().words as usize;
     let mut out = Guarded::new(&vec![f32::NAN; words]);
     let to = WriteOnly::over(out.slice_mut());
@@ -30,8 +28,8 @@ where
     let to = WriteOnly::over(&mut out.slice_mut()[1..]);
     assert!(is_length(skinner.skin(palette, weights.slice(), to)));
     let to = WriteOnly::over(out.slice_mut());
-    assert!(is_length(skinner.skin(short.into(), weights.slice(), to)));
-    assert!(is_length(skinner.bounds(short.into(), weights.slice())));
+    assert!(is_length(skinner.skin(short, weights.slice(), to)));
+    assert!(is_length(skinner.bounds(short, weights.slice())));
     if let [_, short @ ..] = weights.slice() {
         let to = WriteOnly::over(out.slice_mut());
         assert!(is_length(skinner.skin(palette, short, to)));
@@ -64,22 +62,7 @@ fn skinners_stay_within_their_slices_on_every_level() {
                 .unwrap()
                 .with_simd_level(level)
                 .unwrap();
-            for palette in palettes.refs() {
-                match palette {
-                    PaletteRef::Mat3x4(list) => {
-                        skin(&skinner, Guarded::new(list).slice(), &weights);
-                    }
-                    PaletteRef::DualQuat(list) => {
-                        skin(&skinner, Guarded::new(list).slice(), &weights);
-                    }
-                    PaletteRef::DualQuatStretch(list) => {
-                        skin(&skinner, Guarded::new(list).slice(), &weights);
-                    }
-                    PaletteRef::QuatOffset(list) => {
-                        skin(&skinner, Guarded::new(list).slice(), &weights);
-                    }
-                }
-            }
+            each_format!(palettes, |palette| { skin(&skinner, palette, &weights) });
         }
     }
 }

@@ -5,13 +5,11 @@ use crate::reference::maths::{M4, distance, point};
 use crate::reference::methods::{Entry, dual_quat, linear, quat_offset, wide};
 use crate::reference::rng::Rng;
 use crate::reference::{assets, random};
-use throng::builtin;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{self, ImportOptions};
-use throng::mesh::{Influences, JointIndices, Primitive};
+use throng::import::{self, ImportOptions, RawCharacter};
+use throng::mesh::{JointIndices, Primitive};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::skeleton::Affine;
 use throng::skin::{PosedVertices, morph};
 
 /// The assets, the built-in character and random ones.
@@ -22,7 +20,8 @@ fn characters() -> Vec<Character> {
         .map(|path| import::file(&path, &options).unwrap().character)
         .collect();
     all.push(
-        builtin::mannequin_with(&ImportOptions::curves_only())
+        RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character,
     );
@@ -36,7 +35,7 @@ fn bits(v: Vec3) -> [u32; 3] {
 }
 
 fn identity_gives_rest<E: PaletteEntry>(character: &Character) {
-    let palette = vec![E::project(&Affine::IDENTITY); character.palette().len()];
+    let palette = vec![E::project(&Affine3A::IDENTITY); character.palette().len()];
     let weights: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     for primitive in character.primitives() {
         let primitive = with_tangents(primitive);
@@ -71,7 +70,7 @@ fn identities_give_the_rest_pose_bit_for_bit() {
 }
 
 /// The largest differences from the rest pose under one matrix.
-fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine) {
+fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine3A) {
     let palette = entries::<E>(&vec![*matrix; character.palette().len()]);
     for primitive in character.primitives() {
         let primitive = with_tangents(primitive);
@@ -97,7 +96,8 @@ fn rigidly<E: PaletteEntry>(character: &Character, matrix: &Affine) {
 fn a_rigid_palette_moves_the_mesh_rigidly() {
     let mut rng = Rng::new(59);
     let mut all = vec![
-        builtin::mannequin_with(&ImportOptions::curves_only())
+        RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character,
     ];
@@ -115,7 +115,7 @@ fn a_rigid_palette_moves_the_mesh_rigidly() {
 
 /// The same influences in another order, except for the first.
 fn permuted(primitive: &Primitive, rng: &mut Rng) -> Primitive {
-    let per_vertex = primitive.influences.per_vertex as usize;
+    let per_vertex = primitive.influences_per_vertex as usize;
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for vertex in 0..primitive.vertex_count() {
         let start = vertex * per_vertex;
@@ -123,26 +123,19 @@ fn permuted(primitive: &Primitive, rng: &mut Rng) -> Primitive {
         for at in 1..per_vertex {
             order.swap(at, at + rng.below(per_vertex - at));
         }
-        joints.extend(
-            order
-                .iter()
-                .map(|at| primitive.influences.joints.get(*at) as u8),
-        );
-        weights.extend(order.iter().map(|at| primitive.influences.weights[*at]));
+        joints.extend(order.iter().map(|at| primitive.joints.get(*at) as u8));
+        weights.extend(order.iter().map(|at| primitive.weights[*at]));
     }
     Primitive {
-        influences: Influences {
-            per_vertex: primitive.influences.per_vertex,
-            joints: JointIndices::U8(joints),
-            weights,
-        },
+        joints: JointIndices::U8(joints),
+        weights,
         ..primitive.clone()
     }
 }
 
 fn permuting_changes_rounding<E: PaletteEntry>(
     character: &Character,
-    matrices: &[Affine],
+    matrices: &[Affine3A],
     rng: &mut Rng,
 ) {
     let palette = entries::<E>(matrices);
@@ -173,7 +166,7 @@ fn permuting_influences_changes_nothing_beyond_rounding() {
                 let turn = Quat::from_axis_angle(rng.direction(), rng.range(-0.5, 0.5));
                 Affine3A::from_rotation_translation(turn, rng.vector(-3.0, 3.0))
             };
-            let matrices: Vec<Affine> = (0..16).map(|_| matrix(&mut rng)).collect();
+            let matrices: Vec<Affine3A> = (0..16).map(|_| matrix(&mut rng)).collect();
             permuting_changes_rounding::<Mat3x4>(&character, &matrices, &mut rng);
             permuting_changes_rounding::<DualQuat>(&character, &matrices, &mut rng);
             permuting_changes_rounding::<DualQuatStretch>(&character, &matrices, &mut rng);
@@ -188,7 +181,7 @@ fn antipodal_entries_are_the_same() {
     for per_vertex in [1, 2, 4, 8] {
         let character = many(300, per_vertex, &mut rng);
         let primitive = with_tangents(&character.primitives()[0]);
-        let matrices: Vec<Affine> = (0..16)
+        let matrices: Vec<Affine3A> = (0..16)
             .map(|_| Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-3.0, 3.0)))
             .collect();
         let palette = entries::<DualQuat>(&matrices);
@@ -250,7 +243,7 @@ fn entries_that_are_no_rotations_give_finite_vertices() {
 /// The largest error of a position by definition, relative to the magnitude of its terms.
 fn off<E: PaletteEntry>(
     character: &Character,
-    matrices: &[Affine],
+    matrices: &[Affine3A],
     blend: impl Fn(&[(Entry, f64)]) -> M4,
 ) -> f64 {
     let palette = entries::<E>(matrices);
@@ -262,7 +255,7 @@ fn off<E: PaletteEntry>(
     let out = skinned(character, primitive, &palette);
     let mut worst = 0.0_f64;
     for (vertex, got) in out.positions.iter().enumerate() {
-        let influences = primitive.influences.of(vertex);
+        let influences = primitive.influences(vertex);
         let influences: Vec<_> = influences
             .map(|(joint, w)| (exact[joint], f64::from(w)))
             .collect();
@@ -290,7 +283,7 @@ fn random_blends_agree_with_the_definitions() {
     for per_vertex in COUNTS {
         let character = many(300, per_vertex, &mut rng);
         for _ in 0..10 {
-            let mut matrices = |scale: fn(&mut Rng) -> Vec3| -> Vec<Affine> {
+            let mut matrices = |scale: fn(&mut Rng) -> Vec3| -> Vec<Affine3A> {
                 let mut one = || {
                     let (rotation, place) = (rng.rotation(), rng.vector(-3.0, 3.0));
                     Affine3A::from_scale_rotation_translation(scale(&mut rng), rotation, place)

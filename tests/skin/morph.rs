@@ -8,9 +8,9 @@ use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, WeightTrack};
 use throng::error::ArgumentFault;
 use throng::glam::{Vec3, Vec4};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawTransform};
-use throng::mesh::{Influences, JointIndices, MorphTarget, Primitive};
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive};
+use throng::mesh::{JointIndices, MorphTarget, Primitive};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skeleton::Transform;
 use throng::skin::{PosedVertices, morph};
 
@@ -52,11 +52,9 @@ fn primitive(rng: &mut Rng, vertices: usize, targets: usize) -> Primitive {
         uvs: Vec::new(),
         uvs1: Vec::new(),
         colors: Vec::new(),
-        influences: Influences {
-            per_vertex: 1,
-            joints: JointIndices::U8(vec![0; vertices]),
-            weights: Vec::new(),
-        },
+        influences_per_vertex: 1,
+        joints: JointIndices::U8(vec![0; vertices]),
+        weights: Vec::new(),
         targets: (0..targets).map(|_| target(rng)).collect(),
         first_weight: 2,
         indices: vec![0, 1, 2],
@@ -332,7 +330,6 @@ fn weight_tracks_are_checked() {
 fn posed(character: &Character, palette: &[Mat3x4], weights: &[f32]) -> Vec<Vec3> {
     let (mut out, mut all) = (PosedVertices::default(), Vec::new());
     for primitive in character.primitives() {
-        let palette = PaletteRef::Mat3x4(palette);
         character
             .skin_primitive(primitive, palette, weights, &mut out)
             .unwrap();
@@ -384,10 +381,11 @@ fn bounds_grow_where_something_moves() {
     let node = |x: f32| RawNode {
         name: Box::default(),
         parent: None,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: Vec3::X * x,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let part = |node: usize| RawPrimitive {
         node,

@@ -4,9 +4,8 @@ use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat3, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::palette::{Mat3x4, PaletteRef};
-use throng::skeleton::Affine;
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive};
+use throng::palette::Mat3x4;
 use throng::skin::PosedVertices;
 
 fn entry(scale: Vec3, rotation: Quat, translation: Vec3) -> Mat3x4 {
@@ -16,7 +15,6 @@ fn entry(scale: Vec3, rotation: Quat, translation: Vec3) -> Mat3x4 {
 
 fn skinned(character: &Character, palette: &[Mat3x4]) -> PosedVertices {
     let mut out = PosedVertices::default();
-    let palette = PaletteRef::Mat3x4(palette);
     character
         .skin_primitive(&character.primitives()[0], palette, &[], &mut out)
         .unwrap();
@@ -29,7 +27,8 @@ fn rigid(normal: Vec3) -> Character {
         nodes: vec![RawNode {
             name: "joint".into(),
             parent: None,
-            transform: RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
+            transform: throng::skeleton::Transform::IDENTITY,
+            matrix: None,
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::new(0.3, 0.7, -0.9)],
@@ -75,12 +74,7 @@ fn output_is_overwritten() {
     let (long, short) = (chain(9), rigid(Vec3::Z));
     let mut out = skinned(&long, &[Mat3x4::IDENTITY; 9]);
     short
-        .skin_primitive(
-            &short.primitives()[0],
-            PaletteRef::Mat3x4(&[Mat3x4::IDENTITY]),
-            &[],
-            &mut out,
-        )
+        .skin_primitive(&short.primitives()[0], &[Mat3x4::IDENTITY], &[], &mut out)
         .unwrap();
     assert_eq!(out, skinned(&short, &[Mat3x4::IDENTITY]));
 }
@@ -136,5 +130,5 @@ fn normals_stay_finite_in_flat_and_extreme_matrices() {
     let flat = entry(Vec3::new(1.0, 1.0, 0.0), Quat::IDENTITY, Vec3::ZERO);
     let tilted = Vec3::new(0.6, 0.0, 0.8);
     assert_eq!(skinned(&rigid(tilted), &[flat]).normals[0], Vec3::Z);
-    let _: Affine = flat.to_affine();
+    let _: Affine3A = flat.to_affine();
 }

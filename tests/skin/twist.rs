@@ -5,9 +5,9 @@ use crate::reference::maths::{V3, cross, dot};
 use std::f32::consts::{PI, TAU};
 use throng::character::Character;
 use throng::glam::{Affine3A, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 const SEGMENTS: usize = 128;
 const RINGS: usize = 128;
@@ -20,7 +20,8 @@ fn cylinder(weight: impl Fn(f32) -> f32) -> Character {
     let node = |name: &str| RawNode {
         name: name.into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let (mut positions, mut weights) = (Vec::new(), Vec::new());
     let mut add = |p: Vec3| {
@@ -86,7 +87,7 @@ fn volume(character: &Character, positions: &[Vec3]) -> f64 {
 /// The twisted cylinder's volume, relative to the straight one's.
 fn kept<E: PaletteEntry>(character: &Character, twist: f32) -> f64 {
     let turned = Affine3A::from_rotation_y(twist);
-    let palette = entries::<E>(&[Affine::IDENTITY, turned]);
+    let palette = entries::<E>(&[Affine3A::IDENTITY, turned]);
     let primitive = &character.primitives()[0];
     let out = skinned(character, primitive, &palette);
     volume(character, &out.positions) / volume(character, &primitive.positions)

@@ -1,7 +1,7 @@
 //! Objects that are used with another context than their own.
 
 use crate::setup::{Alone, buffer, context, desc, finish, finish_second, second};
-use throng::gpu::{Device, PaletteRing, PaletteRingDesc};
+use throng::gpu::{PaletteRing, PaletteRingDesc};
 use throng::gpu_allocator::MemoryLocation;
 use throng::standalone::{Frames, StandaloneError, Target, TargetDesc};
 use throng::{Capacity, Crowd, CrowdDesc, Spawn};
@@ -98,20 +98,17 @@ fn the_allocator_of_another_device_is_refused() {
     let mut other = second(&desc());
     let foreign = &mut other.allocator();
     let character = throng::builtin::mannequin().unwrap().character;
-    let (gpu, mut own) = context.parts();
-    // SAFETY: the handles belong to one context, which outlives what is made here.
-    let (device, crowd, refused) = unsafe {
-        let refused = Crowd::new(&gpu, foreign, &CrowdDesc::default());
-        let crowd = Crowd::new(&gpu, &mut own, &CrowdDesc::default());
-        (Device::new(&gpu).unwrap(), crowd, refused)
-    };
-    refuses_allocator(refused);
+    // SAFETY: the context outlives what is made here.
+    let device = unsafe { context.gpu_device() };
+    let own = &mut context.allocator();
+    let desc = CrowdDesc::default();
+    refuses_allocator(Crowd::new(&device, foreign, &desc));
     refuses_allocator(PaletteRing::new(
         &device,
         foreign,
         &PaletteRingDesc::default(),
     ));
-    let mut crowd = crowd.unwrap();
+    let mut crowd = Crowd::new(&device, own, &desc).unwrap();
     refuses_allocator(crowd.add_character(foreign, &character));
     let more = Capacity {
         instances: 10_000,
@@ -121,10 +118,10 @@ fn the_allocator_of_another_device_is_refused() {
     // SAFETY: it is the first frame.
     refuses_allocator(unsafe { crowd.begin_frame(foreign, 0, 0.0) });
     // Nothing has changed.
-    let id = crowd.add_character(&mut own, &character).unwrap();
+    let id = crowd.add_character(own, &character).unwrap();
     crowd.spawn(id, &Spawn::default()).unwrap();
     // SAFETY: nothing was submitted.
-    unsafe { crowd.destroy(&mut own) };
+    unsafe { crowd.destroy(own) };
     finish_second(other);
     finish(context);
 }

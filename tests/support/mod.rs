@@ -21,17 +21,16 @@ use std::sync::OnceLock;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
 use throng::glam::{Mat4, Vec3};
-use throng::gpu::{Enabled, GpuAllocator, RingMemory};
-use throng::gpu_allocator::vulkan::Allocator;
+use throng::gpu::{Device, Enabled};
 use throng::standalone::{Context, ContextDesc, FeatureSet, Messages, Validation};
-use throng::{Capacity, Crowd, CrowdDesc, Gpu, Threads, View};
+use throng::{Capacity, Crowd, CrowdDesc, Threads, View};
 use throng_reference::sweep::is_thorough;
 
 /// One configuration. The optional features of the software driver would hide the other code paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     pub name: &'static str,
-    pub ring: RingMemory,
+    pub staged: bool,
     pub min_offset_alignment: u64,
     /// No optional feature is enabled on the device or passed to throng.
     pub bare: bool,
@@ -43,7 +42,7 @@ pub struct Config {
 pub const CONFIGS: [Config; 4] = [
     Config {
         name: "as the device is",
-        ring: RingMemory::Auto,
+        staged: false,
         min_offset_alignment: 0,
         bare: false,
         profile: false,
@@ -51,7 +50,7 @@ pub const CONFIGS: [Config; 4] = [
     },
     Config {
         name: "staged",
-        ring: RingMemory::Staged,
+        staged: true,
         min_offset_alignment: 0,
         bare: false,
         profile: true,
@@ -59,7 +58,7 @@ pub const CONFIGS: [Config; 4] = [
     },
     Config {
         name: "aligned to 256",
-        ring: RingMemory::Auto,
+        staged: false,
         min_offset_alignment: 256,
         bare: false,
         profile: true,
@@ -67,7 +66,7 @@ pub const CONFIGS: [Config; 4] = [
     },
     Config {
         name: "staged, aligned to 256, without optional features",
-        ring: RingMemory::Staged,
+        staged: true,
         min_offset_alignment: 256,
         bare: true,
         profile: false,
@@ -149,20 +148,27 @@ impl Setup {
         drop(self.end);
     }
 
-    pub fn parts(&mut self) -> (Gpu<'_>, GpuAllocator<&mut Allocator>) {
-        let (gpu, allocator) = self.context.parts();
-        let bare = Gpu {
-            enabled: &Enabled::NONE,
-            ..gpu
+    /// The device as throng takes it, with the optional features of the configuration.
+    pub fn device(&self) -> Device {
+        self.device_of(&self.context.instance, &self.context.device)
+    }
+
+    /// As [`Self::device`], with other functions of the same instance and device, or with another
+    /// device that has the same features.
+    pub fn device_of(&self, instance: &ash::Instance, device: &ash::Device) -> Device {
+        let enabled = if self.config.bare {
+            Enabled::NONE
+        } else {
+            unsafe { self.context.gpu_device() }.enabled()
         };
-        (if self.config.bare { bare } else { gpu }, allocator)
+        unsafe { Device::new(instance, self.context.physical_device, device, &enabled) }.unwrap()
     }
 
     pub fn crowd_desc(&self, frames_in_flight: u32, capacity: Capacity) -> CrowdDesc {
         CrowdDesc {
             frames_in_flight,
             capacity,
-            ring: self.config.ring,
+            staged: self.config.staged,
             min_offset_alignment: self.config.min_offset_alignment,
             skinned_usage: vk::BufferUsageFlags::empty(),
             profile: self.config.profile,
@@ -176,9 +182,7 @@ impl Setup {
 
     pub fn crowd(&mut self, frames_in_flight: u32, capacity: Capacity) -> Crowd {
         let desc = self.crowd_desc(frames_in_flight, capacity);
-        let (gpu, mut allocator) = self.parts();
-        let allocator = &mut allocator;
-        unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap()
+        Crowd::new(&self.device(), &mut self.context.allocator(), &desc).unwrap()
     }
 
     pub fn destroy(&mut self, crowd: Crowd) {

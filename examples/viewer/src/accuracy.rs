@@ -2,12 +2,12 @@
 
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
-    SkinningMethod, WriteOnly,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
+    WriteOnly,
 };
-use throng::skeleton::{Affine, Joint, Transform};
+use throng::skeleton::{Joint, Transform};
 use throng::skin::PosedVertices;
 use throng::standalone::{Context, read_buffer};
 use throng::{Id, SkinningStage};
@@ -53,7 +53,7 @@ pub(crate) fn measure(
     };
     let crowd = scene.crowd();
     let joints = (0..character.skeleton().len() as u16).map(Id::<Joint>::new);
-    let model: Vec<Affine> = joints
+    let model: Vec<Affine3A> = joints
         .map(|joint| crowd.joint_model(id, joint, now_s))
         .collect::<throng::Result<_>>()?;
     let mut weights = vec![0.0; character.morph_weights().len()];
@@ -87,7 +87,7 @@ fn clip_error_mm(
     };
     let rest: Vec<f32> = character.morph_weights().iter().map(|w| w.rest).collect();
     let pose = |local: &[Transform], weights: &[f32]| {
-        let mut model = vec![Affine::IDENTITY; local.len()];
+        let mut model = vec![Affine3A::IDENTITY; local.len()];
         character.skeleton().model_pose(local, &mut model)?;
         positions::<Mat3x4>(character, &model, weights)
     };
@@ -105,7 +105,7 @@ fn clip_error_mm(
 
 fn by_method(
     character: &Character,
-    model: &[Affine],
+    model: &[Affine3A],
     weights: &[f32],
     method: SkinningMethod,
 ) -> throng::Result<Vec<Vec3>> {
@@ -120,19 +120,15 @@ fn by_method(
 /// The positions of all vertices in character space.
 fn positions<E: PaletteEntry>(
     character: &Character,
-    model: &[Affine],
+    model: &[Affine3A],
     weights: &[f32],
-) -> throng::Result<Vec<Vec3>>
-where
-    for<'a> PaletteRef<'a>: From<&'a [E]>,
-{
-    let mut palette = vec![E::project(&Affine::IDENTITY); character.palette().len()];
+) -> throng::Result<Vec<Vec3>> {
+    let mut palette = vec![E::project(&Affine3A::IDENTITY); character.palette().len()];
     character.write_palette(model, WriteOnly::over(&mut palette))?;
     let mut all = Vec::with_capacity(character.vertex_count());
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {
-        let palette = PaletteRef::from(&palette[..]);
-        character.skin_primitive(primitive, palette, weights, &mut posed)?;
+        character.skin_primitive(primitive, &palette, weights, &mut posed)?;
         all.extend_from_slice(&posed.positions);
     }
     Ok(all)

@@ -125,6 +125,8 @@ impl App {
         };
         let info = &context.info;
         let mut app = Self {
+            #[cfg(feature = "shaderc")]
+            watch: super::reload::Watch::new(scene.is_bindless()),
             camera: Camera::new(scene.bounds),
             settings,
             scene,
@@ -147,8 +149,6 @@ impl App {
             device: format!("{} ({} {})", info.name, info.driver, info.driver_info),
             wanted: (args.clip.clone(), args.time),
             wanted_joint: args.joint.clone(),
-            #[cfg(feature = "shaderc")]
-            watch: super::reload::Watch::new(context.parts().0.enabled.descriptor_indexing),
             drawn_by_cpu: slow,
             unsettled: 0,
             slow_frames: 0,
@@ -384,16 +384,17 @@ impl App {
     fn list_events(&mut self, now_s: f64) {
         let Some(subject) = &self.subject else { return };
         let first = self.scene.first();
-        let set = subject.character.animations();
         for event in &self.scene.events {
             if Some(event.id) != first {
                 continue;
             }
             let text = match event.kind {
-                AnimationEventKind::Clip { event, .. } => set.event_name(event).to_owned(),
+                AnimationEventKind::Clip { event, .. } => {
+                    subject.character.event_name(event).to_owned()
+                }
                 AnimationEventKind::Finished { .. } => "finished".to_owned(),
                 AnimationEventKind::Entered { state } => {
-                    let machine = set.state_machine();
+                    let machine = subject.character.state_machine();
                     let name = machine.map(|m| m.state_name(event.layer, state).to_owned());
                     format!("entered {}", name.unwrap_or_default())
                 }

@@ -3,9 +3,9 @@
 use throng::Id;
 use throng::character::Character;
 use throng::clip::Clip;
+use throng::glam::Affine3A;
 use throng::mesh::Aabb;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Affine;
 
 use super::app::App;
 use super::grid::{around, places};
@@ -57,7 +57,7 @@ fn clip_bounds(character: &Character, clip: Id<Clip>) -> Option<Aabb> {
     if clip.is_additive() {
         return None;
     }
-    let mut model = vec![Affine::IDENTITY; character.skeleton().len()];
+    let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
     let mut palette = vec![Mat3x4::IDENTITY; character.palette().len()];
     let mut whole: Option<Aabb> = None;
     for number in 0..=POSES {

@@ -1,9 +1,9 @@
 //! The places of instances, and the memory that they take.
 
+use throng::Capacity;
 use throng::glam::{Vec2, vec3};
 use throng::mesh::Aabb;
 use throng::standalone::Context;
-use throng::{Capacity, CharacterLoad};
 
 use super::Result;
 use super::scene::FRAMES_IN_FLIGHT;
@@ -38,12 +38,11 @@ pub(crate) fn around(bounds: Aabb, places: &[Vec2]) -> Aabb {
     moved.reduce(Aabb::union).unwrap_or(bounds)
 }
 
-/// Fails if the instances need more than half of the device's largest heap.
+/// Fails if instances of this capacity need more than half of the device's largest heap.
 ///
 /// # Errors
 /// With both sizes.
-pub(crate) fn check_memory(context: &Context, load: &CharacterLoad<'_>) -> Result<()> {
-    let capacity = Capacity::for_characters(&[*load], 3)?;
+pub(crate) fn check_memory(context: &Context, capacity: &Capacity) -> Result<()> {
     let frames = u64::from(FRAMES_IN_FLIGHT);
     let palettes = u64::from(capacity.palette_entries) * 48 * (frames + 1);
     let skinned = u64::from(capacity.skinned_words) * 4;
@@ -59,7 +58,7 @@ pub(crate) fn check_memory(context: &Context, load: &CharacterLoad<'_>) -> Resul
     let largest = heaps.map(|heap| heap.size).max().unwrap_or(0);
     if needed > largest / MEMORY_SHARE {
         let (needed, most) = (needed >> 20, (largest / MEMORY_SHARE) >> 20);
-        let instances = load.instances;
+        let instances = capacity.instances;
         let text = format!(
             "{instances} instances in this stage take {needed} MiB, and at most {most} MiB are used"
         );

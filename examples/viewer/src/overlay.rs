@@ -3,10 +3,10 @@
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, pos2};
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::glam::{Mat4, Vec3, Vec4, vec3};
+use throng::glam::{Affine3A, Mat4, Vec3, Vec4, vec3};
 use throng::mesh::Aabb;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Joint};
+use throng::skeleton::Joint;
 use throng::{Crowd, Id, InstanceId};
 
 use super::settings::Settings;
@@ -121,7 +121,7 @@ pub(crate) fn draw(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> th
 }
 
 /// World space from the space of every joint.
-pub(crate) fn joints(posed: Posed<'_>) -> throng::Result<Vec<Affine>> {
+pub(crate) fn joints(posed: Posed<'_>) -> throng::Result<Vec<Affine3A>> {
     let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
     joints
         .map(|joint| posed.crowd.joint_transform(posed.id, joint, posed.now_s))
@@ -171,7 +171,7 @@ fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let Posed { crowd, id, .. } = posed;
     let world = crowd.transform(id)?;
     let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
-    let model: Vec<Affine> = joints
+    let model: Vec<Affine3A> = joints
         .map(|joint| crowd.joint_model(id, joint, posed.now_s))
         .collect::<throng::Result<_>>()?;
     let mut palette = vec![Mat3x4::IDENTITY; posed.character.palette().len()];
@@ -216,9 +216,9 @@ fn trail(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let world = posed.crowd.transform(posed.id)?;
     let body = body(character);
     let mut local = character.skeleton().rest_pose();
-    let mut model = vec![Affine::IDENTITY; local.len()];
+    let mut model = vec![Affine3A::IDENTITY; local.len()];
     let mut at = |time_s: f64| -> throng::Result<Vec3> {
-        let point = match character.animations().root_motion(id) {
+        let point = match character.root_motion(id) {
             Some(root) if !root.is_still() => root.at(time_s).translation.as_vec3(),
             _ => {
                 clip.sample(time_s, &mut local)?;
@@ -254,9 +254,8 @@ fn body(character: &Character) -> Id<Joint> {
 }
 
 fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
-    let set = posed.character.animations();
     let axis = 0.08 * height(posed.character);
-    for index in 0..set.sockets().len() as u16 {
+    for index in 0..posed.character.sockets().len() as u16 {
         let socket = Id::new(index);
         let at = posed.crowd.joint_transform(posed.id, socket, posed.now_s)?;
         let origin = Vec3::from(at.translation);
@@ -268,7 +267,7 @@ fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
             canvas
                 .painter
                 .circle_stroke(place, 4.0, Stroke::new(1.5, SOCKET));
-            canvas.text(place, set.socket_name(socket), SOCKET);
+            canvas.text(place, posed.character.socket_name(socket), SOCKET);
         }
     }
     Ok(())
@@ -295,7 +294,7 @@ pub(crate) fn heaviest(character: &Character) -> Option<Id<Joint>> {
     for primitive in character.primitives() {
         let range = character.palette_range(primitive);
         for vertex in 0..primitive.vertex_count() {
-            for (entry, weight) in primitive.influences.of(vertex) {
+            for (entry, weight) in primitive.influences(vertex) {
                 if let Some(joint) = palette.get(range.start + entry) {
                     sums[joint.joint.index()] += f64::from(weight);
                 }

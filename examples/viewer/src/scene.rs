@@ -3,15 +3,13 @@
 use throng::animator::RootMotionMode;
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::glam::{Vec3, vec3};
+use throng::glam::{Affine3A, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::mesh::{Aabb, Material};
-use throng::skeleton::Affine;
 use throng::standalone::{Context, Target};
 use throng::{
-    AnimationEvent, Capacity, CharacterDesc, CharacterId, CharacterLoad, Crowd, CrowdDesc,
-    InstanceId, Lighting, MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads,
-    View,
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId, Lighting,
+    MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads, View,
 };
 
 use super::Result;
@@ -102,10 +100,9 @@ impl Scene {
             ..CrowdDesc::default()
         };
         let made = Modules::built().and_then(|modules| {
-            let (gpu, mut allocator) = context.parts();
-            // SAFETY: the handles belong to the context, which outlives the crowd and has enabled
-            // what throng requires.
-            let crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }?;
+            // SAFETY: the context outlives the crowd.
+            let device = unsafe { context.gpu_device() };
+            let crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
             Ok((modules, crowd))
         });
         let (modules, crowd) = match made {
@@ -209,19 +206,15 @@ impl Scene {
             method: settings.method,
             cpu_skinning: settings.stage == SkinningStage::Cpu,
         };
-        let load = CharacterLoad {
-            character,
-            desc,
-            instances: settings.instances,
-            skin: settings.stage,
-        };
-        check_memory(context, &load)?;
+        let count = settings.instances;
+        let capacity =
+            Capacity::of_views(3).with_character(character, &desc, count, settings.stage)?;
+        check_memory(context, &capacity)?;
         context.wait_idle()?;
         self.clear()?;
         let allocator = &mut context.allocator();
         let added = self.crowd.add_character_with(allocator, character, &desc)?;
         self.character = Some(added);
-        let count = settings.instances;
         // The ground may need a place, too.
         self.crowd
             .reserve_for(allocator, &[(added, count + 1)], settings.stage)?;
@@ -229,7 +222,7 @@ impl Scene {
         self.bounds = around(subject.bounds, &places);
         for at in &places {
             let spawn = Spawn {
-                world_from_model: Affine::from_translation(vec3(at.x, 0.0, at.y)),
+                world_from_model: Affine3A::from_translation(vec3(at.x, 0.0, at.y)),
                 skin: settings.stage,
                 ..Spawn::default()
             };
@@ -313,6 +306,12 @@ impl Scene {
         self.create_passes()
     }
 
+    /// Returns true if the crowd uses descriptor indexing.
+    #[cfg(feature = "shaderc")]
+    pub(crate) fn is_bindless(&self) -> bool {
+        self.crowd.set_layout().is_bindless()
+    }
+
     /// Uses other shaders from now on.
     #[cfg(feature = "shaderc")]
     pub(crate) fn set_shaders(
@@ -381,8 +380,7 @@ impl Scene {
         shot: &Shot,
         settings: &Settings,
     ) -> Result<()> {
-        let (gpu, mut allocator) = context.parts();
-        let device = gpu.device;
+        let device = &context.device.clone();
         let (Some(passes), Some(shadow)) = (self.passes, &self.shadow) else {
             // Nothing is loaded.
             // SAFETY: as the caller guarantees.
@@ -405,9 +403,10 @@ impl Scene {
         };
         // SAFETY: as the caller guarantees.
         unsafe {
+            let allocator = &mut context.allocator();
             let begun = self
                 .crowd
-                .begin_frame(&mut allocator, shot.frame_index, shot.time_s);
+                .begin_frame(allocator, shot.frame_index, shot.time_s);
             let mut frame = begun?;
             self.events.clear();
             self.events.extend(frame.events());

@@ -6,11 +6,10 @@ use std::thread;
 use std::time::Instant;
 
 use throng::Id;
-use throng::builtin;
 use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{self, ImportOptions, Imported, RawCharacter};
 use throng::mesh::Aabb;
 use throng::skeleton::Joint;
 
@@ -53,7 +52,7 @@ impl Subject {
     pub(crate) fn load(request: Request) -> Result<Self, String> {
         let started = Instant::now();
         let options = ImportOptions {
-            packing: request.packing,
+            packing: Some(request.packing),
             ..ImportOptions::with_curves()
         };
         let mut imported = import(&request.path, &options).map_err(|error| error.to_string())?;
@@ -134,7 +133,7 @@ pub(crate) fn list_names(files: &[PathBuf]) -> Vec<String> {
 
 fn import(path: &Path, options: &ImportOptions) -> throng::Result<Imported> {
     if path.as_os_str() == BUILTIN {
-        builtin::mannequin_with(options)
+        RawCharacter::mannequin().build(options)
     } else {
         import::file(path, options)
     }
@@ -144,7 +143,7 @@ fn import(path: &Path, options: &ImportOptions) -> throng::Result<Imported> {
 fn add_clips(imported: &mut Imported, files: &[PathBuf], options: &ImportOptions) -> Vec<String> {
     let mut faults = Vec::new();
     for file in files {
-        match import::add_clips_file(&imported.character, file, options) {
+        match imported.character.add_clips_file(file, options) {
             Ok(added) => {
                 imported.character = added.character;
                 imported.repairs.extend(added.repairs);
@@ -168,7 +167,7 @@ fn visible_bounds(character: &Character) -> Aabb {
     if bounds.is_empty() {
         // A skeleton without a mesh: its joints.
         let rest = character.skeleton().rest_pose();
-        let mut model = vec![throng::skeleton::Affine::IDENTITY; rest.len()];
+        let mut model = vec![throng::glam::Affine3A::IDENTITY; rest.len()];
         if character.skeleton().model_pose(&rest, &mut model).is_ok() {
             for joint in &model {
                 bounds = bounds.with_point(joint.translation.into());

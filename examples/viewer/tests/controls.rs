@@ -7,6 +7,7 @@ use crate::keys::{Command, command};
 use crate::panels::timeline::time_text;
 use crate::playback::Base;
 use throng::glam::Vec2;
+use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
 use throng::palette::SkinningMethod;
 use throng::state_machine::Value;
 use throng::{Id, SkinningStage};
@@ -161,7 +162,7 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         let before = studio.shoot().expect("a picture");
         let wave = {
             let character = &studio.app.subject.as_ref().expect("a file").character;
-            assert!(!character.animations().masks().is_empty());
+            assert!(!character.masks().is_empty());
             character.clip("Wave").expect("a clip")
         };
         studio.act(Action::AddLayer(wave)).expect("a layer");
@@ -186,7 +187,7 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         studio.shoot().expect("a picture");
         let parameters: Vec<_> = {
             let character = &studio.app.subject.as_ref().expect("a file").character;
-            let machine = character.animations().state_machine().expect("a machine");
+            let machine = character.state_machine().expect("a machine");
             assert!(machine.states(0).count() > 1);
             assert!(machine.transitions(0).count() > 1);
             machine.parameters().map(|(id, _, _)| id).collect()
@@ -250,13 +251,13 @@ fn a_refused_file_changes_nothing() {
 
 /// A block that is mirrored.
 fn mirrored_character() -> throng::character::Character {
-    let scaled = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
-    let mut raw = throng::import::RawCharacter::rigid("mirrored", vec![scaled], Vec::new());
+    let scaled = RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let mut raw = RawCharacter::rigid("mirrored", vec![scaled], Vec::new());
     for node in &mut raw.nodes {
         let mirror = throng::glam::Mat4::from_scale(throng::glam::Vec3::new(1.0, -2.0, 1.0));
-        node.transform = throng::import::RawTransform::Matrix(mirror);
+        node.matrix = Some(mirror);
     }
-    let built = raw.build(&throng::import::ImportOptions::default());
+    let built = raw.build(&ImportOptions::default());
     built.expect("a character").character
 }
 
@@ -264,15 +265,16 @@ fn mirrored_character() -> throng::character::Character {
 #[test]
 fn a_changed_file_keeps_what_it_still_has() {
     let path = file("changed.throng");
-    let full = throng::builtin::mannequin_with(&throng::import::ImportOptions::with_curves());
+    let full = RawCharacter::mannequin().build(&ImportOptions::with_curves());
     let full = full.expect("a character").character;
     std::fs::write(&path, full.to_bytes()).expect("a file");
     let text = path.to_string_lossy().into_owned();
     let ran = with_studio(&args(&[&text, "--clip", "Wave"]), |studio| {
         studio.act(Action::AddLayer(Id::new(3)))?;
-        let mut raw = throng::builtin::raw();
+        let mut raw = RawCharacter::mannequin();
         raw.animations.truncate(1);
-        let fewer = raw.build(&throng::import::ImportOptions::with_curves())?;
+        raw.animation = None;
+        let fewer = raw.build(&ImportOptions::with_curves())?;
         std::fs::write(&path, fewer.character.to_bytes())?;
         studio.app.open(&path);
         studio.load()?;
@@ -470,10 +472,7 @@ fn home_starts_the_state_machine_again() {
             .expect("a file")
             .character
             .clone();
-        let machine = machine
-            .animations()
-            .state_machine()
-            .expect("a state machine");
+        let machine = machine.state_machine().expect("a state machine");
         let speed = machine.parameter("speed")?;
         let status = |studio: &Studio<'_>| {
             let id = studio.app.scene.first().expect("an instance");

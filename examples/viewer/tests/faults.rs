@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use throng::Stats;
-use throng::import::{ImportOptions, RawKeys};
+use throng::import::{ImportOptions, RawCharacter, RawKeys};
 
 use super::{animated, args, file};
 use crate::app::Action;
@@ -19,7 +19,7 @@ use crate::subject::list_names;
 fn a_file_of_clips_that_fails_is_named_and_the_model_is_shown() {
     let other = file("block.throng");
     let block = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
-    let block = throng::import::RawCharacter::rigid("block", vec![block], Vec::new());
+    let block = RawCharacter::rigid("block", vec![block], Vec::new());
     let block = block.build(&ImportOptions::default());
     std::fs::write(&other, block.expect("a block").character.to_bytes()).expect("a file");
     for clips in [other, file("no_clips.glb")] {
@@ -174,7 +174,7 @@ fn the_whole_clip_is_framed() {
 /// A clip far away from the rest pose is in view from the start.
 #[test]
 fn a_clip_that_is_elsewhere_is_framed_at_first() {
-    let mut raw = throng::builtin::raw();
+    let mut raw = RawCharacter::mannequin();
     for channel in &mut raw.animations[0].channels {
         match &mut channel.values {
             RawKeys::Translation(keys) if &*raw.nodes[channel.node].name == "Hips" => {

@@ -20,7 +20,7 @@ use clap::Parser as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use throng::character::AnimationDesc;
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::state_machine::StateMachineDesc;
 
 /// Compares a picture with the golden one.
@@ -74,17 +74,19 @@ fn write_animated() -> PathBuf {
     let more = AnimationDesc::from_toml("more.toml", MORE).expect("a description");
     let hero = include_str!("../../machine/hero.toml");
     let machine = StateMachineDesc::from_toml("hero.toml", hero).expect("a state machine");
-    let own = throng::builtin::animation();
-    let options = ImportOptions {
-        animation: Some(AnimationDesc {
-            masks: own.masks,
-            sockets: own.sockets,
-            state_machine: Some(machine),
-            ..more
-        }),
-        ..ImportOptions::with_curves()
+    let options = ImportOptions::with_curves();
+    let mannequin = RawCharacter::mannequin()
+        .build(&options)
+        .expect("a character");
+    let own = mannequin.animation_desc().clone();
+    let animation = AnimationDesc {
+        masks: own.masks,
+        sockets: own.sockets,
+        state_machine: Some(machine),
+        ..more
     };
-    let character = throng::builtin::mannequin_with(&options).expect("a character");
+    let character = mannequin.character.with_animation(&animation);
+    let character = character.expect("a character");
     let path = file("animated.throng");
     std::fs::write(&path, character.to_bytes()).expect("a file");
     path

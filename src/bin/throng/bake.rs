@@ -8,8 +8,8 @@ use crate::{output, progress};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use throng::character::{Character, ClipImport};
-use throng::clip::{ClipOptions, ClipPacking};
+use throng::character::Character;
+use throng::clip::ClipOptions;
 use throng::import::ImportOptions;
 
 /// Import a character, pack its clips, and save it.
@@ -97,17 +97,11 @@ impl Options {
             smooth_normals: self.smooth_normals,
             max_influences: self.max_influences,
             narrow_for_instances: Some(self.instances),
-            clips: match self.keep_curves {
-                true => ClipImport::PackedWithCurves,
-                false => ClipImport::Packed,
-            },
-            packing: ClipOptions {
-                packing: match self.packing {
-                    Packing::Quantised => ClipPacking::Quantised,
-                    Packing::None => ClipPacking::None,
-                },
+            curves: self.keep_curves,
+            packing: Some(ClipOptions {
+                quantise: self.packing == Packing::Quantised,
                 error_m: self.error.map(|error_mm| error_mm / 1000.0),
-            },
+            }),
             on_packed: progress::packing(),
             ..ImportOptions::default()
         }

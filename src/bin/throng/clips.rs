@@ -77,7 +77,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
     match matching {
         Matching::Auto | Matching::Copy if !is_character => {
             let options = ImportOptions::curves_only();
-            match import::add_clips_file(onto, path, &options) {
+            match onto.add_clips_file(path, &options) {
                 Ok(added) if matching == Matching::Copy || is_alike(&added) => {
                     Ok(copied(onto, added))
                 }
@@ -208,16 +208,16 @@ fn retargeted(
         morphs += report.weight_tracks;
         clips.push(of_curve(&made, Some(report.max_error_m)));
         let end_s = f64::from(made.duration_s());
-        let events = from.animations().events(Id::new(index)).iter();
+        let events = from.events(Id::new(index));
         let events = events.map(|(name, time_s)| (name.into(), time_s.min(end_s)));
         let events = events.collect();
-        moving += usize::from(from.animations().root_motion(Id::new(index)).is_some());
+        moving += usize::from(from.root_motion(Id::new(index)).is_some());
         curves.push((made, events));
     }
     let mut remarks = from.repair_summary();
     remarks.push(format!(
         "{} of {} follow {} of {}",
-        map.links().len(),
+        map.pairs().len(),
         plural(onto.skeleton().len(), "joint"),
         from.skeleton().len() - map.unmatched_source().count(),
         from.skeleton().len()
@@ -265,7 +265,7 @@ fn map(
         Matching::Humanoid => humanoid(),
         Matching::Auto | Matching::Copy => match (names(), humanoid()) {
             (Ok(names), Ok(humanoid)) => {
-                let more = names.1.links().len() >= humanoid.1.links().len();
+                let more = names.1.pairs().len() >= humanoid.1.pairs().len();
                 Ok(if more { names } else { humanoid })
             }
             // A few names that are alike by chance are no match.

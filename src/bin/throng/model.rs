@@ -3,14 +3,13 @@
 use crate::failure::Failure;
 use crate::words::note;
 use std::path::Path;
-use throng::builtin;
 use throng::character::Character;
-use throng::import::{self, ImportOptions, Imported};
+use throng::import::{self, ImportOptions, Imported, RawCharacter};
 
 /// Imports a file, or makes the built-in character.
 pub(crate) fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Failure> {
     if is_builtin(path) {
-        return Ok(builtin::mannequin_with(options)?);
+        return Ok(RawCharacter::mannequin().build(options)?);
     }
     import::file(path, options).map_err(|error| Failure::of_file(path, &error))
 }

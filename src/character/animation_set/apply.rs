@@ -1,13 +1,14 @@
 //! Applies descriptions and clip drafts to a character.
 
-use super::desc::{AdditiveDesc, AdditiveReferenceDesc, ClipDesc, RootMotionDesc};
+use super::desc::{AdditiveDesc, ClipDesc, PoseReference, RootMotionDesc};
 use super::draft::ClipDraft;
 use super::fault::{At, Checked, Fault};
 use super::set::{MAX_EVENT_NAMES, MAX_PARTS};
 use crate::character::asset::Character;
 use crate::clip::AdditiveReference;
 use crate::error::{DescFault, Error, cut};
-use crate::motion::{RootMotionBudget, RootMotionOptions, extract};
+use crate::motion::{RootMotionBudget, RootMotionOptions, RootReference, extract};
+use crate::skeleton::Transform;
 use crate::text::{check_cap, check_names, check_value, find, unknown};
 use glam::BVec3;
 
@@ -35,11 +36,21 @@ impl Draft<'_> {
         check_names(clips.iter().map(|clip| clip.name.as_str()), At::clip)?;
         // One budget bounds the work for all clips together, because the list may be long.
         let mut budget = RootMotionBudget::DESCRIPTION;
-        for (index, desc) in clips.iter().enumerate() {
-            if let Some(options) = &desc.root_motion {
-                let at = At::clip(index);
-                self.extract(at, &desc.name, (options, &mut budget), additive)?;
-            }
+        let motions = clips.iter().enumerate().filter_map(|(index, desc)| {
+            let options = desc.root_motion.as_ref()?;
+            Some((At::clip(index), desc.name.as_str(), options))
+        });
+        let frames = motions
+            .clone()
+            .any(|(_, _, options)| matches!(options.reference, PoseReference::Frame { .. }));
+        // The clips before any of them is changed.
+        let sources = if frames {
+            self.clips.clone()
+        } else {
+            Vec::new()
+        };
+        for (at, name, options) in motions {
+            self.extract(at, name, (options, &mut budget), (additive, &sources))?;
         }
         if !additive.is_empty() {
             // Additive clips are made of the clips as they are after that step.
@@ -67,7 +78,7 @@ impl Draft<'_> {
         at: At,
         name: &str,
         (desc, budget): (&RootMotionDesc, &mut RootMotionBudget),
-        additive: &[AdditiveDesc],
+        (additive, sources): (&[AdditiveDesc], &[ClipDraft]),
     ) -> Checked<()> {
         let field = "root_motion";
         let is_made = |made: &AdditiveDesc| match &made.name {
@@ -85,7 +96,17 @@ impl Draft<'_> {
             let why = DescFault::Invalid("additive clips cannot have root motion");
             return Err(Fault::new(at, field, why));
         };
-        let options = root_motion(self.character, at, desc)?;
+        let mut options = root_motion(self.character, at, desc)?;
+        let pose;
+        options.reference = match &desc.reference {
+            PoseReference::Rest => RootReference::Rest,
+            PoseReference::Start => RootReference::Start,
+            PoseReference::Frame { clip, time_s } => {
+                let field = "root_motion.reference";
+                pose = frame(self.character, (at, field), (clip, *time_s), sources)?;
+                RootReference::Pose(&pose)
+            }
+        };
         let Some(curve) = clip.curve() else {
             return Err(Fault::new(at, field, NO_CURVES));
         };
@@ -104,12 +125,7 @@ impl Draft<'_> {
         sources: &[ClipDraft],
         cap: usize,
     ) -> Checked<usize> {
-        let named = |name: &str, field: &str| {
-            let names = || sources.iter().map(ClipDraft::name);
-            let index = find(at, field, "clip", name, names)?;
-            Ok(&sources[usize::from(index)])
-        };
-        let source = named(&desc.clip, "clip")?;
+        let source = named(sources, (at, "clip"), &desc.clip)?;
         if source.is_additive() {
             let why = DescFault::Invalid("is already additive");
             return Err(Fault::new(at, "clip", why));
@@ -123,18 +139,11 @@ impl Draft<'_> {
         let keys = source.key_count();
         check_cap(at, "keys of additive clips together", keys, cap)?;
         let reference = match &desc.reference {
-            AdditiveReferenceDesc::Rest => AdditiveReference::Rest,
-            AdditiveReferenceDesc::Start => AdditiveReference::Frame { time_s: 0.0 },
-            AdditiveReferenceDesc::Frame { clip, time_s } => {
-                let field = "reference.frame.time_s";
-                check_value(at, field, *time_s, time_s.is_finite(), "a finite number")?;
-                let clip = named(clip, "reference.frame.clip")?;
-                let Some(curve) = clip.curve().filter(|_| !clip.is_additive()) else {
-                    return Err(Fault::new(at, "reference.frame.clip", NO_CURVES));
-                };
-                let mut pose = self.character.skeleton().rest_pose();
-                let sampled = curve.sample(*time_s, &mut pose);
-                sampled.map_err(|why| refused(at, field, why))?;
+            PoseReference::Rest => AdditiveReference::Rest,
+            PoseReference::Start => AdditiveReference::Frame { time_s: 0.0 },
+            PoseReference::Frame { clip, time_s } => {
+                let at = (at, "reference");
+                let pose = frame(self.character, at, (clip, *time_s), sources)?;
                 AdditiveReference::Pose(pose)
             }
         };
@@ -215,14 +224,50 @@ impl Draft<'_> {
 
 const NO_CURVES: DescFault = DescFault::Invalid(
     "needs the file's curves, which were not kept: say it at import, or import with \
-     ClipImport::PackedWithCurves",
+     ImportOptions::curves",
 );
 
 pub(super) fn refused(at: At, field: &str, why: Error) -> Fault {
     Fault::new(at, field, DescFault::Refused(Box::new(why)))
 }
 
-fn root_motion(character: &Character, at: At, desc: &RootMotionDesc) -> Checked<RootMotionOptions> {
+/// Finds the clip with this name, which is in `field`.
+fn named<'c>(
+    clips: &'c [ClipDraft],
+    (at, field): (At, &str),
+    name: &str,
+) -> Checked<&'c ClipDraft> {
+    let names = || clips.iter().map(ClipDraft::name);
+    let index = find(at, field, "clip", name, names)?;
+    Ok(&clips[usize::from(index)])
+}
+
+/// The pose of a clip at a time, for the reference in `field`.
+fn frame(
+    character: &Character,
+    (at, field): (At, &str),
+    (clip, time_s): (&str, f64),
+    clips: &[ClipDraft],
+) -> Checked<Vec<Transform>> {
+    let fields = ["clip", "time_s"].map(|name| format!("{field}.frame.{name}"));
+    let [of_clip, of_time] = fields.each_ref().map(String::as_str);
+    check_value(at, of_time, time_s, time_s.is_finite(), "a finite number")?;
+    let clip = named(clips, (at, of_clip), clip)?;
+    let Some(curve) = clip.curve().filter(|_| !clip.is_additive()) else {
+        return Err(Fault::new(at, of_clip, NO_CURVES));
+    };
+    let mut pose = character.skeleton().rest_pose();
+    let sampled = curve.sample(time_s, &mut pose);
+    sampled.map_err(|why| refused(at, of_time, why))?;
+    Ok(pose)
+}
+
+/// The options of an extraction, but for the reference.
+fn root_motion(
+    character: &Character,
+    at: At,
+    desc: &RootMotionDesc,
+) -> Checked<RootMotionOptions<'static>> {
     let has = |letter: char| match desc.axes.matches(letter).count() {
         0 => Ok(false),
         1 => Ok(true),
@@ -252,7 +297,7 @@ fn root_motion(character: &Character, at: At, desc: &RootMotionDesc) -> Checked<
         joint: joint.transpose()?,
         axes: BVec3::new(x, y, z),
         yaw: desc.yaw,
-        reference: desc.reference,
+        reference: RootReference::Start,
         error_m: desc.error_m,
     })
 }

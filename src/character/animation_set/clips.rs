@@ -18,18 +18,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Character {
-    /// The animation data besides the clips.
-    ///
-    /// This is masks, events, root motion, gaits, blend spaces, sockets and a state machine.
-    #[must_use]
-    pub fn animations(&self) -> &AnimationSet {
-        &self.animations
-    }
-
     /// The same character with the animation data of a description.
     ///
     /// Masks, blend spaces, sockets and the state machine are replaced by those of the description.
-    /// Its data for individual clips is added to what the clips already have.
+    /// Its data for individual clips is added to what the clips already have. Start from
+    /// [`Self::animation_desc`] to keep parts.
     ///
     /// Root motion and additive clips are made from the file's curves. If the character did not
     /// keep its curves, pass the description at import instead, with
@@ -44,7 +37,7 @@ impl Character {
     ///     ..AnimationDesc::default()
     /// };
     /// let character = builtin::mannequin()?.character.with_animation(&desc)?;
-    /// assert!(character.animations().socket("sword").is_ok());
+    /// assert!(character.socket("sword").is_ok());
     /// # Ok::<(), throng::Error>(())
     /// ```
     ///
@@ -136,7 +129,7 @@ impl Character {
             if let Some(curve) = clip.curve() {
                 self.scales.add(core::slice::from_ref(curve));
             }
-            let (packed, curve) = clip.into_clips(self.packing.clips);
+            let (packed, curve) = clip.into_clips(self.packing.curves);
             packed_clips.extend(packed);
             curves.extend(curve);
         }

@@ -1,6 +1,5 @@
 //! The animation data of a character, as plain data.
 
-use crate::motion::RootReference;
 use crate::state_machine::{BlendPointDesc, MaskDesc, StateMachineDesc};
 use glam::Vec2;
 use std::collections::BTreeMap;
@@ -157,8 +156,12 @@ pub struct RootMotionDesc {
     pub axes: String,
     /// If true, rotation about +Y is extracted.
     pub yaw: bool,
-    /// The reference that motion is measured from: in text `"first_frame"` or `"rest"`.
-    pub reference: RootReference,
+    /// The pose that motion is measured from: the clip then keeps the joint where this pose has
+    /// it.
+    ///
+    /// From [`PoseReference::Start`], the motion starts at the identity. Clips that are blended
+    /// together agree with one another if all have the same pose: the rest pose, or a frame.
+    pub reference: PoseReference,
     /// The error bound in metres, if the joint needs new keys. `None`: the default.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error_m: Option<f32>,
@@ -170,7 +173,7 @@ impl Default for RootMotionDesc {
             joint: None,
             axes: "xz".into(),
             yaw: true,
-            reference: RootReference::FirstFrame,
+            reference: PoseReference::Start,
             error_m: None,
         }
     }
@@ -198,10 +201,10 @@ pub struct AdditiveDesc {
     pub clip: String,
     /// The reference pose.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub reference: AdditiveReferenceDesc,
+    pub reference: PoseReference,
 }
 
-/// The reference pose of an additive clip.
+/// The reference pose of an additive clip, or of a clip's root motion.
 ///
 /// In text: `"rest"`, `"start"` or `{ frame = { clip = "Idle", time_s = 0.5 } }`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -210,13 +213,16 @@ pub struct AdditiveDesc {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
-pub enum AdditiveReferenceDesc {
+pub enum PoseReference {
     /// The rest pose.
     Rest,
     /// The clip's own pose at time 0.
     #[default]
     Start,
     /// The pose of one of the file's clips at a time.
+    ///
+    /// Root motion takes the clip as it is in the file. Additive clips take it after root motion
+    /// was extracted from it.
     Frame {
         /// The clip's name.
         clip: String,

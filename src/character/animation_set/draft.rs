@@ -1,7 +1,6 @@
 //! Drafts of clips that will be added to a character.
 
 use super::desc::Gait;
-use crate::character::ClipImport;
 use crate::character::asset::Character;
 use crate::clip::{AdditiveReference, Clip, CurveClip, curves as difference_curves};
 use crate::error::Result;
@@ -146,9 +145,7 @@ impl ClipDraft {
 
     /// True if the clip must be packed and is not yet.
     pub(crate) fn is_to_be_packed(&self, character: &Character) -> bool {
-        self.packed.is_none()
-            && self.curve.is_some()
-            && character.packing.clips != ClipImport::Curves
+        self.packed.is_none() && self.curve.is_some() && character.packing.options.is_some()
     }
 
     /// Packs the clip if it must be packed and is not yet.
@@ -156,17 +153,14 @@ impl ClipDraft {
     /// # Errors
     /// As [`Clip::new`].
     pub(crate) fn pack(&mut self, character: &Character) -> Result<()> {
-        let packing = &character.packing;
         if !self.is_to_be_packed(character) {
             return Ok(());
         }
-        if let Some(curve) = &self.curve {
+        if let (Some(curve), Some(options)) = (&self.curve, &character.packing.options) {
             let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
             self.packed = Some(match reference {
-                Some(pose) => {
-                    Clip::of_difference(character.model(), curve, pose, &packing.options)?
-                }
-                None => Clip::new(character, curve, &packing.options)?,
+                Some(pose) => Clip::of_difference(character.model(), curve, pose, options)?,
+                None => Clip::new(character, curve, options)?,
             });
         }
         Ok(())
@@ -177,9 +171,9 @@ impl ClipDraft {
         self.packed.as_ref()
     }
 
-    /// The forms of the clip that a character keeps.
-    pub(crate) fn into_clips(self, keep: ClipImport) -> (Option<Clip>, Option<CurveClip>) {
-        let curve = self.curve.filter(|_| keep != ClipImport::Packed);
+    /// The packed clip, and the curves if they are to be kept.
+    pub(crate) fn into_clips(self, keep_curves: bool) -> (Option<Clip>, Option<CurveClip>) {
+        let curve = self.curve.filter(|_| keep_curves);
         (self.packed, curve)
     }
 }

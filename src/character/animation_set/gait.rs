@@ -5,9 +5,9 @@ use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::id::Id;
 use crate::mesh::Aabb;
-use crate::skeleton::{Affine, Joint, Transform};
+use crate::skeleton::{Joint, Transform};
 use core::ops::Range;
-use glam::{Vec2, Vec3};
+use glam::{Affine3A, Vec2, Vec3};
 
 /// Number of times at which a clip is sampled, including first and last.
 const SAMPLES: usize = 25;
@@ -42,7 +42,7 @@ pub(super) struct GaitMeasure<'a> {
     /// The influences of a vertex: an index into `entries`, and a weight.
     influences: Vec<(u32, f32)>,
     /// The palette entries of these vertices: a joint and its inverse bind matrix.
-    entries: Vec<(Id<Joint>, Affine)>,
+    entries: Vec<(Id<Joint>, Affine3A)>,
 }
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl<'a> GaitMeasure<'a> {
                     break;
                 };
                 let start = influences.len();
-                for (joint, weight) in primitive.influences.of(next) {
+                for (joint, weight) in primitive.influences(next) {
                     let (Some(place), Some(entry)) = (
                         places.get_mut(first + joint),
                         character.palette().get(first + joint),
@@ -110,7 +110,7 @@ impl<'a> GaitMeasure<'a> {
         let step_s = duration_s / (SAMPLES - 1) as f64;
         let mut poses = Vec::with_capacity(SAMPLES);
         let mut local = self.rest.clone();
-        let mut model = vec![Affine::IDENTITY; local.len()];
+        let mut model = vec![Affine3A::IDENTITY; local.len()];
         for sample in 0..SAMPLES {
             clip.sample(sample as f64 * step_s, &mut local).ok()?;
             self.character
@@ -135,15 +135,15 @@ impl<'a> GaitMeasure<'a> {
 
     /// Positions of every `stride`th vertex in each pose. A position that is not finite becomes the
     /// origin.
-    fn positions(&self, poses: &[Vec<Affine>], stride: usize) -> Vec<Vec<Vec3>> {
-        let position = |vertex: &Vertex, matrices: &[Affine]| {
+    fn positions(&self, poses: &[Vec<Affine3A>], stride: usize) -> Vec<Vec<Vec3>> {
+        let position = |vertex: &Vertex, matrices: &[Affine3A]| {
             let mut sum = Vec3::ZERO;
             for (entry, weight) in &self.influences[vertex.influences.clone()] {
                 sum += matrices[*entry as usize].transform_point3(vertex.position) * *weight;
             }
             if sum.is_finite() { sum } else { Vec3::ZERO }
         };
-        let in_pose = |matrices: &Vec<Affine>| {
+        let in_pose = |matrices: &Vec<Affine3A>| {
             let vertices = self.vertices.iter().step_by(stride);
             vertices.map(|vertex| position(vertex, matrices)).collect()
         };

@@ -6,6 +6,7 @@
 //! - `text`: reading it from TOML.
 //! - `fault`: the parts that errors name.
 //! - `draft`: clips that will be added to a character, with the data of each.
+//! - `lookups`: the methods of a character that read the checked data.
 //! - `apply`: from plain data and drafts to checked data.
 //! - `parts`: masks, sockets, blend spaces and state machine of the checked data.
 //! - `roles`: the joints that are parts of a humanoid.
@@ -17,6 +18,7 @@ mod desc;
 mod draft;
 mod fault;
 mod gait;
+mod lookups;
 mod parts;
 mod roles;
 mod save;
@@ -26,11 +28,11 @@ mod source;
 mod text;
 
 pub use desc::{
-    AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc,
-    EventDesc, Gait, RootMotionDesc, SocketDesc,
+    AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, ClipDesc, EventDesc, Gait, PoseReference,
+    RootMotionDesc, SocketDesc,
 };
 pub(crate) use draft::{ClipDraft, NamedTimes};
-pub use set::AnimationSet;
+pub(crate) use set::AnimationSet;
 pub(crate) use source::AnimationSource;
 #[cfg(feature = "toml")]
 pub(crate) use text::AnimationText;

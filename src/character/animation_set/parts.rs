@@ -11,10 +11,10 @@ use crate::clip::Clip;
 use crate::error::{DescFault, Error};
 use crate::id::Id;
 use crate::motion::{BlendShape, BlendSpace, BlendSpace1, BlendSpace2};
-use crate::skeleton::{Affine, Mask, Socket};
+use crate::skeleton::{Mask, Socket};
 use crate::state_machine::{MaskDesc, StateMachine, StateMachineClip, build_mask};
 use crate::text::{check_cap, check_names, check_value, find};
-use glam::{Quat, Vec2, Vec3};
+use glam::{Affine3A, Quat, Vec2, Vec3};
 
 impl Draft<'_> {
     /// Checks everything except the data of individual clips. The clips are those that the
@@ -88,7 +88,7 @@ impl Draft<'_> {
         };
         let ok = desc.scale > 0.0 && desc.scale.is_finite();
         check_value(at, "scale", desc.scale, ok, "a positive number")?;
-        let offset = Affine::from_scale_rotation_translation(
+        let offset = Affine3A::from_scale_rotation_translation(
             Vec3::splat(desc.scale),
             rotation,
             Vec3::from_array(desc.translation),
@@ -164,10 +164,10 @@ impl Draft<'_> {
         let clips: Vec<_> = clips.collect();
         let skeleton = self.character.skeleton();
         let built = source.machine(skeleton, &clips, &set.blend_spaces)?;
-        let Some((machine, desc)) = built else {
+        let Some((machine, desc, masks)) = built else {
             return Ok(());
         };
-        for (mask, weights) in desc.masks.iter().zip(machine.masks()) {
+        for (mask, weights) in masks.iter().zip(machine.masks()) {
             let id = set.machine_mask(mask, weights);
             let id = id.map_err(|fault| source.error(fault))?;
             set.machine_masks.push(id);

@@ -122,8 +122,8 @@ impl AnimationSource {
         error.into_error()
     }
 
-    /// The state machine and its source, with its own masks and those of the description that its
-    /// layers name.
+    /// The state machine, its description, and its masks: its own, then those of the whole
+    /// description that its layers name.
     ///
     /// # Errors
     /// [`Error::Description`].
@@ -132,7 +132,7 @@ impl AnimationSource {
         skeleton: &Skeleton,
         clips: &[StateMachineClip<'_>],
         spaces: &[BlendSpace],
-    ) -> Result<Option<(StateMachine, StateMachineDesc)>> {
+    ) -> Result<Option<(StateMachine, StateMachineDesc, Vec<MaskDesc>)>> {
         #[cfg(feature = "toml")]
         {
             let inline = || {
@@ -140,19 +140,19 @@ impl AnimationSource {
                 Some(self.text.as_ref()?.machine(machine))
             };
             if let Some(mut text) = self.machine.clone().or_else(inline) {
-                let more = self.masks_for(text.desc());
-                text.add_masks(more);
+                let desc = text.desc().clone();
+                text.add_masks(self.masks_for(&desc));
                 let machine = text.build(skeleton, clips, spaces)?;
-                return Ok(Some((machine, text.desc().clone())));
+                return Ok(Some((machine, desc, text.desc().masks.clone())));
             }
         }
-        let Some(machine) = &self.desc.state_machine else {
+        let Some(desc) = &self.desc.state_machine else {
             return Ok(None);
         };
-        let mut machine = machine.clone();
-        machine.masks.extend(self.masks_for(&machine));
-        let built = StateMachine::with_spaces(&machine, skeleton, clips, spaces)?;
-        Ok(Some((built, machine)))
+        let mut whole = desc.clone();
+        whole.masks.extend(self.masks_for(desc));
+        let machine = StateMachine::with_spaces(&whole, skeleton, clips, spaces)?;
+        Ok(Some((machine, desc.clone(), whole.masks)))
     }
 
     /// The masks that the layers of a state machine name and that only the description has.

@@ -1,12 +1,11 @@
 //! Checks a loaded character for everything that an import checks.
 
 use crate::bytes::invalid;
-use crate::character::ClipImport;
 use crate::character::asset::Character;
 use crate::error::Result;
 use crate::mesh::{Image, Material, MorphTarget, Primitive};
-use crate::skeleton::{Affine, Joint, Skeleton, Transform};
-use glam::Vec3;
+use crate::skeleton::{Joint, Skeleton, Transform};
+use glam::{Affine3A, Vec3};
 use std::ops::Range;
 
 /// Returns an error unless `holds`.
@@ -24,7 +23,7 @@ fn finite(transform: &Transform) -> bool {
         && transform.scale.is_finite()
 }
 
-fn finite_affine(affine: &Affine) -> bool {
+fn finite_affine(affine: &Affine3A) -> bool {
     affine.matrix3.is_finite() && affine.translation.is_finite()
 }
 
@@ -138,10 +137,11 @@ impl Character {
     /// As [`Self::check_saved`].
     pub(super) fn check_clips(&self) -> Result<()> {
         let [clips, curves] = [self.clips.len(), self.curves.len()];
-        let right = match self.packing.clips {
-            ClipImport::Packed => curves == 0,
-            ClipImport::PackedWithCurves => clips == curves,
-            ClipImport::Curves => clips == 0,
+        let right = match (self.packing.curves, self.packing.options) {
+            (false, Some(_)) => curves == 0,
+            (true, Some(_)) => clips == curves,
+            (true, None) => clips == 0,
+            (false, None) => false,
         };
         expect(
             right,
@@ -208,9 +208,8 @@ impl Character {
 
 fn check_influences(primitive: &Primitive) -> Result<()> {
     let what = "influences";
-    let own = &primitive.influences;
     let most = Primitive::MAX_INFLUENCES;
-    let per_vertex = own.per_vertex as usize;
+    let per_vertex = primitive.influences_per_vertex as usize;
     expect(
         (1..=most).contains(&per_vertex),
         what,
@@ -218,11 +217,11 @@ fn check_influences(primitive: &Primitive) -> Result<()> {
     )?;
     let all = primitive.positions.len() * per_vertex;
     expect(
-        own.joints.len() == all,
+        primitive.joints.len() == all,
         what,
         "do not match the number of vertices",
     )?;
-    let known = match &own.joints {
+    let known = match &primitive.joints {
         crate::mesh::JointIndices::U8(list) => list.iter().max().map(|max| usize::from(*max)),
         crate::mesh::JointIndices::U16(list) => list.iter().max().map(|max| usize::from(*max)),
     };
@@ -232,16 +231,16 @@ fn check_influences(primitive: &Primitive) -> Result<()> {
         what,
         "address entries past the primitive's palette range",
     )?;
-    if own.weights.is_empty() {
+    if primitive.weights.is_empty() {
         return expect(per_vertex == 1, what, "have no weights");
     }
     expect(
-        own.weights.len() == all,
+        primitive.weights.len() == all,
         what,
         "have the wrong number of weights",
     )?;
     let whole = |weights: &[u16]| weights.iter().map(|w| u32::from(*w)).sum::<u32>() == 65_535;
-    let sums = own.weights.chunks_exact(per_vertex).all(whole);
+    let sums = primitive.weights.chunks_exact(per_vertex).all(whole);
     expect(sums, what, "have weights that do not sum to 65,535")
 }
 

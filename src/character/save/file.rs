@@ -15,7 +15,10 @@ use std::sync::Arc;
 /// The skeleton's joints, with their skins and the ranges of their scales.
 const SKELETON: Section = section("skeleton");
 /// The character's name and options, and its parts: palette, primitives, morph weights, bounds.
-const MESH: Section = section("mesh");
+const MESH: Section = Section {
+    name: "mesh",
+    version: 2,
+};
 /// The materials.
 const MATERIALS: Section = section("materials");
 /// The images, run-length encoded.

@@ -1,13 +1,12 @@
 //! The parts of a character as bytes.
 
 use crate::bytes::{Reader, Save, invalid, save_enums, save_structs};
-use crate::character::ClipImport;
 use crate::character::packing::Packing;
-use crate::clip::{ClipOptions, ClipPacking, Interpolation, Keys, Track, TrackValues, WeightTrack};
+use crate::clip::{ClipOptions, Interpolation, Keys, Track, TrackValues, WeightTrack};
 use crate::error::Result;
 use crate::mesh::{
-    Aabb, AlphaMode, Filter, Influences, JointIndices, Material, MorphReach, MorphTarget,
-    MorphWeight, PaletteJoint, Primitive, Sampler, Skin, TextureRef, Wrap,
+    Aabb, AlphaMode, Filter, JointIndices, Material, MorphReach, MorphTarget, MorphWeight,
+    PaletteJoint, Primitive, Skin, TextureRef, Wrap,
 };
 use crate::skeleton::{Joint, Transform};
 
@@ -16,14 +15,12 @@ save_structs! {
     Joint { name, parent, rest }
     Aabb { min, max }
     PaletteJoint { joint, inverse_bind, mirrored, may_flip, bounds }
-    Influences { per_vertex, joints, weights }
     MorphTarget { vertices, positions, normals, tangents }
     Primitive {
-        name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors, influences,
-        targets, first_weight, indices,
+        name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,
+        influences_per_vertex, joints, weights, targets, first_weight, indices,
     }
-    Sampler { wrap_u, wrap_v, magnify, minify, mip }
-    TextureRef { image, sampler, uv_set, transform }
+    TextureRef { image, wrap_u, wrap_v, magnify, minify, mip, uv_set, transform }
     Material {
         name, base_color, base_color_texture, metallic, roughness, metallic_roughness_texture,
         normal_texture, normal_scale, occlusion_texture, occlusion_strength, emissive,
@@ -34,16 +31,14 @@ save_structs! {
     Skin { name, joints }
     Track { joint, values }
     WeightTrack { first_weight, count, keys }
-    Packing { clips, options }
-    ClipOptions { packing, error_m }
+    Packing { curves, options }
+    ClipOptions { quantise, error_m }
 }
 
 save_enums! {
     Interpolation, "interpolation": 0 => Step, 1 => Linear, 2 => CubicSpline;
     Wrap, "texture wrap": 0 => Repeat, 1 => Mirror, 2 => Clamp;
     Filter, "texture filter": 0 => Nearest, 1 => Linear;
-    ClipImport, "form of clips": 0 => Packed, 1 => PackedWithCurves, 2 => Curves;
-    ClipPacking, "packing": 0 => None, 1 => Quantised;
 }
 
 impl<T: Save> Save for Keys<T> {

@@ -6,7 +6,7 @@ use super::loss::Losses;
 use super::morphs::Morphs;
 use super::palette::Entries;
 use crate::character::{
-    AnimationSource, Character, ClipDraft, ClipImport, Packing, ScaleRanges, mark_flips, reaches,
+    AnimationSource, Character, ClipDraft, Packing, ScaleRanges, mark_flips, reaches,
 };
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
@@ -15,7 +15,7 @@ use crate::import::imported::Imported;
 use crate::import::options::ImportOptions;
 use crate::import::repair::of_file;
 use crate::mesh::{Aabb, Material, Model, Parts, Skin};
-use crate::palette::{PaletteRef, rest_palette};
+use crate::palette::rest_palette;
 use crate::skeleton::{Joint, rest_model_pose};
 use crate::skin::PosedVertices;
 use std::sync::Arc;
@@ -36,15 +36,16 @@ impl RawCharacter {
     /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason.
     /// - [`Error::InFile`](crate::Error::InFile) if there is no node with a name of
     ///   [`ImportOptions::leave_out`].
-    /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
-    ///   does not fit.
-    pub fn build(self, options: &ImportOptions) -> Result<Imported> {
+    /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] or
+    ///   [`RawCharacter::animation`] that does not fit.
+    pub fn build(mut self, options: &ImportOptions) -> Result<Imported> {
         let name = if options.name.is_empty() {
             self.name.clone()
         } else {
             options.name.clone()
         };
-        let animation = match &options.animation {
+        let own = self.animation.take();
+        let animation = match options.animation.as_ref().or(own.as_ref()) {
             Some(desc) => AnimationSource::of_desc(desc, None)?,
             None => AnimationSource::default(),
         };
@@ -90,8 +91,17 @@ pub(crate) fn assemble(
     let rest = super::skeleton::rest_model(&skeleton, &joint_of)?;
     let losses = Losses::new(&entries, &mut drafts);
     let palette = entries.finish(&rest)?;
-    let curves = super::clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
+    let mut curves =
+        super::clips::build(&raw.animations, &skeleton, &joint_of, &morphs, &mut repairs)?;
     let events = super::clips::events(&raw.animations, &curves, &mut repairs);
+    let mut packing = Packing {
+        curves: options.curves,
+        options: options.packing,
+    };
+    if packing == Packing::NEITHER {
+        curves.clear();
+        packing = Packing::default();
+    }
     super::extras::roles(&raw, &joint_of, &mut skeleton, &mut repairs);
     let springs = super::extras::springs(&raw, &joint_of, &skeleton, &mut repairs)?;
     let expressions = super::extras::expressions(&raw, &morphs, &mut repairs);
@@ -120,10 +130,7 @@ pub(crate) fn assemble(
         curves: Arc::new(curves),
         animations: Arc::default(),
         springs: Arc::new(springs),
-        packing: Packing {
-            clips: options.clips,
-            options: options.packing,
-        },
+        packing,
     };
     for draft in drafts {
         let finished = draft.finish(&palette, default_material)?;
@@ -166,7 +173,7 @@ pub(crate) fn check_clip_joints(
 ) -> Result<()> {
     let asked = clips as u64 * character.model.skeleton.len() as u64;
     let cap = options.max_clip_joints;
-    if options.clips == ClipImport::Curves || asked <= cap {
+    if options.packing.is_none() || asked <= cap {
         return Ok(());
     }
     let what = "joints of all clips";
@@ -257,8 +264,7 @@ pub(crate) fn rest_bounds(character: &Character) -> Result<Aabb> {
     let weights: Vec<f32> = weights.map(|weight| weight.rest).collect();
     let mut posed = PosedVertices::default();
     for primitive in &character.model.primitives {
-        let palette = PaletteRef::Mat3x4(&palette);
-        character.skin_primitive(primitive, palette, &weights, &mut posed)?;
+        character.skin_primitive(primitive, &palette, &weights, &mut posed)?;
         for point in &posed.positions {
             if !point.is_finite() {
                 let why = AssetFault::Invalid("the rest pose is too large for 32-bit numbers");

@@ -7,8 +7,7 @@ use crate::clip::CurveClip;
 use crate::error::Result;
 use crate::id::Id;
 use crate::import::imported::InfluenceLoss;
-use crate::skeleton::Affine;
-use glam::{DMat3, DVec3};
+use glam::{Affine3A, DMat3, DVec3};
 
 /// The most poses that are measured, besides the rest pose.
 const MAX_POSES: u64 = 4096;
@@ -24,7 +23,7 @@ pub(super) struct Losses {
     /// (index into `pairs`, weight).
     changes: Vec<(u32, f64)>,
     /// The joint and inverse bind matrix of each palette entry that matters.
-    pairs: Vec<(u16, Affine)>,
+    pairs: Vec<(u16, Affine3A)>,
 }
 
 #[derive(Debug)]
@@ -74,7 +73,7 @@ impl Losses {
         }
         let skeleton = &character.model.skeleton;
         let rest = skeleton.rest_pose();
-        let (mut local, mut model) = (rest.clone(), vec![Affine::IDENTITY; rest.len()]);
+        let (mut local, mut model) = (rest.clone(), vec![Affine3A::IDENTITY; rest.len()]);
         let (mut matrices, mut poses) = (Vec::new(), 0);
         let mut look = |clip: Option<(usize, f64)>| -> Result<()> {
             poses += 1;
@@ -84,7 +83,8 @@ impl Losses {
             }
             skeleton.model_pose(&local, &mut model)?;
             matrices.clear();
-            let skinning = |(joint, bind): &(u16, Affine)| wide(&model[usize::from(*joint)], bind);
+            let skinning =
+                |(joint, bind): &(u16, Affine3A)| wide(&model[usize::from(*joint)], bind);
             matrices.extend(self.pairs.iter().map(skinning));
             let (vertex, displacement_m) = self.furthest(&matrices);
             if worst.is_none_or(|worst| displacement_m > worst.displacement_m) {
@@ -140,7 +140,7 @@ impl Losses {
 }
 
 /// The product in `f64`.
-fn wide(model: &Affine, inverse_bind: &Affine) -> (DMat3, DVec3) {
+fn wide(model: &Affine3A, inverse_bind: &Affine3A) -> (DMat3, DVec3) {
     let linear = super::winding::linear(model);
     let offset = glam::Vec3::from(inverse_bind.translation).as_dvec3();
     let origin = glam::Vec3::from(model.translation).as_dvec3();

@@ -63,7 +63,7 @@ impl Policy for Weigh {
     }
 
     fn bounds(&self, primitive: &Primitive) -> Option<Bounds> {
-        let per_triangle = primitive.influences.per_vertex as usize;
+        let per_triangle = primitive.influences_per_vertex as usize;
         // The most that can be saved is one byte per index, of those that the GPU stores.
         let most = primitive.joint_bytes(1);
         let parts = 1 + most / Self::part_bytes(primitive);

@@ -8,7 +8,6 @@ use crate::id::Id;
 use crate::import::RawCharacter;
 use crate::import::fault::fault;
 use crate::mesh::{Aabb, PaletteJoint, Primitive};
-use crate::skeleton::Affine;
 use glam::{Affine3A, DMat3};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -24,7 +23,7 @@ pub(super) struct Entries {
 #[derive(Debug)]
 struct Entry {
     joint: u16,
-    inverse_bind: Affine,
+    inverse_bind: Affine3A,
     used: bool,
 }
 
@@ -89,13 +88,13 @@ impl Entries {
     }
 
     /// All pairs, ordered by number.
-    pub(super) fn pairs(&self) -> Vec<(u16, Affine)> {
+    pub(super) fn pairs(&self) -> Vec<(u16, Affine3A)> {
         let pair = |entry: &Entry| (entry.joint, entry.inverse_bind);
         self.list.iter().map(pair).collect()
     }
 
     /// The number of a pair. A new pair gets the next number.
-    pub(super) fn number(&mut self, joint: u16, inverse_bind: Affine) -> u32 {
+    pub(super) fn number(&mut self, joint: u16, inverse_bind: Affine3A) -> u32 {
         // Adding 0 makes −0 and 0 the same.
         let columns = inverse_bind.to_cols_array().map(|value| value + 0.0);
         let next = self.list.len() as u32;
@@ -119,7 +118,7 @@ impl Entries {
     }
 
     /// The used pairs, sorted by joint, so that the entries of a primitive are close together.
-    pub(super) fn finish(self, rest: &[Affine]) -> Result<Palette> {
+    pub(super) fn finish(self, rest: &[Affine3A]) -> Result<Palette> {
         let mut order: Vec<usize> = (0..self.list.len())
             .filter(|at| self.list[*at].used)
             .collect();

@@ -10,9 +10,8 @@ use crate::import::RawPrimitive;
 use crate::import::fault::{dangling, fault_of};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{Influences, JointIndices, Primitive};
-use crate::skeleton::Affine;
-use glam::{Vec3, Vec4};
+use crate::mesh::{JointIndices, Primitive};
+use glam::{Affine3A, Vec3, Vec4};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -85,11 +84,9 @@ pub(super) fn draft(
         uvs: pick(&raw.uvs, &welded.kept),
         uvs1: pick(&raw.uvs1, &welded.kept),
         colors: pick(&raw.colors, &welded.kept),
-        influences: Influences {
-            per_vertex: per_vertex as u32,
-            joints: JointIndices::U8(Vec::new()),
-            weights,
-        },
+        influences_per_vertex: per_vertex as u32,
+        joints: JointIndices::U8(Vec::new()),
+        weights,
         targets: targets::welded(&raw.targets, morphed, &welded.kept, raw.positions.len()),
         first_weight: 0,
         indices: welded.indices,
@@ -198,7 +195,7 @@ fn influences_of(
 ) -> Result<VertexInfluences> {
     let Some(skin) = raw.skin else {
         let joint = joint_or_missing(joint_of.get(raw.node).copied().flatten())?;
-        let entry = entries.number(joint, Affine::IDENTITY);
+        let entry = entries.number(joint, Affine3A::IDENTITY);
         return Ok(VertexInfluences::rigid(entry, raw.positions.len()));
     };
     let mut tally = Tally::default();
@@ -296,11 +293,11 @@ impl Draft {
     /// The primitive with joint indices into its range of the palette.
     pub(super) fn finish(self, palette: &Palette, default_material: usize) -> Result<Primitive> {
         let mut finished = self.primitive;
-        let per_vertex = finished.influences.per_vertex as usize;
+        let per_vertex = finished.influences_per_vertex as usize;
         let positions: Vec<u32> = self.entries.iter().map(|n| palette.position(*n)).collect();
         let start = positions.iter().copied().min().unwrap_or(0);
         let end = positions.iter().copied().max().map_or(0, |last| last + 1);
-        let weights = &finished.influences.weights;
+        let weights = &finished.weights;
         let mirrored = palette.mirrored_vertices(&positions, weights, per_vertex);
         winding::turn(&mut finished.indices, &mirrored);
         if end - start > 65_536 {
@@ -313,9 +310,9 @@ impl Draft {
         }
         finished.material = self.material.unwrap_or(default_material) as u32;
         finished.palette = start..end;
-        finished.influences.joints = JointIndices::packed(&positions, &(start..end));
+        finished.joints = JointIndices::packed(&positions, &(start..end));
         if per_vertex == 1 {
-            finished.influences.weights = Vec::new();
+            finished.weights = Vec::new();
         }
         Ok(finished)
     }

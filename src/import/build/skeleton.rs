@@ -2,12 +2,12 @@
 
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::id::Id;
+use crate::import::RawNode;
 use crate::import::fault::dangling;
 use crate::import::fault::fault;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawNode, RawTransform};
-use crate::skeleton::{Affine, Joint, Skeleton, Transform, rest_model_pose};
+use crate::skeleton::{Joint, Skeleton, Transform, rest_model_pose};
 use glam::{Affine3A, DQuat, Mat4, Quat};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) fn build(
     let mut levels = Vec::new();
     for (node, depth) in order {
         let raw = &nodes[node];
-        check_finite(node, &raw.transform)?;
+        check_finite(node, raw)?;
         if !wanted[node] {
             continue;
         }
@@ -55,7 +55,7 @@ pub(super) fn build(
         joints.push(Joint {
             name: raw.name.clone(),
             parent: parent.map(Id::new),
-            rest: transform(node, &raw.transform, repairs)?,
+            rest: transform(node, raw, repairs)?,
         });
         if levels.len() == depth {
             levels.push(joint..joint);
@@ -133,7 +133,7 @@ fn cycle(nodes: &[RawNode], reached: &[(usize, usize)]) -> Error {
     fault(ObjectKind::Node, at, "", AssetFault::OwnAncestor)
 }
 
-fn check_finite(node: usize, transform: &RawTransform) -> Result<()> {
+fn check_finite(node: usize, raw: &RawNode) -> Result<()> {
     let bad = |what: &'static str, values: &[f32]| {
         let at = values.iter().position(|v| !v.is_finite())?;
         let why = AssetFault::Value {
@@ -144,19 +144,20 @@ fn check_finite(node: usize, transform: &RawTransform) -> Result<()> {
         };
         Some(fault(ObjectKind::Node, node, what, why))
     };
-    let found = match transform {
-        RawTransform::Trs(t) => bad("translation", &t.translation.to_array())
+    let t = &raw.transform;
+    let found = match raw.matrix {
+        None => bad("translation", &t.translation.to_array())
             .or_else(|| bad("rotation", &t.rotation.to_array()))
             .or_else(|| bad("scale", &t.scale.to_array())),
-        RawTransform::Matrix(m) => bad("matrix", &m.to_cols_array()),
+        Some(m) => bad("matrix", &m.to_cols_array()),
     };
     found.map_or(Ok(()), Err)
 }
 
-fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Result<Transform> {
-    match raw {
-        RawTransform::Trs(trs) => {
-            let (rotation, repair) = unit(trs.rotation);
+fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Transform> {
+    match &raw.matrix {
+        None => {
+            let (rotation, repair) = unit(raw.transform.rotation);
             if let Some(kind) = repair {
                 let object = Object {
                     kind: ObjectKind::Node,
@@ -165,9 +166,12 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
                 };
                 note(repairs, &object, kind, 1);
             }
-            Ok(Transform { rotation, ..*trs })
+            Ok(Transform {
+                rotation,
+                ..raw.transform
+            })
         }
-        RawTransform::Matrix(matrix) => {
+        Some(matrix) => {
             let at = |why| fault(ObjectKind::Node, node, "matrix", AssetFault::Invalid(why));
             let affine = affine(matrix).map_err(at)?;
             if let Some(exact) = Transform::from_affine(&affine, SHEAR_TOLERANCE) {
@@ -187,7 +191,7 @@ fn transform(node: usize, raw: &RawTransform, repairs: &mut Vec<Repair>) -> Resu
 }
 
 /// The affine part of a finite matrix whose last row is 0, 0, 0, 1.
-pub(in crate::import) fn affine(matrix: &Mat4) -> Result<Affine, &'static str> {
+pub(in crate::import) fn affine(matrix: &Mat4) -> Result<Affine3A, &'static str> {
     let columns = matrix.to_cols_array();
     if !columns.iter().all(|value| value.is_finite()) {
         return Err("has a component that is not finite");
@@ -216,7 +220,7 @@ pub(super) fn unit(raw: Quat) -> (Quat, Option<RepairKind>) {
 }
 
 /// The model pose at rest.
-pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine>> {
+pub(super) fn rest_model(skeleton: &Skeleton, joint_of: &[Option<u16>]) -> Result<Vec<Affine3A>> {
     let model = rest_model_pose(skeleton)?;
     let finite = |joint: u16| model[usize::from(joint)].is_finite();
     match joint_of.iter().position(|joint| !joint.is_none_or(finite)) {

@@ -1,11 +1,10 @@
 //! Winding: correction of triangles that the rest pose flips.
 
-use crate::skeleton::Affine;
-use glam::{DMat3, Mat3};
+use glam::{Affine3A, DMat3, Mat3};
 
 /// The linear part in `f64`, so that near-singular matrices keep the sign of their determinant,
 /// which is a product of three factors.
-pub(super) fn linear(affine: &Affine) -> DMat3 {
+pub(super) fn linear(affine: &Affine3A) -> DMat3 {
     Mat3::from(affine.matrix3).as_dmat3()
 }
 

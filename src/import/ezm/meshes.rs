@@ -7,7 +7,7 @@ use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawCharacter, RawNode, RawPrimitive, RawTransform};
+use crate::import::{RawCharacter, RawNode, RawPrimitive};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
 use roxmltree::Node;
@@ -46,7 +46,8 @@ pub(super) fn read(
         raw.nodes.push(RawNode {
             name: name(mesh, "name").into(),
             parent: None,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         });
         // Found once, because there may be many sections.
         let of_mesh = children(mesh, "vertexbuffer").next();

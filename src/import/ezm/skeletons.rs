@@ -5,7 +5,7 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, object};
 use crate::import::inverse_rest::inverse_rest;
-use crate::import::{RawNode, RawSkin, RawTransform};
+use crate::import::{RawNode, RawSkin};
 use crate::skeleton::Transform;
 use glam::{Quat, Vec3};
 use roxmltree::Node;
@@ -86,10 +86,11 @@ fn node(bone: Node<'_, '_>, index: usize, of_name: &HashMap<&str, usize>) -> Res
     Ok(RawNode {
         name: name(bone, "name").into(),
         parent,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: position.map_or(Vec3::ZERO, Vec3::from_array),
             rotation: orientation.map_or(Quat::IDENTITY, Quat::from_array),
             scale: scale.map_or(Vec3::ONE, Vec3::from_array),
-        }),
+        },
+        matrix: None,
     })
 }

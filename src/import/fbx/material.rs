@@ -5,7 +5,7 @@ use crate::error::{Object, ObjectKind, Result};
 use crate::import::fault::cut;
 use crate::import::fault::object;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::mesh::{AlphaMode, Image, Material, Sampler, TextureRef, Wrap};
+use crate::mesh::{AlphaMode, Image, Material, TextureRef, Wrap};
 use glam::{Affine2, Mat2, Vec2};
 use ufbx::{MaterialMap, Texture, WrapMode};
 
@@ -139,11 +139,8 @@ impl Reader<'_, '_, '_> {
             WrapMode::Clamp => Wrap::Clamp,
         };
         Ok(Some(TextureRef {
-            sampler: Sampler {
-                wrap_u: wrap(texture.wrap_u),
-                wrap_v: wrap(texture.wrap_v),
-                ..Sampler::default()
-            },
+            wrap_u: wrap(texture.wrap_u),
+            wrap_v: wrap(texture.wrap_v),
             transform: transform(texture),
             ..TextureRef::new(image)
         }))

@@ -3,9 +3,9 @@
 use super::convert::transform;
 use super::fault::{check_cap, of_file};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
+use crate::import::RawNode;
 use crate::import::fault::cut;
 use crate::import::options::ImportOptions;
-use crate::import::{RawNode, RawTransform};
 
 /// The nodes of a scene, and their numbers.
 pub(super) struct Nodes {
@@ -45,7 +45,8 @@ impl Nodes {
             nodes.raw.push(RawNode {
                 name: cut(&node.element.name),
                 parent,
-                transform: RawTransform::Trs(transform(node.local_transform)),
+                transform: transform(node.local_transform),
+                matrix: None,
             });
         }
         Ok(nodes)

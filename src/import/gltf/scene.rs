@@ -3,11 +3,11 @@
 use super::fault::lookup;
 use super::json::{Document, Node};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
+use crate::import::RawNode;
 use crate::import::fault::fault;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawNode, RawTransform};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
 
@@ -177,24 +177,20 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
 
 /// All nodes with their transforms.
 pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>) -> Vec<RawNode> {
-    let node = |(node, parent): (&Node, Option<usize>)| RawNode {
-        name: node.name.as_deref().unwrap_or_default().into(),
-        parent,
-        transform: transform(node),
-    };
-    doc.nodes.iter().zip(parents).map(node).collect()
+    doc.nodes.iter().zip(parents).map(raw_node).collect()
 }
 
-fn transform(node: &Node) -> RawTransform {
-    let trs = Transform {
+fn raw_node((node, parent): (&Node, Option<usize>)) -> RawNode {
+    let transform = Transform {
         translation: node.translation.map_or(Vec3::ZERO, Vec3::from_array),
         rotation: node.rotation.map_or(Quat::IDENTITY, Quat::from_array),
         scale: node.scale.map_or(Vec3::ONE, Vec3::from_array),
     };
-    match node.matrix {
-        Some(matrix) if trs == Transform::IDENTITY => {
-            RawTransform::Matrix(Mat4::from_cols_array(&matrix))
-        }
-        _ => RawTransform::Trs(trs),
+    let matrix = node.matrix.filter(|_| transform == Transform::IDENTITY);
+    RawNode {
+        name: node.name.as_deref().unwrap_or_default().into(),
+        parent,
+        transform,
+        matrix: matrix.map(|matrix| Mat4::from_cols_array(&matrix)),
     }
 }

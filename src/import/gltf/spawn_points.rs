@@ -8,9 +8,8 @@ use super::source::Source;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawNode, RawTransform, SpawnPoint};
-use crate::skeleton::Affine;
-use glam::{Quat, Vec3};
+use crate::import::{RawNode, SpawnPoint};
+use glam::{Affine3A, Quat, Vec3};
 
 /// The instances of all nodes whose meshes are imported, in the order of the nodes.
 ///
@@ -132,7 +131,7 @@ impl<'a> Instances<'a> {
         })
     }
 
-    fn transform(&self, at: usize) -> Affine {
+    fn transform(&self, at: usize) -> Affine3A {
         let vector = |elements: &Option<Elements<'_>>, default| match elements {
             Some(elements) => Vec3::from_array(elements.numbers(at)),
             None => default,
@@ -141,7 +140,7 @@ impl<'a> Instances<'a> {
         let rotation = rotation
             .map(Quat::from_array)
             .filter(|turn| *turn != Quat::from_array([0.0; 4]));
-        Affine::from_scale_rotation_translation(
+        Affine3A::from_scale_rotation_translation(
             vector(&self.scale, Vec3::ONE),
             rotation.map_or(Quat::IDENTITY, Quat::normalize),
             vector(&self.translation, Vec3::ZERO),
@@ -153,7 +152,7 @@ impl<'a> Instances<'a> {
 struct Rest<'a> {
     nodes: &'a [RawNode],
     /// Empty until one is needed.
-    worlds: Vec<Option<Affine>>,
+    worlds: Vec<Option<Affine3A>>,
 }
 
 impl<'a> Rest<'a> {
@@ -165,11 +164,11 @@ impl<'a> Rest<'a> {
     }
 
     /// World space from the node's space. The hierarchy has no cycles.
-    fn world(&mut self, node: usize) -> Affine {
+    fn world(&mut self, node: usize) -> Affine3A {
         self.worlds.resize(self.nodes.len(), None);
         let mut path = Vec::new();
         let mut at = Some(node);
-        let mut world = Affine::IDENTITY;
+        let mut world = Affine3A::IDENTITY;
         while let Some(node) = at {
             if let Some(known) = self.worlds[node] {
                 world = known;
@@ -179,9 +178,10 @@ impl<'a> Rest<'a> {
             at = self.nodes[node].parent;
         }
         for node in path.into_iter().rev() {
-            world *= match self.nodes[node].transform {
-                RawTransform::Trs(transform) => transform.to_affine(),
-                RawTransform::Matrix(matrix) => Affine::from_mat4(matrix),
+            let raw = &self.nodes[node];
+            world *= match raw.matrix {
+                None => raw.transform.to_affine(),
+                Some(matrix) => Affine3A::from_mat4(matrix),
             };
             self.worlds[node] = Some(world);
         }

@@ -5,7 +5,7 @@
 use super::fault::{lookup, not_allowed};
 use super::image;
 use super::json::Document;
-use super::json_material::Sampler as RawSampler;
+use super::json_material::Sampler;
 use super::lost_images::LostImages;
 use super::material::TextureNeeds;
 use super::source::Source;
@@ -13,7 +13,7 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawPrimitive;
 use crate::import::fault::{fault_of, object};
 use crate::import::repair::Repair;
-use crate::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
+use crate::mesh::{Filter, Image, Material, TextureRef, Wrap};
 use std::collections::HashMap;
 
 /// Checks the references of all textures, even if they are not used.
@@ -60,8 +60,8 @@ pub(super) fn load_images(
             continue;
         }
         for wanted in &needs.textures {
-            let sampler = match doc.textures[wanted.texture].sampler {
-                None => Sampler::default(),
+            let sampled = match doc.textures[wanted.texture].sampler {
+                None => TextureRef::new(0),
                 Some(at) => sampler(at as usize, &doc.samplers[at as usize])?,
             };
             let image = match images.read(source, wanted.image)? {
@@ -78,9 +78,9 @@ pub(super) fn load_images(
             };
             *place(material, wanted.slot) = Some(TextureRef {
                 image,
-                sampler,
                 uv_set: wanted.uv_set,
                 transform: wanted.transform,
+                ..sampled
             });
         }
     }
@@ -183,7 +183,8 @@ fn load(source: &mut Source<'_>, index: usize) -> Result<Image> {
     }
 }
 
-fn sampler(index: usize, raw: &RawSampler) -> Result<Sampler> {
+/// Image 0 with a sampler of the file.
+fn sampler(index: usize, raw: &Sampler) -> Result<TextureRef> {
     let bad = |part: &'static str, code: u64| {
         let why = not_allowed(part, &code.to_string(), "the values that glTF 2.0 lists");
         fault_of(object(ObjectKind::Sampler, index, part), why)
@@ -203,7 +204,7 @@ fn sampler(index: usize, raw: &RawSampler) -> Result<Sampler> {
         None | Some(9987) => (Filter::Linear, Some(Filter::Linear)),
         Some(code) => return Err(bad("minFilter", code)),
     };
-    Ok(Sampler {
+    Ok(TextureRef {
         wrap_u: wrap("wrapS", raw.wrap_s)?,
         wrap_v: wrap("wrapT", raw.wrap_t)?,
         magnify: match raw.mag_filter {
@@ -213,5 +214,6 @@ fn sampler(index: usize, raw: &RawSampler) -> Result<Sampler> {
         },
         minify,
         mip,
+        ..TextureRef::new(0)
     })
 }

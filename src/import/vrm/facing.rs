@@ -1,8 +1,7 @@
 //! The direction that a character faces.
 
-use crate::import::{RawCharacter, RawKeys, RawTransform};
-use crate::skeleton::Affine;
-use glam::{Mat4, Quat, Vec3, Vec4};
+use crate::import::{RawCharacter, RawKeys};
+use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
 
 /// Half a turn about +Y.
 const HALF_TURN: Quat = Quat::from_xyzw(0.0, 1.0, 0.0, 0.0);
@@ -14,17 +13,14 @@ const HALF_TURN: Quat = Quat::from_xyzw(0.0, 1.0, 0.0, 0.0);
 pub(in crate::import) fn face_forward(raw: &mut RawCharacter) {
     let turned = |v: Vec3| Vec3::new(-v.x, v.y, -v.z);
     for node in raw.nodes.iter_mut().filter(|node| node.parent.is_none()) {
-        match &mut node.transform {
-            RawTransform::Trs(trs) => {
-                trs.translation = turned(trs.translation);
-                trs.rotation = HALF_TURN * trs.rotation;
-            }
-            RawTransform::Matrix(matrix) => {
-                *matrix = Mat4::from_diagonal(Vec4::new(-1.0, 1.0, -1.0, 1.0)) * *matrix;
-            }
+        let trs = &mut node.transform;
+        trs.translation = turned(trs.translation);
+        trs.rotation = HALF_TURN * trs.rotation;
+        if let Some(matrix) = &mut node.matrix {
+            *matrix = Mat4::from_diagonal(Vec4::new(-1.0, 1.0, -1.0, 1.0)) * *matrix;
         }
     }
-    let turn = Affine::from_quat(HALF_TURN);
+    let turn = Affine3A::from_quat(HALF_TURN);
     for point in &mut raw.spawn_points {
         // Half a turn is its own inverse.
         point.world_from_model = turn * point.world_from_model * turn;

@@ -3,7 +3,6 @@
 use super::json::{Index, Joint1, Spring0, SpringBone1, Springs0};
 use super::scene::VrmScene;
 use crate::error::{AssetFault, ObjectKind, Result};
-use crate::import::RawTransform;
 use crate::import::fault::{cut, dangling, fault};
 use crate::skeleton::Transform;
 use crate::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
@@ -270,9 +269,10 @@ fn gravity0(spring: &Spring0) -> Vec3 {
 
 /// The end of a bone without children, in its space: as far along as from its parent.
 fn last_tail(node: usize, scene: &VrmScene<'_>) -> Option<Vec3> {
-    let local = match scene.raw.nodes.get(node)?.transform {
-        RawTransform::Trs(trs) => trs,
-        RawTransform::Matrix(matrix) => {
+    let node = scene.raw.nodes.get(node)?;
+    let local = match node.matrix {
+        None => node.transform,
+        Some(matrix) => {
             let (scale, rotation, translation) = matrix.to_scale_rotation_translation();
             Transform {
                 translation,

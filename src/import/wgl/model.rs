@@ -7,7 +7,7 @@ use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, not_allowed, object};
 use crate::import::inverse_rest::{check_origin, inverse_rest, unusable_inverse};
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3, Vec4};
@@ -54,7 +54,8 @@ pub(super) fn read(
     raw.nodes.push(RawNode {
         name: model.name.as_str().into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     });
     let mut skins = HashMap::new();
     for (index, mesh) in model.meshes.0.iter().enumerate() {
@@ -151,11 +152,12 @@ fn nodes(bones: &[Bone]) -> Result<Vec<RawNode>> {
         Ok(RawNode {
             name: bone.name.as_str().into(),
             parent,
-            transform: RawTransform::Trs(Transform {
+            transform: Transform {
                 translation: mirrored_position(bone.pos),
                 rotation: mirrored_rotation(bone.rot),
                 scale: Vec3::ONE,
-            }),
+            },
+            matrix: None,
         })
     };
     bones.iter().enumerate().map(node).collect()

@@ -7,36 +7,8 @@ use std::sync::Arc;
 ///
 /// Several events may have the same time or name.
 ///
-/// # When an event is delivered
-/// An event at `t` of a clip of duration `D` lies at the points `k·D + t` of unwrapped clip time
-/// (see [`LoopMode`](crate::motion::LoopMode)).
-///
-/// - *Forward*: a step from `a` to `b` delivers the points in `(a, b]`, in ascending order.
-/// - *Backward*: it delivers the points in `[b, a)`, in descending order.
-/// - So consecutive steps deliver each point once, whatever their lengths. A step of length 0
-///   delivers nothing. Reversing on a point does not deliver it again.
-/// - *The first step of a play* includes its start: an event at 0 is delivered if the clip starts
-///   at 0.
-/// - `LoopMode::Loop`: an event at 0 and an event at the duration are two events at one point,
-///   the seam. Reaching the seam delivers both. Forward, those at the duration (of the cycle that
-///   ends) come before those at 0 (of the cycle that begins). Backward, it is the other way round.
-///   A first step that starts on the seam delivers only those of the cycle that it enters.
-/// - `LoopMode::Once`: there is one cycle, and time continues outside of it. An event at 0 or at
-///   the duration is delivered when time reaches it, and not again while the pose is held.
-/// - `LoopMode::PingPong`: odd cycles are played backward. An event at a turning point is a
-///   single point and is delivered once. It belongs to the cycle that begins there.
-///
-/// The points are computed in `f64`, always in the same way, and compared exactly. So no event is
-/// lost or delivered twice because of rounding.
-///
-/// ```
-/// use throng::motion::ClipEvents;
-///
-/// let steps = ClipEvents::new(1.0, [("right foot", 0.5), ("left foot", 0.0)])?;
-/// let names: Vec<_> = steps.iter().map(|(name, _)| name).collect();
-/// assert_eq!(names, ["left foot", "right foot"]);
-/// # Ok::<(), throng::Error>(())
-/// ```
+/// They are delivered by the rules of
+/// [`AnimationEventKind::Clip`](crate::animator::AnimationEventKind::Clip).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClipEvents {
     pub(crate) duration_s: f64,

@@ -46,10 +46,11 @@ pub struct Passed<'a> {
 impl ClipEvents {
     /// The events that a step from one unwrapped time to another passes.
     ///
-    /// The rules are [above](Self#when-an-event-is-delivered). There are none if a time is not a
-    /// number. The iterator is lazy: a step over a month costs only as much as the events that are
-    /// taken from it. Times beyond 2⁴⁸ cycles are clamped to that. A clip without duration does not
-    /// loop.
+    /// The rules are those of
+    /// [`AnimationEventKind::Clip`](crate::animator::AnimationEventKind::Clip). There are none if
+    /// a time is not a number. The iterator is lazy: a step over a month costs only as much as the
+    /// events that are taken from it. Times beyond 2⁴⁸ cycles are clamped to that. A clip without
+    /// duration does not loop.
     pub fn passed(&self, from_s: f64, to_s: f64, loop_mode: LoopMode) -> Passed<'_> {
         Passed::new(self, from_s, to_s, loop_mode, false)
     }

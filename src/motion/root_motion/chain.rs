@@ -7,6 +7,8 @@ use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 
 /// The joints from a root down to one joint, and the tracks that drive them.
 pub(super) struct Chain {
+    /// The joints, as indices in the skeleton.
+    path: Vec<u16>,
     /// Rest transforms, starting at the root. The joint itself is the last.
     rest: Vec<Transform>,
     /// The tracks. Their joints are indices in the chain.
@@ -58,6 +60,7 @@ impl Chain {
         }
         let rest: Vec<_> = rest.collect();
         Self {
+            path,
             local: rest.clone(),
             rest,
             tracks,
@@ -73,6 +76,13 @@ impl Chain {
 
     pub(super) fn at_rest(&self) -> Placed {
         placed(&self.rest)
+    }
+
+    /// The joint in a local pose of the whole skeleton.
+    pub(super) fn in_pose(&self, pose: &[Transform]) -> Placed {
+        let path = self.path.iter();
+        let local: Vec<_> = path.map(|joint| pose[usize::from(*joint)]).collect();
+        placed(&local)
     }
 
     /// The tracks that change anything.

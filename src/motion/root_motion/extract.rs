@@ -8,7 +8,7 @@ use super::motion::RootMotion;
 use super::options::{RootMotionOptions, RootMotionReport, RootReference};
 use super::{exact, resample};
 use crate::clip::{CurveClip, Track, TrackValues};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_len};
 use crate::id::Id;
 use crate::mesh::Model;
 use crate::skeleton::{Joint, Skeleton};
@@ -20,7 +20,7 @@ use glam::{DVec3, DVec4};
 pub(crate) fn extract(
     model: &Model,
     clip: &CurveClip,
-    options: &RootMotionOptions,
+    options: &RootMotionOptions<'_>,
     budget: &mut RootMotionBudget,
 ) -> Result<(CurveClip, RootMotion)> {
     let skeleton = model.skeleton();
@@ -89,7 +89,7 @@ fn topmost(clip: &CurveClip) -> Option<Id<Joint>> {
 
 fn taken(
     model: &Model,
-    options: &RootMotionOptions,
+    options: &RootMotionOptions<'_>,
     chain: &Chain,
     start: Placed,
 ) -> Result<Taken> {
@@ -110,8 +110,12 @@ fn taken(
     let chosen = |axis: bool| f64::from(u8::from(axis));
     let axes = options.axes;
     let reference = match options.reference {
-        RootReference::FirstFrame => start,
+        RootReference::Start => start,
         RootReference::Rest => chain.at_rest(),
+        RootReference::Pose(pose) => {
+            expect_len("reference pose", pose.len(), model.skeleton().len())?;
+            chain.in_pose(pose)
+        }
     };
     Ok(Taken {
         axes: DVec3::new(chosen(axes.x), chosen(axes.y), chosen(axes.z)),

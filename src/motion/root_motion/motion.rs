@@ -16,7 +16,7 @@ use crate::skeleton::Joint;
 ///
 /// ```
 /// use throng::character::{AnimationDesc, ClipDesc, RootMotionDesc};
-/// use throng::import::ImportOptions;
+/// use throng::import::{ImportOptions, RawCharacter};
 /// use throng::motion::{LoopMode, RootTransform};
 ///
 /// let walk = ClipDesc {
@@ -26,9 +26,9 @@ use crate::skeleton::Joint;
 /// };
 /// let animation = AnimationDesc { clips: vec![walk], ..AnimationDesc::default() };
 /// let options = ImportOptions { animation: Some(animation), ..ImportOptions::default() };
-/// let mannequin = throng::builtin::mannequin_with(&options)?.character;
+/// let mannequin = RawCharacter::mannequin().build(&options)?.character;
 /// let walk = mannequin.clip("Walk")?;
-/// let motion = mannequin.animations().root_motion(walk).expect("it was asked for");
+/// let motion = mannequin.root_motion(walk).expect("it was asked for");
 ///
 /// // In each frame, with steps of any size, the character moves along the same path.
 /// let mut place = RootTransform::default();

@@ -1,28 +1,25 @@
 //! The options of an extraction of root motion, and its report.
 
 use crate::id::Id;
-use crate::skeleton::Joint;
+use crate::skeleton::{Joint, Transform};
 use glam::BVec3;
 
 /// The reference position of a motion: where the clip in place keeps the joint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-pub enum RootReference {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum RootReference<'a> {
     /// The joint at the clip's time 0. The motion then starts at the identity.
     #[default]
-    FirstFrame,
-    /// The joint in the rest pose. All clips that are blended then agree on it.
+    Start,
+    /// The joint in the rest pose.
     Rest,
+    /// The joint in this local pose of the whole skeleton.
+    Pose(&'a [Transform]),
 }
 
 /// Options of [`RootMotion::extract`](crate::motion::RootMotion::extract): the parts of the motion
 /// to extract.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RootMotionOptions {
+pub struct RootMotionOptions<'a> {
     /// The joint whose motion is extracted. [`Skeleton::joint`](crate::skeleton::Skeleton::joint)
     /// finds it by name.
     ///
@@ -36,7 +33,7 @@ pub struct RootMotionOptions {
     /// Extracts the rotation about +Y, if true. This is the default.
     pub yaw: bool,
     /// The reference position of the motion.
-    pub reference: RootReference,
+    pub reference: RootReference<'a>,
     /// The maximum error in metres, if the joint needs new keys.
     ///
     /// It is measured at a point whose distance from the joint is the size of the character. `None`
@@ -47,13 +44,13 @@ pub struct RootMotionOptions {
     pub error_m: Option<f32>,
 }
 
-impl Default for RootMotionOptions {
+impl Default for RootMotionOptions<'_> {
     fn default() -> Self {
         Self {
             joint: None,
             axes: BVec3::new(true, false, true),
             yaw: true,
-            reference: RootReference::FirstFrame,
+            reference: RootReference::Start,
             error_m: None,
         }
     }

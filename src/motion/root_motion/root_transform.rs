@@ -1,9 +1,8 @@
 //! Rigid transforms of a character over the ground: a rotation about +Y and a translation.
 
 use crate::error::{Result, expect_in};
-use crate::skeleton::Affine;
 use core::f64::consts::{PI, TAU};
-use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
+use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3, Vec3A};
 
 /// A movement of a character over the ground, or its place in the world.
 ///
@@ -144,7 +143,7 @@ impl RootTransform {
     /// The origin is subtracted before rounding. So the result is accurate anywhere in the world,
     /// if each part is drawn relative to a point near it.
     #[must_use]
-    pub fn world_from_model(&self, origin: DVec3, scale: Vec3) -> Affine {
+    pub fn world_from_model(&self, origin: DVec3, scale: Vec3) -> Affine3A {
         let turn = DMat3::from_quat(DQuat::from_rotation_y(self.yaw_rad));
         rounded(&DAffine3 {
             matrix3: turn * DMat3::from_diagonal(scale.as_dvec3()),
@@ -160,7 +159,7 @@ impl RootTransform {
     /// Rounding in every frame causes drift. For long-running instances, use
     /// [`Self::apply_orthonormal`], or keep a place and [advance](Self::advance) it.
     #[must_use]
-    pub fn apply(&self, world_from_model: &Affine) -> Affine {
+    pub fn apply(&self, world_from_model: &Affine3A) -> Affine3A {
         rounded(&(wide(world_from_model) * self.to_affine()))
     }
 
@@ -173,7 +172,7 @@ impl RootTransform {
     /// The scale is applied first, along the character's own axes. For a uniform scale, the result
     /// equals [`Self::apply`] except for rounding.
     #[must_use]
-    pub fn apply_orthonormal(&self, world_from_model: &Affine, scale: Vec3) -> Affine {
+    pub fn apply_orthonormal(&self, world_from_model: &Affine3A, scale: Vec3) -> Affine3A {
         let from = wide(world_from_model);
         let unit = |v: DVec3, other: DVec3| v.normalize_or(other);
         let z = unit(from.matrix3.z_axis, DVec3::Z);
@@ -240,7 +239,7 @@ pub(crate) fn check_weight(weight: f32) -> Result<()> {
     expect_in("weight", weight, 0.0, f32::MAX)
 }
 
-fn wide(affine: &Affine) -> DAffine3 {
+fn wide(affine: &Affine3A) -> DAffine3 {
     let axes = affine.matrix3.to_cols_array().map(f64::from);
     DAffine3 {
         matrix3: DMat3::from_cols_array(&axes),
@@ -248,9 +247,9 @@ fn wide(affine: &Affine) -> DAffine3 {
     }
 }
 
-pub(crate) fn rounded(affine: &DAffine3) -> Affine {
+pub(crate) fn rounded(affine: &DAffine3) -> Affine3A {
     let m = affine.matrix3;
-    Affine {
+    Affine3A {
         matrix3: glam::Mat3A::from_cols(
             m.x_axis.as_vec3a(),
             m.y_axis.as_vec3a(),

@@ -7,7 +7,7 @@ use super::scratch::Scratch;
 use crate::character::{Character, Facing};
 use crate::error::{Error, Result, expect_len};
 use crate::mesh::Aabb;
-use crate::palette::{Mat3x4, PaletteRef, WriteOnly, rest_palette};
+use crate::palette::{Mat3x4, PaletteEntry, PaletteRef, WriteOnly, rest_palette};
 use crate::simd::{SimdLevel, Unit};
 use crate::skin::morph::expect_finite;
 use crate::skin::posed_vertices::PosedVertices;
@@ -29,7 +29,7 @@ use std::sync::{Mutex, PoisonError};
 /// that was ever in a call at the same time.
 ///
 /// ```
-/// use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+/// use throng::palette::{Mat3x4, WriteOnly};
 /// use throng::skin::Skinner;
 ///
 /// let character = throng::builtin::mannequin()?.character;
@@ -37,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 /// let palette = vec![Mat3x4::IDENTITY; character.palette().len()];
 /// let weights = vec![0.0; character.morph_weights().len()];
 /// let mut words = vec![0.0; skinner.layout().words as usize];
-/// skinner.skin(PaletteRef::Mat3x4(&palette), &weights, WriteOnly::over(&mut words))?;
+/// skinner.skin(&palette, &weights, WriteOnly::over(&mut words))?;
 /// let x = words[skinner.layout().primitives[0].positions as usize];
 /// assert_eq!(x, character.primitives()[0].positions[0].x);
 /// # Ok::<(), throng::Error>(())
@@ -113,7 +113,7 @@ impl Skinner {
 
     /// Deforms all primitives of an instance.
     ///
-    /// - `palette` is the character's whole palette.
+    /// - `palette` is the character's whole palette, in any format.
     /// - `weights` are those of all the character's morph targets.
     /// - `out` has the layout of [`Self::layout`]. Every stream is written once, in ascending
     ///   order. A primitive's positions, normals and tangents are written alongside each other. The
@@ -123,7 +123,17 @@ impl Skinner {
     /// [`Error::Argument`] if the length of `palette`, `weights` or `out` differs from the number
     /// of palette entries, morph weights or layout words, or if a weight is not finite. Nothing is
     /// written then.
-    pub fn skin(
+    pub fn skin<P: PaletteEntry>(
+        &self,
+        palette: &[P],
+        weights: &[f32],
+        out: WriteOnly<'_, f32>,
+    ) -> Result<()> {
+        self.skin_any(palette.into(), weights, out)
+    }
+
+    /// As [`Self::skin`], with a format that is known at run time only.
+    pub(crate) fn skin_any(
         &self,
         palette: PaletteRef<'_>,
         weights: &[f32],
@@ -162,13 +172,14 @@ impl Skinner {
     /// # Errors
     /// - [`Error::NotFound`] if the primitive does not exist.
     /// - [`Error::Argument`] as [`Self::skin`].
-    pub fn skin_primitive(
+    pub fn skin_primitive<P: PaletteEntry>(
         &self,
         primitive: usize,
-        palette: PaletteRef<'_>,
+        palette: &[P],
         weights: &[f32],
         out: &mut PosedVertices,
     ) -> Result<()> {
+        let palette = palette.into();
         self.check_lengths(palette, weights)?;
         let part = self.part(primitive)?;
         self.with_scratch(|scratch| {
@@ -210,7 +221,8 @@ impl Skinner {
     /// # Errors
     /// As [`Self::skin`]. Also [`Error::Argument`] if a number in the palette is not finite,
     /// because no box exists then.
-    pub fn bounds(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
+    pub fn bounds<P: PaletteEntry>(&self, palette: &[P], weights: &[f32]) -> Result<Aabb> {
+        let palette = palette.into();
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);

@@ -2,20 +2,16 @@
 
 use super::cpu_skinner::Skinner;
 use crate::error::{Result, expect_len};
-use crate::palette::{PaletteRef, WriteOnly};
+use crate::palette::{PaletteEntry, PaletteRef, WriteOnly};
 use rayon::prelude::*;
 
 /// An instance to deform: the arguments of [`Skinner::skin`].
 #[derive(Debug)]
 pub struct SkinJob<'a> {
-    /// The skinner of the instance's character.
-    pub skinner: &'a Skinner,
-    /// The instance's palette.
-    pub palette: PaletteRef<'a>,
-    /// The instance's morph weights.
-    pub weights: &'a [f32],
-    /// The output, with the layout of [`Skinner::layout`].
-    pub out: WriteOnly<'a, f32>,
+    skinner: &'a Skinner,
+    palette: PaletteRef<'a>,
+    weights: &'a [f32],
+    out: WriteOnly<'a, f32>,
 }
 
 /// Deforms many instances, of one or several characters, in parallel.
@@ -36,11 +32,28 @@ pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
     }
     jobs.par_iter_mut().try_for_each(|job| {
         job.skinner
-            .skin(job.palette, job.weights, job.out.reborrow())
+            .skin_any(job.palette, job.weights, job.out.reborrow())
     })
 }
 
-impl SkinJob<'_> {
+impl<'a> SkinJob<'a> {
+    /// Deforms an instance into `out`, which has the layout of [`Skinner::layout`].
+    ///
+    /// The jobs of a call may have palettes in different formats.
+    pub fn new<P: PaletteEntry>(
+        skinner: &'a Skinner,
+        palette: &'a [P],
+        weights: &'a [f32],
+        out: WriteOnly<'a, f32>,
+    ) -> Self {
+        Self {
+            skinner,
+            palette: palette.into(),
+            weights,
+            out,
+        }
+    }
+
     fn check(&self) -> Result<()> {
         self.skinner.check_lengths(self.palette, self.weights)?;
         let words = self.skinner.layout.words as usize;

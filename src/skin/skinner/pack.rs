@@ -94,10 +94,10 @@ fn blocks<T: Copy, const N: usize>(list: &[T], numbers: fn(&T) -> [f32; N]) -> V
 fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influence>, Vec<Run>)> {
     let vertices = primitive.vertex_count();
     let palette = character.palette().len();
-    let k = primitive.influences.per_vertex as usize;
+    let k = primitive.influences_per_vertex as usize;
     let need = vertices.saturating_mul(k);
-    expect_len("joints", primitive.influences.joints.len(), need)?;
-    let weights = &primitive.influences.weights;
+    expect_len("joints", primitive.joints.len(), need)?;
+    let weights = &primitive.weights;
     let unweighted = k == 1 && weights.is_empty();
     expect_len("weights", weights.len(), if unweighted { 0 } else { need })?;
     if k == 0 {
@@ -123,7 +123,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
         let first = all.len();
         all.resize(first + count, Influence::default());
         for (lane, vertex) in lanes.into_iter().enumerate() {
-            let own = primitive.influences.of(vertex).take(count);
+            let own = primitive.influences(vertex).take(count);
             for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
                 let entry = primitive.palette.start as usize + joint;
                 if entry >= palette {
@@ -143,7 +143,7 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
 
 /// The number of influences of a vertex up to the last nonzero weight, at least one.
 fn used(primitive: &Primitive, vertex: usize) -> usize {
-    let weighted = primitive.influences.of(vertex).enumerate();
+    let weighted = primitive.influences(vertex).enumerate();
     let last = weighted
         .filter(|(_, (_, weight))| *weight != 0.0)
         .map(|(at, _)| at + 1)

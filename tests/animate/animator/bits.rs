@@ -6,18 +6,15 @@ use super::world::{World, world};
 use crate::reference::rng::Rng;
 use std::sync::Arc;
 use throng::Threads;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, Play};
+use throng::glam::Affine3A;
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
-use throng::skeleton::Affine;
 
 /// Some actors after random commands. Some have model poses of their own.
 fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     let mut rng = Rng::new(5);
-    let desc = AnimatorDesc {
-        actors: count,
-        ..AnimatorDesc::default()
-    };
-    let mut animator = Animator::new(&world.character, &desc).unwrap();
+    let mut animator = Animator::new(&world.character).unwrap();
+    animator.reserve(count);
     let ids: Vec<_> = (0..count)
         .map(|_| animator.add(Play::REST).unwrap())
         .collect();
@@ -31,7 +28,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
         }
         animator.update(0.07 * f64::from(frame)).unwrap();
     }
-    let mut model = vec![Affine::IDENTITY; world.joints()];
+    let mut model = vec![Affine3A::IDENTITY; world.joints()];
     animator.model_poses(&[ids[0]], &mut model).unwrap();
     for id in ids.iter().step_by(7) {
         animator

@@ -2,9 +2,7 @@
 
 use throng::Id;
 use throng::animate::BatchPoser;
-use throng::animator::{
-    AnimationEventKind, Animator, AnimatorDesc, Play, PlayRecord, RootMotionMode,
-};
+use throng::animator::{AnimationEventKind, Animator, Play, PlayRecord, RootMotionMode};
 use throng::character::{AnimationDesc, Character};
 use throng::glam::{DQuat, DVec3};
 use throng::motion::{ClipSample, SampleList};
@@ -53,7 +51,7 @@ fn names(told: &[(String, f64)]) -> Vec<&str> {
 #[test]
 fn events_have_the_names_of_the_character() {
     let character = character(false);
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     assert_eq!(names(&told(&mut animator, 0.6)), ["left", "right"]);
     animator.play(id, Play::new("Run").once()).unwrap();
@@ -67,7 +65,7 @@ fn events_have_the_names_of_the_character() {
 #[test]
 fn a_machine_drives_actors_and_layers_lie_above_it() {
     let character = character(true);
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add_driven().unwrap();
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
@@ -95,7 +93,7 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
 #[test]
 fn palettes_are_those_of_what_plays() {
     let character = character(true);
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let mut ids = Vec::new();
     for number in 0..40 {
         let id = animator
@@ -115,7 +113,7 @@ fn palettes_are_those_of_what_plays() {
     }
     ids.push(animator.add_driven().unwrap());
     let poser = BatchPoser::new(&character).unwrap();
-    let poser = poser.with_masks(character.animations().masks()).unwrap();
+    let poser = poser.with_masks(character.masks()).unwrap();
     let poser = poser.with_threshold(0.999).unwrap();
     for frame in 1..30 {
         let now_s = 0.04 * f64::from(frame);
@@ -170,7 +168,7 @@ fn same<E: PaletteEntry + PartialEq + core::fmt::Debug>(
 #[test]
 fn actors_come_and_go() {
     let character = character(false);
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let first = animator.add(Play::REST).unwrap();
     animator.remove(first).unwrap();
     let second = animator.add(Id::new(1)).unwrap();
@@ -247,17 +245,14 @@ motion.clip = "Idle"
     let character = character
         .with_animation_toml("mannequin.toml", MACHINE)
         .unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add_driven().unwrap();
     animator.update(0.0).unwrap();
     animator.update(0.37).unwrap();
     let clip = |name: &str| &character.clips()[character.clip(name).unwrap().index()];
     let cycle_s = 0.75 * clip("Walk").duration_s() + 0.25 * clip("Run").duration_s();
     let phase = 0.37 / cycle_s;
-    let mask = |name: &str| {
-        let set = character.animations();
-        &set.masks()[set.mask(name).unwrap().index()]
-    };
+    let mask = |name: &str| &character.masks()[character.mask(name).unwrap().index()];
     let layers: [(Option<&str>, f64, Parts<'_>); 3] = [
         (
             None,

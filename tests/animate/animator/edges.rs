@@ -2,7 +2,7 @@
 
 use super::exact_events::{Happened, What};
 use super::world::{RUN, WALK, world};
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, Play};
 use throng::motion::{ClipEvents, Ease, LoopMode};
 
 /// An animator with these events in its walk and its run, as fractions of their durations.
@@ -14,7 +14,7 @@ fn animator(parts: &[f64]) -> Animator {
         (clip, list.collect())
     });
     let character = world().with_events(&events);
-    Animator::new(&character, &AnimatorDesc::default()).unwrap()
+    Animator::new(&character).unwrap()
 }
 
 fn duration_s(clip: usize) -> f64 {

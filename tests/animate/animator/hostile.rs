@@ -3,14 +3,14 @@
 use super::world::{World, made_machine, world};
 use crate::reference::rng::Rng;
 use throng::animator::{
-    ActorId, Animator, AnimatorDesc, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
+    ActorId, Animator, IkSolver, IkTarget, NameOrId, Play, RootMotionMode, ShowPose,
 };
 use throng::character::BlendAt;
-use throng::glam::{DVec3, Vec3};
+use throng::glam::{Affine3A, DVec3, Vec3};
 use throng::ik::{TwoBone, TwoBoneTarget};
 use throng::motion::{Ease, LoopMode, RootTransform};
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Joint, Transform};
+use throng::skeleton::{Joint, Transform};
 use throng::{Id, Result};
 
 fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
@@ -212,7 +212,7 @@ fn command(
         }
         18 => animator.set_pose(actor, &pose(rng, world)),
         19 => {
-            let model = vec![Affine::from_scale(Vec3::splat(float(rng))); world.joints()];
+            let model = vec![Affine3A::from_scale(Vec3::splat(float(rng))); world.joints()];
             animator.show_model_pose(actor, &model, &ShowPose::default())
         }
         20 => {
@@ -342,11 +342,9 @@ fn nothing_breaks() {
 #[test]
 fn wrong_values_are_named() {
     let world = world();
-    let many = AnimatorDesc {
-        actors: usize::MAX,
-        ..AnimatorDesc::default()
-    };
-    assert!(Animator::new(&world.character, &many).unwrap().is_empty());
+    let mut many = Animator::new(&world.character).unwrap();
+    many.reserve(usize::MAX);
+    assert!(many.is_empty());
     let mut animator = animator(world, 1);
     let gone = animator.add("Walk").unwrap();
     animator.remove(gone).unwrap();

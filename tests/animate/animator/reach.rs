@@ -5,14 +5,14 @@ use super::world::{World, world};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
-use throng::glam::Vec3;
-use throng::ik::{Aim, AimJoint, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
-use throng::skeleton::{Affine, Joint, Transform};
+use throng::glam::{Affine3A, Vec3};
+use throng::ik::{Aim, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use throng::skeleton::{Joint, Transform};
 
-fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine>) {
+fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine3A>) {
     let joints = world().joints();
     let mut local = vec![Transform::IDENTITY; joints];
-    let mut model = vec![Affine::IDENTITY; joints];
+    let mut model = vec![Affine3A::IDENTITY; joints];
     animator.local_poses(&[id], &mut local).unwrap();
     animator.model_poses(&[id], &mut model).unwrap();
     (local, model)
@@ -33,10 +33,7 @@ fn arm(world: &World) -> TwoBone {
 
 fn head(world: &World) -> Aim {
     let skeleton = world.character.skeleton();
-    let joint = |name| AimJoint {
-        joint: Id::new(u16::from(skeleton.joint(name).unwrap())),
-        share: 0.5,
-    };
+    let joint = |name| (Id::new(u16::from(skeleton.joint(name).unwrap())), 0.5);
     Aim {
         joints: vec![joint("Neck"), joint("Head")],
         forward: Vec3::Z,
@@ -160,7 +157,7 @@ fn joints_are_where_poses_have_them() {
                 .unwrap();
             animator.update(now_s).unwrap();
             let (_, model) = poses(&mut animator, id);
-            let near = |got: &Affine, note: &str| {
+            let near = |got: &Affine3A, note: &str| {
                 let off = (got.translation - model[joint].translation).length();
                 let turn = (got.matrix3 - model[joint].matrix3).to_cols_array();
                 let turn = turn.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
@@ -243,7 +240,7 @@ fn a_model_pose_is_shown_as_it_is() {
     assert!(animator.set_model_pose(id, &model).is_ok());
     animator.update(2.0).unwrap();
     assert!(animator.set_model_pose(id, &model).is_err());
-    let mut rest = vec![Affine::IDENTITY; world.joints()];
+    let mut rest = vec![Affine3A::IDENTITY; world.joints()];
     world
         .character
         .skeleton()

@@ -1,7 +1,7 @@
 //! Actors that do not change are not visited.
 
 use super::world::{WALK, world};
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play, RootMotionMode, ShowPose};
+use throng::animator::{ActorId, Animator, Play, RootMotionMode, ShowPose};
 
 /// The number of visits that some updates make.
 fn visits(animator: &mut Animator, from_s: f64, frames: u32) -> u64 {
@@ -23,7 +23,7 @@ fn hundred_with<'a>(
     play: impl Fn(usize) -> Play<'a>,
 ) -> (Animator, Vec<ActorId>) {
     let character = world().with_events(events);
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let ids = (0..100).map(|number| animator.add(play(number)).unwrap());
     let ids = ids.collect();
     animator.update(0.0).unwrap();

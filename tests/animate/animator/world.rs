@@ -4,15 +4,14 @@ use crate::reference::rng::Rng;
 use crate::state_machine::made;
 use std::sync::OnceLock;
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc};
-use throng::builtin;
+use throng::animator::Animator;
 use throng::character::{
     AdditiveDesc, AnimationDesc, BlendAt, BlendSpaceDesc, Character, ClipDesc, EventDesc,
     RootMotionDesc,
 };
 use throng::clip::{Clip, CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{BlendSpace2, ClipEvents};
 use throng::skeleton::{Mask, Transform};
 use throng::state_machine::{BlendPointDesc, MaskDesc, MaskPartDesc, MotionDesc, StateMachineDesc};
@@ -237,15 +236,15 @@ impl World {
             ..AnimationDesc::default()
         };
         world.character = world.bare.clone().with_animation(&desc).unwrap();
-        let set = world.character.animations();
         let ids = (0..).map(Id::new).take(world.clips.len());
-        world.events = ids.map(|clip| set.events(clip).clone()).collect();
-        world.masks = set.masks().to_vec();
+        world.events = ids
+            .map(|clip| world.character.clip_events(clip).clone())
+            .collect();
+        world.masks = world.character.masks().to_vec();
         assert!(
-            MASKS
-                .iter()
-                .enumerate()
-                .all(|(index, name)| { set.mask(name).unwrap() == Id::new(index as u16) })
+            MASKS.iter().enumerate().all(|(index, name)| {
+                world.character.mask(name).unwrap() == Id::new(index as u16)
+            })
         );
         world
     }
@@ -280,7 +279,7 @@ impl World {
     }
 
     pub(super) fn animator(&self) -> Animator {
-        Animator::new(&self.character, &AnimatorDesc::default()).unwrap()
+        Animator::new(&self.character).unwrap()
     }
 
     /// An animator whose actors a state machine can drive.
@@ -292,7 +291,7 @@ impl World {
             ..AnimationDesc::default()
         };
         let character = self.character.clone().with_animation(&desc).unwrap();
-        Animator::new(&character, &AnimatorDesc::default()).unwrap()
+        Animator::new(&character).unwrap()
     }
 
     /// A character whose clips have only these events, with their times in seconds.
@@ -319,7 +318,7 @@ impl World {
 /// The mannequin with its own clips, an additive one, and those that are generated.
 fn bare(rng: &mut Rng) -> Character {
     let options = ImportOptions::curves_only();
-    let mannequin = builtin::mannequin_with(&options).unwrap().character;
+    let mannequin = RawCharacter::mannequin().build(&options).unwrap().character;
     let mut clips = mannequin.curves().to_vec();
     assert_eq!(clips.len(), ADDITIVE);
     for (clip, name, speed) in [(WALK, "Walk", WALK_SPEED), (RUN, "Run", RUN_SPEED)] {
@@ -331,8 +330,9 @@ fn bare(rng: &mut Rng) -> Character {
     for (name, duration_s) in MADE_CLIPS {
         clips.push(made_clip(&mannequin, name, duration_s as f32, rng));
     }
-    let mut raw = builtin::raw();
+    let mut raw = RawCharacter::mannequin();
     raw.animations.clear();
+    raw.animation = None;
     let character = raw.build(&ImportOptions::with_curves()).unwrap().character;
     let motion = |name: &str| ClipDesc {
         name: name.into(),
@@ -356,7 +356,7 @@ fn bare(rng: &mut Rng) -> Character {
     let character = character.with_clips(clips).unwrap();
     let character = character.with_animation(&desc).unwrap();
     for clip in [WALK, RUN] {
-        let motion = character.animations().root_motion(Id::new(clip as u16));
+        let motion = character.root_motion(Id::new(clip as u16));
         assert!(motion.is_some_and(|motion| !motion.is_still()));
     }
     character

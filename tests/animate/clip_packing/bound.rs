@@ -5,7 +5,7 @@ use crate::models::{Model, mannequin, models};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::clip::CurveClip;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions};
 use throng::skeleton::Transform;
 
 /// The error bound in metres, for a character of 1.8 m.
@@ -87,7 +87,7 @@ fn clips_stay_in_the_bound_at_keys_and_between() {
                     report.error_time_s,
                     report.bytes as f64 * 8.0 / (got.len() * report.frames) as f64,
                     report.kept_tracks,
-                    report.packing,
+                    report.quantised,
                 );
             }
         }
@@ -110,7 +110,7 @@ fn unpacked_clips_have_the_keys_themselves() {
             name, character, ..
         } = model;
         for (raw, plain) in character.curves().iter().zip(model.plain()) {
-            assert_eq!(plain.report().packing, ClipPacking::None);
+            assert!(!plain.report().quantised);
             assert!(plain.packed_words().is_none());
             let mut got = vec![Transform::IDENTITY; character.skeleton().len()];
             for time in [raw.start_s(), raw.duration_s()] {

@@ -4,7 +4,7 @@ use crate::models::models;
 use crate::reference::rig::{chain, keys};
 use throng::Id;
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::skeleton::Transform;
@@ -22,9 +22,9 @@ fn same(a: &Transform, b: &Transform) -> bool {
 }
 
 fn both(character: &Character, raw: &CurveClip) -> [Clip; 2] {
-    [ClipPacking::None, ClipPacking::Quantised].map(|packing| {
+    [false, true].map(|quantise| {
         let options = ClipOptions {
-            packing,
+            quantise,
             ..ClipOptions::default()
         };
         Clip::new(character, raw, &options).unwrap()

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use throng::Error;
 use throng::clip::{Clip, ClipOptions, PackObserver};
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 
 #[test]
 fn clips_are_packed_together_as_one_by_one_and_each_is_told() {
     let curves_only = ImportOptions::curves_only();
-    let character = throng::builtin::mannequin_with(&curves_only).unwrap();
+    let character = RawCharacter::mannequin().build(&curves_only).unwrap();
     let (curves, options) = (character.curves(), ClipOptions::default());
     let told = Mutex::new(Vec::new());
     let packed = character.pack(curves, &options, |clip, done, total| {
@@ -53,7 +53,7 @@ fn imports_tell_of_what_they_pack() {
             })),
             ..options
         };
-        let character = throng::builtin::mannequin_with(&options).unwrap();
+        let character = RawCharacter::mannequin().build(&options).unwrap();
         let mut told = told.lock().unwrap().clone();
         told.sort_unstable();
         let count = if tells { character.clips().len() } else { 0 };

@@ -3,10 +3,10 @@
 use crate::reference::maths::{self, M4, Q, V3};
 use crate::reference::rng::Rng;
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{IkPose, IkRig};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::skeleton::{Affine, Skeleton, Transform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::skeleton::{Skeleton, Transform};
 
 /// The scales of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) struct Body {
     pub(crate) character: Character,
     pub(crate) rig: IkRig,
     pub(crate) local: Vec<Transform>,
-    pub(crate) model: Vec<Affine>,
+    pub(crate) model: Vec<Affine3A>,
     /// From the first that turns to the tip.
     pub(crate) limb: Vec<u16>,
 }
@@ -66,7 +66,8 @@ pub(crate) fn body(seed: u64, bones: usize, gaps: bool, scales: Scales) -> Body 
         nodes.push(RawNode {
             name: name.into(),
             parent,
-            transform: RawTransform::Trs(transform),
+            transform,
+            matrix: None,
         });
         nodes.len() - 1
     };
@@ -132,7 +133,7 @@ impl Body {
         let mut body = Self {
             rig: IkRig::new(skeleton),
             local: skeleton.joints().iter().map(|joint| joint.rest).collect(),
-            model: vec![Affine::IDENTITY; skeleton.len()],
+            model: vec![Affine3A::IDENTITY; skeleton.len()],
             limb,
             character,
         };
@@ -199,7 +200,7 @@ impl Body {
     }
 
     pub(crate) fn assert_composed(&self) {
-        let mut model = vec![Affine::IDENTITY; self.model.len()];
+        let mut model = vec![Affine3A::IDENTITY; self.model.len()];
         self.character
             .skeleton()
             .model_pose(&self.local, &mut model)

@@ -5,13 +5,10 @@ use crate::reference::maths::{self, Q, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ik::{ChainJoint, ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
+use throng::ik::{ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
 
 fn job(body: &Body) -> IkChain {
-    let free = |joint: &u16| ChainJoint {
-        joint: Id::new(*joint),
-        limit: JointLimit::Free,
-    };
+    let free = |joint: &u16| (Id::new(*joint), JointLimit::Free);
     IkChain {
         joints: body.limb.iter().map(free).collect(),
         tolerance_m: 1e-3 * body.limb_m() as f32,
@@ -147,13 +144,13 @@ fn limit(rng: &mut Rng) -> JointLimit {
 
 fn assert_held(body: &Body, chain: &IkChain, seed: u64) {
     let joints = body.character.skeleton().joints();
-    for own in &chain.joints[..chain.joints.len() - 1] {
-        let index = usize::from(own.joint);
+    for (joint, limit) in &chain.joints[..chain.joints.len() - 1] {
+        let index = usize::from(*joint);
         let rest = wide4(joints[index].rest.rotation);
         let q = conjugated(rest, wide4(body.local[index].rotation));
         // Rounding. The twist is badly conditioned if the swing is near half a turn.
         let slack = 1e-5;
-        match own.limit {
+        match *limit {
             JointLimit::Free => {}
             JointLimit::Hinge { axis, angle_rad } => {
                 let axis = super::bodies::unit(wide(axis));
@@ -192,8 +189,8 @@ fn limits_hold_and_do_not_hinder_more_than_they_must() {
         let mut body = body(seed, bones, seed % 2 == 0, RIGID[seed as usize % 3]);
         let rng = &mut Rng::new(!seed);
         let mut chain = job(&body);
-        for joint in &mut chain.joints {
-            joint.limit = limit(rng);
+        for (_, own) in &mut chain.joints {
+            *own = limit(rng);
         }
         // Reachable: where the tip is in a pose that a solution for any target made, so that it
         // keeps the limits.
@@ -221,8 +218,8 @@ fn the_result_is_no_farther_than_the_pose_was() {
         let mut body = body(seed, 6, true, Scales::UnevenAbove);
         let rng = &mut Rng::new(!seed);
         let mut chain = job(&body);
-        for joint in &mut chain.joints {
-            joint.limit = limit(rng);
+        for (_, own) in &mut chain.joints {
+            *own = limit(rng);
         }
         let target = ChainTarget::at(rng.vector(-3.0, 3.0));
         let first = solve(&mut body, &chain, &target);

@@ -3,20 +3,17 @@
 use super::bodies::{Body, Scales, body, narrow};
 use crate::reference::rig::chain;
 use crate::reference::rng::Rng;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{
-    Aim, AimJoint, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob,
-    IkPose, IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
+    Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob, IkPose,
+    IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
     solve_many_par,
 };
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::{Error, Id};
 
 fn aim(joints: &[u16]) -> Aim {
-    let joint = |joint: &u16| AimJoint {
-        joint: Id::new(*joint),
-        share: 1.0,
-    };
+    let joint = |joint: &u16| (Id::new(*joint), 1.0);
     Aim::new(joints.iter().map(joint).collect(), Vec3::Z)
 }
 
@@ -190,7 +187,7 @@ fn many_are_as_one() {
         Id::new(one.limb[2]),
     );
     let rng = &mut Rng::new(4);
-    let (mut local, mut model) = (Vec::<Transform>::new(), Vec::<Affine>::new());
+    let (mut local, mut model) = (Vec::<Transform>::new(), Vec::<Affine3A>::new());
     let (mut targets, mut single) = (Vec::new(), Vec::new());
     for instance in 0..300 {
         let mut other = body(3, 2, true, Scales::Uniform);

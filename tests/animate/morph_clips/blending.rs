@@ -5,7 +5,7 @@ use super::made::{
 };
 use crate::reference::rig::keys;
 use crate::reference::rng::Rng;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
 use throng::import::ImportOptions;
 use throng::motion::{BLEND_THRESHOLD, Ease, WeightSample, blend_weights};
@@ -155,7 +155,7 @@ fn actors_blend_weights_as_plain_code_does() {
         .build(&ImportOptions::with_curves())
         .unwrap();
     let character = raw.character.with_clips(clips).unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add(Play::REST).unwrap();
     let play = |name| Play::new(name).ease(Ease::Linear);
     // From rest to a in 0.4 s, on to b in 0.5 s; c over it at 0.6 from 0.7 s on; a again by a cut.

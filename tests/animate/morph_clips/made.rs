@@ -7,12 +7,11 @@ use crate::reference::rng::Rng;
 use std::sync::LazyLock;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions, CurveClip, Interpolation, WeightTrack};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::import::{
-    self, ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive,
+    ImportOptions, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive,
 };
 use throng::mesh::MorphTarget;
-use throng::skeleton::Affine;
 
 /// The largest allowed error of a weight.
 pub(super) const MOST_OFF: f64 = 1e-3;
@@ -61,7 +60,8 @@ pub(super) fn character_of(targets: usize, reach_m: f32) -> RawCharacter {
         nodes: vec![RawNode {
             name: "node".into(),
             parent: None,
-            transform: import::RawTransform::Trs(throng::skeleton::Transform::IDENTITY),
+            transform: throng::skeleton::Transform::IDENTITY,
+            matrix: None,
         }],
         primitives: vec![RawPrimitive {
             positions: vec![Vec3::ZERO, Vec3::X * 1.8, Vec3::Y],
@@ -147,7 +147,7 @@ pub(super) fn times(raw: &CurveClip, rng: &mut Rng) -> Vec<f64> {
 
 /// The largest displacement of a vertex in the rest pose, for these errors of the weights.
 pub(super) fn moved(character: &Character, off: &[f64]) -> f64 {
-    let mut models: Vec<Affine> = Vec::new();
+    let mut models: Vec<Affine3A> = Vec::new();
     for joint in character.skeleton().joints() {
         let own = joint.rest.to_affine();
         let parent = joint.parent.map(|parent| models[parent.index()]);

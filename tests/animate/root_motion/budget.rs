@@ -1,16 +1,15 @@
 //! The work and memory that several extractions share.
 
 use throng::Error;
-use throng::builtin;
 use throng::character::Character;
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{RootMotion, RootMotionBudget, RootMotionOptions};
 
 /// Clips are rejected once earlier ones have used up the budget, and not before.
 #[test]
 fn many_clips_share_a_budget() {
     let options = ImportOptions::curves_only();
-    let character = builtin::mannequin_with(&options).unwrap().character;
+    let character = RawCharacter::mannequin().build(&options).unwrap().character;
     let walk = &character.curves()[1];
     let options = RootMotionOptions {
         error_m: Some(1e-6),

@@ -9,9 +9,8 @@ use core::f64::consts::{PI, TAU};
 use throng::Id;
 use throng::animator::PlayRecord;
 use throng::clip::{CurveClip, Interpolation, Track};
-use throng::glam::{BVec3, DVec3, Quat, Vec3};
+use throng::glam::{Affine3A, BVec3, DVec3, Quat, Vec3};
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions, RootTransform};
-use throng::skeleton::Affine;
 
 const LOOPINGS: [LoopMode; 3] = [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong];
 const DAY_S: f64 = 86_400.0;
@@ -322,8 +321,8 @@ fn transforms_are_moved_by_the_motion() {
         };
         let scale = Vec3::splat(rng.range(0.3, 3.0));
         let (turn, at) = (rng.rotation(), rng.vector(-50.0, 50.0));
-        let instance = Affine::from_scale_rotation_translation(scale, turn, at);
-        let wide = |affine: &Affine| -> M4 {
+        let instance = Affine3A::from_scale_rotation_translation(scale, turn, at);
+        let wide = |affine: &Affine3A| -> M4 {
             let c = affine.to_cols_array().map(f64::from);
             let row = |r: usize| [c[r], c[3 + r], c[6 + r], c[9 + r]];
             [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]]
@@ -344,7 +343,7 @@ fn an_orthonormal_transform_does_not_drift() {
     };
     let scale = Vec3::new(1.5, 1.5, 1.5);
     let tilt = Quat::from_rotation_x(0.2);
-    let mut instance = Affine::from_scale_rotation_translation(scale, tilt, Vec3::ZERO);
+    let mut instance = Affine3A::from_scale_rotation_translation(scale, tilt, Vec3::ZERO);
     let mut place = RootTransform::default();
     for _ in 0..1_000_000 {
         instance = step.apply_orthonormal(&instance, scale);

@@ -107,7 +107,7 @@ fn no_random_clip_changes_its_range() {
             joint: [None, Some(Id::new(rng.below(joints) as u16))][rng.below(2)],
             axes: BVec3::new(rng.chance(2), rng.chance(2), rng.chance(2)),
             yaw: rng.chance(2),
-            reference: [RootReference::FirstFrame, RootReference::Rest][rng.below(2)],
+            reference: [RootReference::Start, RootReference::Rest][rng.below(2)],
             error_m: Some(0.05),
         };
         let (stays, motion) = RootMotion::extract(&character, &clip, &options).unwrap();

@@ -5,11 +5,11 @@ use crate::reference::random;
 use crate::reference::rng::Rng;
 use std::sync::LazyLock;
 use throng::Id;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
-use throng::character::{AdditiveDesc, AdditiveReferenceDesc, AnimationDesc, Character};
+use throng::animator::{ActorId, Animator, Play};
+use throng::character::{AdditiveDesc, AnimationDesc, Character, PoseReference};
 use throng::clip::Clip;
 use throng::glam::Vec3;
-use throng::import::ImportOptions;
+use throng::import::{ImportOptions, RawCharacter};
 use throng::motion::{ClipSample, LoopMode};
 use throng::skeleton::Mask;
 use throng::skeleton::Transform;
@@ -43,7 +43,7 @@ fn make_loads() -> Vec<Load> {
         }
         raw.build(&ImportOptions::with_curves()).unwrap().character
     });
-    let mannequin = throng::builtin::mannequin_with(&ImportOptions::with_curves());
+    let mannequin = RawCharacter::mannequin().build(&ImportOptions::with_curves());
     let characters = std::iter::once(mannequin.unwrap().character).chain(random);
     let loads = characters.enumerate().map(|(number, character)| {
         let mut rng = Rng::new(number as u64);
@@ -62,7 +62,7 @@ fn make_loads() -> Vec<Load> {
         let additive = AdditiveDesc {
             name: Some("difference".into()),
             clip: character.clips()[1].name().into(),
-            reference: AdditiveReferenceDesc::Start,
+            reference: PoseReference::Start,
         };
         let desc = |additive| AnimationDesc {
             masks: masks.clone(),
@@ -85,12 +85,12 @@ impl Load {
     }
 
     pub(crate) fn masks(&self) -> &[Mask] {
-        self.character.animations().masks()
+        self.character.masks()
     }
 
     /// An actor that plays random clips on three layers, in the middle of some fades.
     pub(crate) fn actor(&self, rng: &mut Rng) -> (Animator, ActorId) {
-        let mut animator = Animator::new(&self.character, &AnimatorDesc::default()).unwrap();
+        let mut animator = Animator::new(&self.character).unwrap();
         let id = animator.add(Play::REST).unwrap();
         for frame in 0..rng.below(6) {
             animator.update(0.1 * frame as f64).unwrap();

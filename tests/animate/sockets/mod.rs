@@ -6,14 +6,13 @@ use crate::reference::maths::{self, M4};
 use crate::reference::rig;
 use crate::reference::rng::Rng;
 use exact::loads;
-use throng::animator::{Animator, AnimatorDesc, Play, ShowPose};
-use throng::glam::Vec3;
-use throng::skeleton::{Affine, Transform};
-use throng::skeleton::{Joint, Socket};
+use throng::animator::{Animator, Play, ShowPose};
+use throng::glam::{Affine3A, Vec3};
+use throng::skeleton::{Joint, Socket, Transform};
 use throng::{Error, Id};
 
 /// The largest difference of two matrices' elements.
-fn apart(exact: &M4, got: &Affine) -> f64 {
+fn apart(exact: &M4, got: &Affine3A) -> f64 {
     let got = got.to_cols_array();
     let difference = |at: usize| (exact[at % 3][at / 3] - f64::from(got[at])).abs();
     (0..12).map(difference).fold(0.0, f64::max)
@@ -63,7 +62,7 @@ fn sockets_lie_on_their_joints() {
             let (animator, id) = load.actor(rng);
             let joint = Id::new(rng.below(load.character.skeleton().len()) as u16);
             let mut transform =
-                || Affine::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
+                || Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
             let (place, offset) = (transform(), transform());
             let model = animator.joint_model(id, joint, 0.3).unwrap();
             let socket = Socket { joint, offset };
@@ -86,9 +85,9 @@ fn joints_of_deep_skeletons() {
             scale: Vec3::ONE,
         })
         .collect();
-    let mut model = vec![Affine::IDENTITY; 300];
+    let mut model = vec![Affine3A::IDENTITY; 300];
     skeleton.model_pose(&local, &mut model).unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add(Play::REST).unwrap();
     let show = ShowPose {
         fade_s: 0.0,
@@ -111,7 +110,7 @@ fn joints_of_deep_skeletons() {
 #[test]
 fn faults_are_named_and_odd_times_do_no_harm() {
     let load = &loads()[0];
-    let mut animator = Animator::new(&load.character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&load.character).unwrap();
     let id = animator.add("Walk").unwrap();
     let missing = animator.joint_model(id, Id::<Joint>::new(57), 0.0);
     assert!(matches!(
@@ -139,14 +138,14 @@ fn sockets_and_joints_are_found_by_name() {
         "[[socket]]\nname = \"sword\"\njoint = \"RightHand\"\ntranslation = [0.0, 0.1, 0.02]\n";
     let character = crate::models::packed_mannequin();
     let character = character.with_animation_toml("guard.toml", text).unwrap();
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     animator.update(0.2).unwrap();
     let hand = animator.joint_model(id, "RightHand", 0.4).unwrap();
     let sword = animator.joint_model(id, "sword", 0.4).unwrap();
     let offset = Vec3::new(0.0, 0.1, 0.02);
-    assert_eq!(sword, hand * Affine::from_translation(offset));
-    let by_id = character.animations().socket("sword").unwrap();
+    assert_eq!(sword, hand * Affine3A::from_translation(offset));
+    let by_id = character.socket("sword").unwrap();
     assert_eq!(animator.joint_model(id, by_id, 0.4).unwrap(), sword);
     let missing = animator.joint_model(id, "tail", 0.4).unwrap_err();
     assert!(

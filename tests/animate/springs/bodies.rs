@@ -1,11 +1,11 @@
 //! Characters with chains that swing, and animators that show them.
 
 use throng::Id;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter};
-use throng::skeleton::{Affine, Joint, Skeleton, Transform};
+use throng::skeleton::{Joint, Skeleton, Transform};
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
 
 /// The joints of [`strand`].
@@ -73,30 +73,30 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn new(character: &Character) -> Self {
-        let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+        let mut animator = Animator::new(character).unwrap();
         let actor = animator.add(Play::REST).unwrap();
         Self { animator, actor }
     }
 
     /// The model pose at a time, at a place in the world.
-    pub(super) fn at(&mut self, time_s: f64, world: &Affine) -> Vec<Affine> {
+    pub(super) fn at(&mut self, time_s: f64, world: &Affine3A) -> Vec<Affine3A> {
         self.animator.update(time_s).unwrap();
         self.animator.set_world(self.actor, world).unwrap();
-        let mut pose = vec![Affine::IDENTITY; JOINTS];
+        let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         self.animator.model_poses(&[self.actor], &mut pose).unwrap();
         pose
     }
 }
 
 /// A smooth way through the world, with turns.
-pub(super) fn way(time_s: f64) -> Affine {
+pub(super) fn way(time_s: f64) -> Affine3A {
     let t = time_s as f32;
     let at = Vec3::new((1.7 * t).sin(), 0.2 * (3.1 * t).sin(), 0.8 * t * t.min(2.0));
-    Affine::from_rotation_translation(Quat::from_rotation_y(1.3 * (0.9 * t).sin()), at)
+    Affine3A::from_rotation_translation(Quat::from_rotation_y(1.3 * (0.9 * t).sin()), at)
 }
 
 /// The largest distance between two joints of the same number.
-pub(super) fn apart(a: &[Affine], b: &[Affine]) -> f32 {
+pub(super) fn apart(a: &[Affine3A], b: &[Affine3A]) -> f32 {
     let pairs = a.iter().zip(b);
     let apart = pairs.map(|(a, b)| a.translation.distance(b.translation));
     apart.fold(0.0, f32::max)

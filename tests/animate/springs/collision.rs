@@ -2,8 +2,7 @@
 
 use super::bodies::{JOINTS, Show, apart, chain, with};
 use throng::Id;
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::spring::{SpringBones, SpringCollider};
 
 /// A heavy strand that hangs onto a collider of the head.
@@ -31,7 +30,7 @@ const OFFSET_M: Vec3 = Vec3::new(0.01, -0.05, -0.2);
 fn nearest(show: &mut Show, tail_m: Option<Vec3>, tails: std::ops::Range<usize>) -> f32 {
     let mut nearest = f32::INFINITY;
     for frame in 0..600 {
-        let pose = show.at(f64::from(frame) / 100.0, &Affine::IDENTITY);
+        let pose = show.at(f64::from(frame) / 100.0, &Affine3A::IDENTITY);
         let start = pose[1].transform_point3(OFFSET_M);
         let end = pose[1].transform_point3(tail_m.unwrap_or(OFFSET_M));
         for tail in &pose[tails.clone()] {
@@ -72,7 +71,7 @@ fn what_rests_on_a_collider_stands_still_at_any_frame_rate() {
             let settled = (20.0 * rate_hz) as u32;
             let mut before = Vec::new();
             for frame in 0..settled + 100 {
-                let pose = show.at(at(frame), &Affine::IDENTITY);
+                let pose = show.at(at(frame), &Affine3A::IDENTITY);
                 let moved = if frame > settled {
                     apart(&before, &pose)
                 } else {

@@ -2,9 +2,8 @@
 
 use super::bodies::{chain, joint, plain, strand};
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::animator::{Animator, Play};
+use throng::glam::{Affine3A, Vec3};
 use throng::spring::{SpringBones, SpringChain, SpringCollider};
 
 #[track_caller]
@@ -125,14 +124,14 @@ fn the_limits_of_values() {
 
 #[test]
 fn a_world_that_is_not_finite_is_refused() {
-    let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&strand()).unwrap();
     let actor = animator.add(Play::REST).unwrap();
-    let bad = Affine::from_translation(Vec3::NAN);
+    let bad = Affine3A::from_translation(Vec3::NAN);
     let error = animator.set_world(actor, &bad).unwrap_err();
     assert_eq!(error.to_string(), "world_from_model: must be finite");
     assert!(animator.teleport(actor, &bad).is_err());
     animator.remove(actor).unwrap();
-    assert!(animator.set_world(actor, &Affine::IDENTITY).is_err());
+    assert!(animator.set_world(actor, &Affine3A::IDENTITY).is_err());
     assert!(animator.set_springs(actor, true).is_err());
     assert!(animator.reset_springs(actor).is_err());
 }

@@ -1,14 +1,14 @@
 //! Switching, resetting, pausing and moving actors with spring bones.
 
 use super::bodies::{JOINTS, Show, apart, chain, plain, strand, way, with};
-use throng::animator::{Animator, AnimatorDesc, Play};
-use throng::glam::{Quat, Vec3};
-use throng::skeleton::{Affine, Joint, Transform};
+use throng::animator::{Animator, Play};
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::skeleton::{Joint, Transform};
 use throng::spring::SpringBones;
 use throng::{Id, Threads};
 
 /// A strand in full swing at one second.
-fn swinging() -> (Show, Vec<Affine>) {
+fn swinging() -> (Show, Vec<Affine3A>) {
     let mut show = Show::new(&strand());
     let mut pose = Vec::new();
     for frame in 0..=60 {
@@ -18,8 +18,8 @@ fn swinging() -> (Show, Vec<Affine>) {
     (show, pose)
 }
 
-fn rest() -> Vec<Affine> {
-    Show::new(&plain()).at(0.0, &Affine::IDENTITY)
+fn rest() -> Vec<Affine3A> {
+    Show::new(&plain()).at(0.0, &Affine3A::IDENTITY)
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn equal_times_give_equal_poses() {
     let mut model = Vec::new();
     for (joint, local) in local.iter().enumerate() {
         let above = if joint == 0 {
-            Affine::IDENTITY
+            Affine3A::IDENTITY
         } else {
             model[joint - 1]
         };
@@ -77,7 +77,7 @@ fn springs_switch_off_and_start_anew() {
 
 #[test]
 fn the_world_is_kept_while_springs_are_off() {
-    let far = Affine::from_rotation_translation(Quat::from_rotation_x(2.0), Vec3::X * 40.0);
+    let far = Affine3A::from_rotation_translation(Quat::from_rotation_x(2.0), Vec3::X * 40.0);
     // Gravity pulls another way in a character that lies on its back.
     let mut expected = Show::new(&strand());
     expected.at(0.0, &far);
@@ -85,7 +85,7 @@ fn the_world_is_kept_while_springs_are_off() {
     for moves_while_off in [false, true] {
         let mut show = Show::new(&strand());
         let before = if moves_while_off {
-            Affine::IDENTITY
+            Affine3A::IDENTITY
         } else {
             far
         };
@@ -95,7 +95,7 @@ fn the_world_is_kept_while_springs_are_off() {
             show.animator.set_world(show.actor, &far).unwrap();
         }
         show.animator.set_springs(show.actor, true).unwrap();
-        let mut pose = vec![Affine::IDENTITY; JOINTS];
+        let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         for time_s in [0.0, 0.5] {
             show.animator.update(time_s).unwrap();
             show.animator.model_poses(&[show.actor], &mut pose).unwrap();
@@ -116,7 +116,7 @@ fn a_second_without_evaluation_starts_anew() {
 #[test]
 fn a_teleport_carries_the_strand_along() {
     let (mut show, pose) = swinging();
-    let far = Affine::from_rotation_translation(Quat::from_rotation_y(2.0), Vec3::X * 40.0);
+    let far = Affine3A::from_rotation_translation(Quat::from_rotation_y(2.0), Vec3::X * 40.0);
     show.animator.teleport(show.actor, &far).unwrap();
     let after = show.at(1.0, &far);
     assert!(apart(&pose, &after) < 1e-4, "{}", apart(&pose, &after));
@@ -135,7 +135,7 @@ fn time_that_stands_still_or_goes_back_keeps_the_strand() {
     }
     let (mut show, pose) = swinging();
     assert!(apart(&show.at(0.5, &way(1.0)), &pose) < 0.02);
-    assert!(show.at(0.6, &way(1.0)).iter().all(Affine::is_finite));
+    assert!(show.at(0.6, &way(1.0)).iter().all(Affine3A::is_finite));
 }
 
 #[test]
@@ -166,9 +166,9 @@ fn a_chain_with_a_center_ignores_the_way() {
 fn scaled_instances_swing_alike() {
     let scale = |size: f32, time_s: f64| {
         let world = way(time_s);
-        let place = Affine::from_scale(Vec3::splat(size))
-            * Affine::from_translation(world.translation.into());
-        Affine {
+        let place = Affine3A::from_scale(Vec3::splat(size))
+            * Affine3A::from_translation(world.translation.into());
+        Affine3A {
             translation: place.transform_point3(Vec3::ZERO).into(),
             matrix3: world.matrix3 * size,
         }
@@ -187,10 +187,10 @@ fn scaled_instances_swing_alike() {
 #[test]
 fn many_actors_do_not_disturb_each_other() {
     for threads in [Threads::One, Threads::Rayon] {
-        let mut animator = Animator::new(&strand(), &AnimatorDesc::default()).unwrap();
+        let mut animator = Animator::new(&strand()).unwrap();
         animator.set_threads(threads);
         let actors: Vec<_> = (0..40).map(|_| animator.add(Play::REST).unwrap()).collect();
-        let mut poses = vec![Affine::IDENTITY; 40 * JOINTS];
+        let mut poses = vec![Affine3A::IDENTITY; 40 * JOINTS];
         let mut shows: Vec<Show> = (0..40).map(|_| Show::new(&strand())).collect();
         for frame in 0..60 {
             let time_s = f64::from(frame) / 60.0;
@@ -211,7 +211,7 @@ fn many_actors_do_not_disturb_each_other() {
 #[test]
 fn an_actor_may_be_listed_twice() {
     let (mut show, pose) = swinging();
-    let mut twice = vec![Affine::IDENTITY; 2 * JOINTS];
+    let mut twice = vec![Affine3A::IDENTITY; 2 * JOINTS];
     let actors = [show.actor; 2];
     show.animator.model_poses(&actors, &mut twice).unwrap();
     assert_eq!(twice, [&pose[..], &pose[..]].concat());
@@ -229,7 +229,7 @@ fn a_paused_actor_carries_its_strand_through_the_world() {
     show.animator.pause(show.actor).unwrap();
     let mut world = way(1.0);
     for frame in 1..=60 {
-        world = Affine::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
+        world = Affine3A::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
         let paused = show.at(1.0 + f64::from(frame) / 60.0, &world);
         assert!(apart(&paused, &pose) < 1e-5, "frame {frame}");
     }

@@ -1,8 +1,7 @@
 //! The simulation against the formula of the specification, in `f64`.
 
 use super::bodies::{JOINTS, Show, apart, chain, skeleton, strand, way};
-use throng::glam::{DAffine3, DMat3, DQuat, DVec3, Mat4};
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Mat4};
 
 /// The strand as the formula has it, one step per frame.
 struct Strand {
@@ -11,12 +10,12 @@ struct Strand {
     before: [DVec3; JOINTS],
 }
 
-fn wide(affine: &Affine) -> DAffine3 {
+fn wide(affine: &Affine3A) -> DAffine3 {
     DAffine3::from_mat4(Mat4::from(*affine).as_dmat4())
 }
 
 impl Strand {
-    fn new(world: &Affine) -> Self {
+    fn new(world: &Affine3A) -> Self {
         let skeleton = skeleton();
         let local = skeleton
             .joints()
@@ -37,7 +36,7 @@ impl Strand {
     }
 
     /// Takes a step, and returns the joints in character space.
-    fn step(&mut self, world: &Affine) -> Vec<Affine> {
+    fn step(&mut self, world: &Affine3A) -> Vec<Affine3A> {
         let world = wide(world);
         let mut matrix = world;
         let mut pose = Vec::new();
@@ -62,7 +61,7 @@ impl Strand {
             }
             let model = world.inverse() * matrix;
             let (_, rotation, translation) = model.to_scale_rotation_translation();
-            pose.push(Affine::from_rotation_translation(
+            pose.push(Affine3A::from_rotation_translation(
                 rotation.as_quat(),
                 translation.as_vec3(),
             ));
@@ -78,7 +77,7 @@ fn a_strand_swings_as_the_formula_says() {
     show.at(0.0, &way(0.0));
     let mut farthest = 0.0_f32;
     let mut moved = 0.0_f32;
-    let rest = Show::new(&super::bodies::plain()).at(0.0, &Affine::IDENTITY);
+    let rest = Show::new(&super::bodies::plain()).at(0.0, &Affine3A::IDENTITY);
     for frame in 1..600 {
         let time_s = f64::from(frame) / 60.0;
         let pose = show.at(time_s, &way(time_s));

@@ -3,16 +3,19 @@
 use super::bodies::{Show, apart, chain, strand, way, with};
 use throng::Id;
 use throng::character::Character;
-use throng::glam::Vec3;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::spring::{SpringBones, SpringCollider};
 
 /// The poses every half of a second, at a frame rate.
-fn swing(rate_hz: u32, way: impl Fn(f64) -> Affine) -> Vec<Vec<Affine>> {
+fn swing(rate_hz: u32, way: impl Fn(f64) -> Affine3A) -> Vec<Vec<Affine3A>> {
     swing_of(&strand(), rate_hz, way)
 }
 
-fn swing_of(character: &Character, rate_hz: u32, way: impl Fn(f64) -> Affine) -> Vec<Vec<Affine>> {
+fn swing_of(
+    character: &Character,
+    rate_hz: u32,
+    way: impl Fn(f64) -> Affine3A,
+) -> Vec<Vec<Affine3A>> {
     let mut show = Show::new(character);
     let mut poses = Vec::new();
     for frame in 0..=4 * rate_hz {
@@ -25,7 +28,7 @@ fn swing_of(character: &Character, rate_hz: u32, way: impl Fn(f64) -> Affine) ->
     poses
 }
 
-fn farthest(a: &[Vec<Affine>], b: &[Vec<Affine>]) -> f32 {
+fn farthest(a: &[Vec<Affine3A>], b: &[Vec<Affine3A>]) -> f32 {
     assert_eq!(a.len(), b.len());
     a.iter()
         .zip(b)
@@ -35,7 +38,7 @@ fn farthest(a: &[Vec<Affine>], b: &[Vec<Affine>]) -> f32 {
 
 #[test]
 fn frame_rates_agree_exactly_where_the_world_stands_still() {
-    let still = |_: f64| Affine::IDENTITY;
+    let still = |_: f64| Affine3A::IDENTITY;
     let reference = swing(60, still);
     assert!(farthest(&vec![reference[0].clone(); reference.len()], &reference) > 0.05);
     for rate_hz in [6, 12, 30, 90, 120, 144, 240, 1000] {
@@ -63,7 +66,7 @@ fn frame_rates_agree_with_a_collider_that_swings() {
         colliders: vec![collider],
         chains: vec![chain],
     });
-    let still = |_: f64| Affine::IDENTITY;
+    let still = |_: f64| Affine3A::IDENTITY;
     let reference = swing_of(&character, 60, still);
     assert!(farthest(&swing(60, still), &reference) > 0.01);
     for rate_hz in [6, 12, 30, 120, 144, 240] {

@@ -2,8 +2,7 @@
 
 use super::bodies::{JOINTS, LINK_M, Show, chain, way, with};
 use throng::Id;
-use throng::glam::{Quat, Vec3};
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::spring::{SpringBones, SpringChain, SpringCollider, SpringJoint};
 
 fn strand_of(change: impl Fn(&mut SpringJoint)) -> Show {
@@ -15,8 +14,8 @@ fn strand_of(change: impl Fn(&mut SpringJoint)) -> Show {
     }))
 }
 
-fn check_lengths(pose: &[Affine], what: &str) {
-    assert!(pose.iter().all(Affine::is_finite), "{what}: {pose:?}");
+fn check_lengths(pose: &[Affine3A], what: &str) {
+    assert!(pose.iter().all(Affine3A::is_finite), "{what}: {pose:?}");
     for joint in 3..JOINTS {
         let length = pose[joint]
             .translation
@@ -56,10 +55,10 @@ fn a_swing_without_drag_does_not_grow() {
         });
         // A shove.
         for frame in 0..30 {
-            let at = Affine::from_translation(Vec3::X * (frame as f32 * 0.02));
+            let at = Affine3A::from_translation(Vec3::X * (frame as f32 * 0.02));
             show.at(f64::from(frame) / 60.0, &at);
         }
-        let at = Affine::from_translation(Vec3::X * 0.58);
+        let at = Affine3A::from_translation(Vec3::X * 0.58);
         let mut before = show.at(0.5, &at);
         let mut fastest = Vec::new();
         for second in 0..20 {
@@ -81,8 +80,8 @@ fn a_swing_without_drag_does_not_grow() {
 #[test]
 fn everything_rests_in_the_end() {
     let mut show = strand_of(|_| {});
-    let world = Affine::from_rotation_translation(Quat::from_rotation_y(1.0), Vec3::X);
-    show.at(0.0, &Affine::IDENTITY);
+    let world = Affine3A::from_rotation_translation(Quat::from_rotation_y(1.0), Vec3::X);
+    show.at(0.0, &Affine3A::IDENTITY);
     let mut last = show.at(0.01, &world);
     for frame in 1..1200 {
         last = show.at(0.01 + f64::from(frame) / 60.0, &world);
@@ -111,8 +110,8 @@ fn degenerate_characters_stay_finite() {
     }));
     for frame in 0..100_u32 {
         let scale = [1.0, 0.0, -1.0, 1e-20, 1e20][frame as usize % 5];
-        let world = Affine::from_scale(Vec3::new(scale, 1.0, scale));
+        let world = Affine3A::from_scale(Vec3::new(scale, 1.0, scale));
         let pose = show.at(f64::from(frame) / 50.0, &world);
-        assert!(pose.iter().all(Affine::is_finite), "{frame}: {pose:?}");
+        assert!(pose.iter().all(Affine3A::is_finite), "{frame}: {pose:?}");
     }
 }

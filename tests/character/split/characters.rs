@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions};
-use throng::palette::{Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{Mat3x4, WriteOnly};
 use throng::skin::PosedVertices;
 
 /// The skinned triangles of all primitives together, as sorted bits.
@@ -22,7 +22,7 @@ pub(super) fn skinned(character: &Character, clip: Option<(usize, f64)>) -> Vec<
     let weights = poser.weights().to_vec();
     let mut posed = PosedVertices::default();
     for primitive in character.primitives() {
-        let palette = PaletteRef::Mat3x4(&palette);
+        let palette = &palette;
         character
             .skin_primitive(primitive, palette, &weights, &mut posed)
             .unwrap();
@@ -47,7 +47,7 @@ pub(super) fn is_sound(character: &Character, max: usize) {
     for p in character.primitives() {
         assert!(p.palette.len() <= max && p.palette.end as usize <= used.len());
         for vertex in 0..p.vertex_count() {
-            for (joint, weight) in p.influences.of(vertex).filter(|i| i.1 > 0.0) {
+            for (joint, weight) in p.influences(vertex).filter(|i| i.1 > 0.0) {
                 assert!(joint < p.palette.len() && weight > 0.0);
                 let entry = p.palette.start as usize + joint;
                 used[entry] = true;

@@ -2,9 +2,7 @@
 
 use crate::reference::rng::Rng;
 use throng::glam::{Mat4, Vec2, Vec3, Vec4};
-use throng::import::{
-    ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform,
-};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::{MorphTarget, Primitive};
 use throng::skeleton::Transform;
 
@@ -13,10 +11,11 @@ pub(super) fn chain(joints: usize) -> RawCharacter {
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),
         parent: joint.checked_sub(1),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: Vec3::Y * if joint == 0 { 0.0 } else { 0.01 },
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     RawCharacter {
         nodes: (0..joints).map(node).collect(),

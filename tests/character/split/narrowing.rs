@@ -19,7 +19,7 @@ fn import_keeps_8_bits_where_it_pays() {
     assert!(told.parts <= 4, "{told:?}");
     is_sound(&narrow, 256);
     for p in narrow.primitives() {
-        assert!(matches!(p.influences.joints, JointIndices::U8(_)));
+        assert!(matches!(p.joints, JointIndices::U8(_)));
     }
     // A cut by hand gives the same.
     let small = built(700, vec![self::tube(700, 1, 3, None)], 100);
@@ -27,10 +27,7 @@ fn import_keeps_8_bits_where_it_pays() {
         small.narrowing, None,
         "8 kB saved, two parts of 4 kB and seams"
     );
-    assert!(matches!(
-        small.primitives()[0].influences.joints,
-        JointIndices::U16(_)
-    ));
+    assert!(matches!(small.primitives()[0].joints, JointIndices::U16(_)));
     let (by_hand, _) = small.split(256).unwrap();
     assert_eq!(skinned(&by_hand, None), skinned(&small, None));
     is_sound(&by_hand, 256);
@@ -95,7 +92,7 @@ fn few_joints_far_apart_get_a_range_of_their_own() {
     is_sound(&few, 256);
     let many = all(10_000);
     assert_eq!(many.narrowing, None);
-    let joints = &many.primitives()[2].influences.joints;
+    let joints = &many.primitives()[2].joints;
     assert!(matches!(joints, JointIndices::U16(_)));
     assert_eq!(skinned(&few, None), skinned(&many, None));
 }
@@ -106,7 +103,7 @@ fn what_stays_wide_is_moved_along() {
     let small = tube(700, 1, 3, Some(40));
     let imported = built(700, vec![small, tube(700, 3, 16, None)], 2);
     assert!(imported.narrowing.is_some());
-    let wide = |p: &&Primitive| matches!(p.influences.joints, JointIndices::U16(_));
+    let wide = |p: &&Primitive| matches!(p.joints, JointIndices::U16(_));
     assert_eq!(imported.primitives().iter().filter(wide).count(), 1);
     is_sound(&imported, 65_536);
     let (split, _) = imported.split(256).unwrap();

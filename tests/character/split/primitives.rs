@@ -28,7 +28,7 @@ fn vertex_words(p: &Primitive, vertex: usize, entry: &impl Fn(usize) -> u32) -> 
             floats(&[f32::NAN]);
         }
     }
-    for (joint, weight) in p.influences.of(vertex) {
+    for (joint, weight) in p.influences(vertex) {
         words.extend([entry(joint), weight.to_bits()]);
     }
     words
@@ -54,13 +54,13 @@ fn triangles<'a>(parts: impl Iterator<Item = (&'a Primitive, Vec<u32>)>) -> Vec<
 }
 
 fn joints_used(p: &Primitive) -> BTreeSet<usize> {
-    let of = |vertex: &u32| p.influences.of(*vertex as usize).filter(|i| i.1 > 0.0);
+    let of = |vertex: &u32| p.influences(*vertex as usize).filter(|i| i.1 > 0.0);
     p.indices.iter().flat_map(of).map(|i| i.0).collect()
 }
 
 /// The number of parts that a cut in index order makes, and of entries repeated in them.
 fn in_index_order(p: &Primitive, max: usize) -> (usize, usize) {
-    let of = |vertex: &u32| p.influences.of(*vertex as usize).filter(|i| i.1 > 0.0);
+    let of = |vertex: &u32| p.influences(*vertex as usize).filter(|i| i.1 > 0.0);
     let (mut parts, mut listed, mut part) = (1, 0, BTreeSet::new());
     for corners in p.indices.chunks(3) {
         let joints: BTreeSet<usize> = corners.iter().flat_map(of).map(|i| i.0).collect();
@@ -112,7 +112,7 @@ pub(super) fn check(name: &str, whole: &Whole<'_>, max: usize) -> Split {
             joints_used(part).len(),
             joints_used(part).range(..part.palette.len()).count()
         );
-        let narrow = matches!(part.influences.joints, JointIndices::U8(_));
+        let narrow = matches!(part.joints, JointIndices::U8(_));
         assert_eq!(narrow, part.palette.len() <= 256);
         assert_eq!(
             (&part.name, part.material, part.first_weight),
@@ -174,8 +174,7 @@ fn generated_meshes_split() {
                         ..
                     }) => {
                         let corners = &primitive.indices[triangle * 3..triangle * 3 + 3];
-                        let of =
-                            |v: &u32| primitive.influences.of(*v as usize).filter(|i| i.1 > 0.0);
+                        let of = |v: &u32| primitive.influences(*v as usize).filter(|i| i.1 > 0.0);
                         let used: BTreeSet<_> = corners.iter().flat_map(of).map(|i| i.0).collect();
                         assert_eq!((joints, cap), (used.len(), max));
                         assert!(joints > max, "{name}");
@@ -278,10 +277,10 @@ fn broken_primitives_are_refused() {
         |p| p.indices[4] = 1000,
         |p| assert!(p.indices.pop().is_some()),
         |p| assert!(p.normals.pop().is_some()),
-        |p| assert!(p.influences.weights.pop().is_some()),
-        |p| p.influences.per_vertex = 0,
-        |p| p.influences.per_vertex = u32::MAX,
-        |p| p.influences.joints = JointIndices::U16(vec![24; p.influences.joints.len()]),
+        |p| assert!(p.weights.pop().is_some()),
+        |p| p.influences_per_vertex = 0,
+        |p| p.influences_per_vertex = u32::MAX,
+        |p| p.joints = JointIndices::U16(vec![24; p.joints.len()]),
         |p| p.palette = 0..u32::MAX,
         |p| p.targets[0].vertices[0] = 1000,
         |p| assert!(p.targets[1].normals.pop().is_some()),

@@ -12,7 +12,7 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::probe::{Output, Probe};
 use crate::support::{Setup, view};
 use std::collections::BTreeMap;
-use throng::animator::{ActorId, Animator, AnimatorDesc, IkSolver, Play};
+use throng::animator::{ActorId, Animator, IkSolver, Play};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::Interpolation;
 use throng::glam::Vec3;
@@ -215,7 +215,7 @@ impl World {
         let allocator = &mut setup.context.allocator();
         let id = self.crowd.add_character_with(allocator, &character, &desc);
         let id = id.unwrap();
-        let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+        let mut animator = Animator::new(&character).unwrap();
         let limb = IkSolver::TwoBone(TwoBone {
             start: Id::new(2),
             mid: Id::new(4),

@@ -7,9 +7,10 @@ use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::Id;
 use throng::animator::{IkTarget, Play, ShowPose};
+use throng::glam::Affine3A;
 use throng::ik::TwoBoneTarget;
 use throng::motion::{Ease, LoopMode};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 
 const FRAMES: usize = 120;
 const MOST: usize = 40;
@@ -64,7 +65,7 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
         return;
     }
     let skeleton = world.kinds[member.kind].character.skeleton();
-    let mut model = vec![Affine::IDENTITY; JOINTS];
+    let mut model = vec![Affine3A::IDENTITY; JOINTS];
     skeleton.model_pose(&local, &mut model).unwrap();
     world.both(
         member,
@@ -94,8 +95,8 @@ fn target(world: &mut World, member: Member, rng: &mut Rng) {
 
 fn drive(world: &mut World, member: Member, rng: &mut Rng) {
     let go = {
-        let set = world.kinds[member.kind].character.animations();
-        set.state_machine().unwrap().parameter("go").unwrap()
+        let machine = world.kinds[member.kind].character.state_machine();
+        machine.unwrap().parameter("go").unwrap()
     };
     match rng.below(4) {
         0 => world.both(

@@ -3,8 +3,8 @@
 use super::{FRAMES_IN_FLIGHT, World};
 use crate::support::{SMALL, Setup, each};
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
-use throng::skeleton::{Affine, Joint};
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::skeleton::Joint;
 use throng::spring::{SpringBones, SpringChain, SpringJoint};
 use throng::{Id, Play};
 
@@ -23,10 +23,10 @@ pub(super) fn with_springs(character: &Character) -> Character {
     character.clone().with_springs(bones).unwrap()
 }
 
-fn way(time_s: f64, number: usize) -> Affine {
+fn way(time_s: f64, number: usize) -> Affine3A {
     let t = time_s as f32 + number as f32;
     let turn = Quat::from_rotation_y((2.0 * t).sin());
-    Affine::from_rotation_translation(turn, Vec3::new(t.sin(), 0.0, (1.7 * t).cos()))
+    Affine3A::from_rotation_translation(turn, Vec3::new(t.sin(), 0.0, (1.7 * t).cos()))
 }
 
 fn move_all(world: &mut World, jump: bool) {

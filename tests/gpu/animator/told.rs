@@ -4,9 +4,8 @@ use super::World;
 use crate::reference::rng::Rng;
 use crate::support::{SMALL, Setup, each};
 use throng::animator::{AnimationEventKind, Play, RootMotionMode};
-use throng::glam::{DVec3, Quat, Vec3};
+use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::palette::Mat3x4;
-use throng::skeleton::Affine;
 use throng::{InstanceId, Spawn};
 
 /// An event of the test: instance, name, time.
@@ -92,8 +91,8 @@ fn state_machines_tell_whom_they_move() {
             world.crowd.spawn(kind, &spawn).unwrap()
         });
         frame(setup, &mut world);
-        let set = world.kinds[0].character.animations();
-        let go = set.state_machine().unwrap().parameter("go").unwrap();
+        let machine = world.kinds[0].character.state_machine();
+        let go = machine.unwrap().parameter("go").unwrap();
         world.crowd.set_trigger(ids[1], go).unwrap();
         world.now_s = 0.4;
         let told = frame(setup, &mut world);
@@ -124,7 +123,7 @@ fn root_motion_moves_the_record_of_the_instance() {
             let (turn, scale) = (0.5 * kind as f32, [1.0, 2.0][kind % 2]);
             let start = Vec3::new(kind as f32, 0.0, -1.0);
             let (size, turned) = (Vec3::splat(scale), Quat::from_rotation_y(turn));
-            let place = Affine::from_scale_rotation_translation(size, turned, start);
+            let place = Affine3A::from_scale_rotation_translation(size, turned, start);
             let spawn = Spawn {
                 world_from_model: place,
                 play: Play::new("walk").speed(1.0 / f64::from(scale)),
@@ -159,7 +158,7 @@ fn root_motion_moves_the_record_of_the_instance() {
                 // the rounding of the record.
                 assert!(off < 3e-7 * (2.0 + world.now_s), "{off} at {}", world.now_s);
                 let turned = Quat::from_rotation_y(*turn);
-                let want = Affine::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
+                let want = Affine3A::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
                 assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
             }
             let place = world.kinds[0].animator.place(member.actor).unwrap();
@@ -168,12 +167,12 @@ fn root_motion_moves_the_record_of_the_instance() {
             assert_eq!(record.world_from_model, want);
         }
         // After a move, it continues from there. If root motion is ignored, it stays.
-        let to = Affine::from_translation(Vec3::new(5.0, 1.0, 5.0));
+        let to = Affine3A::from_translation(Vec3::new(5.0, 1.0, 5.0));
         world.crowd.set_transform(member.id, &to).unwrap();
         world.now_s += 1.0;
         frame(setup, &mut world);
         let got = world.crowd.transform(member.id).unwrap();
-        assert!(got.abs_diff_eq(Affine::from_translation(Vec3::new(5.0, 1.0, 6.0)), 1e-5));
+        assert!(got.abs_diff_eq(Affine3A::from_translation(Vec3::new(5.0, 1.0, 6.0)), 1e-5));
         let ignore = RootMotionMode::Ignore;
         world.crowd.set_root_motion(member.id, ignore).unwrap();
         world.now_s += 1.0;

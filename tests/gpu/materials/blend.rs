@@ -4,10 +4,9 @@ use super::made::{bumps, character, colors, sharp, square, surfaces};
 use super::{HERE, Stage, camera};
 use crate::support::frames::EXTENT;
 use crate::support::{SMALL, each, view};
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
-use throng::skeleton::Affine;
 use throng::{Capacity, Error, Spawn, View};
 
 /// A blended square with a texture whose alpha varies.
@@ -27,10 +26,10 @@ fn glass() -> Imported {
 }
 
 /// Three panes, one of them flipped, spawned in the worst order for either side.
-fn panes() -> [(Affine, [f32; 4]); 3] {
+fn panes() -> [(Affine3A, [f32; 4]); 3] {
     let pane = |z: f32, x: f32, mirror: f32| {
         let turned = Quat::from_rotation_z(x);
-        Affine::from_scale_rotation_translation(
+        Affine3A::from_scale_rotation_translation(
             Vec3::new(mirror, 0.9, 1.0),
             turned,
             Vec3::new(x, 0.1, z),

@@ -1,8 +1,8 @@
 //! Meshes, materials and images made for the tests of shading.
 
 use throng::glam::{Affine2, Vec2, Vec3, Vec4};
-use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive, RawTransform};
-use throng::mesh::{Filter, Image, Material, Sampler, TextureRef, Wrap};
+use throng::import::{ImportOptions, Imported, RawCharacter, RawNode, RawPrimitive};
+use throng::mesh::{Filter, Image, Material, TextureRef};
 use throng::skeleton::Transform;
 
 /// A character of rigid parts. Part `n` has material `n`.
@@ -14,7 +14,8 @@ pub(super) fn character(
     let root = RawNode {
         name: "root".into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let primitives = (0..).zip(parts).map(|(number, part)| RawPrimitive {
         number,
@@ -84,19 +85,12 @@ pub(super) fn ball() -> RawPrimitive {
     mesh
 }
 
-/// A sampler without filters.
-pub(super) const SHARP: Sampler = Sampler {
-    wrap_u: Wrap::Repeat,
-    wrap_v: Wrap::Repeat,
-    magnify: Filter::Nearest,
-    minify: Filter::Nearest,
-    mip: None,
-};
-
 /// An image without filters, by the first texture coordinates.
 pub(super) fn sharp(image: u32) -> TextureRef {
     TextureRef {
-        sampler: SHARP,
+        magnify: Filter::Nearest,
+        minify: Filter::Nearest,
+        mip: None,
         ..TextureRef::new(image)
     }
 }

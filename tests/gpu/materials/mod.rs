@@ -15,12 +15,11 @@ use crate::support::{SMALL, Setup, each, view};
 use made::{ball, bumps, character, colors, image, sharp, square, surfaces, turned};
 use std::io::Write as _;
 use throng::ash::vk;
-use throng::glam::{Affine2, DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
+use throng::glam::{Affine2, Affine3A, DAffine3, Mat3, Quat, Vec2, Vec3, Vec4};
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material, TextureRef};
-use throng::skeleton::Affine;
 use throng::standalone::{Begin, Target, TargetDesc};
-use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View, Viewport};
+use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View};
 
 /// The largest error of a channel, of 255.
 ///
@@ -29,7 +28,7 @@ use throng::{CharacterId, Crowd, Lighting, PassId, Spawn, View, Viewport};
 /// panes overlap.
 const BOUND: f64 = 2.0;
 /// One instance without a transform.
-const HERE: [(Affine, [f32; 4]); 1] = [(Affine::IDENTITY, [1.0; 4])];
+const HERE: [(Affine3A, [f32; 4]); 1] = [(Affine3A::IDENTITY, [1.0; 4])];
 const BACKGROUND: Begin = Begin {
     color: [0.1, 0.2, 0.3, 1.0],
     ..NORMAL_Z
@@ -96,11 +95,11 @@ impl Stage {
         &mut self,
         setup: &mut Setup,
         made: &Imported,
-        instances: &[(Affine, [f32; 4])],
+        instances: &[(Affine3A, [f32; 4])],
         view: &View,
     ) -> Vec<u8> {
         let id = self.add(setup, made);
-        let spawn = |(world_from_model, tint): &(Affine, [f32; 4])| {
+        let spawn = |(world_from_model, tint): &(Affine3A, [f32; 4])| {
             let spawn = Spawn {
                 world_from_model: *world_from_model,
                 tint: *tint,
@@ -125,7 +124,7 @@ impl Stage {
         setup: &mut Setup,
         name: &str,
         made: &Imported,
-        instances: &[(Affine, [f32; 4])],
+        instances: &[(Affine3A, [f32; 4])],
         view: &View,
     ) -> usize {
         let drawn = self.alone(setup, made, instances, view);
@@ -134,8 +133,8 @@ impl Stage {
     }
 }
 
-fn traced<'a>(made: &'a Imported, instances: &[(Affine, [f32; 4])]) -> Vec<Traced<'a>> {
-    let one = |(world_from_model, tint): &(Affine, [f32; 4])| Traced {
+fn traced<'a>(made: &'a Imported, instances: &[(Affine3A, [f32; 4])]) -> Vec<Traced<'a>> {
+    let one = |(world_from_model, tint): &(Affine3A, [f32; 4])| Traced {
         character: &made.character,
         world_from_model: DAffine3::from_cols(
             world_from_model.matrix3.x_axis.as_dvec3(),
@@ -199,17 +198,14 @@ fn camera() -> View {
 
 /// The same view, upside down in memory.
 fn flipped(view: &View) -> View {
-    let viewport = Viewport {
-        x: 0.0,
-        y: 96.0,
-        width: 96.0,
-        height: -96.0,
-    };
-    View { viewport, ..*view }
+    View {
+        flipped: true,
+        ..*view
+    }
 }
 
 /// A rotation, with a flip and a stretch if asked for.
-fn stands(mirrored: bool) -> [(Affine, [f32; 4]); 1] {
+fn stands(mirrored: bool) -> [(Affine3A, [f32; 4]); 1] {
     let turned = Quat::from_rotation_y(0.5) * Quat::from_rotation_x(-0.4);
     let scale = if mirrored {
         Vec3::new(-1.0, 0.8, 1.3)
@@ -217,7 +213,7 @@ fn stands(mirrored: bool) -> [(Affine, [f32; 4]); 1] {
         Vec3::ONE
     };
     [(
-        Affine::from_mat3(Mat3::from_quat(turned) * Mat3::from_diagonal(scale)),
+        Affine3A::from_mat3(Mat3::from_quat(turned) * Mat3::from_diagonal(scale)),
         [1.0; 4],
     )]
 }

@@ -6,15 +6,14 @@ use crate::reference::picture::different;
 use crate::support::frames::EXTENT;
 use crate::support::{each, view};
 use throng::View;
-use throng::glam::{Mat4, Vec2, Vec3, Vec4};
+use throng::glam::{Affine3A, Mat4, Vec2, Vec3, Vec4};
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
-use throng::skeleton::Affine;
 
 /// Normal maps with and without tangents in the file, seen from all sides.
 ///
 /// Texture coordinates are plain or flipped, and so are the instances. The view is from the front
-/// and from behind, in viewports with either sign.
+/// and from behind, in flipped views and others.
 #[test]
 fn normal_maps_lean_the_right_way() {
     each(|setup| {
@@ -62,10 +61,9 @@ fn normal_maps_lean_the_right_way() {
             for mirrored in [false, true] {
                 for (side, view) in [("front", camera()), ("back", behind)] {
                     for view in [view, flipped(&view)] {
-                        let name = format!(
-                            "{name}, {side}, mirrored {mirrored}, {}",
-                            view.viewport.height
-                        );
+                        let flipped = view.flipped;
+                        let name =
+                            format!("{name}, {side}, mirrored {mirrored}, flipped {flipped}");
                         stage.check(setup, &name, &made, &stands(mirrored), &view);
                     }
                 }
@@ -107,7 +105,7 @@ fn normal_maps_follow_smooth_normals() {
 
 /// Without normals, each triangle has its own normal, which faces the viewer.
 ///
-/// This holds in viewports with either sign, and from both sides.
+/// This holds in flipped views and others, and from both sides.
 #[test]
 fn flat_normals_face_the_viewer() {
     each(|setup| {
@@ -184,7 +182,7 @@ fn degenerate_frames_stay_finite() {
         let made = one(derived, material);
         let mut pictures = Vec::new();
         for size in [1.0, tiny] {
-            let small = [(Affine::from_scale(Vec3::splat(size)), [1.0; 4])];
+            let small = [(Affine3A::from_scale(Vec3::splat(size)), [1.0; 4])];
             let near = camera();
             let scale = Mat4::from_scale(Vec3::splat(1.0 / size));
             let view = View {

@@ -7,11 +7,10 @@ use crate::support::{CONFIGS, SMALL, Setup, each};
 use std::io::Write as _;
 use throng::ash::vk;
 use throng::glam::Vec3;
-use throng::gpu::Enabled;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::{AlphaMode, Material};
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
-use throng::{Crowd, Gpu, PassDesc, PassKind, Spawn};
+use throng::{Crowd, PassDesc, PassKind, Spawn};
 
 /// A square with holes that is not aligned with the axes.
 fn sieve() -> Imported {
@@ -143,8 +142,7 @@ fn many() -> Imported {
 #[test]
 fn one_set_for_all_materials_shows_the_same() {
     let mut setup = Setup::new(CONFIGS[0]);
-    let indexes = setup.context.parts().0.enabled.descriptor_indexing;
-    if !indexes {
+    if !setup.device().enabled().descriptor_indexing {
         let driver = &setup.context.info;
         let _ = writeln!(
             std::io::stderr(),
@@ -157,13 +155,8 @@ fn one_set_for_all_materials_shows_the_same() {
     let mut pictures = Vec::new();
     for on in [false, true] {
         let desc = setup.crowd_desc(2, SMALL);
-        let (gpu, mut allocator) = setup.context.parts();
-        let allocator = &mut allocator;
-        let gpu = Gpu {
-            enabled: if on { gpu.enabled } else { &Enabled::NONE },
-            ..gpu
-        };
-        let crowd = unsafe { Crowd::new(&gpu, allocator, &desc) }.unwrap();
+        setup.config.bare = !on;
+        let crowd = Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc).unwrap();
         assert_eq!(crowd.set_layout().is_bindless(), on);
         let mut stage = Stage::over(&mut setup, crowd);
         stage.check(&mut setup, "three materials", &many(), &HERE, &camera());

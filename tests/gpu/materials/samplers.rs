@@ -7,11 +7,11 @@ use crate::support::{SMALL, Setup, each};
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use throng::Crowd;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
 use throng::import::Imported;
 use throng::mesh::Material;
-use throng::{Crowd, Gpu};
 
 static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -52,9 +52,8 @@ fn instance(setup: &Setup) -> ash::Instance {
 
 fn stage(setup: &mut Setup, instance: &ash::Instance) -> Stage {
     let desc = setup.crowd_desc(2, SMALL);
-    let (gpu, mut allocator) = setup.parts();
-    let gpu = Gpu { instance, ..gpu };
-    let crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
+    let device = setup.device_of(instance, &setup.context.device);
+    let crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
     Stage::over(setup, crowd)
 }
 

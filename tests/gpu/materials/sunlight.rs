@@ -12,7 +12,7 @@ use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::{Imported, RawPrimitive};
 use throng::mesh::Material;
-use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View, Viewport};
+use throng::{Lighting, PassDesc, PassKind, Shadow, ShadowMap, Spawn, View};
 
 const EDGE: u32 = 512;
 const LAYERS: u32 = 2;
@@ -277,17 +277,10 @@ fn shade(setup: &mut Setup, reversed_z: bool, flipped: bool) {
             EXTENT,
         )
     };
-    let edge = EDGE as f32;
-    let viewport = match flipped {
-        false => Viewport::from(extent()),
-        true => Viewport {
-            x: 0.0,
-            y: edge,
-            width: edge,
-            height: -edge,
-        },
-    };
-    let lights = clips.map(|clip| View::new(clip, lighting.sun_direction * 100.0, viewport));
+    let lights = clips.map(|clip| View {
+        flipped,
+        ..View::new(clip, lighting.sun_direction * 100.0, extent())
+    });
     let cmd = stage.frames_in_flight.begin(&setup.context, 0);
     let context = &mut setup.context;
     let device = context.device.clone();

@@ -4,8 +4,9 @@ use super::{Member, Model, Playing};
 use crate::support::Setup;
 use std::collections::BTreeSet;
 use throng::animator::ShowPose;
+use throng::glam::Affine3A;
 use throng::motion::LoopMode;
-use throng::skeleton::{Affine, Joint};
+use throng::skeleton::Joint;
 use throng::{Capacity, Crowd, Error, Id, Play, Spawn};
 
 impl Model {
@@ -14,13 +15,13 @@ impl Model {
         self.members.iter().map(of).sum()
     }
 
-    fn transform(&mut self) -> Affine {
+    fn transform(&mut self) -> Affine3A {
         let mut scale = self.rng.vector(0.5, 1.5);
         if self.rng.chance(4) {
             scale.x = -scale.x;
         }
         let place = self.rng.vector(-3.0, 3.0);
-        Affine::from_scale_rotation_translation(scale, self.rng.rotation(), place)
+        Affine3A::from_scale_rotation_translation(scale, self.rng.rotation(), place)
     }
 
     fn tint(&mut self) -> [f32; 4] {
@@ -167,13 +168,13 @@ impl Model {
         assert!(!crowd.is_alive(id));
         let results = [
             crowd.despawn(id),
-            crowd.set_transform(id, &Affine::IDENTITY),
+            crowd.set_transform(id, &Affine3A::IDENTITY),
             crowd.set_tint(id, [0.0; 4]),
             crowd.set_user(id, 1),
             crowd.set_visible(id, true),
             crowd.set_view_mask(id, 1),
             crowd.detach(id).map(drop),
-            crowd.attach(id, id, Id::<Joint>::new(0), &Affine::IDENTITY),
+            crowd.attach(id, id, Id::<Joint>::new(0), &Affine3A::IDENTITY),
             crowd.transform(id).map(drop),
             crowd.tint(id).map(drop),
             crowd.user(id).map(drop),

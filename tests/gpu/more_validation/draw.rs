@@ -7,14 +7,13 @@ use crate::support::probe::spirv;
 use crate::support::{SMALL, Setup, view};
 use std::ops::Range;
 use throng::ash::{self, vk};
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
 use throng::import::RawPrimitive;
 use throng::mesh::Material;
-use throng::skeleton::Affine;
 use throng::standalone::{Buffer, BufferDesc, Context, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, Crowd, Gpu, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
+    Capacity, CharacterDesc, Crowd, InstanceId, MaterialDesc, PassDesc, PassId, PassKind,
     SkinningStage, Spawn, View,
 };
 
@@ -47,12 +46,8 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
     let info = vk::PipelineCacheCreateInfo::default();
     let cache = unsafe { setup.context.device.create_pipeline_cache(&info, None) }.unwrap();
     let desc = setup.crowd_desc(FRAMES_IN_FLIGHT, CAPACITY);
-    let (gpu, mut allocator) = setup.parts();
-    let gpu = Gpu {
-        pipeline_cache: cache,
-        ..gpu
-    };
-    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc) }.unwrap();
+    let device = unsafe { setup.device().with_pipeline_cache(cache) };
+    let mut crowd = Crowd::new(&device, &mut setup.context.allocator(), &desc).unwrap();
     let context = &mut setup.context;
     let messages = context.messages();
     let mut first = 0;
@@ -109,7 +104,7 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
             first = messages.all().len();
         }
         // Records are scattered into the table, and slots are used again.
-        let moved = Affine::from_translation(Vec3::X * f32::from(number as u8));
+        let moved = Affine3A::from_translation(Vec3::X * f32::from(number as u8));
         crowd.set_transform(instances[1], &moved).unwrap();
         crowd.despawn(instances.remove(0)).unwrap();
     }
@@ -153,8 +148,8 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
         ];
         for (at, skin) in stages.into_iter().enumerate() {
             let x = (number * stages.len() + at) as f32 * 1.2 - 6.6;
-            let place = Affine::from_translation(Vec3::X * x);
-            let flip = Affine::from_scale(Vec3::new(if at == 0 { -1.0 } else { 1.0 }, 1.0, 1.0));
+            let place = Affine3A::from_translation(Vec3::X * x);
+            let flip = Affine3A::from_scale(Vec3::new(if at == 0 { -1.0 } else { 1.0 }, 1.0, 1.0));
             let spawn = Spawn {
                 world_from_model: place * flip,
                 play: "sway".into(),

@@ -5,9 +5,8 @@ use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::glam::{Quat, Vec2, Vec3};
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
 use throng::{Capacity, SkinningStage, View};
 
 const MODES: [SkinningStage; 3] = [
@@ -16,9 +15,9 @@ const MODES: [SkinningStage; 3] = [
     SkinningStage::Cpu,
 ];
 
-fn place(rng: &mut Rng) -> Affine {
+fn place(rng: &mut Rng) -> Affine3A {
     let mirror = if rng.chance(4) { -1.0 } else { 1.0 };
-    Affine::from_scale_rotation_translation(
+    Affine3A::from_scale_rotation_translation(
         Vec3::new(mirror, 1.0, 1.0),
         Quat::from_rotation_y(rng.range(-3.0, 3.0)),
         Vec3::new(

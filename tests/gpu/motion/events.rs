@@ -3,9 +3,8 @@
 use super::stage::{HISTORIES, World, check, dancer, moves, stands};
 use crate::support::frames::EXTENT;
 use crate::support::{Setup, each, view};
-use throng::glam::{Quat, Vec2, Vec3};
+use throng::glam::{Affine3A, Quat, Vec2, Vec3};
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
 use throng::{Capacity, SkinningStage, View};
 
 const METHODS: [SkinningMethod; 3] = [
@@ -17,8 +16,8 @@ const METHODS: [SkinningMethod; 3] = [
 const SWAY: Option<usize> = Some(0);
 const TURN: Option<usize> = Some(1);
 
-pub(super) fn at(x: f32) -> Affine {
-    Affine::from_translation(Vec3::new(x, -1.0, 0.0))
+pub(super) fn at(x: f32) -> Affine3A {
+    Affine3A::from_translation(Vec3::new(x, -1.0, 0.0))
 }
 
 fn from(eye: Vec3) -> View {
@@ -50,7 +49,7 @@ fn a_still_crowd_under_a_still_camera_has_no_motion_and_jitter_is_not_seen() {
         scene(setup, [SWAY, SWAY, None], |setup, world| {
             // One dancer shows its masked back.
             let turned = Quat::from_rotation_y(3.0);
-            world.place(1, Affine::from_rotation_translation(turned, Vec3::NEG_Y));
+            world.place(1, Affine3A::from_rotation_translation(turned, Vec3::NEG_Y));
             for frame in 0..4 {
                 let jitter = Vec2::new(0.01, -0.004) * frame as f32;
                 let view = View { jitter, ..camera() };
@@ -89,7 +88,7 @@ fn what_is_animated_morphed_or_moved_moves_and_nothing_else_does() {
             for moved in 0..3 {
                 let turned = Quat::from_rotation_y(0.2);
                 let place = Vec3::new(moved as f32 * 1.1 - 1.2, -0.9, 0.1);
-                world.place(moved, Affine::from_rotation_translation(turned, place));
+                world.place(moved, Affine3A::from_rotation_translation(turned, place));
                 let seen = world.frame(setup, 0.3, &[camera()]);
                 for actor in 0..3 {
                     let expect = if actor == moved { moves } else { stands };
@@ -113,7 +112,7 @@ fn a_mirrored_and_an_unevenly_scaled_instance_move_as_they_are_drawn() {
             let scaled = |actor: usize, x: f32, y: f32| {
                 let scale = Vec3::new(if actor == 1 { -x } else { x }, y, 1.3);
                 let place = Vec3::new(actor as f32 * 1.1 - 1.1, -1.0, 0.0);
-                Affine::from_scale_rotation_translation(scale, Quat::from_rotation_y(0.4), place)
+                Affine3A::from_scale_rotation_translation(scale, Quat::from_rotation_y(0.4), place)
             };
             for frame in 0..3 {
                 let grow = 1.0 - 0.1 * frame as f32;
@@ -131,7 +130,7 @@ fn a_mirrored_and_an_unevenly_scaled_instance_move_as_they_are_drawn() {
 fn what_is_attached_moves_with_what_it_follows() {
     each(|setup| {
         scene(setup, [SWAY, None, None], |setup, world| {
-            let offset = Affine::from_scale_rotation_translation(
+            let offset = Affine3A::from_scale_rotation_translation(
                 Vec3::splat(0.5),
                 Quat::from_rotation_y(0.3),
                 Vec3::new(1.2, -0.2, 0.1),

@@ -68,9 +68,7 @@ fn histories_past_the_size_of_a_buffer_are_refused_with_numbers() {
             ..HISTORIES
         };
         let desc = setup.crowd_desc(2, capacity);
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
-        let made = unsafe { Crowd::new(&gpu, allocator, &desc) };
+        let made = Crowd::new(&setup.device(), &mut setup.context.allocator(), &desc);
         refuse(made.unwrap_err());
         let mut crowd = setup.crowd(2, HISTORIES);
         let allocator = &mut setup.context.allocator();

@@ -9,11 +9,11 @@ use crate::support::{SMALL, Setup};
 use std::collections::BTreeMap;
 use throng::ash::vk;
 use throng::character::Character;
-use throng::glam::{DVec2, Mat4, Vec3};
+use throng::glam::{Affine3A, DVec2, Mat4, Vec3};
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, MorphTarget};
 use throng::palette::SkinningMethod;
-use throng::skeleton::{Affine, Joint};
+use throng::skeleton::Joint;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, CharacterId, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
@@ -66,13 +66,13 @@ pub(crate) struct Actor {
     /// A teleport changes the key.
     key: u64,
     character: usize,
-    place: Affine,
+    place: Affine3A,
     weights: [f32; 2],
     visible: bool,
     /// True if a frame was submitted while it was hidden.
     missed: bool,
     /// The actor and joint that it follows, and its offset.
-    attached: Option<(usize, u16, Affine)>,
+    attached: Option<(usize, u16, Affine3A)>,
 }
 
 /// The data that a history was written with.
@@ -149,14 +149,19 @@ impl World {
     }
 
     /// Spawns an instance, and returns the number of the new actor.
-    pub(crate) fn spawn(&mut self, character: usize, place: Affine, play: Option<usize>) -> usize {
+    pub(crate) fn spawn(
+        &mut self,
+        character: usize,
+        place: Affine3A,
+        play: Option<usize>,
+    ) -> usize {
         self.spawn_as(character, place, play, SkinningStage::Vertex)
     }
 
     pub(crate) fn spawn_as(
         &mut self,
         character: usize,
-        place: Affine,
+        place: Affine3A,
         play: Option<usize>,
         skin: SkinningStage,
     ) -> usize {
@@ -190,13 +195,13 @@ impl World {
         self.crowd.despawn(actor.id).unwrap();
     }
 
-    pub(crate) fn place(&mut self, actor: usize, place: Affine) {
+    pub(crate) fn place(&mut self, actor: usize, place: Affine3A) {
         let actor = &mut self.actors[actor];
         actor.place = place;
         self.crowd.set_transform(actor.id, &place).unwrap();
     }
 
-    pub(crate) fn teleport(&mut self, index: usize, place: Affine) {
+    pub(crate) fn teleport(&mut self, index: usize, place: Affine3A) {
         let actor = &mut self.actors[index];
         actor.place = place;
         self.keys += 1;
@@ -216,7 +221,7 @@ impl World {
     }
 
     /// Attaches to an earlier actor with linear skinning. Neither may be despawned after that.
-    pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine) {
+    pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine3A) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
         self.crowd
             .attach(id, to, Id::<Joint>::new(joint), &offset)

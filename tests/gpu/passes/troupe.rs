@@ -8,11 +8,10 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, view};
 use throng::ash::vk;
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{RawCharacter, RawMorph};
 use throng::mesh::{AlphaMode, Material, MorphTarget};
 use throng::palette::SkinningMethod;
-use throng::skeleton::Affine;
 use throng::standalone::{Begin, ImageRead, Target, TargetDesc, read_image};
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
@@ -45,7 +44,7 @@ fn dancer(influences: usize) -> RawCharacter {
     // Only the finest level, because the choice of a level depends on neighbouring pixels: lavapipe
     // gives no material to those that an early depth test has dropped.
     if let Some(texture) = &mut raw.materials[1].base_color_texture {
-        texture.sampler.mip = None;
+        texture.mip = None;
     }
     raw.images[0]
         .rgba_mut()
@@ -104,7 +103,7 @@ fn veil() -> RawCharacter {
 pub(crate) struct Member {
     pub(crate) character: Character,
     pub(crate) method: SkinningMethod,
-    pub(crate) place: Affine,
+    pub(crate) place: Affine3A,
     pub(crate) clip: (usize, f64),
 }
 
@@ -142,7 +141,7 @@ impl Troupe {
         let veil = built(veil()).character;
         let ways = WAYS.map(|(method, skin)| {
             let mut ids = Vec::new();
-            let mut add = |character: &Character, place: Affine, method, clip: usize| {
+            let mut add = |character: &Character, place: Affine3A, method, clip: usize| {
                 let desc = CharacterDesc {
                     method,
                     cpu_skinning: skin == SkinningStage::Cpu,
@@ -166,7 +165,7 @@ impl Troupe {
             for (at, character) in dancers.iter().enumerate() {
                 let flip = if at % 2 == 1 { -1.0 } else { 1.0 };
                 let turn = if at % 3 == 2 { 2.9 } else { 0.4 };
-                let place = Affine::from_scale_rotation_translation(
+                let place = Affine3A::from_scale_rotation_translation(
                     Vec3::new(flip, 1.0, 1.1),
                     Quat::from_rotation_y(turn),
                     Vec3::new(at as f32 * 1.2 - 2.4, -5.0, 0.1 * at as f32),
@@ -179,7 +178,7 @@ impl Troupe {
                 });
             }
             if !bare {
-                let place = Affine::from_scale_rotation_translation(
+                let place = Affine3A::from_scale_rotation_translation(
                     Vec3::splat(3.0),
                     Quat::IDENTITY,
                     Vec3::new(0.0, -4.0, 1.0),

@@ -11,11 +11,12 @@ use throng::clip::Interpolation;
 use throng::glam::{Mat4, Quat, Vec3};
 use throng::import::{
     ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode,
-    RawPrimitive, RawSkin, RawTransform,
+    RawPrimitive, RawSkin,
 };
 use throng::mesh::{MorphTarget, Primitive};
-use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteRef, QuatOffset, SkinningMethod};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, QuatOffset, SkinningMethod, WriteOnly};
 use throng::skeleton::Transform;
+use throng::skin::Skinner;
 
 const JOINTS: usize = 16;
 pub(super) const INFLUENCES: [usize; 5] = [1, 2, 4, 8, 12];
@@ -64,10 +65,11 @@ pub(super) fn raw(kind: Kind, influences: usize, vertices: usize, rng: &mut Rng)
     let node = |joint: usize| RawNode {
         name: format!("joint {joint}").into(),
         parent: None,
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: at(joint),
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let mut channels = Vec::new();
     for joint in 0..JOINTS {
@@ -208,13 +210,18 @@ impl Palette {
         }
     }
 
-    pub(super) fn borrow(&self) -> PaletteRef<'_> {
-        match self {
-            Self::Linear(list) => PaletteRef::Mat3x4(list),
-            Self::Dual(list) => PaletteRef::DualQuat(list),
-            Self::Stretch(list) => PaletteRef::DualQuatStretch(list),
-            Self::Offset(list) => PaletteRef::QuatOffset(list),
-        }
+    /// The words of an instance from the CPU implementation.
+    pub(super) fn skin(&self, skinner: &Skinner, weights: &[f32]) -> Vec<f32> {
+        let mut words = vec![0.0; skinner.layout().words as usize];
+        let out = WriteOnly::over(&mut words);
+        let skinned = match self {
+            Self::Linear(list) => skinner.skin(list, weights, out),
+            Self::Dual(list) => skinner.skin(list, weights, out),
+            Self::Stretch(list) => skinner.skin(list, weights, out),
+            Self::Offset(list) => skinner.skin(list, weights, out),
+        };
+        skinned.unwrap();
+        words
     }
 }
 
@@ -240,7 +247,7 @@ pub(super) fn reference(
     let entries = matrices[range].iter().map(|m| Entry::new(wide(&m.rows)));
     let entries: Vec<Entry> = entries.collect();
     let vertex = |at: usize| {
-        let own = primitive.influences.of(at);
+        let own = primitive.influences(at);
         let all: Vec<(Entry, f64)> = own.map(|(j, w)| (entries[j], f64::from(w))).collect();
         // The strongest influence takes the remainder of rounding.
         let others: f64 = all[1..].iter().map(|(_, weight)| weight).sum();

@@ -16,10 +16,9 @@ use crate::support::{Setup, each};
 use made::{INFLUENCES, Kind, Palette, WEIGHTS};
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::glam::Vec3;
+use throng::glam::{Affine3A, Vec3};
 use throng::gpu_allocator::MemoryLocation;
-use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Affine;
+use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc, Context};
 use throng::{
@@ -92,7 +91,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
 }
 
 fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
-    let mirrored = Affine::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let mirrored = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0));
     let mut all = Vec::new();
     for (member, of) in members.iter().enumerate() {
         for (skin, plays, mirrors, weights) in [
@@ -108,7 +107,11 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
             let spawn = Spawn {
                 play,
                 skin,
-                world_from_model: if mirrors { mirrored } else { Affine::IDENTITY },
+                world_from_model: if mirrors {
+                    mirrored
+                } else {
+                    Affine3A::IDENTITY
+                },
                 ..Spawn::default()
             };
             let id = crowd.spawn(of.id, &spawn).unwrap();
@@ -190,11 +193,7 @@ impl Worst {
 fn cpu_skin(member: &Member, case: &Case) -> Vec<f32> {
     let clip = case.plays.then_some((0, TIME_S));
     let palette = Palette::new(member.kind, &member.character, clip);
-    let mut words = vec![0.0; member.skinner.layout().words as usize];
-    let out = WriteOnly::over(&mut words);
-    let skinned = member.skinner.skin(palette.borrow(), &case.weights, out);
-    skinned.unwrap();
-    words
+    palette.skin(&member.skinner, &case.weights)
 }
 
 /// Compares an instance's words with the definitions and with the CPU implementation.

@@ -8,12 +8,12 @@ use crate::reference::rng::Rng;
 use crate::support::{Setup, each};
 use throng::SkinPipeline;
 use throng::ash::{self, vk};
+use throng::glam::Affine3A;
 use throng::gpu::{
-    Device, GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
+    GpuInstance, PaletteRing, PaletteRingDesc, SetBuffers, SetLayout, SkinnedMesh, Upload,
 };
 use throng::gpu_allocator::MemoryLocation;
-use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::Affine;
+use throng::palette::Mat3x4;
 use throng::skin::Skinner;
 use throng::standalone::{Buffer, BufferDesc};
 
@@ -41,7 +41,7 @@ fn whole(buffer: &Buffer) -> Option<vk::DescriptorBufferInfo> {
 /// An instance whose palette starts at `row` of the ring, or is the rest palette at an address. Its
 /// deformed vertices start at `word`.
 fn record(palette: Result<u32, vk::DeviceAddress>, word: u32) -> [u32; 24] {
-    let rows = Mat3x4::from_affine(&Affine::IDENTITY).rows;
+    let rows = Mat3x4::from_affine(&Affine3A::IDENTITY).rows;
     let mut words = [0; 24];
     for (word, value) in words.iter_mut().zip(rows.as_flattened()) {
         *word = value.to_bits();
@@ -79,9 +79,8 @@ fn it_needs_no_crowd() {
         let character = made::character(Kind::Stretch, 4, &mut rng);
         let skinner = Skinner::new(&character).unwrap();
         let mut upload = Upload::new();
-        let (gpu, mut allocator) = setup.parts();
-        let allocator = &mut allocator;
-        let device = unsafe { Device::new(&gpu) }.unwrap();
+        let device = setup.device();
+        let allocator = &mut setup.context.allocator();
         let mut set_layout = SetLayout::new(&device).unwrap();
         let mut stage = SkinPipeline::new(&device, &set_layout).unwrap();
         let method = Kind::Stretch.method();
@@ -92,7 +91,7 @@ fn it_needs_no_crowd() {
         let ring = PaletteRingDesc {
             frames_in_flight: 1,
             entries: entries + 2,
-            memory: config.ring,
+            staged: config.staged,
             min_offset_alignment: config.min_offset_alignment,
         };
         let mut ring = PaletteRing::new(&device, allocator, &ring).unwrap();
@@ -136,9 +135,7 @@ fn it_needs_no_crowd() {
         let got = floats(context, &skinned);
         let zero = [0.0; made::WEIGHTS];
         for (palette, start) in [(&palette, 8), (&rest, 8 + words as usize)] {
-            let mut want = vec![0.0; words as usize];
-            let out = WriteOnly::over(&mut want);
-            skinner.skin(palette.borrow(), &zero, out).unwrap();
+            let want = palette.skin(&skinner, &zero);
             let mut worst = 0.0;
             for part in &skinner.layout().primitives {
                 for at in 0..part.vertex_count {

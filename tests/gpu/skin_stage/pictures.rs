@@ -9,10 +9,9 @@ use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, depth, pass, picture, target};
 use crate::support::{Setup, each, view};
 use throng::character::Character;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{self, ImportOptions};
 use throng::mesh::{AlphaMode, Material};
-use throng::skeleton::Affine;
 use throng::standalone::Target;
 use throng::{
     Capacity, CharacterDesc, Crowd, Id, InstanceId, PassDesc, PassId, PassKind, Play,
@@ -90,7 +89,7 @@ fn populate(
         let place = Vec3::new(at as f32 - 1.5, 0.0, 0.2 * at as f32);
         let turn = Quat::from_rotation_y(at as f32);
         let scale = Vec3::new(sign, 1.0, 1.0) / size;
-        let to = Affine::from_scale_rotation_translation(scale, turn, place);
+        let to = Affine3A::from_scale_rotation_translation(scale, turn, place);
         let play: Play<'_> = if at == 1 || character.clips().is_empty() {
             Play::REST
         } else {
@@ -99,7 +98,7 @@ fn populate(
         crowd.spawn(
             id,
             &Spawn {
-                world_from_model: to * Affine::from_translation(-bounds.center()),
+                world_from_model: to * Affine3A::from_translation(-bounds.center()),
                 play,
                 ..Spawn::default()
             },

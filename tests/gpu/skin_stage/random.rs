@@ -11,9 +11,7 @@ use crate::reference::rng::Rng;
 use crate::support::frames::FramesInFlight;
 use crate::support::{Setup, each};
 use throng::error::ArgumentFault;
-use throng::glam::Vec3;
-use throng::palette::WriteOnly;
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Vec3};
 use throng::standalone::Buffer;
 use throng::{Capacity, Crowd, Error, InstanceId, Play, Result, SkinningStage, Spawn};
 
@@ -138,7 +136,7 @@ impl Model {
                     ..play
                 },
                 skin,
-                world_from_model: Affine::from_scale(Vec3::new(sign, 1.0, 1.0)),
+                world_from_model: Affine3A::from_scale(Vec3::new(sign, 1.0, 1.0)),
                 ..Spawn::default()
             },
         );
@@ -219,11 +217,7 @@ impl Model {
         let being = &self.beings[member.being];
         let clip = member.plays.then(|| (0, self.now_s.rem_euclid(1.0)));
         let palette = Palette::new(being.kind, &being.character, clip);
-        let mut words = vec![0.0; being.skinner.layout().words as usize];
-        let out = WriteOnly::over(&mut words);
-        let skinned = being.skinner.skin(palette.borrow(), &member.weights, out);
-        skinned.unwrap();
-        words
+        palette.skin(&being.skinner, &member.weights)
     }
 
     /// Records a frame and copies all deformed vertices. Some frames are abandoned.

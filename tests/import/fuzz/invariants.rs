@@ -92,7 +92,7 @@ pub(super) fn digest_by(
         }
         for primitive in imported.primitives().iter().take(2) {
             imported
-                .skin_primitive(primitive, (&*palette).into(), &weights, &mut posed)
+                .skin_primitive(primitive, &palette, &weights, &mut posed)
                 .unwrap();
         }
     }
@@ -142,21 +142,20 @@ fn common_invariants(character: &throng::character::Character) {
         assert!(vertices > 0 && !primitive.indices.is_empty());
         assert!(primitive.indices.iter().all(|i| (*i as usize) < vertices));
         assert!((primitive.material as usize) < character.materials().len());
-        let influences = &primitive.influences;
-        let k = influences.per_vertex as usize;
+        let k = primitive.influences_per_vertex as usize;
         assert!(k == 1 || k == 2 || k.is_multiple_of(4));
-        assert_eq!(influences.joints.len(), vertices * k);
+        assert_eq!(primitive.joints.len(), vertices * k);
         assert_eq!(
-            influences.weights.len(),
+            primitive.weights.len(),
             if k == 1 { 0 } else { vertices * k }
         );
-        for row in influences.weights.chunks_exact(k) {
+        for row in primitive.weights.chunks_exact(k) {
             assert_eq!(row.iter().map(|w| u32::from(*w)).sum::<u32>(), 65_535);
             assert!(row.is_sorted_by(|a, b| a >= b));
         }
         for vertex in 0..vertices {
             assert!(primitive.positions[vertex].is_finite());
-            for (joint, weight) in influences.of(vertex) {
+            for (joint, weight) in primitive.influences(vertex) {
                 assert!(range.start + joint < range.end);
                 used[range.start + joint] |= weight > 0.0;
             }

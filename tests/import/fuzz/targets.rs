@@ -9,9 +9,8 @@ use crate::builder::arm;
 use crate::reference::signed::{HEADER, sign};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use throng::builtin;
 use throng::character::Character;
-use throng::import::{self, ImportOptions};
+use throng::import::{self, ImportOptions, RawCharacter};
 use throng::skeleton::Transform;
 
 /// A reader: its name, which is that of its folder in the corpus, and what it does with an input.
@@ -78,7 +77,8 @@ pub(crate) static TARGETS: &[Target] = &[
 /// The built-in character, for which descriptions are built.
 fn character() -> &'static Character {
     static CHARACTER: LazyLock<Character> = LazyLock::new(|| {
-        builtin::mannequin_with(&ImportOptions::with_curves())
+        RawCharacter::mannequin()
+            .build(&ImportOptions::with_curves())
             .unwrap()
             .character
     });
@@ -88,7 +88,8 @@ fn character() -> &'static Character {
 /// Imports a file again, with packed clips.
 fn packed(bytes: &[u8]) -> bool {
     let options = ImportOptions {
-        clips: ImportOptions::default().clips,
+        curves: false,
+        packing: ImportOptions::default().packing,
         ..options("fuzz.gltf")
     };
     let imported = import::bytes(bytes, &options);
@@ -102,10 +103,10 @@ fn packed(bytes: &[u8]) -> bool {
 /// Imports an EZMesh file, and adds its clips to itself.
 #[cfg(feature = "ezm")]
 fn ezm(bytes: &[u8]) -> bool {
-    use throng::import::{self, add_clips};
+    use throng::import;
     let name = "fuzz.ezm";
     if let Ok(imported) = import::bytes(bytes, &options(name)) {
-        let _ = add_clips(&imported, bytes, &options(name));
+        let _ = imported.add_clips(bytes, &options(name));
     }
     digest_by(bytes, name, import::bytes)
 }
@@ -135,12 +136,12 @@ fn wgl(bytes: &[u8]) -> bool {
 #[cfg(feature = "wgl")]
 fn wgl_clip(bytes: &[u8]) -> bool {
     use crate::samples::{WGL_MODEL, import_wgl, wgl_triangle};
-    use throng::import::{Imported, add_clips};
+    use throng::import::Imported;
     static MODEL: LazyLock<Imported> = LazyLock::new(|| {
         let options = options("fuzz.wglmodel");
         import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options).unwrap()
     });
-    let added = add_clips(&MODEL, bytes, &options("fuzz.wglanim"));
+    let added = MODEL.add_clips(bytes, &options("fuzz.wglanim"));
     for clip in added.iter().flat_map(|added| added.curves()) {
         assert!(clip.duration_s() >= 0.0);
     }

@@ -5,12 +5,11 @@ use crate::reference;
 use crate::reference::maths::{angle, sub};
 use crate::reference::rng::Rng;
 use throng::Id;
-use throng::builtin;
 use throng::character::Character;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
-use throng::import::{self, ImportOptions};
-use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role, Side};
+use throng::import::{self, ImportOptions, RawCharacter};
+use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions, Role};
 use throng::skeleton::{Skeleton, Transform};
 
 fn posed(skeleton: &Skeleton, clip: &CurveClip, time_s: f64) -> Vec<Transform> {
@@ -28,7 +27,8 @@ fn models() -> Vec<Character> {
     let load = |path| import::file(path, &ImportOptions::curves_only()).ok();
     let mut all: Vec<Character> = files.filter_map(load).map(|i| i.character).collect();
     all.push(
-        builtin::mannequin_with(&ImportOptions::curves_only())
+        RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character,
     );
@@ -44,7 +44,7 @@ fn models_follow_themselves() {
         let Ok(map) = JointMap::by_names(skeleton, skeleton) else {
             continue;
         };
-        if map.links().len() < skeleton.len() {
+        if map.pairs().len() < skeleton.len() {
             continue;
         }
         let options = RetargetOptions {
@@ -104,13 +104,12 @@ fn models_follow_themselves() {
 #[test]
 fn models_follow_each_other() {
     let all = models();
-    let limbs = |side| {
-        [
-            (Role::UpperArm(side), Role::LowerArm(side)),
-            (Role::UpperLeg(side), Role::LowerLeg(side)),
-            (Role::LowerLeg(side), Role::Foot(side)),
-        ]
-    };
+    let left = [
+        (Role::LeftUpperArm, Role::LeftLowerArm),
+        (Role::LeftUpperLeg, Role::LeftLowerLeg),
+        (Role::LeftLowerLeg, Role::LeftFoot),
+    ];
+    let right = left.map(|(start, end)| (start.mirrored(), end.mirrored()));
     let mut seen = 0;
     for from in &all {
         let source = Humanoid::find(from.skeleton());
@@ -120,7 +119,7 @@ fn models_follow_each_other() {
             let Some(clip) = from.curves().iter().find(|clip| !clip.tracks().is_empty()) else {
                 continue;
             };
-            if both(Role::LowerLeg(Side::Left)).is_none() || both(Role::Hips).is_none() {
+            if both(Role::LeftLowerLeg).is_none() || both(Role::Hips).is_none() {
                 continue;
             }
             let map = JointMap::humanoid(from.skeleton(), to.skeleton()).unwrap();
@@ -143,7 +142,7 @@ fn models_follow_each_other() {
                     let m: &reference::maths::M4 = &model[usize::from(joint)];
                     [m[0][3], m[1][3], m[2][3]]
                 };
-                for (start, end) in [Side::Left, Side::Right].into_iter().flat_map(limbs) {
+                for (start, end) in left.into_iter().chain(right) {
                     let (Some(start), Some(end)) = (both(start), both(end)) else {
                         continue;
                     };
@@ -155,7 +154,7 @@ fn models_follow_each_other() {
             let pair = format!("{} on {}", from.name(), to.name());
             println!(
                 "{pair}: {} joints, ratio {:.3}, limbs off by {worst:.1e}, {report:?}",
-                map.links().len(),
+                map.pairs().len(),
                 retarget.ratio()
             );
             // 32-bit rotations, and places up to 160 units from the origin: measured 1.7e-6.
@@ -167,7 +166,8 @@ fn models_follow_each_other() {
 }
 
 fn mannequin() -> Character {
-    builtin::mannequin_with(&ImportOptions::curves_only())
+    RawCharacter::mannequin()
+        .build(&ImportOptions::curves_only())
         .unwrap()
         .character
 }

@@ -6,7 +6,7 @@ use throng::Id;
 use throng::clip::{CurveClip, Interpolation, Keys, Track, TrackValues};
 use throng::error::{ArgumentFault, Error};
 use throng::glam::{Quat, Vec3};
-use throng::import::{RawNode, RawTransform};
+use throng::import::RawNode;
 use throng::retarget::{Humanoid, JointMap, Retarget, RetargetOptions};
 use throng::skeleton::{Skeleton, Transform};
 
@@ -14,10 +14,11 @@ fn chain(names: &[&str]) -> Skeleton {
     let node = |(at, name): (usize, &&str)| RawNode {
         name: (*name).into(),
         parent: at.checked_sub(1),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: Vec3::Y,
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     skeleton(names.iter().enumerate().map(node).collect())
 }
@@ -34,11 +35,7 @@ fn maps_by_names_see_through_prefixes() {
     ]);
     let to = chain(&["Root", "Hips", "upperArm", "Tail.end", "same", "other"]);
     let map = JointMap::by_names(&from, &to).unwrap();
-    let links: Vec<_> = map
-        .links()
-        .iter()
-        .map(|link| (link.source.0, link.target.0))
-        .collect();
+    let links: Vec<_> = map.pairs().map(|(from, to)| (from.0, to.0)).collect();
     // "same" is exact, and leaves "Same" alone.
     assert_eq!(links, [(0, 0), (1, 1), (2, 2), (5, 4)]);
     assert_eq!(
@@ -49,7 +46,7 @@ fn maps_by_names_see_through_prefixes() {
         map.unmatched_target().collect::<Vec<_>>(),
         [3, 5].map(Id::new)
     );
-    assert!(map.link(Id::new(3)).is_none() && map.unmatched_roles().is_empty());
+    assert!(map.source(Id::new(3)).is_none() && map.unmatched_roles().is_empty());
 }
 
 #[test]
@@ -81,7 +78,7 @@ fn maps_that_cannot_be_are_refused() {
     assert_eq!(
         JointMap::from_pairs(&from, &to, &[("a", "c"), ("a", "d")])
             .unwrap()
-            .links()
+            .pairs()
             .len(),
         2
     );
@@ -227,7 +224,7 @@ fn random_skeleton(rng: &mut Rng) -> Skeleton {
             .collect::<String>()
             .into(),
         parent: (index > 0 && !rng.chance(8)).then(|| rng.below(index)),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: rng.vector(-1.0, 1.0) * if rng.chance(20) { 0.0 } else { 1.0 },
             rotation: rng.rotation(),
             scale: if rng.chance(9) {
@@ -235,7 +232,8 @@ fn random_skeleton(rng: &mut Rng) -> Skeleton {
             } else {
                 Vec3::ONE
             },
-        }),
+        },
+        matrix: None,
     });
     skeleton(nodes.collect())
 }
@@ -311,11 +309,7 @@ fn nothing_panics() {
                 continue;
             };
             mapped += 1;
-            assert!(
-                map.links()
-                    .windows(2)
-                    .all(|pair| pair[0].target < pair[1].target)
-            );
+            assert!(map.pairs().is_sorted_by(|a, b| a.1 < b.1));
             let options = RetargetOptions {
                 align: rng.chance(2),
                 all_translations: rng.below(2) == 1,

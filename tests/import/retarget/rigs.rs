@@ -3,7 +3,7 @@
 use crate::reference::maths::{IDENTITY, M4, Q, V3, length, mul, sub, trs, unit4};
 use crate::reference::rng::Rng;
 use throng::glam::{Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin, RawTransform};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawSkin};
 use throng::skeleton::{Skeleton, Transform};
 
 /// A joint: name, parent, place and turn in model space.
@@ -48,7 +48,8 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
         nodes.push(RawNode {
             name: "Armature".into(),
             parent: None,
-            transform: RawTransform::Trs(transform([0.0; 3], turn, scale)),
+            transform: transform([0.0; 3], turn, scale),
+            matrix: None,
         });
     }
     for joint in joints {
@@ -63,7 +64,8 @@ pub(crate) fn placed(joints: &[At], node: Option<(Q, f64)>) -> Skeleton {
                 .parent
                 .map(|p| p + first)
                 .or((first == 1).then_some(0)),
-            transform: RawTransform::Trs(transform(offset, times(inverse(above), joint.turn), 1.0)),
+            transform: transform(offset, times(inverse(above), joint.turn), 1.0),
+            matrix: None,
         });
     }
     skeleton(nodes)

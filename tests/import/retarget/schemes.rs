@@ -4,10 +4,8 @@ use super::rigs::skeleton;
 use super::scheme_names::{BODY, SCHEMES, Scheme};
 use crate::reference;
 use crate::reference::rng::Rng;
-use throng::Id;
-use throng::builtin;
-use throng::import::{self, ImportOptions, RawNode, RawTransform};
-use throng::retarget::{Humanoid, JointMap, Role, Side};
+use throng::import::{self, ImportOptions, RawCharacter, RawNode};
+use throng::retarget::{Humanoid, JointMap, Role};
 use throng::skeleton::{Skeleton, Transform};
 
 /// The name on the right side for a name on the left side.
@@ -25,7 +23,8 @@ fn body(scheme: &Scheme, rename: &dyn Fn(&str) -> String) -> (Skeleton, Vec<(Str
     let node = |name: &str, parent: Option<usize>| RawNode {
         name: rename(name).into(),
         parent,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     // The nodes of the list on each side. Those of the middle are the same on both sides.
     let mut places = [[0; 23]; 2];
@@ -129,15 +128,12 @@ fn every_scheme_maps_onto_every_other() {
             let ((a, ours), (b, theirs)) = (body(from, &|n| n.into()), body(to, &|n| n.into()));
             let map = JointMap::humanoid(&a, &b).unwrap();
             assert!(map.unmatched_roles().is_empty());
-            assert_eq!(map.links().len(), ours.len());
+            assert_eq!(map.pairs().len(), ours.len());
             for ((role_name, from), (_, to)) in ours.iter().zip(&theirs) {
-                let link = map.link(Id::new(b.joint(to).unwrap().0)).unwrap();
-                assert_eq!(
-                    link.source,
-                    Id::new(a.joint(from).unwrap().0),
-                    "{role_name}"
-                );
-                assert_eq!((link.toward, link.role), (None, Some(role(role_name))));
+                let [from, to] = [a.joint(from).unwrap(), b.joint(to).unwrap()];
+                assert_eq!(map.source(to), Some(from), "{role_name}");
+                assert_eq!(map.toward(to), None);
+                assert_eq!(map.role(to), Some(role(role_name)));
             }
             assert_eq!(map.unmatched_target().count(), b.len() - theirs.len());
             assert_eq!(map.unmatched_source().count(), a.len() - ours.len());
@@ -170,7 +166,8 @@ fn sides_are_never_swapped() {
             nodes.push(RawNode {
                 name: name.into(),
                 parent: (index > 0).then(|| rng.below(index)),
-                transform: RawTransform::Trs(Transform::IDENTITY),
+                transform: Transform::IDENTITY,
+                matrix: None,
             });
         }
         let skeleton = skeleton(nodes);
@@ -195,7 +192,8 @@ fn models_of_plain_styles_are_found() {
         let node = |(name, parent): &(&str, Option<usize>)| RawNode {
             name: (*name).into(),
             parent: *parent,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         };
         skeleton(names.iter().map(node).collect())
     };
@@ -220,10 +218,10 @@ fn models_of_plain_styles_are_found() {
         (Role::Hips, "torso_joint_1"),
         (Role::Spine, "torso_joint_2"),
         (Role::Chest, "torso_joint_3"),
-        (Role::UpperLeg(Side::Left), "leg_joint_L_1"),
-        (Role::Toes(Side::Left), "leg_joint_L_5"),
-        (Role::UpperArm(Side::Left), "Skeleton_arm_joint_L__4_"),
-        (Role::Hand(Side::Left), "Skeleton_arm_joint_L__2_"),
+        (Role::LeftUpperLeg, "leg_joint_L_1"),
+        (Role::LeftToes, "leg_joint_L_5"),
+        (Role::LeftUpperArm, "Skeleton_arm_joint_L__4_"),
+        (Role::LeftHand, "Skeleton_arm_joint_L__2_"),
         (Role::Neck, "Skeleton_neck_joint_1"),
         (Role::Head, "Skeleton_neck_joint_2"),
     ] {
@@ -261,7 +259,9 @@ fn models_of_plain_styles_are_found() {
         expected.map(|(role, name)| format!("{role} {}", at(name)))
     );
     // The built-in character has all roles except a jaw and eyes.
-    let builtin = builtin::mannequin_with(&ImportOptions::curves_only()).unwrap();
+    let builtin = RawCharacter::mannequin()
+        .build(&ImportOptions::curves_only())
+        .unwrap();
     assert_eq!(
         Humanoid::find(builtin.skeleton()).roles().count(),
         6 + 2 * 23
@@ -283,7 +283,8 @@ fn names_of_one_case_have_sides() {
         let node = |(name, parent): (&str, Option<usize>)| RawNode {
             name: change(name).into(),
             parent,
-            transform: RawTransform::Trs(Transform::IDENTITY),
+            transform: Transform::IDENTITY,
+            matrix: None,
         };
         let skeleton = skeleton(bones.map(node).into());
         Humanoid::find(&skeleton).roles().collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use throng::character::{AnimationDesc, Character, SocketDesc};
 use throng::clip::{AdditiveReference, Clip, ClipOptions};
 use throng::error::{AssetFault, DescFault, Error};
 use throng::glam::{Vec2, Vec3};
-use throng::import::{self, ImportOptions, RepairKind, ResourceReader, add_clips};
+use throng::import::{self, ImportOptions, RepairKind, ResourceReader};
 use throng::motion::BlendShape;
 use throng::motion::{LoopMode, RootMotion, RootMotionOptions};
 use throng::state_machine::StateMachineDesc;
@@ -73,22 +73,21 @@ state = [{ name = "shake", motion = { clip = "Run add" } }]
 
 /// Checks everything that [`WHOLE`] states about the model.
 pub(super) fn check_whole(character: &Character) {
-    let set = character.animations();
     let [idle, walk, run, add] =
         ["Idle", "Walk", "Run", "Run add"].map(|n| character.clip(n).unwrap());
     assert_eq!([idle, walk, run, add], [0, 1, 2, 3].map(Id::new));
     // Masks: that of the description, then that which only the machine has.
-    let upper = set.mask("upper").unwrap();
-    assert_eq!(set.masks()[upper.index()].weights(), [0.0, 1.0, 0.5]);
-    assert_eq!(set.mask_name(set.mask("hand").unwrap()), "hand");
-    let machine = set.state_machine().unwrap();
-    assert_eq!(set.state_machine_masks().len(), 2);
-    for (mask, id) in machine.masks().iter().zip(set.state_machine_masks()) {
-        assert_eq!(mask, &set.masks()[id.index()]);
+    let upper = character.mask("upper").unwrap();
+    assert_eq!(character.masks()[upper.index()].weights(), [0.0, 1.0, 0.5]);
+    assert_eq!(character.mask_name(character.mask("hand").unwrap()), "hand");
+    let machine = character.state_machine().unwrap();
+    assert_eq!(character.state_machine_masks().len(), 2);
+    for (mask, id) in machine.masks().iter().zip(character.state_machine_masks()) {
+        assert_eq!(mask, &character.masks()[id.index()]);
     }
     assert!(machine.parameter("speed").is_ok());
     // Events: the file's and the description's, in the order of their times.
-    let events: Vec<_> = set.events(walk).iter().collect();
+    let events: Vec<_> = character.events(walk).collect();
     assert_eq!(
         events,
         [
@@ -98,19 +97,28 @@ pub(super) fn check_whole(character: &Character) {
             ("left", 1.0)
         ]
     );
-    assert_eq!(set.events(add).iter().collect::<Vec<_>>(), [("step", 0.0)]);
-    assert!(set.events(idle).is_empty() && set.events(Id::new(9)).is_empty());
+    assert_eq!(character.events(add).collect::<Vec<_>>(), [("step", 0.0)]);
+    assert!(character.events(idle).len() == 0 && character.events(Id::new(9)).len() == 0);
     for clip in [walk, add] {
-        for hit in set.events(clip).passed_from_start(0.0, 1.0, LoopMode::Once) {
-            assert_eq!(set.event(hit.name).unwrap().index(), hit.name_id as usize);
-            assert_eq!(set.event_name(set.event(hit.name).unwrap()), hit.name);
+        for hit in character
+            .clip_events(clip)
+            .passed_from_start(0.0, 1.0, LoopMode::Once)
+        {
+            assert_eq!(
+                character.event(hit.name).unwrap().index(),
+                hit.name_id as usize
+            );
+            assert_eq!(
+                character.event_name(character.event(hit.name).unwrap()),
+                hit.name
+            );
         }
     }
     // Root motion: the walk stays in place now.
-    let motion = set.root_motion(walk).unwrap();
+    let motion = character.root_motion(walk).unwrap();
     let pass = motion.pass();
     assert!((pass.translation.z - 1.0).abs() < 1e-6, "{pass:?}");
-    assert!(set.root_motion(run).is_none());
+    assert!(character.root_motion(run).is_none());
     let at = |clip: Id<Clip>, time_s| {
         character.clips()[clip.index()]
             .sample_joint(Id::new(1), time_s)
@@ -118,7 +126,7 @@ pub(super) fn check_whole(character: &Character) {
     };
     assert_eq!(at(walk, 1.0), Vec3::ZERO);
     assert!(at(run, 1.0).distance(Vec3::Z) < 1e-3);
-    assert_eq!(set.gait(walk).unwrap().speed_m_s, 1.5);
+    assert_eq!(character.gait(walk).unwrap().speed_m_s, 1.5);
     // Additive clips.
     let additive = |clip: Id<Clip>| character.clips()[clip.index()].is_additive();
     assert_eq!(
@@ -126,20 +134,20 @@ pub(super) fn check_whole(character: &Character) {
         [true, false, false, true]
     );
     // Blend spaces and sockets.
-    let speed = &set.blend_spaces()[set.blend_space("speed").unwrap().index()];
+    let speed = &character.blend_spaces()[character.blend_space("speed").unwrap().index()];
     assert!(matches!(speed.shape(), BlendShape::Line(_)) && speed.clips() == [run, walk]);
     let mut weights = [0.0; 3];
     speed
         .weights(Vec2::new(0.75, 9.0), &mut weights[..2])
         .unwrap();
     assert_eq!(weights[..2], [0.5, 0.5]);
-    let velocity = &set.blend_spaces()[set.blend_space("velocity").unwrap().index()];
+    let velocity = &character.blend_spaces()[character.blend_space("velocity").unwrap().index()];
     velocity.weights(Vec2::new(0.0, 1.0), &mut weights).unwrap();
     assert_eq!((velocity.dimensions(), weights), (2, [0.0, 0.0, 1.0]));
-    let sword = &set.sockets()[set.socket("sword").unwrap().index()];
+    let sword = &character.sockets()[character.socket("sword").unwrap().index()];
     assert_eq!(sword.joint, character.skeleton().joint("Hand").unwrap());
     assert_eq!(sword.offset.transform_point3(Vec3::ZERO), Vec3::Y * 0.1);
-    let missing = set.socket("shield").unwrap_err().to_string();
+    let missing = character.socket("shield").unwrap_err().to_string();
     assert_eq!(missing, "socket \"shield\" does not exist: there are sword");
 }
 
@@ -170,7 +178,7 @@ fn clips_are_those_that_the_tools_make() {
     let options = ClipOptions::default();
     let walk = &plain.curves()[1];
     let (stays, motion) = RootMotion::extract(&plain, walk, &RootMotionOptions::default()).unwrap();
-    assert_eq!(whole.animations().root_motion(Id::new(1)), Some(&motion));
+    assert_eq!(whole.root_motion(Id::new(1)), Some(&motion));
     assert_eq!(
         whole.clips()[1],
         Clip::new(&plain, &stays, &options).unwrap()
@@ -185,11 +193,17 @@ fn nothing_beside_the_model_is_nothing_wrong() {
     let folder = Folder::new();
     folder.write("doll.gltf", MODEL);
     let imported = folder.import(&ImportOptions::default()).unwrap();
-    let set = imported.animations();
-    assert!(set.masks().is_empty() && set.sockets().is_empty() && set.state_machine().is_none());
+    assert!(
+        imported.masks().is_empty()
+            && imported.sockets().is_empty()
+            && imported.state_machine().is_none()
+    );
     // The events of the file come by the same call.
-    assert_eq!(set.events(Id::new(1)).len(), 2);
-    assert_eq!(set.event_names().collect::<Vec<_>>(), ["right", "left"]);
+    assert_eq!(imported.events(Id::new(1)).len(), 2);
+    assert_eq!(
+        imported.event_names().collect::<Vec<_>>(),
+        ["right", "left"]
+    );
 }
 
 #[test]
@@ -199,14 +213,7 @@ fn options_go_before_what_lies_beside() {
         sidecar: false,
         ..ImportOptions::default()
     };
-    assert!(
-        folder
-            .import(&off)
-            .unwrap()
-            .animations()
-            .sockets()
-            .is_empty()
-    );
+    assert!(folder.import(&off).unwrap().sockets().is_empty());
     let said = ImportOptions {
         animation: Some(AnimationDesc {
             sockets: vec![SocketDesc::new("own", "Hips")],
@@ -214,14 +221,7 @@ fn options_go_before_what_lies_beside() {
         }),
         ..ImportOptions::default()
     };
-    assert!(
-        folder
-            .import(&said)
-            .unwrap()
-            .animations()
-            .socket("own")
-            .is_ok()
-    );
+    assert!(folder.import(&said).unwrap().socket("own").is_ok());
     assert!(folder.import(&ImportOptions::default()).is_err());
 }
 
@@ -233,7 +233,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     let folder = Folder::with("state_machine_file = 'more/doll.machine.toml'");
     folder.write("more/doll.machine.toml", MACHINE);
     let imported = folder.import(&ImportOptions::default()).unwrap();
-    assert!(imported.animations().state_machine().is_some());
+    assert!(imported.state_machine().is_some());
     // Errors there name the file and the line.
     folder.write("more/doll.machine.toml", MACHINE.replace("Walk", "Wlak"));
     let error = folder.import(&ImportOptions::default()).unwrap_err();
@@ -257,7 +257,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
         ..ImportOptions::default()
     };
     let imported = import::bytes(MODEL.as_bytes(), &options).unwrap();
-    assert!(imported.animations().state_machine().is_some());
+    assert!(imported.state_machine().is_some());
 }
 
 /// The rules of all other files that a model refers to.
@@ -343,10 +343,12 @@ fn added_clips_bring_their_events() {
         .import(&ImportOptions::default())
         .unwrap();
     let other = MODEL.replace("\"left\"", "\"jump\"");
-    let added = add_clips(&imported, other.as_bytes(), &ImportOptions::default()).unwrap();
-    let (before, after) = (imported.animations(), added.character.animations());
+    let added = imported
+        .add_clips(other.as_bytes(), &ImportOptions::default())
+        .unwrap();
+    let (before, after) = (&imported.character, &added.character);
     let walk = added.character.clip("Walk (2)").unwrap();
-    let events: Vec<_> = after.events(walk).iter().collect();
+    let events: Vec<_> = after.events(walk).collect();
     assert_eq!(events, [("jump", 0.25), ("right", 0.75)]);
     for name in before.event_names() {
         assert_eq!(before.event(name).unwrap(), after.event(name).unwrap());
@@ -409,12 +411,11 @@ state = [{ name = "look", motion = { clip = "Look" } }]
     folder.write("fox.toml", text);
     let options = ImportOptions::default();
     let fox = import::file(folder.path().join("fox.glb"), &options).unwrap();
-    let set = fox.animations();
-    assert!(set.state_machine().is_some() && set.root_motion(fox.clip("Walk").unwrap()).is_some());
+    assert!(fox.state_machine().is_some() && fox.root_motion(fox.clip("Walk").unwrap()).is_some());
     assert!(fox.clips()[fox.clip("Look").unwrap().index()].is_additive());
-    assert_eq!(set.blend_spaces()[0].clips().len(), 3);
+    assert_eq!(fox.blend_spaces()[0].clips().len(), 3);
     // Walk and Run have gaits, and Survey has none.
-    let speed = |name| set.gait(fox.clip(name).unwrap()).map(|gait| gait.speed_m_s);
+    let speed = |name| fox.gait(fox.clip(name).unwrap()).map(|gait| gait.speed_m_s);
     assert_eq!(speed("Survey"), None);
     assert!(speed("Run").unwrap() > speed("Walk").unwrap());
 }
@@ -435,7 +436,7 @@ fn a_motion_may_name_a_blend_space() {
     };
     let named = machine("blend_space]\nname = 'go'\nparameters = ['speed']");
     let spelt = machine(&format!("blend_1d]\nparameter = 'speed'\n{POINTS}"));
-    let of = |character: &Character| character.animations().state_machine().cloned().unwrap();
+    let of = |character: &Character| character.state_machine().cloned().unwrap();
     assert_eq!(of(&named), of(&spelt));
     let saved = named.character.to_bytes();
     let loaded = Character::from_bytes(&saved).unwrap();

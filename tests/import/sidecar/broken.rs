@@ -140,6 +140,24 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
+        "[[clip]]\nname = 'Walk'\n[clip.root_motion]\n\
+         reference = { frame = { clip = 'Wave', time_s = 0 } }",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.reference.frame.clip: \
+         clip \"Wave\" does not exist",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\n[clip.root_motion]\n\
+         reference = { frame = { clip = 'Run', time_s = inf } }",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.reference.frame.time_s: is inf",
+        "",
+    ),
+    (
+        "[[clip]]\nname = 'Walk'\n[clip.root_motion]\nreference = 'first'",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.reference: unknown variant `first`",
+        "",
+    ),
+    (
         "[[clip]]\nname = 'A'\nroot_motion = {}\n[[additive]]\nname = 'A'\nclip = 'Run'",
         "doll.toml:3: clip 0 \"A\", root_motion: additive clips cannot have root motion",
         "",

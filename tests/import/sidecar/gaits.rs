@@ -3,8 +3,8 @@
 use throng::Id;
 use throng::builtin;
 use throng::character::AnimationDesc;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
-use throng::import::{self, ImportOptions};
+use throng::clip::{Clip, ClipOptions};
+use throng::import::{self, ImportOptions, RawCharacter};
 
 /// The built-in character states its speeds, and the measured ones agree.
 #[test]
@@ -13,14 +13,11 @@ fn what_is_measured_is_what_the_mannequin_says() {
         animation: Some(AnimationDesc::default()),
         ..ImportOptions::default()
     };
-    let measured = builtin::mannequin_with(&measured).unwrap();
+    let measured = RawCharacter::mannequin().build(&measured).unwrap();
     let said = builtin::mannequin().unwrap();
     for name in ["Idle", "Walk", "Run", "Wave"] {
         let clip = said.clip(name).unwrap();
-        match (
-            said.animations().gait(clip),
-            measured.animations().gait(clip),
-        ) {
+        match (said.gait(clip), measured.gait(clip)) {
             (Some(said), Some(measured)) => {
                 let ratio = measured.speed_m_s / said.speed_m_s;
                 assert!((0.9..1.1).contains(&ratio), "{name}: {ratio}");
@@ -37,13 +34,16 @@ fn what_is_measured_is_what_the_mannequin_says() {
 #[test]
 fn headings_turn_with_the_model() {
     use throng::glam::{Mat4, Quat};
-    use throng::import::{RawNode, RawTransform};
+    use throng::import::RawNode;
+    use throng::skeleton::Transform;
     let turn = 0.9;
-    let mut raw = builtin::raw();
+    let mut raw = RawCharacter::mannequin();
+    raw.animation = None;
     let root = RawNode {
         name: "turned".into(),
         parent: None,
-        transform: RawTransform::Matrix(Mat4::from_quat(Quat::from_rotation_y(turn))),
+        transform: Transform::IDENTITY,
+        matrix: Some(Mat4::from_quat(Quat::from_rotation_y(turn))),
     };
     let above = raw.nodes.len();
     for node in &mut raw.nodes {
@@ -51,10 +51,7 @@ fn headings_turn_with_the_model() {
     }
     raw.nodes.push(root);
     let turned = raw.build(&ImportOptions::default()).unwrap();
-    let gait = turned
-        .animations()
-        .gait(turned.clip("Walk").unwrap())
-        .unwrap();
+    let gait = turned.gait(turned.clip("Walk").unwrap()).unwrap();
     assert!((gait.heading_rad - turn).abs() < 0.05, "{gait:?}");
 }
 
@@ -79,10 +76,10 @@ fn models_walk_and_run_at_these_speeds() {
         ),
     ];
     let options = ImportOptions {
-        packing: ClipOptions {
-            packing: ClipPacking::None,
+        packing: Some(ClipOptions {
+            quantise: false,
             ..ClipOptions::default()
-        },
+        }),
         ..ImportOptions::default()
     };
     for path in crate::reference::assets::files() {
@@ -92,7 +89,7 @@ fn models_walk_and_run_at_these_speeds() {
         };
         let model = import::file(&path, &options).unwrap();
         let gait = |(number, clip): (usize, &Clip)| {
-            let gait = model.animations().gait(Id::new(number as u16))?;
+            let gait = model.gait(Id::new(number as u16))?;
             Some((clip.name().to_owned(), gait.speed_m_s))
         };
         let found: Vec<_> = model.clips().iter().enumerate().filter_map(gait).collect();

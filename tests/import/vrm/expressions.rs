@@ -3,7 +3,7 @@
 use super::files::{import, repairs, vrm0, vrm1};
 use serde_json::json;
 use throng::Id;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::Character;
 use throng::mesh::{Expression, ExpressionOverride};
 
@@ -38,7 +38,7 @@ fn both_versions_give_the_same_expressions() {
 #[test]
 fn an_actor_shows_expressions() {
     let character = import(&vrm1()).character;
-    let mut animator = Animator::new(&character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(&character).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let mut show = |set: &[(&str, f32)]| {
         for (name, weight) in [

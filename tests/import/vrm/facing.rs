@@ -3,13 +3,12 @@
 use super::files::{FACE, NODES, doll, import, vrm0, vrm1};
 use crate::builder::F32;
 use serde_json::json;
-use throng::glam::{Quat, Vec3};
-use throng::import::{self, ImportOptions, Imported, add_clips};
-use throng::skeleton::Affine;
+use throng::glam::{Affine3A, Quat, Vec3};
+use throng::import::{self, ImportOptions, Imported};
 
-fn model(imported: &Imported) -> Vec<Affine> {
+fn model(imported: &Imported) -> Vec<Affine3A> {
     let skeleton = imported.skeleton();
-    let mut model = vec![Affine::IDENTITY; skeleton.len()];
+    let mut model = vec![Affine3A::IDENTITY; skeleton.len()];
     skeleton
         .model_pose(&skeleton.rest_pose(), &mut model)
         .unwrap();
@@ -19,7 +18,7 @@ fn model(imported: &Imported) -> Vec<Affine> {
 #[test]
 fn the_rest_pose_turns_by_half_a_turn() {
     let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
-    let turn = Affine::from_rotation_y(std::f32::consts::PI);
+    let turn = Affine3A::from_rotation_y(std::f32::consts::PI);
     let pairs = model(&old).into_iter().zip(model(&new));
     for (joint, (old, new)) in pairs.enumerate() {
         assert!(
@@ -61,7 +60,7 @@ fn spawn_points_turn_too() {
             "attributes": { "TRANSLATION": places, "ROTATION": turns } } });
         import(&b)
     });
-    let turn = Affine::from_rotation_y(std::f32::consts::PI);
+    let turn = Affine3A::from_rotation_y(std::f32::consts::PI);
     assert_eq!(old.spawn_points.len(), 2);
     for (old, new) in old.spawn_points.iter().zip(&new.spawn_points) {
         let turned = turn * new.world_from_model * turn.inverse();
@@ -87,7 +86,7 @@ fn clips_that_drive_the_root_turn_too() {
     let [old, new] = files
         .clone()
         .map(|b| import::bytes(&b.glb(), &options).unwrap());
-    let turn = Affine::from_rotation_y(std::f32::consts::PI);
+    let turn = Affine3A::from_rotation_y(std::f32::consts::PI);
     let root = |imported: &Imported| {
         let mut pose = imported.skeleton().rest_pose();
         imported.curves()[0].sample(0.7, &mut pose).unwrap();
@@ -97,7 +96,7 @@ fn clips_that_drive_the_root_turn_too() {
     // Clips that are added from another file of version 0.x as well.
     let bare = import(&vrm0()).character;
     let options = ImportOptions::default();
-    let added = add_clips(&bare, &files[0].glb(), &options).unwrap();
+    let added = bare.add_clips(&files[0].glb(), &options).unwrap();
     let bare = added.character;
     let mut pose = bare.skeleton().rest_pose();
     let clip = bare.clip("go").unwrap();

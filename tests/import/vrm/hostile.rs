@@ -4,10 +4,10 @@ use super::files::{import, vrm0, vrm1};
 use crate::builder::Builder;
 use serde_json::{Value, json};
 use throng::Error;
-use throng::animator::{Animator, AnimatorDesc, Play};
+use throng::animator::{Animator, Play};
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::import::{self, ImportOptions};
-use throng::skeleton::Affine;
 
 fn refused(b: &Builder) -> String {
     let error = import::bytes(&b.glb(), &ImportOptions::default()).unwrap_err();
@@ -152,13 +152,13 @@ fn nodes_that_share_a_mesh_do_not_multiply_binds_without_limit() {
 
 /// Plays what was imported for a while.
 pub(super) fn play(character: &Character) {
-    let mut animator = Animator::new(character, &AnimatorDesc::default()).unwrap();
+    let mut animator = Animator::new(character).unwrap();
     let actor = animator.add(Play::REST).unwrap();
-    let mut pose = vec![Affine::IDENTITY; character.skeleton().len()];
+    let mut pose = vec![Affine3A::IDENTITY; character.skeleton().len()];
     for frame in 0..5 {
         animator.update(f64::from(frame) * 0.04).unwrap();
         animator.model_poses(&[actor], &mut pose).unwrap();
-        assert!(pose.iter().all(Affine::is_finite));
+        assert!(pose.iter().all(Affine3A::is_finite));
     }
 }
 

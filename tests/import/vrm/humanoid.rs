@@ -4,7 +4,7 @@ use super::files::{NODES, doll, import, repairs, vrm0, vrm1};
 use serde_json::json;
 use throng::Id;
 use throng::glam::Quat;
-use throng::retarget::{Finger, Humanoid, JointMap, Retarget, Role, Side};
+use throng::retarget::{Humanoid, JointMap, Retarget, Role};
 use throng::skeleton::{Joint, Skeleton, Transform};
 
 fn name_of(skeleton: &Skeleton, role: Role) -> &str {
@@ -19,9 +19,12 @@ fn both_versions_name_the_same_joints() {
     assert_eq!(new.skeleton().roles().len(), 13);
     let skeleton = new.skeleton();
     assert_eq!(name_of(skeleton, Role::Hips), "pelvis");
-    assert_eq!(name_of(skeleton, Role::LowerLeg(Side::Right)), "llB");
-    for (number, name) in [(0, "t1"), (1, "t2"), (2, "t3")] {
-        let role = Role::Finger(Side::Left, Finger::Thumb, number);
+    assert_eq!(name_of(skeleton, Role::RightLowerLeg), "llB");
+    for (role, name) in [
+        (Role::LeftThumbMetacarpal, "t1"),
+        (Role::LeftThumbProximal, "t2"),
+        (Role::LeftThumbDistal, "t3"),
+    ] {
         assert_eq!(name_of(skeleton, role), name);
     }
     let humanoid = Humanoid::find(skeleton);
@@ -34,6 +37,25 @@ fn both_versions_name_the_same_joints() {
     );
 }
 
+/// The same pairs as by name, over all roles.
+#[test]
+fn every_role_has_a_name_and_a_mirror_image() {
+    assert_eq!(Role::all().len(), 55);
+    for role in Role::all() {
+        let name = role.to_string();
+        assert_eq!(Role::from_name(&name), Some(role));
+        let other = match (name.strip_prefix("left"), name.strip_prefix("right")) {
+            (Some(part), _) => format!("right{part}"),
+            (_, Some(part)) => format!("left{part}"),
+            (None, None) => name.clone(),
+        };
+        assert_eq!(role.mirrored().to_string(), other);
+        assert_eq!(role.mirrored().mirrored(), role);
+    }
+    assert_eq!(Role::LeftThumbMetacarpal.to_string(), "leftThumbMetacarpal");
+    assert_eq!(Role::from_name("LeftHand"), None);
+}
+
 #[test]
 fn names_fill_in_the_roles_that_are_not_given() {
     let mannequin = throng::builtin::mannequin().unwrap().character;
@@ -43,7 +65,7 @@ fn names_fill_in_the_roles_that_are_not_given() {
         assert_eq!(Humanoid::find(one.skeleton()), all, "{role}");
     }
     // A given role counts more than a name.
-    let [hand, lower] = [Role::Hand(Side::Left), Role::LowerArm(Side::Left)];
+    let [hand, lower] = [Role::LeftHand, Role::LeftLowerArm];
     let other = all.joint(lower).unwrap();
     let one = mannequin.clone().with_roles(&[(hand, other)]).unwrap();
     let found = Humanoid::find(one.skeleton());
@@ -55,12 +77,12 @@ fn names_fill_in_the_roles_that_are_not_given() {
 fn roles_map_one_skeleton_onto_another() {
     let [old, new] = [vrm0(), vrm1()].map(|file| import(&file));
     let map = JointMap::humanoid(old.skeleton(), new.skeleton()).unwrap();
-    assert_eq!(map.links().len(), 13);
+    assert_eq!(map.pairs().len(), 13);
     // The names of the doll's joints say little, so a map must be given.
     let plain = import(&doll());
     let plain = &plain.character;
     let map = JointMap::humanoid(new.skeleton(), plain.skeleton()).unwrap();
-    assert!(map.links().len() < 4, "{map:?}");
+    assert!(map.pairs().len() < 4, "{map:?}");
     let roles: Vec<(Role, Id<Joint>)> = [("hips", "pelvis"), ("leftUpperLeg", "ulA")]
         .map(|(role, joint)| {
             let joint = plain.skeleton().joint(joint).unwrap();
@@ -69,7 +91,7 @@ fn roles_map_one_skeleton_onto_another() {
         .to_vec();
     let mapped = plain.clone().with_roles(&roles).unwrap();
     let map = JointMap::humanoid(new.skeleton(), mapped.skeleton()).unwrap();
-    assert_eq!(map.links().len(), 2);
+    assert_eq!(map.pairs().len(), 2);
     // The pose of one doll becomes that of the other.
     let (source, target) = (old.skeleton(), new.skeleton());
     let map = JointMap::humanoid(source, target).unwrap();
@@ -175,5 +197,5 @@ fn a_clip_for_any_humanoid_names_its_joints() {
     assert_eq!(clip.skeleton().roles().len(), 2);
     let avatar = import(&vrm1());
     let map = JointMap::humanoid(clip.skeleton(), avatar.skeleton()).unwrap();
-    assert_eq!(map.links().len(), 2);
+    assert_eq!(map.pairs().len(), 2);
 }

@@ -241,7 +241,8 @@ fn blends_are_what_they_are_said_to_be_by_every_code() {
 #[test]
 fn an_instance_has_the_same_bits_in_any_company() {
     let mut rng = Rng::new(23);
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::import::RawCharacter::mannequin()
+        .build(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
     let clips = clips(&character);
@@ -270,7 +271,8 @@ fn an_instance_has_the_same_bits_in_any_company() {
 
 #[test]
 fn a_blend_of_a_pose_with_itself_is_the_pose_and_order_does_not_matter() {
-    let character = throng::builtin::mannequin_with(&throng::import::ImportOptions::curves_only())
+    let character = throng::import::RawCharacter::mannequin()
+        .build(&throng::import::ImportOptions::curves_only())
         .unwrap()
         .character;
     let clips = load::clips(&character);

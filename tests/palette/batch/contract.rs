@@ -4,7 +4,7 @@ use super::load::{clips, codes, list, palettes};
 use crate::reference::rig::{chain, keys};
 use throng::animate::BatchPoser;
 use throng::character::Character;
-use throng::clip::{Clip, ClipOptions, ClipPacking};
+use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
 use throng::glam::{Quat, Vec3};
 use throng::motion::ClipSample;
@@ -127,7 +127,7 @@ fn loops_close_and_ends_hold() {
     let character = chain(2);
     let (raw, clip) = turning(&character);
     let options = ClipOptions {
-        packing: ClipPacking::None,
+        quantise: false,
         ..ClipOptions::default()
     };
     let exactly = Clip::new(&character, &raw, &options).unwrap();
@@ -332,7 +332,7 @@ fn masks_thresholds_codes_and_model_poses_are_refused() {
     let is_either = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     let refused = refused.iter().filter(|one| **one).count();
     assert_eq!(refused, 2 - usize::from(is_either));
-    let models = vec![throng::skeleton::Affine::IDENTITY; 5];
+    let models = vec![throng::glam::Affine3A::IDENTITY; 5];
     let mut out = vec![Mat3x4::IDENTITY; 6];
     let refused = poser().finish(&models, WriteOnly::over(&mut out));
     assert_eq!(

@@ -114,7 +114,7 @@ fn clips_follow_the_curves_of_every_model() {
                 report.rate_hz,
                 report.frames,
                 report.bytes,
-                report.packing,
+                report.quantised,
                 report.raw_bytes / report.bytes as f64,
                 f64::from(report.error_m) / bound,
                 report.kept_tracks

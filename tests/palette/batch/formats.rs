@@ -8,10 +8,9 @@ use throng::Id;
 use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::Clip;
-use throng::glam::{EulerRot, Mat3A, Quat, Vec3, Vec3A};
+use throng::glam::{Affine3A, EulerRot, Mat3A, Quat, Vec3, Vec3A};
 use throng::motion::ClipSample;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
-use throng::skeleton::Affine;
 
 /// The largest difference between an entry and the projected one, relative to the largest number.
 ///
@@ -33,7 +32,7 @@ fn both<E: PaletteEntry>(
     crowd: &[Vec<ClipSample>],
 ) -> Vec<E> {
     let count = crowd.len() * character.palette().len();
-    let mut models = vec![Affine::IDENTITY; crowd.len() * character.skeleton().len()];
+    let mut models = vec![Affine3A::IDENTITY; crowd.len() * character.skeleton().len()];
     let crowd = list(crowd);
     poser.model_poses(clips, &crowd, &mut models).unwrap();
     let mut direct = vec![guard::<E>(); count + 2];
@@ -178,9 +177,9 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
     for matrix3 in matrices {
         for translation in places {
             // One joint among valid ones. It must not change their palette entries.
-            let mut model = vec![Affine::IDENTITY; 9];
+            let mut model = vec![Affine3A::IDENTITY; 9];
             for odd in [1, 8] {
-                model[odd] = Affine {
+                model[odd] = Affine3A {
                     matrix3,
                     translation,
                 };
@@ -193,7 +192,7 @@ fn degenerate_matrices_are_projected_as_the_plain_code_does() {
 }
 
 /// A model pose's palette has the projected entries, up to the sign of the quaternion.
-fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine]) {
+fn same<E: PaletteEntry + Debug>(character: &Character, model: &[Affine3A]) {
     let mut want = vec![guard::<E>(); character.palette().len()];
     character
         .write_palette(model, WriteOnly::over(&mut want))

@@ -4,15 +4,13 @@ use crate::reference::maths::M4;
 use crate::reference::scene::Scene;
 use crate::reference::{assets, gltf, random, raw};
 use throng::animate::BatchPoser;
-use throng::builtin;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions};
-use throng::glam::{DMat4, DVec3, Mat4};
-use throng::import::{self, ImportOptions};
+use throng::glam::{Affine3A, DMat4, DVec3, Mat4};
+use throng::import::{self, ImportOptions, RawCharacter};
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::simd::SimdLevel;
-use throng::skeleton::Affine;
 
 /// The bound of a clip's error in metres, for a character of 1.8 m, and the distance of the
 /// measured points from their joint.
@@ -43,10 +41,11 @@ pub(crate) fn models() -> Vec<Model> {
     let mut all: Vec<Model> = assets::files().into_iter().map(file).collect();
     all.push(Model {
         name: "built-in".into(),
-        character: builtin::mannequin_with(&ImportOptions::curves_only())
+        character: RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character,
-        scene: raw::scene(&builtin::raw()),
+        scene: raw::scene(&RawCharacter::mannequin()),
     });
     all.extend((0..20).map(|seed| {
         let made = random::character(seed);
@@ -112,7 +111,7 @@ pub(crate) fn matrix(m: &M4) -> DMat4 {
     DMat4::from_cols_array_2d(m).transpose()
 }
 
-pub(crate) fn affine(m: &Affine) -> DMat4 {
+pub(crate) fn affine(m: &Affine3A) -> DMat4 {
     DMat4::from_cols_array_2d(&Mat4::from(*m).to_cols_array_2d().map(|c| c.map(f64::from)))
 }
 

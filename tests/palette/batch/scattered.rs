@@ -3,10 +3,10 @@
 use throng::animate::{BatchPoser, Product, Starts};
 use throng::character::Character;
 use throng::clip::Clip;
+use throng::glam::Affine3A;
 use throng::motion::{ClipSample, SampleList};
 use throng::palette::PaletteFormat;
 use throng::simd::SimdLevel;
-use throng::skeleton::Affine;
 use throng::{Id, Threads, builtin};
 
 /// Sixteen bytes, the alignment of outputs.
@@ -24,7 +24,7 @@ fn character() -> Character {
 fn chunks_of(character: &Character, product: Product) -> usize {
     let bytes = match product {
         Product::Palette(format) => character.palette().len() * format.entry_bytes(),
-        _ => character.skeleton().len() * size_of::<Affine>(),
+        _ => character.skeleton().len() * size_of::<Affine3A>(),
     };
     bytes / size_of::<Chunk>()
 }
@@ -108,7 +108,7 @@ fn scattered_palettes_of_model_poses_equal_even_ones() {
     for code in SimdLevel::available() {
         let poser = BatchPoser::new(&character).unwrap();
         let poser = poser.with_simd_level(code).unwrap();
-        let mut models = vec![Affine::IDENTITY; count * character.skeleton().len()];
+        let mut models = vec![Affine3A::IDENTITY; count * character.skeleton().len()];
         poser.model_poses(clips, &list, &mut models).unwrap();
         for format in PaletteFormat::ALL {
             let chunks = format.entry_bytes() * character.palette().len() / 16;

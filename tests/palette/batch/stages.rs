@@ -10,11 +10,11 @@ use throng::animate::BatchPoser;
 use throng::character::Character;
 use throng::clip::{Clip, ClipOptions};
 use throng::clip::{CurveClip, Interpolation, Track, TrackValues};
-use throng::glam::{DMat4, DVec3, Mat4, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
+use throng::glam::{Affine3A, DMat4, DVec3, Mat4, Vec3};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
 use throng::motion::ClipSample;
 use throng::palette::{Mat3x4, WriteOnly};
-use throng::skeleton::{Affine, Transform};
+use throng::skeleton::Transform;
 use throng::{Id, Threads};
 
 pub(crate) const COUNTS: [usize; 8] = [0, 1, 7, 15, 16, 17, 31, 33];
@@ -24,10 +24,11 @@ pub(crate) fn tree(joints: usize) -> Character {
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: index.checked_sub(1).map(|before| before / 2),
-        transform: RawTransform::Trs(Transform {
+        transform: Transform {
             translation: Vec3::new(0.1, 0.3, 0.05 * (index % 3) as f32),
             ..Transform::IDENTITY
-        }),
+        },
+        matrix: None,
     };
     let raw = RawCharacter {
         nodes: (0..joints).map(node).collect(),
@@ -91,7 +92,7 @@ pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<ClipSample>> {
 
 struct Stages {
     local: Vec<Transform>,
-    models: Vec<Affine>,
+    models: Vec<Affine3A>,
     palettes: Vec<Mat3x4>,
     finished: Vec<Mat3x4>,
 }
@@ -107,7 +108,7 @@ fn stages(
     let entries = count * character.palette().len();
     let mut all = Stages {
         local: vec![Transform::IDENTITY; count * joints],
-        models: vec![Affine::IDENTITY; count * joints],
+        models: vec![Affine3A::IDENTITY; count * joints],
         palettes: vec![UNWRITTEN; entries],
         finished: vec![UNWRITTEN; entries],
     };
@@ -123,7 +124,7 @@ fn stages(
     all
 }
 
-fn double(matrix: &Affine) -> DMat4 {
+fn double(matrix: &Affine3A) -> DMat4 {
     DMat4::from_cols_array_2d(
         &Mat4::from(*matrix)
             .to_cols_array_2d()

@@ -3,15 +3,14 @@
 mod ray;
 
 use crate::reference::poser::Poser;
-use crate::reference::rays::{ball, brute, meet, ray_at};
+use crate::reference::rays::{ball, brute, meet, ray_at, vertices};
 use crate::reference::rng::Rng;
 use crate::skinner::load::{models, rest_weights};
 use throng::Error;
 use throng::character::Character;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
-use throng::skeleton::Affine;
+use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skin::{Faces, Hit, Posed, PosedVertices, Ray, Skinner};
 
 fn matrices(character: &Character, clip: Option<(usize, f64)>) -> Vec<Mat3x4> {
@@ -35,8 +34,6 @@ fn agree(hit: Option<Hit>, brute: Option<f64>, size: f64) -> bool {
 fn the_nearest_hit_is_that_of_all_triangles() {
     let mut rng = Rng::new(83);
     for character in models() {
-        let skinner = Skinner::new(&character).unwrap();
-        let weights = rest_weights(&character);
         let clip = (!character.curves().is_empty()).then_some((0, 0.4));
         let mut poser = Poser::new();
         let model = poser.pose(&character, clip).unwrap();
@@ -45,46 +42,44 @@ fn the_nearest_hit_is_that_of_all_triangles() {
             .write_palette(model, WriteOnly::over(&mut duals))
             .unwrap();
         let entries = matrices(&character, clip);
-        let mut hits = 0;
-        for palette in [PaletteRef::Mat3x4(&entries), PaletteRef::DualQuat(&duals)] {
-            let posed = Posed {
-                character: &character,
-                skinner: &skinner,
-                palette,
-                weights: &weights,
-                world_from_model: Affine::IDENTITY,
-            };
-            let bounds = skinner.bounds(palette, &weights).unwrap();
-            for number in 0..60 {
-                let ray = ray_at(&mut rng, bounds.center(), bounds.size());
-                let faces = [Faces::Both, Faces::Front, Faces::Drawn][number % 3];
-                let hit = posed.pick(&ray, faces).unwrap();
-                let size = f64::from((bounds.size() + bounds.center().abs()).max_element());
-                let want = brute(&posed, &ray, faces);
-                assert!(
-                    agree(hit, want, 4.0 * size),
-                    "{} {ray:?} {hit:?} {want:?}",
-                    character.name()
-                );
-                if let Some(hit) = hit {
-                    hits += 1;
-                    check(&posed, &ray, &hit, size as f32);
-                }
-            }
-        }
+        let hits = nearest_hits(&mut rng, &character, &entries)
+            + nearest_hits(&mut rng, &character, &duals);
         assert!(hits > 10, "{}: {hits} hits", character.name());
     }
 }
 
+/// Compares 60 picks with a search of all triangles. Returns the number of hits.
+fn nearest_hits<P: PaletteEntry>(rng: &mut Rng, character: &Character, palette: &[P]) -> usize {
+    let skinner = Skinner::new(character).unwrap();
+    let weights = rest_weights(character);
+    let posed = Posed::new(character, &skinner, palette, &weights);
+    let vertices = vertices(&skinner, palette, &weights);
+    let bounds = skinner.bounds(palette, &weights).unwrap();
+    let size = f64::from((bounds.size() + bounds.center().abs()).max_element());
+    let mut hits = 0;
+    for number in 0..60 {
+        let ray = ray_at(rng, bounds.center(), bounds.size());
+        let faces = [Faces::Both, Faces::Front, Faces::Drawn][number % 3];
+        let hit = posed.pick(&ray, faces).unwrap();
+        let want = brute(character, &vertices, &ray, faces);
+        assert!(
+            agree(hit, want, 4.0 * size),
+            "{} {ray:?} {hit:?} {want:?}",
+            character.name()
+        );
+        if let Some(hit) = hit {
+            hits += 1;
+            check(character, &vertices, &ray, &hit, size as f32);
+        }
+    }
+    hits
+}
+
 /// The hit's position matches its barycentric coordinates, and is on the ray.
-fn check(posed: &Posed<'_>, ray: &Ray, hit: &Hit, size: f32) {
-    let mut vertices = PosedVertices::default();
-    posed
-        .skinner
-        .skin_primitive(hit.primitive, posed.palette, posed.weights, &mut vertices)
-        .unwrap();
-    let indices = &posed.character.primitives()[hit.primitive].indices;
-    let corner = |c: usize| vertices.positions[indices[hit.triangle * 3 + c] as usize];
+fn check(character: &Character, vertices: &[PosedVertices], ray: &Ray, hit: &Hit, size: f32) {
+    let indices = &character.primitives()[hit.primitive].indices;
+    let positions = &vertices[hit.primitive].positions;
+    let corner = |c: usize| positions[indices[hit.triangle * 3 + c] as usize];
     let place: Vec3 = (0..3).map(|c| corner(c) * hit.barycentrics[c]).sum();
     let along = ray.origin.as_dvec3() + ray.direction.as_dvec3().normalize() * hit.distance;
     // Sums of a few roundings of 2⁻²⁴ each.
@@ -109,16 +104,10 @@ fn no_ray_slips_through_a_closed_surface() {
     for _ in 0..4 {
         let turn = Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-3.0, 3.0));
         let palette = [Mat3x4::from_affine(&turn)];
-        let posed = Posed {
-            character: &character,
-            skinner: &skinner,
-            palette: PaletteRef::Mat3x4(&palette),
-            weights: &[],
-            world_from_model: Affine::IDENTITY,
-        };
+        let posed = Posed::new(&character, &skinner, &palette, &[]);
         let mut vertices = PosedVertices::default();
         skinner
-            .skin_primitive(0, posed.palette, &[], &mut vertices)
+            .skin_primitive(0, &palette, &[], &mut vertices)
             .unwrap();
         let positions = &vertices.positions;
         let origin = Vec3::from(turn.translation) + rng.vector(-0.2, 0.2);
@@ -151,13 +140,7 @@ fn double_sided_materials_are_met_from_behind() {
         let character = ball(double_sided);
         let skinner = Skinner::new(&character).unwrap();
         let palette = [Mat3x4::IDENTITY];
-        let posed = Posed {
-            character: &character,
-            skinner: &skinner,
-            palette: PaletteRef::Mat3x4(&palette),
-            weights: &[],
-            world_from_model: Affine::IDENTITY,
-        };
+        let posed = Posed::new(&character, &skinner, &palette, &[]);
         let hit = posed.pick(&out, Faces::Drawn).unwrap();
         assert_eq!(hit.map(|hit| hit.back_face), double_sided.then_some(true));
     }
@@ -170,13 +153,7 @@ fn a_mirror_in_the_pose_turns_front_and_back_with_it() {
     let palette = [Mat3x4::from_affine(&Affine3A::from_scale(Vec3::new(
         -1.0, 1.0, 1.0,
     )))];
-    let posed = Posed {
-        character: &character,
-        skinner: &skinner,
-        palette: PaletteRef::Mat3x4(&palette),
-        weights: &[],
-        world_from_model: Affine::IDENTITY,
-    };
+    let posed = Posed::new(&character, &skinner, &palette, &[]);
     let inward = Ray {
         origin: Vec3::new(0.2, 0.3, 5.0),
         direction: Vec3::NEG_Z,
@@ -195,15 +172,9 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
     let character = ball(false);
     let skinner = Skinner::new(&character).unwrap();
     let palette = [Mat3x4::IDENTITY];
-    let posed = Posed {
-        character: &character,
-        skinner: &skinner,
-        palette: PaletteRef::Mat3x4(&palette),
-        weights: &[],
-        world_from_model: Affine::IDENTITY,
-    };
+    let posed = Posed::new(&character, &skinner, &palette, &[]);
     let mut rng = Rng::new(97);
-    let transforms: Vec<Affine> = (0..60)
+    let transforms: Vec<Affine3A> = (0..60)
         .map(|number| {
             let mut scale = Vec3::splat(rng.range(0.2, 1.5));
             scale.x *= if number % 3 == 0 { -1.0 } else { 1.0 };
@@ -212,10 +183,7 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         .collect();
     let instances: Vec<_> = transforms
         .iter()
-        .map(|world_from_model| Posed {
-            world_from_model: *world_from_model,
-            ..posed
-        })
+        .map(|world_from_model| posed.at(*world_from_model))
         .collect();
     let primitive = &character.primitives()[0];
     let placed = transforms.iter().map(|transform| -> Vec<_> {
@@ -288,13 +256,7 @@ fn bad_rays_and_transforms_are_refused() {
     let character = ball(false);
     let skinner = Skinner::new(&character).unwrap();
     let palette = [Mat3x4::IDENTITY; 2];
-    let posed = Posed {
-        character: &character,
-        skinner: &skinner,
-        palette: PaletteRef::Mat3x4(&palette[..1]),
-        weights: &[],
-        world_from_model: Affine::IDENTITY,
-    };
+    let posed = Posed::new(&character, &skinner, &palette[..1], &[]);
     let good = Ray {
         origin: Vec3::ZERO,
         direction: Vec3::X,
@@ -339,10 +301,7 @@ fn bad_rays_and_transforms_are_refused() {
         refused(&posed, none),
         invalid("ray direction", "has no length")
     );
-    let longer = Posed {
-        palette: PaletteRef::Mat3x4(&palette),
-        ..posed
-    };
+    let longer = Posed::new(&character, &skinner, &palette, &[]);
     let why = ArgumentFault::Length { got: 2, need: 1 };
     assert_eq!(
         refused(&longer, good),
@@ -353,10 +312,7 @@ fn bad_rays_and_transforms_are_refused() {
     );
     let other = crate::reference::rig::chain(3);
     let others = Skinner::new(&other).unwrap();
-    let mixed = Posed {
-        skinner: &others,
-        ..posed
-    };
+    let mixed = Posed::new(&character, &others, &palette[..1], &[]);
     assert_eq!(
         refused(&mixed, good),
         invalid("skinner", "was made for another character")
@@ -367,10 +323,7 @@ fn bad_rays_and_transforms_are_refused() {
         Quat::IDENTITY,
         Vec3::ONE,
     );
-    let instances = [Affine::IDENTITY, flat].map(|world_from_model| Posed {
-        world_from_model,
-        ..posed
-    });
+    let instances = [posed, posed.at(flat)];
     let wrong = Error::At {
         what: "instance",
         index: 1,

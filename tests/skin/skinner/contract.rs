@@ -4,19 +4,19 @@
 //! - the arguments that it refuses,
 //! - the same bits from any number of threads.
 
-use super::load::{Streams, both, made, models, palettes, posed, rest_weights};
+use super::load::{Streams, both, each_format, made, models, palettes, posed, rest_weights};
 use crate::reference::rng::Rng;
 use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
-use throng::palette::{DualQuat, Mat3x4, PaletteRef, WriteOnly};
+use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
 
 /// A bit pattern that no word of a stream has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;
 
-fn words(skinner: &Skinner, palette: PaletteRef<'_>, weights: &[f32]) -> Vec<u32> {
+fn words<P: PaletteEntry>(skinner: &Skinner, palette: &[P], weights: &[f32]) -> Vec<u32> {
     let mut out = vec![f32::from_bits(UNTOUCHED); skinner.layout().words as usize];
     skinner
         .skin(palette, weights, WriteOnly::over(&mut out))
@@ -34,7 +34,7 @@ fn an_instance_is_laid_out_as_the_layout_says() {
         let weights = rest_weights(&character);
         let mut posed = PosedVertices::default();
         for skinner in both(&character) {
-            for palette in palettes.refs() {
+            each_format!(palettes, |palette| {
                 let got = words(&skinner, palette, &weights);
                 let mut want = vec![UNTOUCHED; got.len()];
                 for (number, part) in skinner.layout().primitives.iter().enumerate() {
@@ -67,7 +67,7 @@ fn an_instance_is_laid_out_as_the_layout_says() {
                     }
                 }
                 assert_eq!(got, want, "{}", character.name());
-            }
+            });
         }
     }
 }
@@ -82,7 +82,7 @@ fn bounds_are_those_of_the_positions() {
         let weights = rest_weights(&character);
         let mut posed = PosedVertices::default();
         for skinner in both(&character) {
-            for palette in palettes.refs() {
+            each_format!(palettes, |palette| {
                 let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
                 for number in 0..character.primitives().len() {
                     skinner
@@ -94,7 +94,7 @@ fn bounds_are_those_of_the_positions() {
                 }
                 let bounds = skinner.bounds(palette, &weights).unwrap();
                 assert_eq!((bounds.min, bounds.max), (min, max), "{}", character.name());
-            }
+            });
         }
     }
 }
@@ -123,7 +123,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
         ("skinned words", joints, none, words - 1, words - 1, words),
         ("skinned words", joints, none, words + 1, words + 1, words),
     ] {
-        let palette = PaletteRef::Mat3x4(&matrices[..entries]);
+        let palette = &matrices[..entries];
         let result = skinner.skin(palette, weights, WriteOnly::over(&mut out[..len]));
         let wanted = Err(length(what, got, need));
         assert_eq!(result, wanted, "{what}: {got} instead of {need}");
@@ -132,7 +132,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
             "{what}: {got} instead of {need}"
         );
     }
-    let palette = PaletteRef::Mat3x4(&matrices[..joints]);
+    let palette = &matrices[..joints];
     let missing = skinner.skin_primitive(1, palette, &[], &mut PosedVertices::default());
     let not_found = Error::NotFound {
         what: "primitive",
@@ -141,7 +141,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
     };
     assert_eq!(missing, Err(not_found));
     assert_eq!(
-        skinner.bounds(PaletteRef::Mat3x4(&matrices), &[]),
+        skinner.bounds(&matrices, &[]),
         Err(length("palette", joints + 1, joints))
     );
 }
@@ -157,8 +157,8 @@ fn bounds_want_a_finite_palette() {
         matrices[joints - 1].rows[2][3] = broken;
         let mut quats = vec![DualQuat::IDENTITY; joints];
         quats[joints - 1].dual[3] = broken;
-        for palette in [PaletteRef::Mat3x4(&matrices), PaletteRef::DualQuat(&quats)] {
-            match skinner.bounds(palette, &[]) {
+        for bounds in [skinner.bounds(&matrices, &[]), skinner.bounds(&quats, &[])] {
+            match bounds {
                 Err(Error::Argument {
                     what: "palette",
                     why: ArgumentFault::NotFinite(value),
@@ -181,11 +181,9 @@ fn many_say_which_job_is_wrong() {
     let mut jobs: Vec<_> = out
         .chunks_exact_mut(size)
         .enumerate()
-        .map(|(number, out)| SkinJob {
-            skinner: &skinner,
-            palette: PaletteRef::Mat3x4(&matrices[..joints - usize::from(number >= 3)]),
-            weights: &[],
-            out: WriteOnly::over(out),
+        .map(|(number, out)| {
+            let palette = &matrices[..joints - usize::from(number >= 3)];
+            SkinJob::new(&skinner, palette, &[], WriteOnly::over(out))
         })
         .collect();
     let wrong = Error::At {
@@ -213,9 +211,16 @@ fn the_number_of_threads_changes_no_bit() {
         .map(|instance| palettes(&mut rng, made[instance % 2].palette().len()))
         .collect();
     let skinner = |instance: usize| &skinners[instance % 2];
-    let palette = |instance: usize| poses[instance].refs()[instance / 2 % 4];
     let want: Vec<Vec<u32>> = (0..40)
-        .map(|instance| words(skinner(instance), palette(instance), &[]))
+        .map(|instance| {
+            let (skinner, pose) = (skinner(instance), &poses[instance]);
+            match instance / 2 % 4 {
+                0 => words(skinner, &pose.matrices, &[]),
+                1 => words(skinner, &pose.duals, &[]),
+                2 => words(skinner, &pose.stretched, &[]),
+                _ => words(skinner, &pose.offsets, &[]),
+            }
+        })
         .collect();
     for threads in [1, 3, 8] {
         let mut out: Vec<Vec<f32>> = want
@@ -225,11 +230,15 @@ fn the_number_of_threads_changes_no_bit() {
         let mut jobs: Vec<_> = out
             .iter_mut()
             .enumerate()
-            .map(|(instance, out)| SkinJob {
-                skinner: skinner(instance),
-                palette: palette(instance),
-                weights: &[],
-                out: WriteOnly::over(out),
+            .map(|(instance, out)| {
+                let (skinner, pose) = (skinner(instance), &poses[instance]);
+                let out = WriteOnly::over(out);
+                match instance / 2 % 4 {
+                    0 => SkinJob::new(skinner, &pose.matrices, &[], out),
+                    1 => SkinJob::new(skinner, &pose.duals, &[], out),
+                    2 => SkinJob::new(skinner, &pose.stretched, &[], out),
+                    _ => SkinJob::new(skinner, &pose.offsets, &[], out),
+                }
             })
             .collect();
         let pool = rayon::ThreadPoolBuilder::new()
@@ -253,11 +262,6 @@ fn a_character_without_vertices_is_no_trouble() {
     if let Ok(made) = raw.build(&character) {
         let skinner = Skinner::new(&made.character).unwrap();
         assert_eq!(skinner.layout().words, 0);
-        assert!(
-            skinner
-                .bounds(PaletteRef::Mat3x4(&[]), &[])
-                .unwrap()
-                .is_empty()
-        );
+        assert!(skinner.bounds::<Mat3x4>(&[], &[]).unwrap().is_empty());
     }
 }

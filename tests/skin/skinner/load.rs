@@ -6,10 +6,8 @@ use crate::reference::poser::Poser;
 use crate::reference::rng::Rng;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin, RawTransform};
-use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset, WriteOnly,
-};
+use throng::import::{ImportOptions, RawCharacter, RawNode, RawPrimitive, RawSkin};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
 use throng::simd::SimdLevel;
 use throng::skeleton::Transform;
 use throng::skin::Skinner;
@@ -52,7 +50,8 @@ pub(crate) fn made(
     let node = |index: usize| RawNode {
         name: format!("joint {index}").into(),
         parent: None,
-        transform: RawTransform::Trs(Transform::IDENTITY),
+        transform: Transform::IDENTITY,
+        matrix: None,
     };
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
     for vertex in 0..vertices {
@@ -138,29 +137,29 @@ pub(crate) fn palettes(rng: &mut Rng, len: usize) -> Palettes {
     }
 }
 
-impl Palettes {
-    /// The matrices that the entries of each of [`Self::refs`] represent.
-    pub(crate) fn affines(&self) -> [Vec<Affine3A>; 4] {
-        fn all<E: PaletteEntry>(list: &[E]) -> Vec<Affine3A> {
-            list.iter().map(E::to_affine).collect()
+/// Runs a block once for each format of [`Palettes`], with the palette in that format.
+macro_rules! each_format {
+    ($all:expr, |$palette:ident| $body:block) => {{
+        let all = &$all;
+        {
+            let $palette = all.matrices.as_slice();
+            $body
         }
-        [
-            all(&self.matrices),
-            all(&self.duals),
-            all(&self.stretched),
-            all(&self.offsets),
-        ]
-    }
-
-    pub(crate) fn refs(&self) -> [PaletteRef<'_>; 4] {
-        [
-            PaletteRef::Mat3x4(&self.matrices),
-            PaletteRef::DualQuat(&self.duals),
-            PaletteRef::DualQuatStretch(&self.stretched),
-            PaletteRef::QuatOffset(&self.offsets),
-        ]
-    }
+        {
+            let $palette = all.duals.as_slice();
+            $body
+        }
+        {
+            let $palette = all.stretched.as_slice();
+            $body
+        }
+        {
+            let $palette = all.offsets.as_slice();
+            $body
+        }
+    }};
 }
+pub(crate) use each_format;
 
 pub(crate) fn both(character: &Character) -> [Skinner; 2] {
     [
@@ -199,7 +198,8 @@ pub(crate) fn posed(character: &Character, clip: Option<(usize, f64)>) -> Palett
 /// All models, and the built-in one.
 pub(crate) fn models() -> Vec<Character> {
     let mut models = vec![
-        throng::builtin::mannequin_with(&ImportOptions::curves_only())
+        RawCharacter::mannequin()
+            .build(&ImportOptions::curves_only())
             .unwrap()
             .character,
     ];

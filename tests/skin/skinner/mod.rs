@@ -9,10 +9,10 @@ pub(crate) mod load;
 mod morphs;
 
 use crate::reference::rng::Rng;
-use load::{COUNTS, Streams, both, made, models, palettes, posed, rest_weights};
+use load::{COUNTS, Streams, both, each_format, made, models, palettes, posed, rest_weights};
 use throng::character::Character;
 use throng::glam::{Affine3A, Vec3, Vec4};
-use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skin::PosedVertices;
 
 /// The largest error of a rounding: half a unit in the last place of numbers from 1 to 2.
@@ -70,7 +70,12 @@ impl Apart {
     }
 }
 
-fn apart(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) -> Apart {
+/// The matrices that the entries represent.
+fn affines<P: PaletteEntry>(palette: &[P]) -> Vec<Affine3A> {
+    palette.iter().map(P::to_affine).collect()
+}
+
+fn apart<P: PaletteEntry>(character: &Character, palette: &[P], weights: &[f32]) -> Apart {
     let (mut got, mut want) = (PosedVertices::default(), PosedVertices::default());
     let mut most = Apart::default();
     for skinner in both(character) {
@@ -108,7 +113,8 @@ fn it_agrees_with_the_plain_code() {
             for streams in Streams::ALL {
                 let character = made(&mut rng, vertices, influences, streams);
                 let all = palettes(&mut rng, character.palette().len());
-                for (palette, affines) in all.refs().into_iter().zip(all.affines()) {
+                each_format!(all, |palette| {
+                    let affines = affines(palette);
                     let bound = position_bound(influences, magnitude(&character, &affines));
                     let apart = apart(&character, palette, &[]);
                     assert!(
@@ -120,7 +126,7 @@ fn it_agrees_with_the_plain_code() {
                         "{influences} {vertices} {apart:?}"
                     );
                     most = most.max(apart);
-                }
+                });
             }
         }
     }
@@ -137,7 +143,7 @@ fn it_agrees_with_the_plain_code_on_all_models() {
         let influences = character
             .primitives()
             .iter()
-            .map(|p| p.influences.per_vertex);
+            .map(|p| p.influences_per_vertex);
         let influences = influences.max().unwrap_or(1) as usize;
         let times = (0..character.curves().len()).flat_map(|clip| {
             let duration_s = f64::from(character.curves()[clip].duration_s());
@@ -145,7 +151,8 @@ fn it_agrees_with_the_plain_code_on_all_models() {
         });
         for at in times.chain([None]) {
             let all = posed(&character, at);
-            for (palette, affines) in all.refs().into_iter().zip(all.affines()) {
+            each_format!(all, |palette| {
+                let affines = affines(palette);
                 let bound = position_bound(influences, magnitude(&character, &affines));
                 let apart = apart(&character, palette, &rest_weights(&character));
                 assert!(
@@ -159,7 +166,7 @@ fn it_agrees_with_the_plain_code_on_all_models() {
                     character.name()
                 );
                 most = most.max(apart);
-            }
+            });
         }
         println!("{}: {most:?}", character.name());
     }
@@ -183,7 +190,7 @@ fn identities_give_the_rest_pose_back_bit_for_bit() {
         let weights = vec![0.0; character.morph_weights().len()];
         let mut got = PosedVertices::default();
         for skinner in both(&character) {
-            for palette in identities.refs() {
+            each_format!(identities, |palette| {
                 for (number, primitive) in character.primitives().iter().enumerate() {
                     skinner
                         .skin_primitive(number, palette, &weights, &mut got)
@@ -192,7 +199,7 @@ fn identities_give_the_rest_pose_back_bit_for_bit() {
                     assert_eq!(got.normals, primitive.normals, "{}", character.name());
                     assert_eq!(got.tangents, primitive.tangents, "{}", character.name());
                 }
-            }
+            });
         }
     }
 }
@@ -237,18 +244,14 @@ fn directions_stay_unit_vectors_under_extreme_matrices() {
                 let matrices: Vec<Mat3x4> = list.iter().map(Mat3x4::from_affine).collect();
                 let stretched: Vec<DualQuatStretch> =
                     list.iter().map(DualQuatStretch::project).collect();
-                for palette in [
-                    PaletteRef::Mat3x4(&matrices),
-                    PaletteRef::DualQuatStretch(&stretched),
-                ] {
-                    check_directions(&character, palette);
-                }
+                check_directions(&character, &matrices);
+                check_directions(&character, &stretched);
             }
         }
     }
 }
 
-fn check_directions(character: &Character, palette: PaletteRef<'_>) {
+fn check_directions<P: PaletteEntry>(character: &Character, palette: &[P]) {
     let mut got = PosedVertices::default();
     for skinner in both(character) {
         skinner.skin_primitive(0, palette, &[], &mut got).unwrap();
@@ -278,7 +281,7 @@ fn mirrors_turn_normals_and_tangents_as_the_plain_code_does() {
             Mat3x4::from_affine(&(affine * Affine3A::from_quat(rng.rotation())))
         };
         let matrices: Vec<Mat3x4> = character.palette().iter().map(entry).collect();
-        let apart = apart(&character, PaletteRef::Mat3x4(&matrices), &[]);
+        let apart = apart(&character, &matrices, &[]);
         assert!(apart.directions <= DIRECTION_BOUND, "{apart:?}");
     }
 }

@@ -7,7 +7,7 @@ use throng::error::Error;
 use throng::glam::{Affine3A, Quat, Vec3};
 use throng::import::{ImportOptions, RawCharacter, RawMorph, RawPrimitive};
 use throng::mesh::{JointIndices, MorphTarget, Primitive};
-use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteRef, QuatOffset};
+use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset};
 use throng::skin::{PackedPart, PosedVertices, Skinner};
 
 fn target(rng: &mut Rng, vertices: u32, every: u32, directions: bool) -> MorphTarget {
@@ -29,7 +29,7 @@ fn target(rng: &mut Rng, vertices: u32, every: u32, directions: bool) -> MorphTa
 /// The built-in character with tangents, and with three targets.
 fn raw() -> RawCharacter {
     let mut rng = Rng::new(79);
-    let mut raw = throng::builtin::raw();
+    let mut raw = RawCharacter::mannequin();
     let primitive: &mut RawPrimitive = &mut raw.primitives[0];
     let vertices = primitive.positions.len() as u32;
     let tangent = |vertex: u32| {
@@ -61,7 +61,7 @@ fn entries<E: PaletteEntry>(list: &[Affine3A]) -> Vec<E> {
     list.iter().map(E::project).collect()
 }
 
-fn check(character: &Character, palette: PaletteRef<'_>, weights: &[f32]) {
+fn check<P: PaletteEntry>(character: &Character, palette: &[P], weights: &[f32]) {
     let (mut got, mut want) = (PosedVertices::default(), PosedVertices::default());
     for skinner in both(character) {
         let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -123,27 +123,10 @@ fn morphed_and_mirrored_streams_agree_with_the_plain_code() {
                 Affine3A::from_scale_rotation_translation(scale, turn, rng.vector(-1.0, 1.0))
             })
             .collect();
-        check(
-            &character,
-            PaletteRef::Mat3x4(&entries::<Mat3x4>(&list)),
-            &weights,
-        );
-        check(
-            &character,
-            PaletteRef::DualQuat(&entries::<DualQuat>(&list)),
-            &weights,
-        );
-        let stretched = entries::<DualQuatStretch>(&list);
-        check(
-            &character,
-            PaletteRef::DualQuatStretch(&stretched),
-            &weights,
-        );
-        check(
-            &character,
-            PaletteRef::QuatOffset(&entries::<QuatOffset>(&list)),
-            &weights,
-        );
+        check(&character, &entries::<Mat3x4>(&list), &weights);
+        check(&character, &entries::<DualQuat>(&list), &weights);
+        check(&character, &entries::<DualQuatStretch>(&list), &weights);
+        check(&character, &entries::<QuatOffset>(&list), &weights);
     }
 }
 
@@ -164,7 +147,7 @@ fn a_morph_that_takes_a_direction_away_leaves_the_base() {
     let mut got = PosedVertices::default();
     let skinner = Skinner::new(&character).unwrap();
     skinner
-        .skin_primitive(0, PaletteRef::Mat3x4(&identity), &weights, &mut got)
+        .skin_primitive(0, &identity, &weights, &mut got)
         .unwrap();
     assert_eq!(got.normals, *rest);
 }
@@ -176,7 +159,7 @@ fn weights_must_be_finite() {
     let mut weights = vec![0.0; character.morph_weights().len()];
     weights[1] = f32::NAN;
     let skinner = Skinner::new(&character).unwrap();
-    let error = skinner.bounds(PaletteRef::Mat3x4(&identity), &weights);
+    let error = skinner.bounds(&identity, &weights);
     assert!(matches!(error, Err(Error::Argument { .. })), "{error:?}");
 }
 
@@ -190,7 +173,7 @@ fn primitives_that_do_not_fit_are_refused() {
     // One entry more than the palette has.
     let count = character.palette().len() as u32;
     let mut large = primitive.clone();
-    match &mut large.influences.joints {
+    match &mut large.joints {
         JointIndices::U8(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
         JointIndices::U16(joints) => joints.iter_mut().for_each(|joint| *joint += 1),
     }
@@ -214,7 +197,7 @@ fn primitives_that_do_not_fit_are_refused() {
         "{error}"
     );
     let mut none = primitive.clone();
-    none.influences.per_vertex = 0;
+    none.influences_per_vertex = 0;
     let error = refused(&none);
     assert!(matches!(error, Error::Argument { .. }), "{error}");
 }

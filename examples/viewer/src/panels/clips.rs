@@ -66,7 +66,7 @@ pub(super) fn blend_spaces(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
         return;
     };
-    let spaces = subject.character.animations().blend_spaces();
+    let spaces = subject.character.blend_spaces();
     if spaces.is_empty() {
         ui.weak("none (see the TOML file beside a model)");
     }

@@ -43,7 +43,6 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The controls of a layer. Returns the layer if it was changed.
 fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Option<Layer> {
     let mut new = layer;
-    let set = character.animations();
     let clip_name = |clip: Id<Clip>| character.clips().get(clip.index()).map_or("", |c| c.name());
     ComboBox::from_label(format!("layer {number}"))
         .selected_text(clip_name(new.clip))
@@ -52,12 +51,13 @@ fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Opti
                 ui.selectable_value(&mut new.clip, Id::new(index), clip_name(Id::new(index)));
             }
         });
-    let mask_name = |mask: Option<Id<Mask>>| mask.map_or("all joints", |mask| set.mask_name(mask));
+    let mask_name =
+        |mask: Option<Id<Mask>>| mask.map_or("all joints", |mask| character.mask_name(mask));
     ComboBox::from_label("mask")
         .selected_text(mask_name(new.mask))
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut new.mask, None, mask_name(None));
-            for index in 0..set.masks().len() as u16 {
+            for index in 0..character.masks().len() as u16 {
                 let mask = Some(Id::new(index));
                 ui.selectable_value(&mut new.mask, mask, mask_name(mask));
             }

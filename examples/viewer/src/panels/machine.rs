@@ -17,7 +17,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
         return;
     };
-    let Some(machine) = subject.character.animations().state_machine() else {
+    let Some(machine) = subject.character.state_machine() else {
         ui.weak("none (see the TOML file beside a model)");
         return;
     };

@@ -96,12 +96,9 @@ fn path(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
-    let set = app
-        .subject
-        .as_ref()
-        .map(|subject| subject.character.animations());
-    let spaces = set.is_some_and(|set| !set.blend_spaces().is_empty());
-    let machine = set.is_some_and(|set| set.state_machine().is_some());
+    let character = app.subject.as_ref().map(|subject| &subject.character);
+    let spaces = character.is_some_and(|character| !character.blend_spaces().is_empty());
+    let machine = character.is_some_and(|character| character.state_machine().is_some());
     section(ui, "Clips", true, |ui| clips::show(ui, app, actions));
     section(ui, "Layers", true, |ui| layers::show(ui, app, actions));
     section(ui, "Blend spaces", spaces, |ui| {

@@ -1,7 +1,6 @@
 //! Packing options, and the size and error of each clip.
 
 use egui::{Grid, Slider, Ui};
-use throng::clip::ClipPacking;
 
 use super::super::accuracy::bound_m;
 use super::super::app::{Action, App};
@@ -46,12 +45,11 @@ fn controls(ui: &mut Ui, subject: &Subject, actions: &mut Vec<Action>) {
     let mut options = subject.request.packing;
     let mut error_mm = bound_m(&options, &subject.character) * 1e3;
     ui.label("largest error");
-    let mut quantised = options.packing == ClipPacking::Quantised;
     let slider = Slider::new(&mut error_mm, 0.001..=100.0)
         .logarithmic(true)
         .suffix(" mm");
     let moved = ui.add(slider);
-    let toggled = ui.checkbox(&mut quantised, "quantised").changed();
+    let toggled = ui.checkbox(&mut options.quantise, "quantised").changed();
     // A drag packs once, at its end. Until then the slider keeps its place.
     let id = ui.id().with("error");
     let dragged: Option<f32> = ui.data(|data| data.get_temp(id));
@@ -68,11 +66,6 @@ fn controls(ui: &mut Ui, subject: &Subject, actions: &mut Vec<Action>) {
         if chosen {
             options.error_m = Some(error_mm / 1e3);
         }
-        options.packing = if quantised {
-            ClipPacking::Quantised
-        } else {
-            ClipPacking::None
-        };
         actions.push(Action::Repack(options));
     }
 }

@@ -81,7 +81,7 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for time_s in &app.key_times.1 {
         painter.vline(x(*time_s), rect.bottom() - 8.0..=rect.bottom(), tick);
     }
-    for (name, time_s) in character.animations().events(clip).iter() {
+    for (name, time_s) in character.events(clip) {
         let at = x(time_s);
         painter.vline(at, rect.y_range(), Stroke::new(1.5, EVENT));
         let place = egui::pos2(at + 3.0, rect.top() + 1.0);

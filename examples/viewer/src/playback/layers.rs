@@ -73,7 +73,7 @@ impl Playback {
         let below = match self.base {
             Base::StateMachine => {
                 let character = crowd.character(crowd.character_of(id)?)?;
-                let machine = character.animations().state_machine();
+                let machine = character.state_machine();
                 machine.map_or(1, throng::state_machine::StateMachine::layer_count)
             }
             _ => 1,

@@ -186,23 +186,22 @@ impl Playback {
     /// The same for another version of the character. Everything that it lacks is left out.
     pub(crate) fn fitted(mut self, character: &Character) -> Self {
         let has = |clip: Id<Clip>| clip.index() < character.clips().len();
-        let set = character.animations();
         let fits = match self.base {
             Base::RestPose => true,
             Base::Clip(clip) => has(clip),
-            Base::BlendSpace(space, _) => space.index() < set.blend_spaces().len(),
-            Base::StateMachine => set.state_machine().is_some(),
+            Base::BlendSpace(space, _) => space.index() < character.blend_spaces().len(),
+            Base::StateMachine => character.state_machine().is_some(),
         };
         if !fits {
             self.base = Self::new(character).base;
         }
-        let known = |mask: &Id<Mask>| mask.index() < set.masks().len();
+        let known = |mask: &Id<Mask>| mask.index() < character.masks().len();
         self.layers.retain(|layer| has(layer.clip));
         for layer in &mut self.layers {
             layer.mask = layer.mask.filter(known);
         }
         self.morphs.resize(character.morph_weights().len(), None);
-        let count = set
+        let count = character
             .state_machine()
             .map_or(0, |machine| machine.parameters().len());
         self.parameters
@@ -295,7 +294,6 @@ fn at_of(base: Base, crowd: &Crowd, id: InstanceId, at: Vec2) -> Result<BlendAt>
     let character = crowd.character(crowd.character_of(id)?)?;
     let dimensions = match base {
         Base::BlendSpace(space, _) => character
-            .animations()
             .blend_spaces()
             .get(space.index())
             .map_or(2, BlendSpace::dimensions),

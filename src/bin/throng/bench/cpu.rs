@@ -4,7 +4,7 @@ use super::median;
 use crate::failure::Failure;
 use crate::words::plural;
 use std::time::Instant;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
 use throng::palette::{Mat3x4, WriteOnly};
 use throng::{Id, Threads};
@@ -53,7 +53,7 @@ pub(super) fn animate(
     instances: usize,
     frames: usize,
 ) -> Result<Vec<Vec<String>>, Failure> {
-    let mut animator = Animator::new(model, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(model)?;
     let actors = (0..instances).map(|instance| animator.add(play(model, instance)));
     let actors = actors.collect::<throng::Result<Vec<ActorId>>>()?;
     let mut palettes = vec![Mat3x4::IDENTITY; model.palette().len() * instances];

@@ -11,13 +11,11 @@ use std::time::Instant;
 use throng::ash::vk;
 use throng::character::Character;
 use throng::glam::camera::rh;
-use throng::glam::{Quat, Vec3};
+use throng::glam::{Affine3A, Quat, Vec3};
 use throng::mesh::Aabb;
-use throng::skeleton::Affine;
 use throng::standalone::{Begin, Context, ContextDesc, Target, TargetDesc};
 use throng::{
-    Capacity, CharacterDesc, CharacterLoad, Crowd, CrowdDesc, PassDesc, PassId, SkinningStage,
-    Spawn, Stats, View,
+    Capacity, CharacterDesc, Crowd, CrowdDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, View,
 };
 
 /// The times of one frame on the CPU, in milliseconds.
@@ -102,21 +100,21 @@ fn with_crowd(
     instances: u32,
     frames: u32,
 ) -> Result<(Times, Stats), Failure> {
-    let load = CharacterLoad {
-        character: model,
-        desc: CharacterDesc::default(),
+    let capacity = Capacity::of_views(1).with_character(
+        model,
+        &CharacterDesc::default(),
         instances,
-        skin: SkinningStage::Vertex,
-    };
+        SkinningStage::Vertex,
+    )?;
     let desc = CrowdDesc {
         frames_in_flight: 1,
-        capacity: Capacity::for_characters(&[load], 1)?,
+        capacity,
         profile: true,
         ..CrowdDesc::default()
     };
-    let (gpu, mut allocator) = context.parts();
-    // SAFETY: the handles belong to the context, which outlives the crowd.
-    let mut crowd = unsafe { Crowd::new(&gpu, &mut allocator, &desc)? };
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
     let measured = spawn(context, &mut crowd, target, model, instances)
         .and_then(|(pass, view)| measure(context, &mut crowd, target, (pass, &view), frames));
     context.wait_idle()?;
@@ -156,7 +154,7 @@ fn spawn(
         all = all.with_point(at + bounds.min).with_point(at + bounds.max);
         let spawn = Spawn {
             play: play(model, instance as usize),
-            world_from_model: Affine::from_rotation_translation(Quat::IDENTITY, at),
+            world_from_model: Affine3A::from_rotation_translation(Quat::IDENTITY, at),
             ..Spawn::default()
         };
         crowd.spawn(character, &spawn)?;
@@ -199,7 +197,7 @@ fn measure(
         let now_s = f64::from(number) * FRAME_S;
         // SAFETY: all work that was submitted has ended.
         let mut frame = unsafe { crowd.begin_frame(&mut context.allocator(), 0, now_s)? };
-        let gpu: Vec<_> = frame.crowd().gpu_times().to_vec();
+        let gpu: Vec<_> = frame.crowd().gpu_times_ms().to_vec();
         let mut record = 0.0;
         let started = Instant::now();
         context.submit_and_wait(|device, cmd| {
@@ -230,8 +228,8 @@ fn measure(
         times.prepare.push(stats.prepare_ms);
         times.record.push(record);
         times.submit.push(whole - stats.prepare_ms - record);
-        for scope in gpu {
-            times.gpu.entry(scope.name).or_default().push(scope.ms);
+        for (scope, ms) in gpu {
+            times.gpu.entry(scope).or_default().push(ms);
         }
     }
     Ok((times, stats))

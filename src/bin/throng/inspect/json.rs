@@ -4,7 +4,7 @@ use super::{gpu_memory, moved_vertices, override_name, shape_name, streams};
 use serde_json::{Value, json};
 use throng::Id;
 use throng::character::Character;
-use throng::clip::{Clip, ClipPacking};
+use throng::clip::Clip;
 use throng::import::Imported;
 use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::skeleton::Joint;
@@ -45,13 +45,13 @@ pub(super) fn document(model: &Imported) -> Value {
         })),
         "masks": masks(model),
         "sockets": sockets(model),
-        "blend_spaces": model.animations().blend_spaces().iter().map(|space| json!({
+        "blend_spaces": model.blend_spaces().iter().map(|space| json!({
             "name": space.name(),
             "dimensions": space.dimensions(),
             "clips": space.clips().iter().map(|clip| clip.0).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
-        "events": model.animations().event_names().collect::<Vec<_>>(),
-        "state_machine_layers": model.animations().state_machine().map(|one| one.layer_count()),
+        "events": model.event_names().collect::<Vec<_>>(),
+        "state_machine_layers": model.state_machine().map(|one| one.layer_count()),
         "gpu_bytes": gpu_memory(model).map(|memory| json!({
             "mesh": memory.mesh,
             "images": memory.images,
@@ -83,17 +83,17 @@ fn joint(joint: &Joint) -> Value {
 }
 
 fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
-    let (set, id, report) = (model.animations(), Id::new(index as u16), clip.report());
-    let events = set.events(id).iter();
+    let (id, report) = (Id::new(index as u16), clip.report());
+    let events = model.events(id);
     let events = events.map(|(name, time_s)| json!({ "name": name, "time_s": time_s }));
     json!({
         "name": clip.name(),
         "duration_s": clip.duration_s(),
         "rate_hz": report.rate_hz,
         "frames": report.frames,
-        "packing": match report.packing {
-            ClipPacking::None => "none",
-            _ => "quantised",
+        "packing": match report.quantised {
+            true => "quantised",
+            false => "none",
         },
         "bytes": report.bytes,
         "memory_bytes": report.memory_bytes,
@@ -105,8 +105,8 @@ fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
         "kept_tracks": report.kept_tracks,
         "tracks": model.curves().get(index).map(|curve| curve.tracks().len()),
         "additive": clip.is_additive(),
-        "root_motion": set.root_motion(id).is_some(),
-        "gait": set.gait(id).map(|gait| json!({
+        "root_motion": model.root_motion(id).is_some(),
+        "gait": model.gait(id).map(|gait| json!({
             "speed_m_s": gait.speed_m_s,
             "heading_rad": gait.heading_rad,
         })),
@@ -121,7 +121,7 @@ fn primitive(part: &Primitive) -> Value {
         "part": part.part,
         "vertices": part.vertex_count(),
         "triangles": part.indices.len() / 3,
-        "influences": part.influences.per_vertex,
+        "influences": part.influences_per_vertex,
         "palette": [part.palette.start, part.palette.end],
         "streams": streams(part),
         "material": part.material,
@@ -212,19 +212,17 @@ fn spring_collider(collider: &SpringCollider) -> Value {
 }
 
 fn masks(model: &Character) -> Vec<Value> {
-    let set = model.animations();
     let mask = |(index, mask): (u16, &throng::skeleton::Mask)| {
         let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        json!({ "name": set.mask_name(Id::new(index)), "joints": used.count() })
+        json!({ "name": model.mask_name(Id::new(index)), "joints": used.count() })
     };
-    (0..).zip(set.masks()).map(mask).collect()
+    (0..).zip(model.masks()).map(mask).collect()
 }
 
 fn sockets(model: &Character) -> Vec<Value> {
-    let set = model.animations();
     let socket = |(index, socket): (u16, &throng::skeleton::Socket)| {
-        let name = set.socket_name(Id::new(index));
+        let name = model.socket_name(Id::new(index));
         json!({ "name": name, "joint": socket.joint.0 })
     };
-    (0..).zip(set.sockets()).map(socket).collect()
+    (0..).zip(model.sockets()).map(socket).collect()
 }

@@ -97,11 +97,10 @@ fn gpu_memory(model: &Character) -> Option<GpuMemory> {
     use throng::gpu::SkinnedMesh;
     use throng::palette::{PaletteFormat, SkinningMethod};
     use throng::skin::SkinnedLayout;
-    let bytes = SkinnedMesh::bytes(model, SkinningMethod::Linear).ok()?;
     let format = PaletteFormat::of(model, SkinningMethod::Linear).ok()?;
     Some(GpuMemory {
-        mesh: bytes.mesh + bytes.rest_palette,
-        images: bytes.images,
+        mesh: SkinnedMesh::buffer_bytes(model, SkinningMethod::Linear).ok()?,
+        images: SkinnedMesh::image_bytes(model),
         palette_per_instance: model.palette().len() as u64 * format.entry_bytes() as u64,
         deformed_per_instance: u64::from(SkinnedLayout::new(model).ok()?.words) * 4,
     })

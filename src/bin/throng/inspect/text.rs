@@ -110,7 +110,7 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
 
 /// The properties that set a clip apart.
 fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
-    let (set, id) = (model.animations(), Id::new(index as u16));
+    let id = Id::new(index as u16);
     let mut all = Vec::new();
     if let Some(curve) = model.curves().get(index) {
         all.push(plural(curve.tracks().len(), "track"));
@@ -129,19 +129,16 @@ fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
     if clip.is_additive() {
         all.push("additive".into());
     }
-    if set.root_motion(id).is_some() {
+    if model.root_motion(id).is_some() {
         all.push("root motion".into());
     }
     all.extend(
-        set.gait(id)
+        model
+            .gait(id)
             .map(|gait| format!("gait of {:.2} m/s", gait.speed_m_s)),
     );
-    let events = set.events(id);
-    all.extend(
-        events
-            .iter()
-            .map(|(name, time_s)| format!("event {} at {time_s:.3} s", title(name))),
-    );
+    let events = model.events(id);
+    all.extend(events.map(|(name, time_s)| format!("event {} at {time_s:.3} s", title(name))));
     all.join(", ")
 }
 
@@ -151,7 +148,7 @@ fn primitives(model: &Character) -> Vec<Vec<String>> {
         let mut row = vec![index.to_string(), title(&part.name)];
         row.extend(counted(part.vertex_count(), "vertex"));
         row.extend(counted(part.indices.len() / 3, "triangle"));
-        row.extend(counted(part.influences.per_vertex as usize, "influence"));
+        row.extend(counted(part.influences_per_vertex as usize, "influence"));
         row.extend([
             format!("palette {}..{}", part.palette.start, part.palette.end),
             streams(part),
@@ -318,24 +315,23 @@ fn of_joint(model: &Character, joint: Id<Joint>) -> String {
 
 /// The additions of the animation description to the clips.
 fn animations(model: &Character) -> Vec<Vec<String>> {
-    let set = model.animations();
     let joints = model.skeleton().joints();
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |kind: &str, name: &str, rest: String| {
         rows.push(vec![kind.into(), title(name), rest]);
     };
-    for (index, mask) in (0..).zip(set.masks()) {
+    for (index, mask) in (0..).zip(model.masks()) {
         let used = mask.weights().iter().filter(|weight| **weight > 0.0);
-        let name = set.mask_name(Id::new(index));
+        let name = model.mask_name(Id::new(index));
         row("mask", name, plural(used.count(), "joint"));
     }
-    for (index, socket) in (0..).zip(set.sockets()) {
+    for (index, socket) in (0..).zip(model.sockets()) {
         let joint = joints.get(socket.joint.index());
         let joint = title(joint.map_or("", |joint| &joint.name));
-        let name = set.socket_name(Id::new(index));
+        let name = model.socket_name(Id::new(index));
         row("socket", name, format!("at {joint}"));
     }
-    for space in set.blend_spaces() {
+    for space in model.blend_spaces() {
         let points = plural(space.clips().len(), "point");
         row(
             "blend space",
@@ -343,14 +339,12 @@ fn animations(model: &Character) -> Vec<Vec<String>> {
             format!("{points}, {}D", space.dimensions()),
         );
     }
-    for name in set.event_names() {
-        let of = (0..model.clips().len() as u16).map(|clip| set.events(Id::new(clip)));
-        let count = of
-            .flat_map(|events| events.iter())
-            .filter(|(one, _)| *one == name);
+    for name in model.event_names() {
+        let of = (0..model.clips().len() as u16).map(|clip| model.events(Id::new(clip)));
+        let count = of.flatten().filter(|(one, _)| *one == name);
         row("event", name, plural(count.count(), "time"));
     }
-    if let Some(machine) = set.state_machine() {
+    if let Some(machine) = model.state_machine() {
         row("state machine", "", plural(machine.layer_count(), "layer"));
     }
     rows

@@ -4,14 +4,14 @@ use crate::failure::Failure;
 use crate::moment::Moment;
 use crate::words::title;
 use throng::Id;
-use throng::animator::{ActorId, Animator, AnimatorDesc, Play};
+use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
+use throng::glam::Affine3A;
 use throng::motion::LoopMode;
 use throng::palette::{
-    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, PaletteRef, QuatOffset,
-    SkinningMethod, WriteOnly,
+    DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, PaletteFormat, QuatOffset, SkinningMethod,
+    WriteOnly,
 };
-use throng::skeleton::Affine;
 use throng::skin::PosedVertices;
 
 /// A posed mesh: for each primitive its vertices, and which of its triangles the pose flips.
@@ -73,7 +73,7 @@ pub(super) fn on_cpu(
 }
 
 fn actor(model: &Character, moment: Option<Moment>) -> Result<(Animator, ActorId), Failure> {
-    let mut animator = Animator::new(model, &AnimatorDesc::default())?;
+    let mut animator = Animator::new(model)?;
     let actor = animator.add(play(moment))?;
     Ok((animator, actor))
 }
@@ -83,15 +83,14 @@ fn by<E: PaletteEntry>(
     moment: Option<Moment>,
 ) -> Result<Vec<PosedVertices>, Failure> {
     let (mut animator, actor) = actor(model, moment)?;
-    let mut entries = vec![E::project(&Affine::IDENTITY); model.palette().len()];
+    let mut entries = vec![E::project(&Affine3A::IDENTITY); model.palette().len()];
     animator.palettes(&[actor], WriteOnly::over(&mut entries))?;
     let mut weights = vec![0.0; model.morph_weights().len()];
     animator.morph_weights(actor, &mut weights)?;
     let primitives = model.primitives().iter();
     let posed = primitives.map(|primitive| {
         let mut out = PosedVertices::default();
-        let palette = PaletteRef::from(&*entries);
-        model.skin_primitive(primitive, palette, &weights, &mut out)?;
+        model.skin_primitive(primitive, &entries, &weights, &mut out)?;
         Ok(out)
     });
     posed.collect()
@@ -112,6 +111,6 @@ pub(super) fn flipped(
     let mut palette = vec![Mat3x4::IDENTITY; model.palette().len()];
     let (mut animator, actor) = actor(model, moment)?;
     animator.palettes(&[actor], WriteOnly::over(&mut palette))?;
-    let flipped = |part| Ok(model.flipped_triangles(part, PaletteRef::from(&*palette))?);
+    let flipped = |part| Ok(model.flipped_triangles(part, &palette)?);
     parts.iter().map(flipped).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use throng::character::Character;
 use throng::glam::{Affine2, DVec2, Vec2};
-use throng::mesh::{AlphaMode, Filter, Image, Material, Sampler, TextureRef, Wrap};
+use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
 
 /// The materials that the written primitives use, with their images and samplers.
 pub(super) struct Materials<'a> {
@@ -14,7 +14,7 @@ pub(super) struct Materials<'a> {
     /// Indices of the character's materials.
     used: Vec<usize>,
     images: Vec<u32>,
-    samplers: Vec<Sampler>,
+    samplers: Vec<Value>,
     textures: Vec<(usize, usize)>,
     extensions: BTreeSet<&'static str>,
 }
@@ -53,13 +53,12 @@ impl<'a> Materials<'a> {
         let textures: Vec<Value> = textures
             .map(|(image, sampler)| json!({ "source": image, "sampler": sampler }))
             .collect();
-        let samplers: Vec<Value> = self.samplers.iter().map(sampler).collect();
         let extensions: Vec<Value> = self.extensions.iter().map(|name| (*name).into()).collect();
         let lists = [
             ("materials", materials),
             ("textures", textures),
             ("images", images),
-            ("samplers", samplers),
+            ("samplers", self.samplers),
             ("extensionsUsed", extensions),
         ];
         // Lists must not be empty.
@@ -125,7 +124,7 @@ impl<'a> Materials<'a> {
 
     fn texture(&mut self, texture: &TextureRef) -> Value {
         let image = position(&mut self.images, texture.image);
-        let sampler = position(&mut self.samplers, texture.sampler);
+        let sampler = position(&mut self.samplers, sampler(texture));
         let index = position(&mut self.textures, (image, sampler));
         let mut written = json!({ "index": index, "texCoord": texture.uv_set });
         if texture.transform != Affine2::IDENTITY {
@@ -166,17 +165,17 @@ fn transform(transform: &Affine2) -> Value {
     })
 }
 
-fn sampler(sampler: &Sampler) -> Value {
+fn sampler(texture: &TextureRef) -> Value {
     let wrap = |wrap: Wrap| match wrap {
         Wrap::Repeat => 10497,
         Wrap::Mirror => 33648,
         Wrap::Clamp => 33071,
     };
-    let magnify = match sampler.magnify {
+    let magnify = match texture.magnify {
         Filter::Nearest => 9728,
         Filter::Linear => 9729,
     };
-    let minify = match (sampler.minify, sampler.mip) {
+    let minify = match (texture.minify, texture.mip) {
         (Filter::Nearest, None) => 9728,
         (Filter::Linear, None) => 9729,
         (Filter::Nearest, Some(Filter::Nearest)) => 9984,
@@ -185,8 +184,8 @@ fn sampler(sampler: &Sampler) -> Value {
         (Filter::Linear, Some(Filter::Linear)) => 9987,
     };
     json!({
-        "wrapS": wrap(sampler.wrap_u),
-        "wrapT": wrap(sampler.wrap_v),
+        "wrapS": wrap(texture.wrap_u),
+        "wrapT": wrap(texture.wrap_v),
         "magFilter": magnify,
         "minFilter": minify,
     })

@@ -169,7 +169,7 @@ fn with_crowd<T>(
         frames_in_flight: 1,
         capacity: Capacity {
             instances: 1,
-            palette_entries: (model.palette().len() as u32).max(1),
+            palette_entries: model.palette().len() as u32,
             views: 1,
             morph_weights: model.morph_weights().len() as u32,
             skinned_words: words,
@@ -178,10 +178,9 @@ fn with_crowd<T>(
         },
         ..CrowdDesc::default()
     };
-    let (gpu, mut allocator) = context.parts();
-    let allocator = &mut allocator;
-    // SAFETY: the handles belong to the context, which outlives the crowd.
-    let mut crowd = unsafe { Crowd::new(&gpu, allocator, &desc)? };
+    // SAFETY: the context outlives the crowd.
+    let device = unsafe { context.gpu_device() };
+    let mut crowd = Crowd::new(&device, &mut context.allocator(), &desc)?;
     let made = spawn(&mut context, &mut crowd, subject, skin)
         .and_then(|id| use_it(&mut context, &mut crowd, id));
     context.wait_idle()?;

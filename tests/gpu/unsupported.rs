@@ -1,0 +1,109 @@
+//! Physical devices that do not support what throng requires.
+
+use crate::support::{CONFIGS, Setup};
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use throng::Error;
+use throng::ash::{self, vk};
+use throng::gpu::{Device, Enabled};
+
+static PROPERTIES: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+type Properties = unsafe extern "system" fn(vk::PhysicalDevice, *mut vk::PhysicalDeviceProperties);
+
+/// A device of Vulkan 1.2.
+unsafe extern "system" fn old(device: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+    unsafe {
+        let real: Properties = transmute(PROPERTIES.load(Relaxed));
+        real(device, out);
+        (*out).api_version = vk::API_VERSION_1_2;
+    }
+}
+
+/// A device whose only feature is `synchronization2`.
+unsafe extern "system" fn few(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    unsafe {
+        let mut next = (*out).p_next.cast::<vk::BaseOutStructure<'_>>();
+        while let Some(one) = next.as_mut() {
+            if one.s_type == vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES {
+                let features = next.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();
+                (*features).synchronization2 = vk::TRUE;
+            }
+            next = one.p_next;
+        }
+    }
+}
+
+/// The setup's instance, with another function of this name.
+fn instance(setup: &Setup, name: &CStr, other: *const c_void) -> ash::Instance {
+    let context = &setup.context;
+    let handle = context.instance.handle();
+    let load = |asked: &CStr| {
+        let real = unsafe { context.entry.get_instance_proc_addr(handle, asked.as_ptr()) };
+        let real = real.map_or(std::ptr::null(), |real| real as *const c_void);
+        if asked == name {
+            PROPERTIES.store(real.cast_mut(), Relaxed);
+            return other;
+        }
+        real
+    };
+    unsafe { ash::Instance::load_with(load, handle) }
+}
+
+#[test]
+fn the_error_lists_everything_that_is_missing() {
+    let setup = Setup::new(CONFIGS[0]);
+    let physical_device = setup.context.physical_device;
+    let cases: [(&CStr, *const c_void, &[&str]); 2] = [
+        (
+            c"vkGetPhysicalDeviceFeatures2",
+            few as *const c_void,
+            &["bufferDeviceAddress", "dynamicRendering", "maintenance4"],
+        ),
+        (
+            c"vkGetPhysicalDeviceProperties",
+            old as *const c_void,
+            &["Vulkan 1.3"],
+        ),
+    ];
+    for (name, other, wanted) in cases {
+        let instance = instance(&setup, name, other);
+        let device = &setup.context.device;
+        let (asked, made) = unsafe {
+            let asked = Enabled::supported(&instance, physical_device);
+            let made = Device::new(&instance, physical_device, device, &Enabled::NONE);
+            (asked.map(drop), made.map(drop))
+        };
+        for result in [asked, made] {
+            let error = result.unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.ends_with(&format!(" does not support {}", wanted.join(", "))),
+                "{text}"
+            );
+            let Error::Unsupported { device, missing } = error else {
+                panic!("{error}");
+            };
+            assert_eq!(*device, *setup.context.info.name);
+            assert_eq!(missing, wanted);
+        }
+    }
+}
+
+#[test]
+fn the_optional_features_of_a_device_are_found() {
+    let setup = Setup::new(CONFIGS[0]);
+    let context = &setup.context;
+    let found = unsafe { Enabled::supported(&context.instance, context.physical_device) };
+    // The setup enables all of them that the device has.
+    let (v10, v12) = (&context.enabled.v10, &context.enabled.v12);
+    let indexing = v12.runtime_descriptor_array
+        & v12.shader_sampled_image_array_non_uniform_indexing
+        & v12.descriptor_binding_variable_descriptor_count;
+    let wanted = Enabled::NONE
+        .with_sampler_anisotropy(v10.sampler_anisotropy == vk::TRUE)
+        .with_independent_blend(v10.independent_blend == vk::TRUE)
+        .with_descriptor_indexing(indexing == vk::TRUE);
+    assert_eq!(found, Ok(wanted));
+}
