@@ -1,7 +1,6 @@
 //! What a character knows about its clips: masks, sockets, events, gaits and so on.
 
-use super::desc::{AnimationDesc, Gait};
-use crate::character::EventDesc;
+use super::desc::{AnimationDesc, EventDesc, Gait};
 use crate::character::asset::Character;
 use crate::clip::Clip;
 use crate::error::Result;
@@ -61,7 +60,7 @@ impl Character {
         &self.animations.desc
     }
 
-    /// The masks, indexed by [`Id`].
+    /// The masks, indexed by `Id<Mask>`.
     ///
     /// The masks of the description come first, then those that only the state machine has.
     #[must_use]
@@ -84,7 +83,7 @@ impl Character {
         name.map_or("", |name| name)
     }
 
-    /// The sockets, indexed by [`Id`].
+    /// The sockets, indexed by `Id<Socket>`.
     #[must_use]
     pub fn sockets(&self) -> &[Socket] {
         &self.animations.sockets
@@ -105,7 +104,7 @@ impl Character {
         name.map_or("", |name| name)
     }
 
-    /// The blend spaces, indexed by [`Id`].
+    /// The blend spaces, indexed by `Id<BlendSpace>`.
     #[must_use]
     pub fn blend_spaces(&self) -> &[BlendSpace] {
         &self.animations.blend_spaces
@@ -160,7 +159,7 @@ impl Character {
         self.animations.event_name(event)
     }
 
-    /// The names of all events, indexed by [`Id`].
+    /// The names of all events, indexed by `Id<EventDesc>`.
     pub fn event_names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         self.animations.event_names.iter().map(|name| &**name)
     }

@@ -1,7 +1,6 @@
 //! The checked animation data of a character: masks, sockets, events, gaits and so on.
 
-use super::desc::{AnimationDesc, Gait};
-use crate::character::EventDesc;
+use super::desc::{AnimationDesc, EventDesc, Gait};
 use crate::clip::Clip;
 use crate::error::Result;
 use crate::id::{Id, find};
