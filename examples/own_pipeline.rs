@@ -395,7 +395,7 @@ impl Pipeline {
 
     /// Draws these instances of a primitive.
     ///
-    /// Characters with mirrored joints need draws with a `flip_code` as well, which this program
+    /// Characters with flipped joints need draws with a `flip_code` as well, which this program
     /// leaves to `Crowd`.
     ///
     /// # Safety

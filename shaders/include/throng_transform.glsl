@@ -22,7 +22,7 @@ vec3 throng_transform_direction(const vec4 rows[3], const vec3 direction) {
     return throng_unit_or(image, direction);
 }
 
-// The sign of the determinant: -1 if the matrix mirrors.
+// The sign of the determinant: -1 if the matrix flips.
 float throng_handedness(const vec4 rows[3]) {
     vec3 a = rows[0].xyz, b = rows[1].xyz, c = rows[2].xyz;
     vec3 m = max(max(abs(a), abs(b)), abs(c));
@@ -31,7 +31,7 @@ float throng_handedness(const vec4 rows[3]) {
 }
 
 // Normals are transformed by the cofactor matrix times the sign of the determinant. That is the
-// inverse transpose up to a positive factor, without a division, and right under mirroring and
+// inverse transpose up to a positive factor, without a division, and right for flipped matrices and
 // non-uniform scale. The matrix is scaled to a largest element of 1 first, because small scales
 // would underflow.
 vec3 throng_transform_normal(const vec4 rows[3], const vec3 normal) {
@@ -78,10 +78,10 @@ vec4 throng_transform_clip(const mat4 clip_from_world, const vec3 p) {
 }
 
 #ifndef THRONG_NO_INSTANCES
-// Triangles that follow one joint that may mirror them are drawn twice, with either front face.
+// Triangles that follow one joint that may flip them are drawn twice, with either front face.
 // This says whether a draw is the right one for an instance. `flip` is THRONG_NONE for all other
 // draws. Otherwise it is the palette entry that decides, times 2, plus 1 if the draw is for
-// instances where that entry mirrors.
+// instances where that entry flips.
 bool throng_faces(const ThrongInstance instance, const uint flip) {
     if (flip == THRONG_NONE) {
         return true;

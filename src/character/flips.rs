@@ -21,7 +21,7 @@ pub(crate) fn mark_flips(character: &mut Character) {
     for entry in &mut character.model.palette {
         let bind = Signs::of(linear(&entry.inverse_bind).determinant());
         let signs = signs[usize::from(entry.joint)].times(bind);
-        entry.may_flip = if entry.mirrored {
+        entry.may_flip = if entry.flipped {
             signs.positive
         } else {
             signs.negative

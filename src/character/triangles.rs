@@ -76,7 +76,7 @@ impl Character {
         let range = self.palette_range(primitive);
         let entries = self.model.palette.get(range).unwrap_or_default();
         let kept = !entries.iter().any(|entry| entry.may_flip)
-            && entries.windows(2).all(|e| e[0].mirrored == e[1].mirrored);
+            && entries.windows(2).all(|e| e[0].flipped == e[1].flipped);
         if kept && !entries.is_empty() {
             return vec![Facing::Steady; primitive.indices.len() / 3];
         }
@@ -145,7 +145,7 @@ fn vertex_facing(
             return Facing::Unknown;
         };
         let facing = decider.map_or(Facing::Steady, Facing::Flips);
-        let key = (facing, entry.mirrored);
+        let key = (facing, entry.flipped);
         let known = parts
             .iter()
             .take(used)
@@ -153,7 +153,7 @@ fn vertex_facing(
         // If there are more kinds than the array holds, none of the rest can have nine tenths,
         // because the strongest influences come first.
         if let Some(part) = parts.get_mut(known.unwrap_or(used)) {
-            *part = (facing, entry.mirrored, part.2 + weight);
+            *part = (facing, entry.flipped, part.2 + weight);
             used += usize::from(known.is_none());
         }
     }

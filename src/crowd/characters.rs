@@ -46,7 +46,7 @@ pub(super) struct Entry {
     /// The instances, as indices into the instance table.
     pub(super) members: Vec<u32>,
     /// The number of instances with a flipped transform.
-    pub(super) mirrored: usize,
+    pub(super) flipped: usize,
     /// The number of instances that hide parts.
     pub(super) hiding: usize,
     /// Drawing data of each primitive.
@@ -90,7 +90,7 @@ impl Entry {
                 blending,
                 influences(draw),
                 draw.double_sided,
-                (draw.flip_code.is_some(), draw.reversed),
+                (draw.flip_code.is_some(), draw.flipped),
                 draw.material,
                 draw.index_type.as_raw(),
             );
@@ -122,7 +122,7 @@ impl Entry {
             instance_of_actor: Vec::new(),
             rooted: 0,
             members: Vec::new(),
-            mirrored: 0,
+            flipped: 0,
             hiding: 0,
             primitives,
             cpu_skin,

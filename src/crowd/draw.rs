@@ -148,7 +148,7 @@ impl Recorder<'_> {
         for (character, entry) in (0..).zip(&crowd.characters) {
             let Some(entry) = entry else { continue };
             let runs = crowd.visibility.runs(self.view.index, character);
-            let groups = runs.chunk_by(|a, b| a.mirrored == b.mirrored);
+            let groups = runs.chunk_by(|a, b| a.flipped == b.flipped);
             // SAFETY: this function has the same contract.
             unsafe { self.entry(entry, false, groups) };
         }
@@ -235,7 +235,7 @@ impl Recorder<'_> {
             return;
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
-        let flipped = draw.reversed != run.mirrored;
+        let flipped = draw.flipped != run.flipped;
         let front = self
             .prepared
             .front_face(self.pass.target.reversed_z, flipped);
@@ -272,7 +272,7 @@ impl Recorder<'_> {
         let instances = u64::from(run.count);
         // Triangles that may flip have two draws. The vertex shader keeps one of them per instance,
         // so they count once.
-        let triangles = if draw.reversed {
+        let triangles = if draw.flipped {
             0
         } else {
             u64::from(draw.index_count / 3) * instances

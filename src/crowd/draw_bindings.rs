@@ -34,7 +34,7 @@ pub struct DrawBindings {
     /// Visible instances of the character whose transform is flipped.
     ///
     /// Their front faces wind the other way.
-    pub mirrored: Range<u32>,
+    pub flipped: Range<u32>,
 }
 
 impl Frame<'_> {
@@ -62,8 +62,8 @@ impl Frame<'_> {
         })?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
         let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
-        let count = |mirrored: bool| -> u32 {
-            let alike = runs.iter().filter(|run| run.mirrored == mirrored);
+        let count = |flipped: bool| -> u32 {
+            let alike = runs.iter().filter(|run| run.flipped == flipped);
             alike.map(|run| run.count).sum()
         };
         let middle = start + count(false);
@@ -72,7 +72,7 @@ impl Frame<'_> {
             dynamic_offsets: self.dynamic_offsets(view),
             ring_palettes: self.crowd.buffers.palettes.address(self.frame_index),
             plain: start..middle,
-            mirrored: middle..middle + count(true),
+            flipped: middle..middle + count(true),
         })
     }
 }

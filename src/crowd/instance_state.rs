@@ -51,7 +51,7 @@ pub(super) struct InstanceState {
     pub(super) generation: u32,
     pub(super) alive: bool,
     pub(super) dirty: bool,
-    pub(super) mirrored: bool,
+    pub(super) flipped: bool,
     /// Its index among its character's members.
     pub(super) place: u32,
     pub(super) skin: SkinningStage,

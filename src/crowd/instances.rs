@@ -136,10 +136,10 @@ impl Instances {
             .map_or_else(GpuInstance::zeroed, |instance| instance.record)
     }
 
-    pub(super) fn is_mirrored(&self, index: u32) -> bool {
+    pub(super) fn is_flipped(&self, index: u32) -> bool {
         self.states
             .get(index as usize)
-            .is_some_and(|instance| instance.mirrored)
+            .is_some_and(|instance| instance.flipped)
     }
 
     pub(super) fn skin(&self, index: u32) -> SkinningStage {

@@ -15,20 +15,20 @@ pub(super) struct DrawInstances {
     /// The number of instances.
     pub(super) count: u32,
     /// True if their transforms are flipped.
-    pub(super) mirrored: bool,
+    pub(super) flipped: bool,
 }
 
 /// The instances of contiguous runs that show the primitive of this bit. Neighbouring runs are
 /// joined.
 pub(super) fn shown(runs: &[Run], bit: u128) -> impl Iterator<Item = DrawInstances> {
-    let key = move |run: &Run| (run.mirrored, run.hides(bit));
+    let key = move |run: &Run| (run.flipped, run.hides(bit));
     let alike = runs.chunk_by(move |a, b| key(a) == key(b));
     alike.filter_map(move |runs| {
         let first = runs.first().filter(|run| !run.hides(bit))?;
         Some(DrawInstances {
             first: first.first,
             count: runs.iter().map(|run| run.count).sum(),
-            mirrored: first.mirrored,
+            flipped: first.flipped,
         })
     })
 }
@@ -113,7 +113,7 @@ impl Frame<'_> {
     ///
     /// `primitive` is the primitive's index. This is for pipelines of the engine's own: the
     /// instances of [`DrawBindings::plain`](super::DrawBindings::plain), or of
-    /// [`mirrored`](super::DrawBindings::mirrored), without those that hide the primitive. Draw
+    /// [`flipped`](super::DrawBindings::flipped), without those that hide the primitive. Draw
     /// each range with one call.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Frame<'_> {
         view: ViewId,
         character: CharacterId,
         primitive: u32,
-        mirrored: bool,
+        flipped: bool,
     ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
         self.prepared_view(view)?;
         let entry = self.crowd.entry(character)?;
@@ -135,7 +135,7 @@ impl Frame<'_> {
         };
         let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.visibility.runs(view.index, character.0);
-        let alike = shown(runs, drawn.bit).filter(move |run| run.mirrored == mirrored);
+        let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
         let start = self.first_visible();
         Ok(alike.map(move |run| start + run.first..start + run.first + run.count))
     }

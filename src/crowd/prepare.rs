@@ -100,7 +100,7 @@ impl Frame<'_> {
         let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
         visibility.decide(views);
         visibility.mark_shown(crowd.retire_queue.frame(), |index| instances.restamp(index));
-        visibility.make_lists(&crowd.characters, |index| instances.is_mirrored(index));
+        visibility.make_lists(&crowd.characters, |index| instances.is_flipped(index));
     }
 
     /// Writes views, visible lists and changed records in order, each into its section of this

@@ -10,7 +10,7 @@ pub(super) struct Run {
     pub(super) first: u32,
     pub(super) count: u32,
     /// True if their transforms are flipped.
-    pub(super) mirrored: bool,
+    pub(super) flipped: bool,
     pub(super) hidden: u128,
 }
 

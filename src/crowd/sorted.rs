@@ -113,18 +113,18 @@ impl Sorted {
         instances: &Instances,
         visibility: &Visibility,
     ) {
-        let kind = |index: u32| (instances.is_mirrored(index), visibility.hidden(index));
+        let kind = |index: u32| (instances.is_flipped(index), visibility.hidden(index));
         for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
             let Some((_, index)) = alike.first() else {
                 continue;
             };
-            let (mirrored, hidden) = kind(*index);
+            let (flipped, hidden) = kind(*index);
             self.runs.push(Run {
                 of: view,
                 character,
                 first: (start + self.list.len()) as u32,
                 count: alike.len() as u32,
-                mirrored,
+                flipped,
                 hidden,
             });
             self.list.extend(alike.iter().map(|(_, index)| *index));

@@ -82,7 +82,7 @@ impl Crowd {
         self.instances
             .check_capacity(rows, morphs, (spawn.skin, skinned))?;
         let actor = self.add_actor(character, spawn)?;
-        let mirrored = is_mirrored(&spawn.world_from_model);
+        let flipped = is_flipped(&spawn.world_from_model);
         let allocation = |size| Allocation { start: 0, size };
         let id = self.instances.add(InstanceState {
             record: GpuInstance {
@@ -99,7 +99,7 @@ impl Crowd {
             generation: 0,
             alive: true,
             dirty: false,
-            mirrored,
+            flipped,
             place,
             skin: spawn.skin,
             rows: allocation(rows),
@@ -108,7 +108,7 @@ impl Crowd {
         });
         if let Some(Some(entry)) = self.characters.get_mut(character.0 as usize) {
             entry.members.push(id.index);
-            entry.mirrored += usize::from(mirrored);
+            entry.flipped += usize::from(flipped);
             let (instance_actor, actor) = (actor, actor.index as usize);
             if entry.instance_of_actor.len() <= actor {
                 entry.instance_of_actor.resize(actor + 1, u32::MAX);
@@ -165,14 +165,14 @@ impl Crowd {
     }
 
     fn remove(&mut self, id: InstanceId) -> Result<()> {
-        let mirrored = self.instances.get(id)?.mirrored;
+        let flipped = self.instances.get(id)?.flipped;
         let hides = self.visibility.hidden(id.index) != 0;
         let instance = self.instances.get(id)?;
         let (actor, rooted) = (instance.actor, instance.rooted.is_some());
         let (character, place) = self.instances.remove(id)?;
         self.visibility.despawned(id.index);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
-            entry.mirrored -= usize::from(mirrored);
+            entry.flipped -= usize::from(flipped);
             entry.hiding -= usize::from(hides);
             entry.rooted -= usize::from(rooted);
             entry.animator.remove(actor)?;
@@ -258,7 +258,7 @@ impl Crowd {
         jump: bool,
     ) -> Result<()> {
         let instance = self.instances.get(id)?;
-        let (before, now) = (instance.mirrored, is_mirrored(world_from_model));
+        let (before, now) = (instance.flipped, is_flipped(world_from_model));
         let (character, actor) = (instance.record.character, instance.actor);
         if let Some(Some(entry)) = self.characters.get_mut(character as usize) {
             entry.move_springs(actor, world_from_model, jump)?;
@@ -266,13 +266,13 @@ impl Crowd {
         if before != now
             && let Some(Some(entry)) = self.characters.get_mut(character as usize)
         {
-            entry.mirrored = entry.mirrored + usize::from(now) - usize::from(before);
+            entry.flipped = entry.flipped + usize::from(now) - usize::from(before);
         }
         let stamp = jump.then(|| self.instances.new_stamp());
         self.instances.change(id, |instance| {
             instance.record.world_from_model = Mat3x4::from_affine(world_from_model);
             instance.record.stamp = stamp.unwrap_or(instance.record.stamp);
-            instance.mirrored = now;
+            instance.flipped = now;
         })
     }
 
@@ -299,6 +299,6 @@ impl Crowd {
     }
 }
 
-fn is_mirrored(transform: &Affine3A) -> bool {
+fn is_flipped(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }

@@ -167,13 +167,11 @@ impl View {
         }
         let [least, most] = limits.viewport_bounds.map(f64::from);
         let [max_width, max_height] = limits.max_viewport;
-        let (min, max) = corners(self.viewport);
-        let edges = [min, max].concat();
+        let ([left, top], [right, bottom]) = corners(self.viewport);
+        let edges = [left, top, right, bottom].map(|edge| edge as f64);
         if width > max_width
             || height > max_height
-            || edges
-                .iter()
-                .any(|edge| !(least..=most).contains(&(*edge as f64)))
+            || edges.iter().any(|edge| !(least..=most).contains(edge))
         {
             return fault(
                 "View::viewport",
@@ -301,8 +299,8 @@ impl Prepared {
     }
 
     /// The winding of front faces in this view's framebuffer. In glTF they are counter-clockwise.
-    pub(super) fn front_face(&self, reversed_z: bool, mirrored: bool) -> vk::FrontFace {
-        if self.flipped ^ (self.orthographic && reversed_z) ^ mirrored {
+    pub(super) fn front_face(&self, reversed_z: bool, flipped: bool) -> vk::FrontFace {
+        if self.flipped ^ (self.orthographic && reversed_z) ^ flipped {
             vk::FrontFace::CLOCKWISE
         } else {
             vk::FrontFace::COUNTER_CLOCKWISE

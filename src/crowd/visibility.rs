@@ -222,12 +222,12 @@ impl Visibility {
         }
     }
 
-    /// Makes the lists after [`Self::decide`]. `is_mirrored` says if the instance of a table index
+    /// Makes the lists after [`Self::decide`]. `is_flipped` says if the instance of a table index
     /// is flipped.
     pub(super) fn make_lists(
         &mut self,
         characters: &[Option<Entry>],
-        is_mirrored: impl Fn(u32) -> bool,
+        is_flipped: impl Fn(u32) -> bool,
     ) {
         self.list.clear();
         self.runs.clear();
@@ -238,9 +238,9 @@ impl Visibility {
             for (character, entry) in (0..).zip(characters) {
                 let Some(entry) = entry else { continue };
                 if entry.hiding > 0 {
-                    self.list_by_parts(set, character, entry, &is_mirrored);
+                    self.list_by_parts(set, character, entry, &is_flipped);
                 } else {
-                    self.list_all(set, character, entry, &is_mirrored);
+                    self.list_all(set, character, entry, &is_flipped);
                 }
             }
         }
@@ -251,21 +251,21 @@ impl Visibility {
         set: u32,
         character: u32,
         entry: &Entry,
-        is_mirrored: impl Fn(u32) -> bool,
+        is_flipped: impl Fn(u32) -> bool,
     ) {
         let shown = &self.shown;
         let in_set = |index: &u32| {
             let sets = shown.get(*index as usize).copied().unwrap_or(0);
             sets >> set & 1 != 0
         };
-        for mirrored in [false, true] {
-            if mirrored && entry.mirrored == 0 {
+        for flipped in [false, true] {
+            if flipped && entry.flipped == 0 {
                 break;
             }
             let first = self.list.len();
             let members = entry.members.iter().copied().filter(in_set);
             self.list
-                .extend(members.filter(|index| is_mirrored(*index) == mirrored));
+                .extend(members.filter(|index| is_flipped(*index) == flipped));
             let count = self.list.len() - first;
             if count > 0 {
                 self.runs.push(Run {
@@ -273,7 +273,7 @@ impl Visibility {
                     character,
                     first: first as u32,
                     count: count as u32,
-                    mirrored,
+                    flipped,
                     hidden: 0,
                 });
             }
@@ -285,19 +285,19 @@ impl Visibility {
         set: u32,
         character: u32,
         entry: &Entry,
-        is_mirrored: impl Fn(u32) -> bool,
+        is_flipped: impl Fn(u32) -> bool,
     ) {
         self.order.clear();
         for index in &entry.members {
             let sets = self.shown.get(*index as usize).copied().unwrap_or(0);
             if sets >> set & 1 != 0 {
                 let hidden = self.hidden(*index);
-                self.order.push((is_mirrored(*index), hidden, *index));
+                self.order.push((is_flipped(*index), hidden, *index));
             }
         }
         self.order.sort_unstable();
         for alike in self.order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let Some((mirrored, hidden, _)) = alike.first().copied() else {
+            let Some((flipped, hidden, _)) = alike.first().copied() else {
                 continue;
             };
             self.runs.push(Run {
@@ -305,7 +305,7 @@ impl Visibility {
                 character,
                 first: self.list.len() as u32,
                 count: alike.len() as u32,
-                mirrored,
+                flipped,
                 hidden,
             });
             self.list.extend(alike.iter().map(|(_, _, index)| *index));

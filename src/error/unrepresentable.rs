@@ -9,7 +9,7 @@ pub enum Unrepresentable {
     NotFinite,
     /// The matrix is flipped: its determinant is negative.
     #[error("is flipped (determinant {determinant:e})")]
-    Mirror {
+    Flipped {
         /// The determinant of the upper 3×3 matrix, which is negative.
         determinant: f32,
     },

@@ -46,7 +46,7 @@ pub struct PrimitiveDraw {
     /// draw.
     pub flip_code: Option<u32>,
     /// True in the one of those two draws whose front faces wind the other way.
-    pub reversed: bool,
+    pub flipped: bool,
 }
 
 /// A character on the GPU: primitives, materials, streams, rest palette and textures.
@@ -330,14 +330,14 @@ fn draws_of(
         influences: if range.group.rigid { 1 } else { influences },
         alpha: material.map_or(AlphaMode::Opaque, |m| m.alpha),
         flip_code: None,
-        reversed: false,
+        flipped: false,
     };
-    let flip = |entry: u32, reversed: bool| {
-        let mirrored = character.palette().get(entry as usize);
-        let mirrors = mirrored.is_some_and(|entry| entry.mirrored) != reversed;
+    let flip = |entry: u32, flipped: bool| {
+        let joint = character.palette().get(entry as usize);
+        let drawn = joint.is_some_and(|joint| joint.flipped) != flipped;
         PrimitiveDraw {
-            flip_code: Some(entry << 1 | u32::from(mirrors)),
-            reversed,
+            flip_code: Some(entry << 1 | u32::from(drawn)),
+            flipped,
             ..draw
         }
     };

@@ -15,7 +15,7 @@ pub struct PaletteJoint {
     /// True if the skinning matrix is flipped in the rest pose.
     ///
     /// A flipped matrix has a negative determinant.
-    pub mirrored: bool,
+    pub flipped: bool,
     /// True if clips or their blends may flip the entry.
     ///
     /// Flipping is relative to the rest pose. It is possible if a clip drives a scale of the joint

@@ -128,7 +128,7 @@ pub(crate) fn outside(matrix: &Affine3A) -> Option<Unrepresentable> {
     (volume < 0.0).then(|| {
         let scales = lengths[0] * lengths[1] * lengths[2];
         let determinant = volume * scales * largest * largest * largest;
-        Unrepresentable::Mirror { determinant }
+        Unrepresentable::Flipped { determinant }
     })
 }
 

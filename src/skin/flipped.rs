@@ -37,8 +37,8 @@ impl Character {
         let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
         let (rest, now) = (of_range(&rest), of_range(now));
         let turned = |vertex: &u32| {
-            let mirrors = |entries| determinant(entries, primitive, *vertex as usize) < 0.0;
-            mirrors(rest) != mirrors(now)
+            let is_flipped = |entries| determinant(entries, primitive, *vertex as usize) < 0.0;
+            is_flipped(rest) != is_flipped(now)
         };
         let turned: Vec<bool> = (0..primitive.vertex_count() as u32)
             .map(|v| turned(&v))

@@ -85,11 +85,11 @@ impl Directions {
             all
         };
         let cofactors = Mat3::from_cols(y.cross(z), z.cross(x), x.cross(y));
-        let mirrors = x.dot(cofactors.x_axis) < 0.0;
+        let flips = x.dot(cofactors.x_axis) < 0.0;
         Self {
             columns: Mat3::from_cols(x, y, z),
             cofactors,
-            sign: if mirrors { -1.0 } else { 1.0 },
+            sign: if flips { -1.0 } else { 1.0 },
         }
     }
 

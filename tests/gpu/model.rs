@@ -90,7 +90,7 @@ struct Expected {
     record: Vec<u32>,
     palette: Vec<u32>,
     animated: bool,
-    mirrored: bool,
+    flipped: bool,
 }
 
 /// One character's part of a frame in flight.
@@ -99,7 +99,7 @@ struct Part {
     first: usize,
     entries: usize,
     plain: usize,
-    mirrored: usize,
+    flipped: usize,
     /// The instances by their table index.
     expected: BTreeMap<u32, Expected>,
 }

@@ -169,7 +169,7 @@ fn each_view_draws_what_it_shows() {
         let ranges: Vec<_> = ids
             .iter()
             .map(|id| frame.inputs(*id, kind, 0).unwrap())
-            .map(|inputs| (inputs.plain, inputs.mirrored))
+            .map(|inputs| (inputs.plain, inputs.flipped))
             .collect();
         // The morph weights come before the visible list.
         let start = ranges[0].0.start;
@@ -258,7 +258,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let prepared = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let count = |frame: &Frame<'_>, at: usize| {
             let inputs = frame.inputs(prepared[at], kind, 0).unwrap();
-            (inputs.plain.len(), inputs.mirrored.len())
+            (inputs.plain.len(), inputs.flipped.len())
         };
         assert_eq!(count(&frame, 0), (1, 1));
         assert_eq!(count(&frame, 1), (0, 0));

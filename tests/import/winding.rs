@@ -96,8 +96,8 @@ fn each_triangle_is_turned_by_itself() {
     let turned: Vec<bool> = p.indices.chunks(3).map(|t| t[1] > t[2]).collect();
     // The last one's matrix is 0.6 of the identity and 0.4 of its mirror: 0.2 along x, upright.
     assert_eq!(turned, [false, false, true, true, false, false]);
-    let mirrored: Vec<bool> = c.palette().iter().map(|e| e.mirrored).collect();
-    assert_eq!(mirrored, [false, false, true]);
+    let flipped: Vec<bool> = c.palette().iter().map(|e| e.flipped).collect();
+    assert_eq!(flipped, [false, false, true]);
     assert!(c.palette().iter().all(|e| !e.may_flip));
     let flipping = c.flipping_triangles(p);
     assert_eq!(
@@ -118,7 +118,7 @@ fn rigid_parts_are_rigid() {
     let c = built(raw);
     let p = &c.primitives()[0];
     assert_eq!(p.rigid_triangles(), [true; 6]);
-    assert!(p.indices.chunks(3).all(|t| t[1] > t[2]), "all are mirrored");
+    assert!(p.indices.chunks(3).all(|t| t[1] > t[2]), "all are flipped");
     assert_eq!(c.flipping_triangles(p), [false; 6]);
 }
 
@@ -159,7 +159,7 @@ fn scales_that_change_sign_are_seen() {
             "nothing is left"
         );
     }
-    // The left one is mirrored at rest: what keeps it so is no flip, what undoes it is.
+    // The left one is flipped at rest: what keeps it so is no flip, what undoes it is.
     let still = [-2.0, 1.0, 1.0];
     assert_eq!(flips(vec![scaled(2, Linear, &[still, still])]), [false; 3]);
     assert_eq!(flips(vec![scaled(2, Step, &[one])]), [false, false, true]);
@@ -188,7 +188,7 @@ fn a_sign_hidden_at_rest_is_seen() {
     let state: Vec<_> = c
         .palette()
         .iter()
-        .map(|e| (e.mirrored, e.may_flip))
+        .map(|e| (e.flipped, e.may_flip))
         .collect();
     assert_eq!(state, [(false, false), (false, false), (false, true)]);
     assert_eq!(

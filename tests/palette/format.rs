@@ -60,7 +60,7 @@ fn what_a_format_cannot_hold_is_named_with_its_amount() {
     let mirror = affine(Vec3::new(-2.0, 1.0, 1.0), r, Vec3::X);
     let fault = DualQuatStretch::try_from_affine(&mirror).unwrap_err();
     assert!(
-        matches!(fault, Unrepresentable::Mirror { determinant } if (determinant + 2.0).abs() < 1e-5)
+        matches!(fault, Unrepresentable::Flipped { determinant } if (determinant + 2.0).abs() < 1e-5)
     );
     assert_eq!(QuatOffset::try_from_affine(&mirror).unwrap_err(), fault);
 

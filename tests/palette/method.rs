@@ -83,7 +83,7 @@ type Outcome = Result<PaletteFormat, (&'static str, &'static str)>;
 
 fn kind(why: Unrepresentable) -> &'static str {
     match why {
-        Unrepresentable::Mirror { .. } => "flip",
+        Unrepresentable::Flipped { .. } => "flip",
         Unrepresentable::ZeroScale { .. } => "zero scale",
         Unrepresentable::Shear { .. } => "shear",
         Unrepresentable::NonUniformScale { .. } => "uneven",

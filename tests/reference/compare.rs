@@ -6,7 +6,7 @@
 //! - Joints are paired by the documented order of the skeleton: the required nodes (joints of used
 //!   skins, nodes that carry a rigid part, all ancestors), breadth first.
 //! - Vertices are paired by the triangle lists, which run in the file's order. The crate may have
-//!   merged vertices, and must have flipped the triangles that the rest pose mirrors.
+//!   merged vertices, and must have flipped the triangles that the rest pose flips.
 
 use super::maths::{IDENTITY, M4, V3, angle, distance, mul, point};
 use super::poser::Poser;
@@ -37,7 +37,7 @@ pub struct Worst {
     pub at: Option<(usize, f64)>,
     pub poses: usize,
     pub vertices: usize,
-    /// Number of triangles that the rest pose mirrors.
+    /// Number of triangles that the rest pose flips.
     pub turned: usize,
 }
 
@@ -66,8 +66,8 @@ pub fn compare(scene: &Scene, character: &Character) -> Worst {
     let parts = scene.parts.iter().zip(character.primitives());
     let pairings: Vec<Pairing> = parts
         .map(|(part, primitive)| {
-            let mirrored = mirrored(scene, part);
-            pair(scene, character, &nodes, part, primitive, size, &mirrored)
+            let flipped = flipped(scene, part);
+            pair(scene, character, &nodes, part, primitive, size, &flipped)
         })
         .collect();
     let mut worst = Worst {
@@ -161,7 +161,7 @@ fn pair<'a>(
     part: &'a Part,
     primitive: &'a Primitive,
     size: f64,
-    mirrored: &[Option<bool>],
+    flipped: &[Option<bool>],
 ) -> Pairing<'a> {
     let name = &primitive.name;
     let (triangles, rest) = primitive.indices.as_chunks::<3>();
@@ -185,7 +185,7 @@ fn pair<'a>(
         let votes = |side| {
             corners
                 .iter()
-                .filter(|v| mirrored[**v] == Some(side))
+                .filter(|v| flipped[**v] == Some(side))
                 .count()
         };
         // If flat matrices leave the sign to rounding, either winding is accepted.
@@ -227,15 +227,15 @@ fn pair<'a>(
     }
 }
 
-/// Returns true for each vertex that the rest pose mirrors.
+/// Returns true for each vertex that the rest pose flips.
 ///
 /// It is `None` if the matrix is too flat to decide.
-fn mirrored(scene: &Scene, part: &Part) -> Vec<Option<bool>> {
+fn flipped(scene: &Scene, part: &Part) -> Vec<Option<bool>> {
     let matrices = scene.blended(part, &scene.globals(None));
     matrices.iter().map(side).collect()
 }
 
-/// Returns true if a matrix mirrors, or `None` if it is too flat to decide.
+/// Returns true if a matrix flips, or `None` if it is too flat to decide.
 fn side(m: &M4) -> Option<bool> {
     let axis = |c: usize| [m[0][c], m[1][c], m[2][c]];
     let length = |v: V3| distance(v, [0.0; 3]);
@@ -414,7 +414,7 @@ fn matrix_error(
         .collect();
     for (entry, (_, expected)) in &matrices {
         let joint = &character.palette()[*entry];
-        let flipped = side(expected).is_some_and(|mirrored| mirrored != joint.mirrored);
+        let flipped = side(expected).is_some_and(|side| side != joint.flipped);
         assert!(!flipped || joint.may_flip, "palette entry {entry} flips");
     }
     let mut worst = 0.0;

@@ -53,7 +53,7 @@ fn shape_as<P: PaletteEntry>(
 /// An instance now, and in the view's last frame.
 pub struct Drawn<'a> {
     pub character: &'a Character,
-    pub mirrored: bool,
+    pub flipped: bool,
     pub now: &'a Shape,
     pub then: &'a Shape,
 }
@@ -145,7 +145,7 @@ fn flatten(extent: vk::Extent2D, (view, then): (&View, &Mat4), drawn: &[Drawn<'_
                 });
                 let [a, b, c] = corners;
                 // A counter-clockwise triangle has a negative area, because y points down.
-                let front = ((b - a).perp_dot(c - a) < 0.0) != drawn.mirrored;
+                let front = ((b - a).perp_dot(c - a) < 0.0) != drawn.flipped;
                 if front {
                     flats.push(Flat {
                         actor,

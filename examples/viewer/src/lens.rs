@@ -182,8 +182,8 @@ impl Lens {
                 device.cmd_push_constants(cmd, self.layout, STAGES, 0, &push);
                 device.cmd_bind_index_buffer(cmd, mesh.index_buffer(), 0, draw.index_type);
             }
-            for mirrored in [false, true] {
-                for range in frame.draw_ranges(view, character, draw.primitive, mirrored)? {
+            for flipped in [false, true] {
+                for range in frame.draw_ranges(view, character, draw.primitive, flipped)? {
                     let (first, count) = (range.start, range.len() as u32);
                     stats.draws += 1;
                     stats.triangles += u64::from(draw.index_count / 3) * u64::from(count);
@@ -255,7 +255,7 @@ unsafe fn pipeline(
     let viewport = vk::PipelineViewportStateCreateInfo::default()
         .viewport_count(1)
         .scissor_count(1);
-    // Both sides are drawn, so mirrored instances need no pipeline of their own.
+    // Both sides are drawn, so flipped instances need no pipeline of their own.
     let raster = vk::PipelineRasterizationStateCreateInfo::default()
         .cull_mode(vk::CullModeFlags::NONE)
         .line_width(1.0);

@@ -14,7 +14,7 @@ save_structs! {
     Transform { translation, rotation, scale }
     Joint { name, parent, rest }
     Aabb { min, max }
-    PaletteJoint { joint, inverse_bind, mirrored, may_flip, bounds }
+    PaletteJoint { joint, inverse_bind, flipped, may_flip, bounds }
     MorphTarget { vertices, positions, normals, tangents }
     Primitive {
         name, part, material, palette, positions, normals, tangents, uvs, uvs1, colors,

@@ -135,7 +135,7 @@ impl Entries {
             joints.push(PaletteJoint {
                 joint: Id::new(entry.joint),
                 inverse_bind: entry.inverse_bind,
-                mirrored: at_rest.determinant() < 0.0,
+                flipped: at_rest.determinant() < 0.0,
                 may_flip: false,
                 bounds: Aabb::EMPTY,
             });
@@ -165,7 +165,7 @@ impl Palette {
 
     /// For each vertex, true if the rest pose flips it: its blended matrix has a negative
     /// determinant. `positions` and `weights` hold `per_vertex` influences per vertex.
-    pub(super) fn mirrored_vertices(
+    pub(super) fn flipped_vertices(
         &self,
         positions: &[u32],
         weights: &[u16],

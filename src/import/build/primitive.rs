@@ -298,8 +298,8 @@ impl Draft {
         let start = positions.iter().copied().min().unwrap_or(0);
         let end = positions.iter().copied().max().map_or(0, |last| last + 1);
         let weights = &finished.weights;
-        let mirrored = palette.mirrored_vertices(&positions, weights, per_vertex);
-        winding::turn(&mut finished.indices, &mirrored);
+        let flipped = palette.flipped_vertices(&positions, weights, per_vertex);
+        winding::flip(&mut finished.indices, &flipped);
         if end - start > 65_536 {
             let why = AssetFault::Cap {
                 what: "palette entries of one primitive",

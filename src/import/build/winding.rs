@@ -10,9 +10,9 @@ pub(super) fn linear(affine: &Affine3A) -> DMat3 {
 
 /// Flips the triangles that have at least two flipped vertices, so that all are counter-clockwise
 /// seen from the front in the rest pose.
-pub(super) fn turn(indices: &mut [u32], mirrored: &[bool]) {
+pub(super) fn flip(indices: &mut [u32], flipped: &[bool]) {
     for triangle in indices.as_chunks_mut::<3>().0 {
-        let votes = triangle.iter().filter(|v| mirrored[**v as usize]);
+        let votes = triangle.iter().filter(|v| flipped[**v as usize]);
         if votes.count() >= 2 {
             triangle.swap(1, 2);
         }

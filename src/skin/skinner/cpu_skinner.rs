@@ -49,7 +49,7 @@ pub struct Skinner {
     pub(crate) palette_len: usize,
     pub(crate) weights_len: usize,
     /// For each palette entry, true if it is flipped in the rest pose.
-    pub(crate) mirrored: Vec<bool>,
+    pub(crate) flipped: Vec<bool>,
     /// For each primitive, the way to tell the front of each triangle.
     ///
     /// Empty for a primitive whose fronts all follow from winding.
@@ -79,7 +79,7 @@ impl Skinner {
                 .collect::<Result<_>>()?,
             palette_len: character.palette().len(),
             weights_len: character.morph_weights().len(),
-            mirrored: rest.iter().map(mirrors).collect(),
+            flipped: rest.iter().map(is_flipped).collect(),
             facings: facings(character),
             unit: Unit::best(),
             spare: Mutex::default(),
@@ -298,13 +298,13 @@ impl Skinner {
     /// Empty if no entry is.
     pub(crate) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
         let entry = |index: usize| match palette {
-            PaletteRef::Mat3x4(list) => mirrors(&list[index]),
+            PaletteRef::Mat3x4(list) => is_flipped(&list[index]),
             // The other formats cannot represent a flip.
             _ => false,
         };
-        let turned = |(index, mirrored): (usize, &bool)| entry(index) != *mirrored;
-        if self.mirrored.iter().enumerate().any(turned) {
-            self.mirrored.iter().enumerate().map(turned).collect()
+        let flips = |(index, flipped): (usize, &bool)| entry(index) != *flipped;
+        if self.flipped.iter().enumerate().any(flips) {
+            self.flipped.iter().enumerate().map(flips).collect()
         } else {
             Vec::new()
         }
@@ -357,7 +357,7 @@ impl Skinner {
 }
 
 /// True if the determinant is negative. Computed in `f64`, which does not underflow.
-pub(crate) fn mirrors(matrix: &Mat3x4) -> bool {
+pub(crate) fn is_flipped(matrix: &Mat3x4) -> bool {
     let [x, y, z] = matrix
         .rows
         .map(|[x, y, z, _]| Vec3::new(x, y, z).as_dvec3());

@@ -86,7 +86,7 @@ fn check_character(name: &str, character: &Character, poses: &[Pose], max: usize
     let key = |c: &Character| -> BTreeSet<Vec<u32>> {
         let key = |e: &throng::mesh::PaletteJoint| {
             let bind = e.inverse_bind.to_cols_array().map(f32::to_bits);
-            let flags = [u32::from(e.joint.0), e.mirrored.into(), e.may_flip.into()];
+            let flags = [u32::from(e.joint.0), e.flipped.into(), e.may_flip.into()];
             bind.into_iter().chain(flags).collect()
         };
         c.palette().iter().map(key).collect()

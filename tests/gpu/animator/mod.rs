@@ -301,7 +301,7 @@ impl World {
         let mut word = 0;
         for kind in &self.kinds {
             let inputs = frame.inputs(views[0], kind.id, 0).unwrap();
-            let count = (inputs.plain.len() + inputs.mirrored.len()) as u32;
+            let count = (inputs.plain.len() + inputs.flipped.len()) as u32;
             // The probe reads three rows at a time.
             let threes = kind.rest.len() / 12;
             if count > 0 {

@@ -46,7 +46,7 @@ impl Model {
                     .flat_map(|m| words(m.rows.as_flattened()))
                     .collect(),
                 animated: member.layer.is_some() || member.model.is_some(),
-                mirrored: member.world_from_model.matrix3.determinant() < 0.0,
+                flipped: member.world_from_model.matrix3.determinant() < 0.0,
             };
             let index = crowd.table_index(member.id).unwrap();
             assert!(
@@ -91,11 +91,11 @@ impl Model {
         let mut word = 0;
         for (kind, expected) in expected.into_iter().enumerate() {
             let inputs = frame.inputs(views[0], self.ids[kind], 0).unwrap();
-            let (plain, mirrored) = (inputs.plain.len(), inputs.mirrored.len());
-            assert_eq!(inputs.plain.end, inputs.mirrored.start);
+            let (plain, flipped) = (inputs.plain.len(), inputs.flipped.len());
+            assert_eq!(inputs.plain.end, inputs.flipped.start);
             let entries = self.kinds[kind].palette().len();
             let output = &outputs[frame_index as usize];
-            let count = (plain + mirrored) as u32;
+            let count = (plain + flipped) as u32;
             if count > 0 {
                 probe.bind(
                     &context.device,
@@ -112,7 +112,7 @@ impl Model {
                 first: word,
                 entries,
                 plain,
-                mirrored,
+                flipped,
                 expected,
             });
             word += count as usize * (25 + 12 * entries);
@@ -173,8 +173,8 @@ pub(super) fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32],
     assert_eq!(kinds.len(), crowd_kinds.len());
     for (kind, part) in flight.parts.iter().enumerate() {
         let (first, entries, expected) = (part.first, part.entries, &part.expected);
-        let (plain, mirrored) = (part.plain, part.mirrored);
-        assert_eq!(expected.len(), plain + mirrored, "instances of kind {kind}");
+        let (plain, flipped) = (part.plain, part.flipped);
+        assert_eq!(expected.len(), plain + flipped, "instances of kind {kind}");
         let stride = 25 + 12 * entries;
         let run = &words[first..][..stride * expected.len()];
         let mut seen = BTreeMap::new();
@@ -188,7 +188,7 @@ pub(super) fn check(flight: &Flight, kinds: &[CharacterId], crowd_kinds: &[u32],
                 record,
                 palette: words[25..].to_vec(),
                 animated: source == GpuInstance::SOURCE_RING,
-                mirrored: at >= plain,
+                flipped: at >= plain,
             };
             assert!(
                 seen.insert(words[0], one).is_none(),

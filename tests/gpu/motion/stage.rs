@@ -353,7 +353,7 @@ impl World {
                     let then = past.and_then(|past| past.shapes.get(&actor.key));
                     Drawn {
                         character: &self.characters[actor.character].1,
-                        mirrored: actor.place.matrix3.determinant() < 0.0,
+                        flipped: actor.place.matrix3.determinant() < 0.0,
                         now,
                         then: then.unwrap_or(now),
                     }

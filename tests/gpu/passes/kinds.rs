@@ -119,7 +119,7 @@ fn depths_are_those_of_the_reference() {
             let instances: Vec<_> = (members.iter().zip(&shapes))
                 .map(|(member, shape)| Drawn {
                     character: &member.character,
-                    mirrored: member.place.matrix3.determinant() < 0.0,
+                    flipped: member.place.matrix3.determinant() < 0.0,
                     now: shape,
                     then: shape,
                 })

@@ -91,7 +91,7 @@ fn members(setup: &mut Setup, crowd: &mut Crowd) -> Vec<Member> {
 }
 
 fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
-    let mirrored = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+    let flipped = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0));
     let mut all = Vec::new();
     for (member, of) in members.iter().enumerate() {
         for (skin, plays, mirrors, weights) in [
@@ -107,11 +107,7 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
             let spawn = Spawn {
                 play,
                 skin,
-                world_from_model: if mirrors {
-                    mirrored
-                } else {
-                    Affine3A::IDENTITY
-                },
+                world_from_model: if mirrors { flipped } else { Affine3A::IDENTITY },
                 ..Spawn::default()
             };
             let id = crowd.spawn(of.id, &spawn).unwrap();

@@ -200,12 +200,12 @@ fn of_many_instances_the_nearest_in_the_world_is_met() {
         // One by one, with the mesh in world space instead of the ray in mesh space.
         let mut want: Option<(usize, f64)> = None;
         for (number, transform) in transforms.iter().enumerate() {
-            let mirrored = f64::from(transform.matrix3.determinant()) < 0.0;
+            let flipped = f64::from(transform.matrix3.determinant()) < 0.0;
             for triangle in primitive.indices.chunks_exact(3) {
                 let corners = [0, 1, 2].map(|c| placed[number][triangle[c] as usize]);
                 let direction = ray.direction.as_dvec3().normalize();
                 if let Some((distance, back)) = meet(ray.origin.as_dvec3(), direction, corners)
-                    && back == mirrored
+                    && back == flipped
                     && want.is_none_or(|(_, best)| distance < best)
                 {
                     want = Some((number, distance));

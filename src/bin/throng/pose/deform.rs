@@ -104,7 +104,7 @@ pub(super) fn flipped(
 ) -> Result<Vec<Vec<bool>>, Failure> {
     let parts = model.primitives();
     if method != SkinningMethod::Linear {
-        // The other methods cannot represent mirrored joints.
+        // The other methods cannot represent flipped joints.
         let none = parts.iter().map(|part| vec![false; part.indices.len() / 3]);
         return Ok(none.collect());
     }
