@@ -9,7 +9,8 @@ use core::marker::PhantomData;
 /// The index of a `T`: of a joint, a clip or another part of a character.
 ///
 /// The type keeps indices of different things apart. An id is valid for the object that gave it and
-/// for objects that have their parts in the same order. Functions reject ids that are out of range.
+/// for objects that have their parts in the same order. For an id that is
+/// out of range, functions return an error or an empty result.
 ///
 /// | id of | found by name with |
 /// |---|---|
@@ -65,7 +66,7 @@ impl<T> Id<T> {
     }
 }
 
-// A derived trait would also ask for it of `T`.
+// Not derived: a derived `Clone` would require `T: Clone`, and so on.
 
 impl<T> Clone for Id<T> {
     fn clone(&self) -> Self {

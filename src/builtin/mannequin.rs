@@ -53,7 +53,7 @@ impl RawCharacter {
     /// The built-in mannequin, to build it with your own options or to change it first.
     ///
     /// See the [module](crate::builtin) for what it has. Its animation description is in
-    /// [`Self::animation`].
+    /// [`Self::animation`]. It names the clips, so set it to `None` if the options keep none.
     ///
     /// ```
     /// use throng::import::{ImportOptions, RawCharacter};

@@ -26,7 +26,7 @@ use std::sync::Arc;
 ///   index.
 /// - The joint of every curve exists, its key times are finite and strictly increasing, and its
 ///   values are finite.
-/// - Every material, image and sampler index exists. There is at least one material.
+/// - Every material and image index exists. There is at least one material.
 /// - Every joint of a spring bone exists, swings in one chain only and lies below the one before
 ///   it.
 /// - Every morph weight of an expression exists.

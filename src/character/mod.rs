@@ -1,4 +1,4 @@
-//! The asset: a character with its meshes, its packed clips and its animation set.
+//! The asset: a character with its meshes, its packed clips and its animation data.
 //!
 //! A [`Character`] is made by [`crate::import`] or [`crate::builtin`]. It is immutable. Its
 //! invariants are listed at [`Character`], and later stages do not check them again.
@@ -35,7 +35,7 @@
 //! | section | contents |
 //! |---|---|
 //! | `skeleton` | joints, skins, the range of each joint's scale |
-//! | `mesh` | name, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
+//! | `mesh` | name, forms of clips to keep, packing options, palette, primitives with their streams, influences and morph targets, morph weights, bounds |
 //! | `materials` | materials |
 //! | `images` | decoded images, run-length encoded |
 //! | `curves` | the curves of the imported file, if they were kept |
@@ -50,7 +50,7 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! The version of `images` is 2, that of every other section is 1. An image is its name, its width
+//! The versions of `mesh` and `images` are 2, those of all other sections are 1. An image is its name, its width
 //! and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs, and the literals
 //! of all runs one after the other, 4 bytes each. This is run-length encoding of texels. A run has
 //! two bytes: the number of its literals, at least 1, and the number of times that its last literal

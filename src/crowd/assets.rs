@@ -192,7 +192,7 @@ impl Crowd {
             capacity: wanted,
             ..self.desc.clone()
         };
-        check_desc(&desc)?;
+        check_desc(&desc, &self.device.enabled)?;
         let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
         let sets = match characters::all_sets(
             &self.device,

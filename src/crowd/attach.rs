@@ -22,8 +22,8 @@ impl Crowd {
     /// - Root motion does not move an attached instance, but [`Self::root_delta`] still reports it.
     ///   After [`Self::detach`] root motion continues from the instance's transform.
     /// - If the product overflows, the instance keeps its transform.
-    /// - If the parent is despawned, the child is despawned, too, unless it is to outlive the parent
-    ///   ([`Self::set_outlives_parent`]).
+    /// - When the parent is despawned, so is the child, unless [`Self::set_outlives_parent`] says
+    ///   otherwise.
     ///
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive.
@@ -85,8 +85,9 @@ impl Crowd {
 
     /// Sets whether an attached instance stays alive when its parent is despawned.
     ///
-    /// If so, it is then detached and stays where the last prepared frame had it. By default it is
-    /// despawned with its parent. [`Self::attach`] resets this.
+    /// If `outlives` is true, the instance is detached at that moment and keeps its transform of the
+    /// last prepared frame. By default it is despawned with its parent. [`Self::attach`] resets
+    /// this.
     ///
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

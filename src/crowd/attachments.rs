@@ -14,7 +14,7 @@ pub struct Attachment {
     pub socket: Socket,
     /// Transform from the child's character space to the socket's space.
     pub socket_from_child: Affine3A,
-    /// True if the child is detached when its parent is despawned, false if it is despawned, too.
+    /// If true, the child is detached when its parent is despawned. If false, it is despawned, too.
     ///
     /// See [`Crowd::set_outlives_parent`](super::Crowd::set_outlives_parent).
     pub outlives_parent: bool,

@@ -2,7 +2,7 @@
 
 use crate::Threads;
 use crate::error::{Error, Result};
-use crate::gpu::limit;
+use crate::gpu::{Enabled, limit};
 use crate::palette::SkinningMethod;
 use crate::pass::scatter::MAX_CHANGES;
 use ash::vk;
@@ -93,7 +93,7 @@ pub struct CrowdDesc {
     /// Puts the frame rings in host memory, even if the CPU could write device-local memory.
     ///
     /// The frame's own command buffer then copies them to device-local memory. If this is false,
-    /// that happens only if no heap that is device-local and host-visible is large enough.
+    /// host memory is used only if no heap that is device-local and host-visible is large enough.
     pub staged: bool,
     /// A minimum alignment for offsets into the rings.
     ///
@@ -103,7 +103,9 @@ pub struct CrowdDesc {
     /// Additional usage flags of the buffer of deformed vertices.
     ///
     /// throng's own passes and use as a vertex buffer need none. To build acceleration structures,
-    /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`.
+    /// set `SHADER_DEVICE_ADDRESS | ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR`, and
+    /// [`Enabled::acceleration_structure`](crate::gpu::Enabled::acceleration_structure). Flags of
+    /// other extensions are rejected.
     pub skinned_usage: vk::BufferUsageFlags,
     /// Measures stages with GPU timestamps.
     ///
@@ -139,7 +141,24 @@ pub struct CharacterDesc {
     pub cpu_skinning: bool,
 }
 
-pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
+/// The usage flags of Vulkan 1.3 that need no extension.
+const CORE_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER.as_raw()
+        | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw()
+        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+/// The usage flag that [`Enabled::acceleration_structure`] allows.
+pub(super) const BUILD_INPUT: vk::BufferUsageFlags =
+    vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+
+pub(super) fn check_desc(desc: &CrowdDesc, enabled: &Enabled) -> Result<()> {
     let least = |what, value: u32| {
         if value == 0 {
             Err(Error::out_of_range(what, value, 1.0, u32::MAX))
@@ -165,6 +184,15 @@ pub(super) fn check_desc(desc: &CrowdDesc) -> Result<()> {
         return Err(Error::invalid(
             "CrowdDesc::min_offset_alignment",
             "must be 0 or a power of two up to 65,536",
+        ));
+    }
+    let others = desc.skinned_usage & !CORE_USAGE;
+    let builds = others == BUILD_INPUT && enabled.acceleration_structure;
+    if !others.is_empty() && !builds {
+        return Err(Error::invalid(
+            "CrowdDesc::skinned_usage",
+            "must have flags of Vulkan 1.3 only; that of acceleration structure builds needs \
+             Enabled::acceleration_structure",
         ));
     }
     Ok(())

@@ -40,13 +40,16 @@ impl Capacity {
         }
     }
 
-    /// Adds room for instances of a character, in each of [`Self::views`].
+    /// Adds capacity for instances of a character.
+    ///
+    /// All of them may be visible in each of [`Self::views`], so set that first.
     ///
     /// - `desc` has the options with which the character will be added.
     /// - `instances` is the largest number of its instances alive at the same time.
     /// - `skin` is the stage that deforms their vertices.
     ///
-    /// The palettes' size is rounded up to whole entries.
+    /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`, which
+    /// [`Crowd::new`] rejects if the device cannot hold it.
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format

@@ -30,8 +30,10 @@ impl Need {
         }
     }
 
-    /// The capacity for it, in whole palette entries. Values that exceed 32 bits are clamped, and rejected by the call
-    /// that uses them.
+    /// The capacity for it, in whole palette entries.
+    ///
+    /// Values that exceed 32 bits are clamped. The call that uses them rejects what the device
+    /// cannot hold.
     pub(super) fn capacity(&self, views: u32) -> Capacity {
         let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         Capacity {

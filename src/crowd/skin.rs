@@ -3,6 +3,7 @@
 use super::buffers::{DEFORMS, Section, Written};
 use super::characters::Entry;
 use super::deform::Listed;
+use super::desc::BUILD_INPUT;
 use super::state::Crowd;
 use super::{CharacterId, Frame, InstanceId, SkinningStage};
 use crate::error::{Error, Result};
@@ -227,8 +228,7 @@ impl Frame<'_> {
             DEFORMS | Stage::VERTEX_ATTRIBUTE_INPUT | Stage::COPY,
             Access::SHADER_STORAGE_READ | Access::VERTEX_ATTRIBUTE_READ | Access::TRANSFER_READ,
         );
-        let builds = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
-        if self.crowd.desc.skinned_usage.contains(builds) {
+        if self.crowd.desc.skinned_usage.contains(BUILD_INPUT) {
             let build = Stage::ACCELERATION_STRUCTURE_BUILD_KHR;
             return (stages | build, reads | Access::SHADER_READ);
         }

@@ -151,8 +151,8 @@ impl Crowd {
 
     /// Despawns an instance.
     ///
-    /// Instances attached to it are despawned, too. Those that are to outlive their parent
-    /// ([`Self::set_outlives_parent`]) are detached.
+    /// Instances attached to it are despawned, too, or detached if [`Self::set_outlives_parent`] was
+    /// set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

@@ -106,7 +106,7 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Argument`] for no frames in flight, no views, an alignment that is not a power of
-    ///   two, or an allocator of another device.
+    ///   two, a usage flag of an extension, or an allocator of another device.
     /// - [`Error::Capacity`] for too many frames in flight or views, or if the device cannot bind
     ///   buffers of the capacity.
     /// - [`Error::Memory`] and [`Error::Vulkan`] from the device.
@@ -117,7 +117,7 @@ impl Crowd {
         allocator: &mut dyn MemoryAllocator,
         desc: &CrowdDesc,
     ) -> Result<Self> {
-        check_desc(desc)?;
+        check_desc(desc, &device.enabled)?;
         let mut crowd = Self {
             device: device.clone(),
             desc: desc.clone(),

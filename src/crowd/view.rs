@@ -62,7 +62,8 @@ pub struct View {
     pub eye: Vec3,
     /// The part of the attachments that the view fills, in pixels.
     ///
-    /// The scissor is the same rectangle. It may reach beyond the attachments to the left and above.
+    /// The scissor is the same rectangle. The rectangle may extend past the left and upper edges of
+    /// the attachments.
     pub viewport: vk::Rect2D,
     /// Flips the picture vertically: Vulkan's viewport of negative height.
     ///

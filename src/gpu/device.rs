@@ -30,8 +30,8 @@ pub(crate) struct Limits {
 
 /// The engine's device: function pointers, limits and memory types.
 ///
-/// It is cheap to create and owns nothing. Everything in this crate that uses Vulkan is made with
-/// it.
+/// It is cheap to create and owns nothing. All GPU objects of this crate are made with it, except
+/// those of `standalone`.
 ///
 /// ```no_run
 /// use throng::ash::{self, vk};
@@ -39,8 +39,9 @@ pub(crate) struct Limits {
 /// use throng::{Crowd, CrowdDesc, Result};
 ///
 /// /// # Safety
-/// /// The handles belong together and outlive the crowd. The device was created with
-/// /// [`Device::required_features`] and `samplerAnisotropy`.
+/// /// The handles belong together and outlive the crowd. The instance was created for Vulkan 1.3,
+/// /// the device with [`Device::required_features`] and `samplerAnisotropy`. The cache is null or
+/// /// of that device.
 /// unsafe fn crowd(
 ///     (instance, physical_device): (&ash::Instance, vk::PhysicalDevice),
 ///     device: &ash::Device,
@@ -95,9 +96,11 @@ impl Device {
     /// [`Error::Unsupported`] names the requirements that the physical device lacks.
     ///
     /// # Safety
+    /// - `instance` was created for [`Self::API_VERSION`] or later.
     /// - `device` was created from `physical_device`, and that comes from `instance`.
     /// - The handles outlive the result, its clones, and everything that is made with them.
-    /// - The features of [`Self::required_features`] are enabled, and those that `enabled` names.
+    /// - The features of [`Self::required_features`] are enabled, and the features and extensions
+    ///   that `enabled` names.
     pub unsafe fn new(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,

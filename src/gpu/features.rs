@@ -39,6 +39,11 @@ pub struct Enabled {
     /// `VkPhysicalDeviceVulkan12Features`: `runtimeDescriptorArray`,
     /// `shaderSampledImageArrayNonUniformIndexing` and `descriptorBindingVariableDescriptorCount`.
     pub descriptor_indexing: bool,
+    /// The device extension `VK_KHR_acceleration_structure` and its feature
+    /// `accelerationStructure`: deformed vertices may be built into acceleration structures.
+    ///
+    /// [`CrowdDesc::skinned_usage`](crate::CrowdDesc::skinned_usage) asks for it.
+    pub acceleration_structure: bool,
     /// The instance extension `VK_EXT_debug_utils`: objects get names, stages get labels.
     pub debug_utils: bool,
 }
@@ -49,21 +54,22 @@ impl Enabled {
         sampler_anisotropy: false,
         independent_blend: false,
         descriptor_indexing: false,
+        acceleration_structure: false,
         debug_utils: false,
     };
 
     /// The optional features that a physical device supports, if it supports what
     /// [`Device`](super::Device) requires.
     ///
-    /// Pass those that you enable to [`Device::new`](super::Device::new). [`Self::debug_utils`] is
-    /// false, because it depends on the instance.
+    /// Pass those that you enable to [`Device::new`](super::Device::new). Extensions are not
+    /// queried: [`Self::acceleration_structure`] and [`Self::debug_utils`] are false.
     ///
     /// ```no_run
     /// use throng::ash::{self, vk};
     /// use throng::gpu::Enabled;
     ///
     /// /// # Safety
-    /// /// `instance` is alive and supports Vulkan 1.3.
+    /// /// `instance` is alive and was created for Vulkan 1.3 or later.
     /// unsafe fn choose(instance: &ash::Instance) -> Option<(vk::PhysicalDevice, Enabled)> {
     ///     let devices = unsafe { instance.enumerate_physical_devices() }.ok()?;
     ///     let mut devices = devices.into_iter();
@@ -82,7 +88,8 @@ impl Enabled {
     /// low.
     ///
     /// # Safety
-    /// `physical_device` comes from `instance`, and both are alive.
+    /// - `physical_device` comes from `instance`, and both are alive.
+    /// - `instance` was created for [`Device::API_VERSION`](super::Device::API_VERSION) or later.
     pub unsafe fn supported(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
@@ -125,7 +132,7 @@ impl Enabled {
             sampler_anisotropy: features10.sampler_anisotropy == vk::TRUE,
             independent_blend: features10.independent_blend == vk::TRUE,
             descriptor_indexing: indexing.iter().all(|has| *has == vk::TRUE),
-            debug_utils: false,
+            ..Self::NONE
         })
     }
 
@@ -147,6 +154,13 @@ impl Enabled {
     #[must_use]
     pub const fn with_descriptor_indexing(mut self, on: bool) -> Self {
         self.descriptor_indexing = on;
+        self
+    }
+
+    /// Sets [`Self::acceleration_structure`].
+    #[must_use]
+    pub const fn with_acceleration_structure(mut self, on: bool) -> Self {
+        self.acceleration_structure = on;
         self
     }
 

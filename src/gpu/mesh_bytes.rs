@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 impl SkinnedMesh {
     /// The bytes of the buffers that [`Self::new`] asks the allocator for. Needs no device.
     ///
-    /// They are one buffer for primitives, materials, vertex streams, morph targets and indices,
-    /// and one for the palette of the rest pose. Padding that the device adds is not included.
+    /// There are two: one for primitives, materials, vertex streams, morph targets and indices, and
+    /// one for the palette of the rest pose. Padding that the device adds is not included.
     ///
     /// ```
     /// use throng::gpu::SkinnedMesh;
@@ -24,7 +24,7 @@ impl SkinnedMesh {
     /// let bytes = SkinnedMesh::buffer_bytes(&character, method)?;
     /// let entry_bytes = PaletteFormat::of(&character, method)?.entry_bytes();
     /// let rest_palette = (character.palette().len() * entry_bytes) as u64;
-    /// println!("{bytes} bytes, of which {rest_palette} are the rest palette");
+    /// println!("{bytes} bytes, including {rest_palette} for the rest palette");
     /// # assert!(bytes > rest_palette);
     /// # Ok::<(), throng::Error>(())
     /// ```

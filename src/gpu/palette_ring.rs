@@ -16,8 +16,8 @@ pub struct PaletteRingDesc {
     pub entries: u32,
     /// Puts the ring in host memory, even if the CPU could write device-local memory.
     ///
-    /// The frame's own command buffer then copies it to device-local memory. If this is false, that
-    /// happens only if no heap that is device-local and host-visible is large enough.
+    /// The frame's own command buffer then copies it to device-local memory. If this is false,
+    /// host memory is used only if no heap that is device-local and host-visible is large enough.
     pub staged: bool,
     /// A minimum alignment for the parts of frames: a power of two, or 0 for no minimum.
     ///

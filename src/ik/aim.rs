@@ -45,8 +45,8 @@ use glam::Vec3;
 pub struct Aim {
     /// The joints, from the first on, 1 to [`Self::MAX_JOINTS`], each with its share of the turn.
     ///
-    /// Each joint lies below the one before it. Shares are positive and relative: a joint's part of
-    /// the turn is its share divided by the sum of all shares.
+    /// Each joint lies below the one before it. Shares are relative, above 0 and at most 1e6: a
+    /// joint's part of the turn is its share divided by the sum of all shares.
     pub joints: Vec<(Id<Joint>, f32)>,
     /// The axis that points at the target, in the last joint's space.
     pub forward: Vec3,

@@ -76,8 +76,10 @@ pub struct ImportOptions {
     /// takes most of the time of an import with many clips.
     ///
     /// Clips that are added to the character later are kept in the same form. If the file's clips
-    /// are kept in neither form, they are left out, and [`Self::animation`] cannot name them. Clips
-    /// that are added later are then packed with the default options.
+    /// are kept in neither form, they are left out. A description that names one is then an error:
+    /// [`Self::animation`], the file beside the model, or
+    /// [`RawCharacter::animation`](crate::import::RawCharacter::animation). Clips that are added
+    /// later are packed with the default options.
     pub packing: Option<ClipOptions>,
     /// An observer that is called for each packed clip, such as a progress bar.
     ///

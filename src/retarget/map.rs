@@ -215,8 +215,9 @@ impl JointMap {
 
     /// A second source joint that a target joint follows, and its weight, 0 to 1.
     ///
-    /// Used if chains have different numbers of joints: the target joint then moves between its
-    /// [`source`](Self::source) (weight 0) and this one (weight 1).
+    /// Chains with different numbers of joints have them. The motion of the target joint is
+    /// interpolated from that of its [`source`](Self::source) (weight 0) to that of this joint
+    /// (weight 1).
     #[must_use]
     pub fn toward(&self, target: Id<Joint>) -> Option<(Id<Joint>, f32)> {
         self.link(target)?.toward

@@ -36,15 +36,13 @@ impl Character {
         let range = self.palette_range(primitive);
         let of_range = |list| <[Mat3x4]>::get(list, range.clone()).unwrap_or_default();
         let (rest, now) = (of_range(&rest), of_range(now));
-        let turned = |vertex: &u32| {
-            let is_flipped = |entries| determinant(entries, primitive, *vertex as usize) < 0.0;
+        let flips = |vertex: usize| {
+            let is_flipped = |entries| determinant(entries, primitive, vertex) < 0.0;
             is_flipped(rest) != is_flipped(now)
         };
-        let turned: Vec<bool> = (0..primitive.vertex_count() as u32)
-            .map(|v| turned(&v))
-            .collect();
+        let flips: Vec<bool> = (0..primitive.vertex_count()).map(flips).collect();
         let votes =
-            |corners: &[u32; 3]| corners.iter().filter(|v| turned[**v as usize]).count() >= 2;
+            |corners: &[u32; 3]| corners.iter().filter(|v| flips[**v as usize]).count() >= 2;
         Ok(triangles.iter().map(votes).collect())
     }
 }

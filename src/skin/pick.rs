@@ -248,7 +248,7 @@ impl<'a> Posed<'a> {
         let line = ray.line();
         let (mut best, mut hit) = (limit, None);
         let character = self.character;
-        let turned = self.skinner.turned(self.palette);
+        let flips = self.skinner.flips(self.palette);
         self.skinner
             .each_primitive(self.palette, self.weights, |number, positions| {
                 let primitive = &character.primitives()[number];
@@ -272,7 +272,7 @@ impl<'a> Posed<'a> {
                         Facing::Flips(entry) => entry as usize,
                         _ => strongest(primitive, first),
                     };
-                    ray_hit.back_face ^= turned.get(entry).copied().unwrap_or(false);
+                    ray_hit.back_face ^= flips.get(entry).copied().unwrap_or(false);
                     if ray_hit.distance < best && (both || !ray_hit.back_face) {
                         best = ray_hit.distance;
                         hit = Some(found(number, triangle, corners, &ray_hit));

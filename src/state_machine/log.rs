@@ -27,8 +27,7 @@ pub struct StateMachineEvent {
 
 /// A span of a clip's time that passed for an instance.
 ///
-/// It is the input of [`ClipEvents`](crate::motion::ClipEvents) and
-/// [`RootMotion`](crate::motion::RootMotion).
+/// It is the input for events and [root motion](crate::motion::RootMotion).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipCycle {
     /// The index of the layer.

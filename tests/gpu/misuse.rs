@@ -101,7 +101,9 @@ const _: () = {
 
 #[test]
 fn descriptions_that_make_no_sense_are_refused() {
+    use vk::BufferUsageFlags as Usage;
     const ALIGNMENT: Wanted = Argument("CrowdDesc::min_offset_alignment");
+    const USAGE: Wanted = Argument("CrowdDesc::skinned_usage");
     let rows: &[Row<CrowdDesc>] = rows! {
         frames_in_flight = 2 => Fine;
         frames_in_flight = 0 => Argument("CrowdDesc::frames_in_flight");
@@ -120,6 +122,10 @@ fn descriptions_that_make_no_sense_are_refused() {
         min_offset_alignment = 1 << 17 => ALIGNMENT;
         min_offset_alignment = 1 << 63 => ALIGNMENT;
         min_offset_alignment = u64::MAX => ALIGNMENT;
+        skinned_usage = Usage::VERTEX_BUFFER | Usage::SHADER_DEVICE_ADDRESS => Fine;
+        skinned_usage = Usage::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR => USAGE;
+        skinned_usage = Usage::CONDITIONAL_RENDERING_EXT => USAGE;
+        skinned_usage = Usage::from_raw(!0) => USAGE;
     };
     each(|setup| {
         let fine = setup.crowd_desc(2, SMALL);

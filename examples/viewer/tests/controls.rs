@@ -240,22 +240,22 @@ fn a_refused_file_changes_nothing() {
         studio.act(Action::Rebuild).expect("instances");
         let before = studio.shoot().expect("a picture");
         // Dual quaternions cannot represent it.
-        let mirrored = file("mirrored.throng");
-        std::fs::write(&mirrored, mirrored_character().to_bytes()).expect("a file");
-        studio.app.open(&mirrored);
+        let flipped = file("flipped.throng");
+        std::fs::write(&flipped, flipped_character().to_bytes()).expect("a file");
+        studio.app.open(&flipped);
         let error = studio.load().unwrap_err().to_string();
-        assert!(error.contains("mirrored.throng"), "{error}");
+        assert!(error.contains("flipped.throng"), "{error}");
         assert_eq!(studio.shoot().expect("a picture"), before);
     });
 }
 
-/// A block that is mirrored.
-fn mirrored_character() -> throng::character::Character {
+/// A block whose transform is flipped.
+fn flipped_character() -> throng::character::Character {
     let scaled = RawPrimitive::cuboid(throng::glam::Vec3::ONE);
-    let mut raw = RawCharacter::rigid("mirrored", vec![scaled], Vec::new());
+    let mut raw = RawCharacter::rigid("flipped", vec![scaled], Vec::new());
     for node in &mut raw.nodes {
-        let mirror = throng::glam::Mat4::from_scale(throng::glam::Vec3::new(1.0, -2.0, 1.0));
-        node.matrix = Some(mirror);
+        let flip = throng::glam::Mat4::from_scale(throng::glam::Vec3::new(1.0, -2.0, 1.0));
+        node.matrix = Some(flip);
     }
     let built = raw.build(&ImportOptions::default());
     built.expect("a character").character

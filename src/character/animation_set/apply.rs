@@ -223,9 +223,10 @@ impl Draft<'_> {
 }
 
 const NO_CURVES: DescFault = DescFault::Invalid(
-    "needs the file's curves, which were not kept: say it at import, or import with \
+    "needs the file's curves, which were not kept: give the description at import, or import with \
      ImportOptions::curves",
 );
+const ADDITIVE_REFERENCE: DescFault = DescFault::Invalid("is additive, so it has no poses");
 
 pub(super) fn refused(at: At, field: &str, why: Error) -> Fault {
     Fault::new(at, field, DescFault::Refused(Box::new(why)))
@@ -253,7 +254,10 @@ fn frame(
     let [of_clip, of_time] = fields.each_ref().map(String::as_str);
     check_value(at, of_time, time_s, time_s.is_finite(), "a finite number")?;
     let clip = named(clips, (at, of_clip), clip)?;
-    let Some(curve) = clip.curve().filter(|_| !clip.is_additive()) else {
+    if clip.is_additive() {
+        return Err(Fault::new(at, of_clip, ADDITIVE_REFERENCE));
+    }
+    let Some(curve) = clip.curve() else {
         return Err(Fault::new(at, of_clip, NO_CURVES));
     };
     let mut pose = character.skeleton().rest_pose();
@@ -262,7 +266,7 @@ fn frame(
     Ok(pose)
 }
 
-/// The options of an extraction, but for the reference.
+/// The options of an extraction, except the reference.
 fn root_motion(
     character: &Character,
     at: At,

@@ -156,11 +156,11 @@ pub struct RootMotionDesc {
     pub axes: String,
     /// If true, rotation about +Y is extracted.
     pub yaw: bool,
-    /// The pose that motion is measured from: the clip then keeps the joint where this pose has
-    /// it.
+    /// The pose that motion is measured from.
     ///
-    /// From [`PoseReference::Start`], the motion starts at the identity. Clips that are blended
-    /// together agree with one another if all have the same pose: the rest pose, or a frame.
+    /// What remains of the clip holds the joint at its position in this pose. With
+    /// [`PoseReference::Start`], the motion starts at the identity. Clips that are blended together
+    /// should share one pose: the rest pose, or a frame of one clip.
     pub reference: PoseReference,
     /// The error bound in metres, if the joint needs new keys. `None`: the default.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]

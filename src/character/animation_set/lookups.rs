@@ -1,4 +1,4 @@
-//! What a character knows about its clips: masks, sockets, events, gaits and so on.
+//! Methods that read a character's animation data: masks, sockets, events, gaits and so on.
 
 use super::desc::{AnimationDesc, EventDesc, Gait};
 use crate::character::asset::Character;

@@ -30,7 +30,7 @@ const IMAGES: Section = Section {
 const CURVES: Section = section("curves");
 /// The packed clips.
 const CLIPS: Section = section("clips");
-/// The animation set.
+/// The animation data.
 const ANIMATIONS: Section = section("animations");
 
 /// The expressions.
@@ -61,7 +61,7 @@ const fn section(name: &'static str) -> Section {
 impl Character {
     /// Saves the whole character as bytes.
     ///
-    /// This includes packed clips, lossless images, animation set and, if present, the file's own
+    /// This includes packed clips, lossless images, animation data and, if present, the file's own
     /// curves. [`Self::from_bytes`] reads the bytes in a fraction of the time that an import takes.
     /// [`Self::save_file`] writes them to a file.
     ///

@@ -296,7 +296,7 @@ impl Skinner {
     /// For each entry, true if it is flipped compared with the rest pose.
     ///
     /// Empty if no entry is.
-    pub(crate) fn turned(&self, palette: PaletteRef<'_>) -> Vec<bool> {
+    pub(crate) fn flips(&self, palette: PaletteRef<'_>) -> Vec<bool> {
         let entry = |index: usize| match palette {
             PaletteRef::Mat3x4(list) => is_flipped(&list[index]),
             // The other formats cannot represent a flip.

@@ -127,6 +127,18 @@ root_motion = { reference = { frame = { clip = 'Run', time_s = 0.75 } } }
     let packed = model(&ImportOptions::default()).character;
     let error = packed.with_animation(&desc).unwrap_err().to_string();
     assert!(error.contains("needs the file's curves"), "{error}");
+    // Neither has a clip of differences.
+    let additive = AnimationDesc::from_toml("doll.toml", "[[additive]]\nclip = 'Run'").unwrap();
+    let differences = plain.with_animation(&additive).unwrap();
+    let text = "
+[[additive]]
+clip = 'Walk'
+reference = { frame = { clip = 'Run', time_s = 0.0 } }
+";
+    let desc = AnimationDesc::from_toml("doll.toml", text).unwrap();
+    let error = differences.with_animation(&desc).unwrap_err().to_string();
+    let expected = "additive clip 0 \"Walk\", reference.frame.clip: is additive";
+    assert!(error.contains(expected), "{error}");
 }
 
 /// It has what a new description would replace. Without a part of it, all else stays.
