@@ -85,8 +85,8 @@ impl Crowd {
 
     /// Sets whether an attached instance stays alive when its parent is despawned.
     ///
-    /// If `outlives` is true, the instance is detached at that moment and keeps its transform of the
-    /// last prepared frame. By default it is despawned with its parent. [`Self::attach`] resets
+    /// If `outlives` is true, the instance is detached at that moment and keeps its transform of
+    /// the last prepared frame. By default it is despawned with its parent. [`Self::attach`] resets
     /// this.
     ///
     /// # Errors

@@ -48,8 +48,8 @@ impl Capacity {
     /// - `instances` is the largest number of its instances alive at the same time.
     /// - `skin` is the stage that deforms their vertices.
     ///
-    /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`, which
-    /// [`Crowd::new`] rejects if the device cannot hold it.
+    /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`,
+    /// which [`Crowd::new`] rejects if the device cannot hold it.
     ///
     /// # Errors
     /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format

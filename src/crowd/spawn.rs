@@ -151,8 +151,8 @@ impl Crowd {
 
     /// Despawns an instance.
     ///
-    /// Instances attached to it are despawned, too, or detached if [`Self::set_outlives_parent`] was
-    /// set.
+    /// Instances attached to it are despawned, too, or detached if [`Self::set_outlives_parent`]
+    /// was set.
     ///
     /// # Errors
     /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.

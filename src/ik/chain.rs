@@ -53,8 +53,8 @@ use glam::Vec3;
 pub struct IkChain {
     /// The joints, from the root on, 2 to [`Self::MAX_JOINTS`], each with its rotation limit.
     ///
-    /// Each joint lies below the one before it. The last joint does not turn. Joints of the skeleton
-    /// that lie between listed joints do not turn either.
+    /// Each joint lies below the one before it. The last joint does not turn. Joints of the
+    /// skeleton that lie between listed joints do not turn either.
     pub joints: Vec<(Id<Joint>, JointLimit)>,
     /// The distance at which the target counts as reached.
     ///

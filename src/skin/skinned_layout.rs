@@ -32,7 +32,8 @@ const ALIGN_WORDS: u64 = 4;
 /// let character = throng::builtin::mannequin()?.character;
 /// let layout = SkinnedLayout::new(&character)?;
 /// let part = layout.primitives[0];
-/// let last = part.positions + 3 * (part.vertex_count - 1); // its x, y and z are words last..last + 3
+/// // The x, y and z of the last vertex are the words last..last + 3.
+/// let last = part.positions + 3 * (part.vertex_count - 1);
 /// assert!(last + 3 <= layout.words);
 /// # Ok::<(), throng::Error>(())
 /// ```
