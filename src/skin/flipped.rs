@@ -27,9 +27,18 @@ impl Character {
         primitive: &Primitive,
         palette: &[P],
     ) -> Result<Vec<bool>> {
+        self.flipped_triangles_any(primitive, palette.into())
+    }
+
+    /// As [`Self::flipped_triangles`], compiled once and with the settings of this crate.
+    fn flipped_triangles_any(
+        &self,
+        primitive: &Primitive,
+        palette: PaletteRef<'_>,
+    ) -> Result<Vec<bool>> {
         expect_len("palette", palette.len(), self.palette().len())?;
         let triangles = primitive.indices.as_chunks::<3>().0;
-        let PaletteRef::Mat3x4(now) = palette.into() else {
+        let PaletteRef::Mat3x4(now) = palette else {
             return Ok(vec![false; triangles.len()]);
         };
         let rest = rest_palette(self)?;

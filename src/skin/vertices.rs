@@ -57,10 +57,21 @@ impl Character {
         weights: &[f32],
         out: &mut PosedVertices,
     ) -> Result<()> {
+        self.skin_primitive_any(primitive, palette.into(), weights, out)
+    }
+
+    /// As [`Self::skin_primitive`], compiled once and with the settings of this crate.
+    fn skin_primitive_any(
+        &self,
+        primitive: &Primitive,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        out: &mut PosedVertices,
+    ) -> Result<()> {
         expect_len("palette", palette.len(), self.palette().len())?;
         expect_len("morph weights", weights.len(), self.morph_weights().len())?;
         morph(primitive, weights, out)?;
-        match palette.into() {
+        match palette {
             PaletteRef::Mat3x4(list) => deform(self, primitive, list, out),
             PaletteRef::DualQuat(list) => deform(self, primitive, list, out),
             PaletteRef::DualQuatStretch(list) => deform(self, primitive, list, out),

@@ -179,7 +179,17 @@ impl Skinner {
         weights: &[f32],
         out: &mut PosedVertices,
     ) -> Result<()> {
-        let palette = palette.into();
+        self.skin_primitive_any(primitive, palette.into(), weights, out)
+    }
+
+    /// As [`Self::skin_primitive`], compiled once and with the settings of this crate.
+    fn skin_primitive_any(
+        &self,
+        primitive: usize,
+        palette: PaletteRef<'_>,
+        weights: &[f32],
+        out: &mut PosedVertices,
+    ) -> Result<()> {
         self.check_lengths(palette, weights)?;
         let part = self.part(primitive)?;
         self.with_scratch(|scratch| {
@@ -222,7 +232,11 @@ impl Skinner {
     /// As [`Self::skin`]. Also [`Error::Argument`] if a number in the palette is not finite,
     /// because no box exists then.
     pub fn bounds<P: PaletteEntry>(&self, palette: &[P], weights: &[f32]) -> Result<Aabb> {
-        let palette = palette.into();
+        self.bounds_any(palette.into(), weights)
+    }
+
+    /// As [`Self::bounds`], compiled once and with the settings of this crate.
+    fn bounds_any(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<Aabb> {
         self.check(palette, weights)?;
         Ok(self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
