@@ -59,9 +59,8 @@ fn what_a_format_cannot_hold_is_named_with_its_amount() {
     let r = Quat::from_rotation_y(0.7);
     let mirror = affine(Vec3::new(-2.0, 1.0, 1.0), r, Vec3::X);
     let fault = DualQuatStretch::try_from_affine(&mirror).unwrap_err();
-    assert!(
-        matches!(fault, Unrepresentable::Flipped { determinant } if (determinant + 2.0).abs() < 1e-5)
-    );
+    let is_minus_2 = |determinant: f32| (determinant + 2.0).abs() < 1e-5;
+    assert!(matches!(fault, Unrepresentable::Flipped { determinant } if is_minus_2(determinant)));
     assert_eq!(QuatOffset::try_from_affine(&mirror).unwrap_err(), fault);
 
     let shear = affine(Vec3::new(1.0, 3.0, 1.0), Quat::IDENTITY, Vec3::ZERO)
