@@ -30,22 +30,30 @@ pub struct MemoryRequest<'a> {
 }
 
 /// Device memory of one buffer or image.
+///
+/// [`MemoryAllocator::allocate`] fills in the fields, and [`MemoryAllocator::free`] needs them
+/// unchanged.
 #[derive(Debug)]
 pub struct MemoryBlock {
-    /// The memory object that it is a part of.
+    /// The memory object that it is a part of. It may contain other blocks, so only the allocator
+    /// frees, maps or unmaps it.
     pub memory: vk::DeviceMemory,
     /// Where it starts in the memory object, in bytes.
     pub offset: u64,
     /// Its first byte, if it is mapped.
     pub mapped: Option<NonNull<u8>>,
-    /// What the allocator needs to free it.
+    /// The allocator's own data.
+    ///
+    /// Give it a private type. Then [`MemoryAllocator::free`] can recognise the allocator's own
+    /// blocks, and no other code can take the data out.
     pub handle: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: the pointer is only an address. Code that writes through it is unsafe and says why it
-// may.
+// SAFETY: `mapped`, the only field that is not `Send`, is an address. Safe code cannot read or
+// write through it.
 unsafe impl Send for MemoryBlock {}
-// SAFETY: as above.
+// SAFETY: `mapped`, the only field that is not `Sync`, is an address. Safe code cannot read or
+// write through it.
 unsafe impl Sync for MemoryBlock {}
 
 /// Allocates device memory for throng's buffers and images.
@@ -60,7 +68,8 @@ unsafe impl Sync for MemoryBlock {}
 ///   is freed.
 /// - `mapped` is the address of the block's first byte, valid until the block is freed, and the
 ///   memory is host-coherent. It is aligned as the request says.
-/// - Two allocators for the same device can free each other's blocks.
+/// - Two allocators of one type for the same device can free each other's blocks. A block from
+///   another type of allocator is an error of [`Self::free`], which leaves its memory alone.
 ///
 /// # Examples
 /// An engine whose allocator gives every resource a memory object of its own:
@@ -75,7 +84,11 @@ unsafe impl Sync for MemoryBlock {}
 ///     types: vk::PhysicalDeviceMemoryProperties,
 /// }
 ///
+/// /// The handle of its blocks. Private, so that all blocks with it are from `OneEach`.
+/// struct Own;
+///
 /// // SAFETY: each block is a memory object of its own, so it is aligned and nothing else uses it.
+/// // The memory is mapped until it is freed. Only blocks with `Own` are freed.
 /// unsafe impl MemoryAllocator for OneEach {
 ///     fn device(&self) -> vk::Device {
 ///         self.device.handle()
@@ -114,11 +127,14 @@ unsafe impl Sync for MemoryBlock {}
 ///             memory,
 ///             offset: 0,
 ///             mapped: std::ptr::NonNull::new(start.cast()),
-///             handle: Box::new(()),
+///             handle: Box::new(Own),
 ///         })
 ///     }
 ///
 ///     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn std::error::Error>> {
+///         if !block.handle.is::<Own>() {
+///             return Err("the block is from another kind of allocator".into());
+///         }
 ///         unsafe { self.device.free_memory(block.memory, None) };
 ///         Ok(())
 ///     }
@@ -140,11 +156,14 @@ pub unsafe trait MemoryAllocator {
     /// Frees memory.
     ///
     /// # Errors
-    /// Any error. throng logs it with the name of the buffer or image.
+    /// A block from another type of allocator is an error. Others may be. throng logs the error
+    /// with the name of the buffer or image.
     ///
     /// # Safety
-    /// The block is from this allocator, or from another one for the same device. The GPU does not
-    /// use it, and no buffer or image is bound to it.
+    /// - [`Self::allocate`] of an allocator for the same device returned the block, and its fields
+    ///   have not been changed.
+    /// - The GPU does not use it, and no buffer or image is bound to it.
+    /// - Nothing reads or writes through `mapped` from now on.
     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>>;
 }
 
@@ -184,6 +203,7 @@ impl<A: DerefMut<Target = Allocator>> GpuAllocator<A> {
     /// # Safety
     /// - `allocator` was made for `device`, which lives longer than the result. What it derefs to
     ///   does not change.
+    /// - The `Allocator` lives as long as everything that throng makes with it.
     /// - It was made with
     ///   [`buffer_device_address`](gpu_allocator::vulkan::AllocatorCreateDesc::buffer_device_address).
     /// - All allocators for this device that are passed to throng wrap the same `Allocator`.
@@ -203,7 +223,8 @@ impl<A: DerefMut<Target = Allocator>> GpuAllocator<A> {
     /// The allocator, for allocations of the engine's own.
     ///
     /// # Safety
-    /// It is not replaced or swapped.
+    /// It is not replaced or swapped. The bytes of its allocations, which are accessible in safe
+    /// code ([`Allocation::mapped_slice_mut`]), are not used after it or its device was dropped.
     #[must_use]
     pub unsafe fn get_mut(&mut self) -> &mut Allocator {
         &mut self.allocator
@@ -218,9 +239,15 @@ impl<A: DerefMut<Target = Allocator>> fmt::Debug for GpuAllocator<A> {
     }
 }
 
-// SAFETY: the caller of `new` guarantees the allocator of the device, which lives longer. The crate
-// gives out blocks that meet the requirements and do not overlap. Its memory for the CPU is
-// coherent, and mapped as long as the block lives.
+/// The handle of this allocator's blocks. Private: safe code could write to the mapped memory of an
+/// [`Allocation`] after the device was destroyed.
+struct OwnAllocation(Allocation);
+
+// SAFETY: the caller of `new` guarantees that the allocator is of the device, which lives longer,
+// and that it lives as long as everything made with its blocks. `Allocator::allocate` returns
+// allocations that meet the requirements and do not overlap. It maps host-visible memory when it
+// allocates it, until it frees it, and chooses only coherent types. Only blocks with an
+// `OwnAllocation` are freed. By the contract of `new`, they are all from the same `Allocator`.
 unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A> {
     fn device(&self) -> vk::Device {
         self.device
@@ -238,18 +265,19 @@ unsafe impl<A: DerefMut<Target = Allocator>> MemoryAllocator for GpuAllocator<A>
             allocation_scheme: AllocationScheme::GpuAllocatorManaged,
         })?;
         Ok(MemoryBlock {
-            // SAFETY: the memory is only bound and mapped, never freed.
+            // SAFETY: this only reads the handle. `MemoryAllocator::free`, which alone can take
+            // `made` out of the block, demands that no buffer or image is bound to it.
             memory: unsafe { made.memory() },
             offset: made.offset(),
             mapped: made.mapped_ptr().map(NonNull::cast),
-            handle: Box::new(made),
+            handle: Box::new(OwnAllocation(made)),
         })
     }
 
     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn core::error::Error>> {
-        let made = block.handle.downcast::<Allocation>();
-        let made = made.map_err(|_| "the block is from another kind of allocator")?;
-        Ok(self.allocator.free(*made)?)
+        let own = block.handle.downcast::<OwnAllocation>();
+        let own = own.map_err(|_| "the block is from another kind of allocator")?;
+        Ok(self.allocator.free(own.0)?)
     }
 }
 

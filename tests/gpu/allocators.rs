@@ -3,13 +3,14 @@
 use crate::reference::picture::{covered, different};
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
-use crate::support::{SMALL, Setup, each, view};
+use crate::support::{CONFIGS, SMALL, Setup, each, view};
 use std::error::Error;
 use std::ptr::NonNull;
 use throng::ash::{self, vk};
 use throng::glam::Vec3;
-use throng::gpu::{MemoryAllocator, MemoryBlock, MemoryRequest};
+use throng::gpu::{GpuAllocator, MemoryAllocator, MemoryBlock, MemoryRequest};
 use throng::gpu_allocator::MemoryLocation;
+use throng::gpu_allocator::vulkan::{Allocation, Allocator};
 use throng::{Capacity, Crowd, Spawn};
 
 /// Gives each buffer and image a memory object of its own.
@@ -34,6 +35,9 @@ impl OneEach {
         }
     }
 }
+
+/// The handle of its blocks.
+struct Own;
 
 unsafe impl MemoryAllocator for OneEach {
     fn device(&self) -> vk::Device {
@@ -73,11 +77,14 @@ unsafe impl MemoryAllocator for OneEach {
             memory,
             offset: 0,
             mapped: NonNull::new(start.cast()),
-            handle: Box::new(()),
+            handle: Box::new(Own),
         })
     }
 
     unsafe fn free(&mut self, block: MemoryBlock) -> Result<(), Box<dyn Error>> {
+        if !block.handle.is::<Own>() {
+            return Err("the block is from another kind of allocator".into());
+        }
         unsafe { self.device.free_memory(block.memory, None) };
         self.blocks -= 1;
         Ok(())
@@ -148,4 +155,52 @@ fn an_allocator_of_the_engines_own_draws_the_same() {
         assert_eq!(different(&usual, &picture, 0), 0);
         assert_eq!(own.unwrap().blocks, 0);
     });
+}
+
+fn request() -> MemoryRequest<'static> {
+    MemoryRequest {
+        name: "256 bytes",
+        requirements: vk::MemoryRequirements {
+            size: 256,
+            alignment: 64,
+            memory_type_bits: u32::MAX,
+        },
+        location: MemoryLocation::CpuToGpu,
+        linear: true,
+        device_address: false,
+    }
+}
+
+/// Safe code could write to an `Allocation`'s memory after the device was destroyed.
+#[test]
+fn the_allocation_of_a_block_cannot_be_taken_out() {
+    let mut setup = Setup::new(CONFIGS[0]);
+    let mut allocator = setup.context.allocator();
+    let block = allocator.allocate(&request()).unwrap();
+    assert!(!block.handle.is::<Allocation>());
+    unsafe { allocator.free(block) }.unwrap();
+}
+
+/// Blocks of different allocators can meet: each function checks only the allocator's device.
+#[test]
+fn blocks_of_another_kind_of_allocator_are_refused() {
+    let mut setup = Setup::new(CONFIGS[0]);
+    let mut own = OneEach::new(&setup);
+    let mut usual = setup.context.allocator();
+    let refusal = "the block is from another kind of allocator";
+
+    let block = own.allocate(&request()).unwrap();
+    let memory = block.memory;
+    let refused = unsafe { usual.free(block) }.unwrap_err();
+    assert_eq!(refused.to_string(), refusal);
+    // It is still there to be freed, or the validation layer has a message.
+    unsafe { own.device.free_memory(memory, None) };
+
+    let allocated =
+        |usual: &GpuAllocator<&mut Allocator>| usual.get().generate_report().total_allocated_bytes;
+    let block = usual.allocate(&request()).unwrap();
+    let before = allocated(&usual);
+    let refused = unsafe { own.free(block) }.unwrap_err();
+    assert_eq!(refused.to_string(), refusal);
+    assert_eq!((allocated(&usual), own.blocks), (before, 1));
 }
