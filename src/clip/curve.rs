@@ -328,7 +328,7 @@ fn check_wide<T>(keys: &Keys<T>, width: usize, finite: impl Fn(&T) -> bool) -> R
     } else {
         1
     };
-    let need = times.len().saturating_mul(per_key * width);
+    let need = times.len().saturating_mul(per_key).saturating_mul(width);
     if keys.values.len() != need {
         return Err(Error::length("track values", keys.values.len(), need));
     }

@@ -172,8 +172,8 @@ fn check_blocks(blocks: &[Block], keys: &BlockKeys, constants: usize, joints: us
         for property in Property::ALL {
             let (moves, rests) = (block.moves(property), block.rests(property));
             expect(!(moves && rests), "has a block that both moves and rests")?;
-            let end = block.rows[property as usize] as usize + property.len();
-            let inside = rests || end <= if moves { rows } else { constants };
+            let end = u64::from(block.rows[property as usize]) + property.len() as u64;
+            let inside = rests || end <= if moves { rows } else { constants } as u64;
             expect(inside, "has a block beyond its rows")?;
         }
     }
@@ -248,8 +248,9 @@ impl WeightKeys {
 }
 
 impl EvenWeights {
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        let first_weight = Save::load(from)?;
+    /// Loads the keys of some of a character's `weights` morph weights.
+    fn load(weights: usize, from: &mut Reader<'_>) -> Result<Self> {
+        let first_weight = u32::load(from)?;
         let timing = load_timing(from)?;
         let (mut columns, mut bit) = (Vec::new(), 0_u32);
         for _ in 0..usize::load(from)? {
@@ -266,6 +267,8 @@ impl EvenWeights {
             bit += width;
             expect(bit < u32::MAX / 2, "has too many morph weights")?;
         }
+        let end = u64::from(first_weight) + columns.len() as u64;
+        expect(end <= weights as u64, MISSING_WEIGHT)?;
         let stride = bit.div_ceil(8) as usize;
         let bytes: Vec<u8> = Save::load(from)?;
         let need = stride.checked_mul(timing.frames);
@@ -281,13 +284,15 @@ impl EvenWeights {
     }
 }
 
+const MISSING_WEIGHT: &str = "drives morph weights that do not exist, or drives one twice";
+
 fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>> {
     let count = model.morph_weights().len();
     let mut all = Vec::new();
     let mut end = 0;
     for _ in 0..usize::load(from)? {
         let keys = match u8::load(from)? {
-            0 => WeightKeys::Even(EvenWeights::load(from)?),
+            0 => WeightKeys::Even(EvenWeights::load(count, from)?),
             1 => {
                 let track = WeightTrack::load(from)?;
                 let none = CurveClip::new("", Vec::new(), model.skeleton())?;
@@ -302,12 +307,9 @@ fn load_weights(model: &Model, from: &mut Reader<'_>) -> Result<Vec<WeightKeys>>
             }
             _ => return Err(invalid("clip", "has morph weights of an unknown form")),
         };
+        // Either kind of keys has compared it with the number of weights.
         let range = keys.range();
-        let right = range.start >= end && !range.is_empty() && range.end <= count;
-        expect(
-            right,
-            "drives morph weights that do not exist, or drives one twice",
-        )?;
+        expect(range.start >= end && !range.is_empty(), MISSING_WEIGHT)?;
         end = range.end;
         all.push(keys);
     }

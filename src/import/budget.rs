@@ -84,7 +84,8 @@ impl<'a> Budget<'a> {
     }
 
     fn decoded(&mut self, bytes: u64, object: &Object) -> Result<()> {
-        let cap = self.options.max_decoded_bytes;
+        // No allocation can be larger than this.
+        let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
         take(&mut self.bytes, bytes, cap, "bytes of decoded data", object)
     }
 }

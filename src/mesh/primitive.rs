@@ -194,11 +194,12 @@ impl Primitive {
             (self.colors.len(), 8),
         ];
         let target = |target: &MorphTarget| {
-            let vectors = target.positions.len() + target.normals.len() + target.tangents.len();
-            target.vertices.len() * 4 + vectors * 12
+            let vectors = [&target.positions, &target.normals, &target.tangents];
+            let vectors: u64 = vectors.map(|deltas| deltas.len() as u64).iter().sum();
+            target.vertices.len() as u64 * 4 + vectors * 12
         };
-        let targets: usize = self.targets.iter().map(target).sum();
-        let streams: usize = streams.iter().map(|(count, size)| count * size).sum();
-        (streams + targets) as u64 + blocks
+        let targets: u64 = self.targets.iter().map(target).sum();
+        let stream = |(count, size): (usize, u64)| count as u64 * size;
+        streams.into_iter().map(stream).sum::<u64>() + targets + blocks
     }
 }

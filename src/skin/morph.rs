@@ -17,13 +17,13 @@ pub(crate) fn active_targets<'a>(
     weights: &'a [f32],
 ) -> Result<impl Iterator<Item = (&'a MorphTarget, f32)>> {
     let targets = &primitive.targets;
-    let first = primitive.first_weight as usize;
-    let need = if targets.is_empty() {
-        0
-    } else {
-        first + targets.len()
+    let first = match targets.len() {
+        0 => 0,
+        _ => primitive.first_weight as usize,
     };
-    let Some(own) = weights.get(need - targets.len()..need) else {
+    let own = weights.get(first..);
+    let Some(own) = own.and_then(|own| own.get(..targets.len())) else {
+        let need = first.saturating_add(targets.len());
         return Err(Error::length("morph weights", weights.len(), need));
     };
     expect_finite(own)?;

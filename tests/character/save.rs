@@ -510,3 +510,46 @@ fn altered_bytes_give_errors_or_a_sound_character() {
         "{refused} refused, {taken} taken"
     );
 }
+
+/// Numbers whose sums and products with others wrap where `usize` has 32 bits.
+///
+/// They are put at every byte of the smallest character, and at random ones of the others.
+#[test]
+fn large_numbers_give_errors_or_a_sound_character() {
+    let mut rng = Rng::new(5);
+    let (mut refused, mut taken) = (0, 0);
+    for (number, character) in small().iter().enumerate() {
+        let all = sections(&character.to_bytes());
+        for (index, section) in all.iter().enumerate() {
+            let ends = section.contents.len().saturating_sub(3);
+            let places: Vec<usize> = if number == 1 {
+                (0..ends).collect()
+            } else {
+                (0..ends.min(200)).map(|_| rng.below(ends)).collect()
+            };
+            for at in places {
+                let value = match rng.below(4) {
+                    0 => 1_u32 << (24 + rng.below(8)),
+                    _ => u32::MAX - rng.below(4) as u32,
+                };
+                let mut altered = all.clone();
+                altered[index].contents[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                match Character::from_bytes(&file(&altered)) {
+                    Ok(character) => {
+                        taken += 1;
+                        play(&character);
+                    }
+                    Err(error) => {
+                        refused += 1;
+                        assert!(!error.to_string().is_empty());
+                    }
+                }
+            }
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    assert!(
+        refused > 3000 && taken > 1000,
+        "{refused} refused, {taken} taken"
+    );
+}

@@ -154,7 +154,9 @@ pub(crate) fn save(character: &Character, path: &Path, out: &mut dyn Write) -> R
         .iter()
         .max_by(|a, b| a.report().error_m.total_cmp(&b.report().error_m));
     if let Some(worst) = worst {
-        let packed: usize = clips.iter().map(|clip| clip.report().bytes).sum();
+        // The reports of a saved character may be altered.
+        let packed = clips.iter().map(|clip| clip.report().bytes);
+        let packed = packed.fold(0, usize::saturating_add);
         let raw: f64 = clips.iter().map(|clip| clip.report().raw_bytes).sum();
         let joint = worst.report().error_joint;
         let joint = character.skeleton().joints().get(joint.index());

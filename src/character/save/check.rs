@@ -215,9 +215,9 @@ fn check_influences(primitive: &Primitive) -> Result<()> {
         what,
         "are more than 256 per vertex, or none",
     )?;
-    let all = primitive.positions.len() * per_vertex;
+    let all = primitive.positions.len().checked_mul(per_vertex);
     expect(
-        primitive.joints.len() == all,
+        all == Some(primitive.joints.len()),
         what,
         "do not match the number of vertices",
     )?;
@@ -235,7 +235,7 @@ fn check_influences(primitive: &Primitive) -> Result<()> {
         return expect(per_vertex == 1, what, "have no weights");
     }
     expect(
-        primitive.weights.len() == all,
+        all == Some(primitive.weights.len()),
         what,
         "have the wrong number of weights",
     )?;

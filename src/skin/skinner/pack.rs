@@ -125,11 +125,11 @@ fn influences(character: &Character, primitive: &Primitive) -> Result<(Vec<Influ
         for (lane, vertex) in lanes.into_iter().enumerate() {
             let own = primitive.influences(vertex).take(count);
             for (influence, (joint, weight)) in all[first..].iter_mut().zip(own) {
-                let entry = primitive.palette.start as usize + joint;
-                if entry >= palette {
+                let entry = u64::from(primitive.palette.start) + joint as u64;
+                if entry >= palette as u64 {
                     return Err(Error::NotFound {
                         what: "palette entry",
-                        index: entry as u64,
+                        index: entry,
                         count: palette as u64,
                     });
                 }
@@ -151,8 +151,8 @@ fn used(primitive: &Primitive, vertex: usize) -> usize {
     last.unwrap_or(1).max(1)
 }
 
-fn offset(entry: usize) -> Result<u32> {
-    let bytes = entry as u64 * size_of::<Mat3x4>() as u64;
+fn offset(entry: u64) -> Result<u32> {
+    let bytes = entry.saturating_mul(size_of::<Mat3x4>() as u64);
     u32::try_from(bytes).map_err(|_| Error::Capacity {
         what: "bytes of a palette",
         asked: bytes,
