@@ -2,6 +2,7 @@
 //!
 //! Also records how rendering begins and ends.
 
+use super::device_owner::Idle;
 use super::image::{Image, whole};
 use super::image_rules::{ImageDesc, aspect, check_depth_usage, check_formats};
 use super::{Context, Formats, Result};
@@ -93,7 +94,7 @@ impl Attachments {
         match attachments.build(context, desc) {
             Ok(()) => Ok(attachments),
             Err(error) => {
-                attachments.release(context);
+                attachments.release(&mut context.idle());
                 Err(error)
             }
         }
@@ -134,14 +135,14 @@ impl Attachments {
     }
 
     /// Destroys all images that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, context: &mut Context) {
+    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
         for mut image in self
             .multisampled
             .take()
             .into_iter()
             .chain(self.depth.take())
         {
-            image.release(context);
+            image.release(idle);
         }
     }
 

@@ -1,12 +1,13 @@
 //! A buffer with its memory.
 
-use super::context::ContextId;
+use super::device_owner::{Destroy, DeviceOwner, Idle};
 use super::error::Check;
 use super::{Context, Result, StandaloneError, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Settings for a new [`Buffer`].
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub struct BufferDesc<'a> {
 
 /// A buffer with its memory.
 ///
-/// The context owns the memory, so the bytes are accessible only through the context:
+/// The context owns the mapping, so the bytes are accessible only through the context:
 ///
 /// ```compile_fail,E0382
 /// # use throng::standalone::{Buffer, Context};
@@ -37,7 +38,7 @@ pub struct BufferDesc<'a> {
 /// ```
 #[derive(Debug)]
 pub struct Buffer {
-    pub(super) owner: ContextId,
+    pub(super) owner: Arc<DeviceOwner>,
     name: String,
     handle: vk::Buffer,
     pub(super) size: u64,
@@ -56,7 +57,7 @@ impl Buffer {
     /// - the allocator or a Vulkan call fails.
     pub fn new(context: &mut Context, desc: &BufferDesc<'_>) -> Result<Self> {
         let mut buffer = Self {
-            owner: context.id(),
+            owner: context.owner(),
             name: desc.name.to_owned(),
             handle: vk::Buffer::null(),
             size: desc.size,
@@ -65,7 +66,7 @@ impl Buffer {
         match buffer.build(context, desc) {
             Ok(()) => Ok(buffer),
             Err(error) => {
-                buffer.release(context);
+                buffer.release(&mut context.idle());
                 Err(error)
             }
         }
@@ -143,7 +144,7 @@ impl Buffer {
 
     /// The start of a range of the mapped memory.
     fn mapped(&self, context: &Context, offset: u64, len: usize) -> Result<NonNull<u8>> {
-        context.check_own(self.owner, &self.object())?;
+        context.check_own(self.owner.id, &self.object())?;
         let mapped = self.allocation.as_ref().and_then(Allocation::mapped_ptr);
         let mapped = mapped.ok_or_else(|| StandaloneError::NotMapped {
             name: self.name.clone(),
@@ -159,11 +160,11 @@ impl Buffer {
 
     /// Waits for the device, then destroys the buffer.
     ///
-    /// `context` must be the one that the buffer was created with. If it is another, the buffer is
-    /// leaked and an error is logged.
+    /// `context` must be the one that the buffer was created with. If it is another, an error is
+    /// logged, and the buffer is destroyed when its own context is dropped.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.owner, &self.object()) {
-            self.release(context);
+        if context.may_destroy(self.owner.id, &self.object()) {
+            self.release(&mut context.idle());
         }
     }
 
@@ -181,11 +182,20 @@ impl Buffer {
     }
 
     /// Destroys all handles that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, context: &mut Context) {
-        // SAFETY: the buffer belongs to this device and is no longer used. Null is ignored.
-        unsafe { context.device.destroy_buffer(self.handle, None) };
-        self.handle = vk::Buffer::null();
-        free(context, &self.name, &mut self.allocation);
+    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
+        self.take()(idle);
+    }
+
+    /// Takes all handles out of the buffer.
+    fn take(&mut self) -> Destroy {
+        let (handle, allocation) = (std::mem::take(&mut self.handle), self.allocation.take());
+        let name = self.name.clone();
+        Box::new(move |idle| {
+            // SAFETY: `build` created the buffer with this device, which is idle. No one else has
+            // the handle's ownership. Null is ignored.
+            unsafe { idle.device.destroy_buffer(handle, None) };
+            idle.free(&name, allocation);
+        })
     }
 }
 
@@ -193,6 +203,8 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         if self.handle != vk::Buffer::null() {
             log::warn!("buffer `{}` was dropped without destroy", self.name);
+            let destroy = self.take();
+            self.owner.drop_later(destroy);
         }
     }
 }
@@ -218,13 +230,4 @@ pub(super) fn allocate(
             name: name.to_owned(),
             source,
         })
-}
-
-/// Frees memory, and logs an error if the allocator does not know it.
-pub(super) fn free(context: &mut Context, name: &str, allocation: &mut Option<Allocation>) {
-    if let Some(allocation) = allocation.take()
-        && let Err(error) = context.allocator.free(allocation)
-    {
-        log::error!("cannot free the memory of `{name}`: {error}");
-    }
 }

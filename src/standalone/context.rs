@@ -1,6 +1,7 @@
 //! The Vulkan objects that a program needs before it can draw.
 
-use super::device::{Candidate, DeviceOwner};
+use super::device::Candidate;
+use super::device_owner::{ContextId, DeviceOwner, Idle};
 use super::error::Check;
 use super::idle::settle;
 use super::instance::InstanceOwner;
@@ -17,14 +18,14 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An instance, a device, its one queue and an allocator.
 ///
 /// The read-only fields, such as `context.device`, come from [`Handles`].
 ///
-/// Dropping the context waits for the device and destroys everything in the right order. Memory
-/// that its children still hold is logged by name. If the driver cannot wait, the device is leaked.
+/// Dropping the context waits for the device. It destroys all objects that were dropped without
+/// `destroy`. Objects that are still alive keep the device and their memory until they are dropped.
+/// If the driver cannot wait, the device and all objects are leaked.
 ///
 /// # Lost devices
 ///
@@ -32,29 +33,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// create a new context and everything in it. Waiting for a lost device returns at once.
 #[non_exhaustive]
 pub struct Context {
-    // Dropped first. Nobody gets a mutable reference to it, who could swap it for another device's.
+    // Moved to `device_owner` on drop. Safe code gets no mutable reference to it, with which it
+    // could swap it for another device's.
     pub(super) allocator: ManuallyDrop<Allocator>,
     handles: Handles,
-    id: ContextId,
     names: Option<ext::debug_utils::Device>,
     useful: Enabled,
-    // Dropped in this order, after the allocator.
-    device_owner: ManuallyDrop<DeviceOwner>,
+    device_owner: Arc<DeviceOwner>,
     instance_owner: Arc<InstanceOwner>,
-}
-
-/// Identifies the context that an object was created with.
-///
-/// No two contexts of a process share an id. A device handle is not enough, because a new device
-/// may get the handle of a destroyed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ContextId(u64);
-
-impl ContextId {
-    fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
 }
 
 impl Deref for Context {
@@ -175,21 +161,28 @@ impl Context {
                 .with_descriptor_indexing(indexes_descriptors(&handles.enabled))
                 .with_debug_utils(handles.debug_utils),
             handles,
-            id: ContextId::new(),
             names,
-            device_owner: ManuallyDrop::new(owner),
+            device_owner: Arc::new(owner),
             instance_owner,
         })
     }
 
-    /// The id that every object created with this context stores.
-    pub(super) fn id(&self) -> ContextId {
-        self.id
+    /// The device, which every object created with this context keeps alive.
+    pub(super) fn owner(&self) -> Arc<DeviceOwner> {
+        Arc::clone(&self.device_owner)
+    }
+
+    /// The device and the allocator, to destroy objects that the device does not use.
+    pub(super) fn idle(&mut self) -> Idle<'_> {
+        Idle {
+            device: &self.device_owner.device,
+            allocator: &mut self.allocator,
+        }
     }
 
     /// Fails if `object` was created with another context.
     pub(super) fn check_own(&self, id: ContextId, object: &str) -> Result<()> {
-        if id == self.id {
+        if id == self.device_owner.id {
             return Ok(());
         }
         Err(StandaloneError::ForeignContext {
@@ -200,7 +193,7 @@ impl Context {
     /// Waits for the device and returns true if `object` may be destroyed.
     ///
     /// If the object is of another context, or if the driver cannot wait, this logs an error, and
-    /// the caller must leak the object.
+    /// the caller must drop the object instead.
     pub(super) fn may_destroy(&mut self, id: ContextId, object: &str) -> bool {
         if let Err(error) = self.check_own(id, object) {
             log::error!("{object} is not destroyed: {error}");
@@ -215,15 +208,21 @@ impl Context {
 
     /// Waits until the device uses nothing any more. A lost device does not use anything.
     pub(super) fn settle(&mut self) -> Result<()> {
-        // SAFETY: this method takes `&mut self`, so no other thread uses the queue through this
-        // context.
+        // SAFETY: `device_owner` keeps the device alive. This method takes `&mut self`, and every
+        // safe function that uses the queue takes the context mutably, too. Calls with the raw
+        // handle are unsafe, and their callers synchronise the queue.
         unsafe { settle(&self.device) }
     }
 
     /// The allocator of device memory.
     pub fn allocator(&mut self) -> GpuAllocator<&mut Allocator> {
-        // SAFETY: the allocator was made for this device, is the only one, and is dropped before
-        // the device.
+        // SAFETY:
+        // - `allocator` made it for this device, with `buffer_device_address`. `device_owner` keeps
+        //   the device alive longer than the result, which borrows the context.
+        // - It lives until the context is dropped. A block is only data, so safe code can keep it
+        //   longer, but not use it: `gpu_device`, without which throng makes nothing with it,
+        //   demands that nothing made with the result is used after the context was dropped.
+        // - No safe function gives out another allocator of this device.
         unsafe { GpuAllocator::new(&self.handles.device, &mut *self.allocator) }
     }
 
@@ -261,8 +260,9 @@ impl Context {
             device,
             ..
         } = &self.handles;
-        // SAFETY: the handles belong together and live as long as the context, which outlives every
-        // use of the result by this function's contract. The device was selected and created with
+        // SAFETY: `with_instance` got the handles from each other. `device_owner` keeps them alive
+        // until the context is dropped, and the result is not used afterwards by this function's
+        // contract. The device was selected and created with
         // the required features and those of `useful`.
         unsafe { gpu::Device::supported(instance, *physical_device, device, &self.useful) }
     }
@@ -308,8 +308,7 @@ impl Context {
     ///
     /// Returns the error of `vkDeviceWaitIdle`.
     pub fn wait_idle(&mut self) -> Result<()> {
-        // SAFETY: this method takes `&mut self`, so no other thread uses the queue through this
-        // context.
+        // SAFETY: as in `settle`.
         unsafe { self.device.device_wait_idle() }.check("vkDeviceWaitIdle")
     }
 
@@ -334,14 +333,13 @@ impl Drop for Context {
     fn drop(&mut self) {
         if let Err(error) = self.settle() {
             log::error!("the device is not destroyed: {error}");
+            // The device may still use everything that was created with it.
+            std::mem::forget(self.owner());
             return;
         }
-        // SAFETY: both are dropped only here. The device is idle or lost, and its allocator is
-        // dropped first.
-        unsafe {
-            ManuallyDrop::drop(&mut self.allocator);
-            ManuallyDrop::drop(&mut self.device_owner);
-        }
+        // SAFETY: nothing uses `self.allocator` after this.
+        let allocator = unsafe { ManuallyDrop::take(&mut self.allocator) };
+        self.device_owner.close(allocator);
     }
 }
 

@@ -1,14 +1,12 @@
-//! Selection of the physical device, and the logical device created from it.
+//! Selection of the physical device.
 
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
 use super::{
-    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, StandaloneError,
-    Surface, select,
+    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, Surface, select,
 };
 use ash::{khr, vk};
 use std::ffi::{CStr, CString};
-use std::sync::Arc;
 
 /// A physical device under consideration.
 pub(super) struct Candidate {
@@ -168,79 +166,4 @@ fn queue_family(
         }
     }
     Ok(None)
-}
-
-/// Owns the device and the command pool for one-off work.
-pub(super) struct DeviceOwner {
-    pub(super) device: ash::Device,
-    pub(super) pool: vk::CommandPool,
-    // Declared after `device`, because the instance must be destroyed last.
-    _instance: Arc<InstanceOwner>,
-}
-
-impl DeviceOwner {
-    /// Creates the device of the first candidate whose driver can.
-    pub(super) fn first(
-        instance: &Arc<InstanceOwner>,
-        candidates: Vec<Candidate>,
-    ) -> Result<(Self, Candidate)> {
-        let mut first = None;
-        for candidate in candidates {
-            match Self::new(instance, &candidate) {
-                Ok(owner) => return Ok((owner, candidate)),
-                Err(error) => {
-                    log::warn!("cannot create a device on {}: {error}", candidate.info);
-                    first.get_or_insert(error);
-                }
-            }
-        }
-        Err(first.unwrap_or(StandaloneError::NoDevice {
-            asked: None,
-            devices: Vec::new(),
-        }))
-    }
-
-    fn new(instance: &Arc<InstanceOwner>, candidate: &Candidate) -> Result<Self> {
-        let priorities = [1.0];
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(candidate.queue_family)
-            .queue_priorities(&priorities)];
-        let extensions: Vec<_> = candidate.extensions.iter().map(|e| e.as_ptr()).collect();
-        let mut features = candidate.enabled;
-        let mut chain = features.chain();
-        let info = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_extension_names(&extensions)
-            .push_next(&mut chain);
-        // SAFETY: everything enabled is supported, and `info` lives until the call returns.
-        let device = unsafe {
-            instance
-                .instance
-                .create_device(candidate.physical_device, &info, None)
-        }
-        .check("vkCreateDevice")?;
-        let mut owner = Self {
-            device,
-            pool: vk::CommandPool::null(),
-            _instance: Arc::clone(instance),
-        };
-        let info = vk::CommandPoolCreateInfo::default()
-            .flags(vk::CommandPoolCreateFlags::TRANSIENT)
-            .queue_family_index(candidate.queue_family);
-        // SAFETY: the device was created with this queue family.
-        owner.pool = unsafe { owner.device.create_command_pool(&info, None) }
-            .check("vkCreateCommandPool")?;
-        Ok(owner)
-    }
-}
-
-impl Drop for DeviceOwner {
-    fn drop(&mut self) {
-        // SAFETY: the context has waited for the device to be idle, and its allocator is already
-        // dropped.
-        unsafe {
-            self.device.destroy_command_pool(self.pool, None);
-            self.device.destroy_device(None);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Frames in flight, each with a command buffer, a fence and an acquire semaphore.
 
-use super::context::ContextId;
+use super::device_owner::{ContextId, DeviceOwner};
 use super::error::Check;
 use super::{Context, Result, StandaloneError, SwapchainImage};
 use ash::vk;
@@ -67,7 +67,7 @@ const OBJECT: &str = "the set of frames in flight";
 /// Frames in flight, begun in turn.
 #[derive(Debug)]
 pub struct Frames {
-    owner: ContextId,
+    owner: Arc<DeviceOwner>,
     frames: Vec<InFlight>,
     next: usize,
 }
@@ -92,16 +92,16 @@ impl Frames {
     /// Returns the errors of the Vulkan calls.
     pub fn new(context: &Context, frames_in_flight: usize) -> Result<Self> {
         let mut frames = Self {
-            owner: context.id(),
+            owner: context.owner(),
             frames: Vec::new(),
             next: 0,
         };
         for _ in 0..frames_in_flight.max(1) {
-            let mut frame = InFlight::new(context.id());
+            let mut frame = InFlight::new(frames.owner.id);
             let result = frame.build(context);
             frames.frames.push(frame);
             if let Err(error) = result {
-                frames.release(context);
+                frames.take()(&context.device);
                 return Err(error);
             }
         }
@@ -124,7 +124,7 @@ impl Frames {
     /// Returns an error if the frames were created with another context, and the errors of the
     /// Vulkan calls.
     pub fn begin(&mut self, context: &mut Context) -> Result<FrameCommands> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         let frame_index = self.next;
         let frame = &mut self.frames[frame_index];
         frame.state.recording.store(0, Ordering::Relaxed);
@@ -174,7 +174,7 @@ impl Frames {
         frame: FrameCommands,
         image: Option<&SwapchainImage>,
     ) -> Result<()> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         let frame_index = frame.frame_index;
         let in_flight = match self.frames.get_mut(frame_index) {
             Some(ours) if Arc::ptr_eq(&ours.state, &frame.state) && frame.is_recording() => ours,
@@ -226,22 +226,29 @@ impl Frames {
 
     /// Waits for the device, then destroys the frames in flight.
     ///
-    /// `context` must be the one that they were created with. If it is another, they are leaked and
-    /// an error is logged.
+    /// `context` must be the one that they were created with. If it is another, an error is logged,
+    /// and they are destroyed when their own context is dropped.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.owner, OBJECT) {
-            self.release(context);
+        if context.may_destroy(self.owner.id, OBJECT) {
+            self.take()(&context.device);
         }
     }
 
-    fn release(&mut self, context: &Context) {
-        for frame in self.frames.drain(..) {
+    /// Takes all frames. The result destroys them. The device must no longer use them then.
+    fn take(&mut self) -> impl FnOnce(&ash::Device) + Send + 'static {
+        let frames = std::mem::take(&mut self.frames);
+        for frame in &frames {
             frame.state.recording.store(0, Ordering::Relaxed);
-            // SAFETY: the objects belong to this device and are no longer used. Null is ignored.
-            unsafe {
-                context.device.destroy_command_pool(frame.pool, None);
-                context.device.destroy_fence(frame.fence, None);
-                context.device.destroy_semaphore(frame.acquired, None);
+        }
+        move |device| {
+            for frame in frames {
+                // SAFETY: `build` created the objects with this device, which no longer uses them.
+                // `recording` is 0, so no `FrameCommands` refers to them. Null is ignored.
+                unsafe {
+                    device.destroy_command_pool(frame.pool, None);
+                    device.destroy_fence(frame.fence, None);
+                    device.destroy_semaphore(frame.acquired, None);
+                }
             }
         }
     }
@@ -254,6 +261,8 @@ impl Drop for Frames {
                 "{} frames in flight were dropped without destroy",
                 self.frames.len()
             );
+            let destroy = self.take();
+            self.owner.drop_later(Box::new(|idle| destroy(idle.device)));
         }
     }
 }

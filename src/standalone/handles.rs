@@ -20,7 +20,8 @@ pub struct Handles {
     /// The device.
     ///
     /// A clone costs some kilobytes of function pointers and borrows nothing. Clone it to keep
-    /// using the device while the context is borrowed mutably.
+    /// using the device while the context is borrowed mutably. Destroy what you create with it
+    /// before the context is dropped.
     pub device: ash::Device,
     /// The device's one queue, for graphics, compute and, if there is a window, presenting.
     pub queue: vk::Queue,

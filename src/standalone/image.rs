@@ -1,15 +1,18 @@
 //! A two-dimensional image with its memory and one view, used for attachments.
 
+use super::device_owner::{Destroy, DeviceOwner, Idle};
 use super::error::Check;
 use super::image_rules::{ImageDesc, aspect, check_image};
 use super::{Context, Result, buffer, memory_rules};
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::Allocation;
+use std::sync::Arc;
 
 /// An image with one mip level and one layer, in device-local memory.
 #[derive(Debug)]
 pub(super) struct Image {
+    pub(super) owner: Arc<DeviceOwner>,
     name: String,
     pub(super) handle: vk::Image,
     pub(super) view: vk::ImageView,
@@ -21,6 +24,7 @@ pub(super) struct Image {
 impl Image {
     pub(super) fn new(context: &mut Context, desc: &ImageDesc<'_>) -> Result<Self> {
         let mut image = Self {
+            owner: context.owner(),
             name: desc.name.to_owned(),
             handle: vk::Image::null(),
             view: vk::ImageView::null(),
@@ -30,7 +34,7 @@ impl Image {
         match image.build(context, desc) {
             Ok(()) => Ok(image),
             Err(error) => {
-                image.release(context);
+                image.release(&mut context.idle());
                 Err(error)
             }
         }
@@ -104,17 +108,28 @@ impl Image {
     }
 
     /// Destroys all handles that exist. The device must no longer use them.
-    pub(super) fn release(&mut self, context: &mut Context) {
-        // SAFETY: the handles belong to this device and are no longer used. Null is ignored.
-        unsafe {
-            context.device.destroy_image_view(self.view, None);
-            context.device.destroy_image(self.handle, None);
-            context.device.free_memory(self.lazy, None);
-        }
-        self.lazy = vk::DeviceMemory::null();
-        self.view = vk::ImageView::null();
-        self.handle = vk::Image::null();
-        buffer::free(context, &self.name, &mut self.allocation);
+    pub(super) fn release(&mut self, idle: &mut Idle<'_>) {
+        self.take()(idle);
+    }
+
+    /// Takes all handles out of the image.
+    fn take(&mut self) -> Destroy {
+        let (view, handle) = (
+            std::mem::take(&mut self.view),
+            std::mem::take(&mut self.handle),
+        );
+        let (lazy, allocation) = (std::mem::take(&mut self.lazy), self.allocation.take());
+        let name = self.name.clone();
+        Box::new(move |idle| {
+            // SAFETY: `build` created the handles with this device, which is idle. No one else has
+            // their ownership. Null is ignored.
+            unsafe {
+                idle.device.destroy_image_view(view, None);
+                idle.device.destroy_image(handle, None);
+                idle.device.free_memory(lazy, None);
+            }
+            idle.free(&name, allocation);
+        })
     }
 }
 
@@ -122,6 +137,8 @@ impl Drop for Image {
     fn drop(&mut self) {
         if self.handle != vk::Image::null() {
             log::warn!("image `{}` was dropped without destroy", self.name);
+            let destroy = self.take();
+            self.owner.drop_later(destroy);
         }
     }
 }

@@ -32,9 +32,10 @@
 //! # }
 //! ```
 //!
-//! Every object created with a [`Context`] must be destroyed with the same context, by its own
-//! `destroy`, before the context is dropped. Forgotten objects are logged. Another context is
-//! rejected with [`StandaloneError::ForeignContext`].
+//! Destroy every object with the context that it was created with, by its own `destroy`. Another
+//! context is rejected with [`StandaloneError::ForeignContext`]. An object that is dropped instead
+//! is logged, and destroyed when its context is dropped. Objects may outlive their context: the
+//! device is destroyed when the context and all of its objects are.
 //!
 //! # Errors
 //!
@@ -61,6 +62,7 @@ mod context;
 mod context_desc;
 mod device;
 mod device_info;
+mod device_owner;
 mod error;
 mod features;
 mod formats;

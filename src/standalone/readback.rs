@@ -97,7 +97,7 @@ impl Buffer {
     /// Returns an error if the range is empty or out of bounds, or if the buffer was created with
     /// another context. Errors of the Vulkan calls are returned too.
     pub fn read(&self, context: &mut Context, offset: u64, size: u64) -> Result<Vec<u8>> {
-        context.check_own(self.owner, &self.object())?;
+        context.check_own(self.owner.id, &self.object())?;
         let end = offset.checked_add(size);
         if size == 0 || end.is_none_or(|end| end > self.size) {
             return Err(self.range(offset, size));
@@ -125,13 +125,15 @@ fn staging(context: &mut Context, size: u64) -> Result<Buffer> {
 }
 
 fn finish(context: &mut Context, mut from: Buffer, result: Result<()>) -> Result<Vec<u8>> {
-    let bytes = result.and_then(|()| {
-        let mut bytes = vec![0; usize::try_from(from.size).unwrap_or(usize::MAX)];
-        from.read_mapped(context, 0, &mut bytes)?;
-        Ok(bytes)
-    });
-    from.release(context);
-    bytes
+    if let Err(error) = result {
+        // The copy may have been submitted.
+        from.destroy(context);
+        return Err(error);
+    }
+    let mut bytes = vec![0; usize::try_from(from.size).unwrap_or(usize::MAX)];
+    let result = from.read_mapped(context, 0, &mut bytes);
+    from.release(&mut context.idle());
+    result.map(|()| bytes)
 }
 
 unsafe fn make_visible(

@@ -1,5 +1,6 @@
 //! The surface of a window.
 
+use super::device_owner::DeviceOwner;
 use super::error::Check;
 use super::instance::InstanceOwner;
 use super::{Result, StandaloneError};
@@ -16,16 +17,21 @@ impl<W: HasDisplayHandle + HasWindowHandle + ?Sized> Window for W {}
 
 /// The surface of a window. It keeps the window and the instance alive.
 pub struct Surface {
-    pub(super) loader: khr::surface::Instance,
-    pub(super) handle: vk::SurfaceKHR,
-    owner: Arc<InstanceOwner>,
-    // Declared after `handle`, because the window must be dropped last.
-    _window: Arc<dyn Window>,
+    owned: Owned,
+    // Declared after `owned`, because the window must be dropped last.
+    window: Arc<dyn Window>,
+}
+
+/// The Vulkan surface, without the window, which may have to stay on its thread.
+struct Owned {
+    loader: khr::surface::Instance,
+    handle: vk::SurfaceKHR,
+    instance: Arc<InstanceOwner>,
 }
 
 impl fmt::Debug for Surface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Surface").field(&self.handle).finish()
+        f.debug_tuple("Surface").field(&self.handle()).finish()
     }
 }
 
@@ -42,22 +48,36 @@ impl Surface {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }
         .check(creator(display))?;
-        Ok(Self {
+        let owned = Owned {
             loader: khr::surface::Instance::new(&owner.entry, &owner.instance),
             handle,
-            owner,
-            _window: window,
-        })
+            instance: owner,
+        };
+        Ok(Self { owned, window })
+    }
+
+    /// The functions of the surface extension.
+    pub(super) fn loader(&self) -> &khr::surface::Instance {
+        &self.owned.loader
+    }
+
+    /// Leaves the surface to a device whose swapchain may still use it, and leaks the window.
+    ///
+    /// The surface needs the window until it is destroyed, which may happen on another thread.
+    pub(super) fn drop_later(self, device: &DeviceOwner) {
+        let Self { owned, window } = self;
+        std::mem::forget(window);
+        device.drop_later(Box::new(|_| drop(owned)));
     }
 
     /// The Vulkan handle, which lives as long as this object.
     #[must_use]
     pub fn handle(&self) -> vk::SurfaceKHR {
-        self.handle
+        self.owned.handle
     }
 
     pub(super) fn is_of(&self, owner: &Arc<InstanceOwner>) -> bool {
-        Arc::ptr_eq(&self.owner, owner)
+        Arc::ptr_eq(&self.owned.instance, owner)
     }
 
     /// The extents and transforms that this surface supports now.
@@ -67,8 +87,8 @@ impl Surface {
     ) -> Result<vk::SurfaceCapabilitiesKHR> {
         // SAFETY: the device belongs to the same instance.
         unsafe {
-            self.loader
-                .get_physical_device_surface_capabilities(device, self.handle)
+            self.loader()
+                .get_physical_device_surface_capabilities(device, self.handle())
         }
         .check("vkGetPhysicalDeviceSurfaceCapabilitiesKHR")
     }
@@ -77,16 +97,17 @@ impl Surface {
     pub(super) fn presents(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
         // SAFETY: the device belongs to the same instance, and the family is one of its families.
         unsafe {
-            self.loader
-                .get_physical_device_surface_support(device, family, self.handle)
+            self.loader()
+                .get_physical_device_surface_support(device, family, self.handle())
         }
         .check("vkGetPhysicalDeviceSurfaceSupportKHR")
     }
 }
 
-impl Drop for Surface {
+impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the swapchain of this surface was destroyed before, and the instance is alive.
+        // SAFETY: `instance` keeps the instance alive. A `Swapchain` drops its surface only after
+        // its Vulkan swapchain, or leaves both to the device in this order.
         unsafe { self.loader.destroy_surface(self.handle, None) };
     }
 }

@@ -1,7 +1,7 @@
 //! Images to draw into without a window.
 
 use super::attachments::{Attachments, AttachmentsDesc, Begin, Final, barrier};
-use super::context::ContextId;
+use super::device_owner::Idle;
 use super::image::{Image, whole};
 use super::image_rules::{ImageDesc, check_color_usage};
 use super::readback::{ImageRead, read_image};
@@ -57,7 +57,6 @@ impl Default for TargetDesc<'_> {
 /// `DEPTH_STENCIL_ATTACHMENT_OPTIMAL` from the first `begin` on.
 #[derive(Debug)]
 pub struct Target {
-    owner: ContextId,
     name: String,
     color: Image,
     attachments: Attachments,
@@ -113,12 +112,11 @@ impl Target {
         let color = match Image::new(context, &color) {
             Ok(color) => color,
             Err(error) => {
-                attachments.release(context);
+                attachments.release(&mut context.idle());
                 return Err(error);
             }
         };
-        let mut target = Self {
-            owner: context.id(),
+        let target = Self {
             name: desc.name.to_owned(),
             color,
             attachments,
@@ -126,7 +124,8 @@ impl Target {
         match target.clear(context) {
             Ok(()) => Ok(target),
             Err(error) => {
-                target.release(context);
+                // The commands that clear it may have been submitted.
+                target.destroy(context);
                 Err(error)
             }
         }
@@ -226,7 +225,7 @@ impl Target {
     /// Returns an error if the format is not four 8-bit channels, or if the target was created with
     /// another context. Errors of the allocator and of the Vulkan calls are returned too.
     pub fn read_rgba(&self, context: &mut Context) -> Result<Vec<u8>> {
-        context.check_own(self.owner, &self.object())?;
+        context.check_own(self.color.owner.id, &self.object())?;
         let format = self.formats().color;
         let swapped = match format {
             vk::Format::R8G8B8A8_SRGB | vk::Format::R8G8B8A8_UNORM => false,
@@ -252,11 +251,11 @@ impl Target {
 
     /// Waits for the device, then destroys the images.
     ///
-    /// `context` must be the one that the target was created with. If it is another, the target is
-    /// leaked and an error is logged.
+    /// `context` must be the one that the target was created with. If it is another, an error is
+    /// logged, and the target is destroyed when its own context is dropped.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.owner, &self.object()) {
-            self.release(context);
+        if context.may_destroy(self.color.owner.id, &self.object()) {
+            self.release(&mut context.idle());
         }
     }
 
@@ -264,9 +263,9 @@ impl Target {
         object(&self.name)
     }
 
-    fn release(&mut self, context: &mut Context) {
-        self.color.release(context);
-        self.attachments.release(context);
+    fn release(&mut self, idle: &mut Idle<'_>) {
+        self.color.release(idle);
+        self.attachments.release(idle);
     }
 
     fn target(&self) -> Final {

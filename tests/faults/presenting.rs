@@ -2,7 +2,7 @@
 
 use crate::driver::{failing_with, reset, revive, stuck, traced};
 use crate::ending::{LOST, MEMORY_ERRORS, OF_MEMORY, alone, check, context, finish};
-use crate::objects::{KINDS, objects};
+use crate::objects::{KINDS, changes, objects};
 use crate::reference::sweep::is_thorough;
 use crate::screen::{UPRIGHT, Window};
 use std::collections::BTreeMap;
@@ -321,4 +321,31 @@ fn what_may_be_in_use_is_leaked() {
     assert_eq!(report, "");
     // The objects are leaked for good, and so is the device.
     reset();
+}
+
+/// Whatever is dropped first, the device outlives all of its objects and each surface its
+/// swapchain.
+#[test]
+fn windows_are_dropped_before_or_after_their_context() {
+    let _turn = alone();
+    for before in [true, false] {
+        let (mut context, surface) = context().unwrap();
+        drop(surface);
+        let mut shown = Shown::default();
+        shown.live(&mut context).unwrap();
+        let messages = context.messages();
+        if before {
+            let all = objects();
+            drop(shown);
+            // The device may be using them.
+            assert_eq!(objects(), all);
+            drop(context);
+        } else {
+            drop(context);
+            assert_ne!(objects(), [0; KINDS]);
+            drop(shown);
+        }
+        assert_eq!(changes(&[0; KINDS]), []);
+        assert!(messages.is_empty(), "{}", messages.report());
+    }
 }

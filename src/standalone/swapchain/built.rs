@@ -1,6 +1,7 @@
 //! One Vulkan swapchain, with all objects that depend on its extent and number of images.
 
 use super::super::attachments::{Attachments, AttachmentsDesc};
+use super::super::device_owner::{Destroy, Idle};
 use super::super::error::Check;
 use super::super::image::whole;
 use super::super::{Context, Formats, Result, Surface};
@@ -64,7 +65,7 @@ impl Built {
         match built.build(context, desc) {
             Ok(()) => Ok(built),
             Err(error) => {
-                built.release(desc.loader, context);
+                built.release(desc.loader, &mut context.idle());
                 Err(error)
             }
         }
@@ -105,21 +106,29 @@ impl Built {
     }
 
     /// Destroys everything. The device must no longer use it.
-    pub(super) fn release(&mut self, loader: &khr::swapchain::Device, context: &mut Context) {
-        self.generation.destroyed.store(true, Ordering::Relaxed);
+    pub(super) fn release(mut self, loader: &khr::swapchain::Device, idle: &mut Idle<'_>) {
         if let Some(mut attachments) = self.attachments.take() {
-            attachments.release(context);
+            attachments.release(idle);
         }
-        // SAFETY: the objects belong to this device and are no longer used. Null is ignored. The
-        // images are destroyed with the swapchain.
-        unsafe {
-            for image in self.images.drain(..) {
-                context.device.destroy_image_view(image.view, None);
-                context.device.destroy_semaphore(image.rendered, None);
+        self.into_destroy(loader.clone())(idle);
+    }
+
+    /// Takes everything apart from the attachments, which are dropped.
+    pub(super) fn into_destroy(self, loader: khr::swapchain::Device) -> Destroy {
+        self.generation.destroyed.store(true, Ordering::Relaxed);
+        let (handle, images) = (self.handle, self.images);
+        Box::new(move |idle| {
+            // SAFETY: `create` and `build` created the objects with this device, which is idle.
+            // `destroyed` is set, so no `SwapchainImage` refers to them. Null is ignored. The
+            // images are destroyed with the swapchain.
+            unsafe {
+                for image in images {
+                    idle.device.destroy_image_view(image.view, None);
+                    idle.device.destroy_semaphore(image.rendered, None);
+                }
+                loader.destroy_swapchain(handle, None);
             }
-            loader.destroy_swapchain(self.handle, None);
-        }
-        self.handle = vk::SwapchainKHR::null();
+        })
     }
 }
 
@@ -189,7 +198,7 @@ pub(super) fn choose_format(
     // SAFETY: the surface is alive, and belongs to the same instance as the device.
     let formats = unsafe {
         surface
-            .loader
+            .loader()
             .get_physical_device_surface_formats(context.physical_device, surface.handle())
     }
     .check("vkGetPhysicalDeviceSurfaceFormatsKHR")?;
@@ -215,7 +224,7 @@ pub(super) fn choose_mode(
     // SAFETY: the surface is alive, and belongs to the same instance as the device.
     let modes = unsafe {
         surface
-            .loader
+            .loader()
             .get_physical_device_surface_present_modes(context.physical_device, surface.handle())
     }
     .check("vkGetPhysicalDeviceSurfacePresentModesKHR")?;

@@ -58,7 +58,7 @@ impl Swapchain {
         frame: &FrameCommands,
         extent: vk::Extent2D,
     ) -> Result<Acquire> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         frame.check_acquire(context)?;
         // An image that was dropped cannot be acquired again.
         let dropped = |built: &Built| built.acquired > built.images_held();
@@ -165,7 +165,7 @@ impl Swapchain {
     ///
     /// The submitted commands end with [`Swapchain::end`] for this image.
     pub unsafe fn present(&mut self, context: &mut Context, image: SwapchainImage) -> Result<()> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         image.check_present(self.built.as_ref().map(|built| &built.generation))?;
         let (semaphores, swapchains, indices) = ([image.rendered], [self.handle()], [image.index]);
         let info = vk::PresentInfoKHR::default()

@@ -1,12 +1,13 @@
 //! The state of a swapchain: its settings, its images, and their recreation.
 
-use super::super::context::ContextId;
+use super::super::device_owner::DeviceOwner;
 use super::super::image_rules::{check_depth_usage, check_formats};
 use super::super::{Context, Formats, Result, StandaloneError, Surface};
 use super::built::{Built, BuiltDesc, choose_format, choose_mode, fit, is_empty};
 use super::image::OBJECT;
 use super::rotation::{Rotation, choose_transform};
 use ash::{khr, vk};
+use std::sync::Arc;
 
 /// Settings for a new [`Swapchain`].
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +106,8 @@ impl Default for SwapchainDesc {
 /// ```
 #[derive(Debug)]
 pub struct Swapchain {
-    pub(super) owner: ContextId,
-    /// Leaked if `built` is leaked, because a surface must be destroyed after its swapchain.
+    pub(super) owner: Arc<DeviceOwner>,
+    /// Left to the device with `built`, because a surface must be destroyed after its swapchain.
     pub(crate) surface: Option<Surface>,
     pub(crate) loader: Loader,
     pub(crate) desc: SwapchainDesc,
@@ -163,7 +164,7 @@ impl Swapchain {
                 &context.device,
             )),
             surface: Some(surface),
-            owner: context.id(),
+            owner: context.owner(),
             desc: *desc,
             built: None,
             asked: vk::Extent2D::default(),
@@ -249,7 +250,7 @@ impl Swapchain {
     /// acquired and neither presented nor dropped. Errors of the allocator and of the Vulkan calls
     /// are returned too. After an error, the next [`Swapchain::acquire`] tries again.
     pub fn recreate(&mut self, context: &mut Context, extent: vk::Extent2D) -> Result<bool> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         let count = self.built.as_ref().map_or(0, Built::images_held);
         if count > 0 {
             return Err(StandaloneError::ImagesAcquired { count });
@@ -283,8 +284,8 @@ impl Swapchain {
             old: self.handle(),
         };
         let new = Built::new(context, &desc);
-        if let Some(mut old) = self.built.take() {
-            old.release(&self.loader.0, context);
+        if let Some(old) = self.built.take() {
+            old.release(&self.loader.0, &mut context.idle());
             self.recreations += 1;
         }
         self.built = Some(new?);
@@ -303,10 +304,10 @@ impl Swapchain {
     /// Returns an error if the swapchain was created with another context, or if waiting fails.
     /// Then nothing is destroyed. A lost device is no error.
     pub fn release_surface(&mut self, context: &mut Context) -> Result<()> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         context.settle()?;
-        if let Some(mut built) = self.built.take() {
-            built.release(&self.loader.0, context);
+        if let Some(built) = self.built.take() {
+            built.release(&self.loader.0, &mut context.idle());
         }
         self.surface = None;
         self.stale = true;
@@ -329,7 +330,7 @@ impl Swapchain {
         surface: Surface,
         extent: vk::Extent2D,
     ) -> Result<()> {
-        context.check_own(self.owner, OBJECT)?;
+        context.check_own(self.owner.id, OBJECT)?;
         context.check_surface(&surface)?;
         let format = choose_format(context, &surface, self.format.format)?;
         if format.format != self.format.format {
@@ -347,22 +348,29 @@ impl Swapchain {
 
     /// Waits for the device, then destroys the images and the surface.
     ///
-    /// `context` must be the one that they were created with. If it is another, they are leaked and
-    /// an error is logged.
+    /// `context` must be the one that they were created with. If it is another, an error is logged,
+    /// they are destroyed when their own context is dropped, and the window is leaked.
     pub fn destroy(mut self, context: &mut Context) {
-        if context.may_destroy(self.owner, OBJECT)
-            && let Some(mut built) = self.built.take()
+        if context.may_destroy(self.owner.id, OBJECT)
+            && let Some(built) = self.built.take()
         {
-            built.release(&self.loader.0, context);
+            built.release(&self.loader.0, &mut context.idle());
         }
     }
 }
 
 impl Drop for Swapchain {
     fn drop(&mut self) {
-        if self.built.is_some() {
-            log::warn!("a swapchain was dropped without destroy: its surface is leaked");
-            std::mem::forget(self.surface.take());
+        let Some(built) = self.built.take() else {
+            return;
+        };
+        log::warn!("a swapchain was dropped without destroy");
+        let destroyed = self
+            .owner
+            .drop_later(built.into_destroy(self.loader.0.clone()));
+        if let Some(surface) = self.surface.take().filter(|_| !destroyed) {
+            log::warn!("its window is leaked");
+            surface.drop_later(&self.owner);
         }
     }
 }
