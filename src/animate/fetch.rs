@@ -117,7 +117,9 @@ unsafe fn even3<L: Eight>(
 /// As for [`super::sample::sample_block`].
 #[inline(always)]
 unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
-    // SAFETY: the caller guarantees that the block exists. It has constants unless it is at rest.
+    // SAFETY: the caller guarantees that clip and rig have this block, and the rig has ten rows for
+    // each. A block that is neither at rest nor moves has its rows among the constants: `push_block`
+    // and `folded` add them there, and `check_blocks` compares those of a loaded clip.
     unsafe {
         if info.rests(property) {
             let first = block * COMPONENTS + property.first();
@@ -141,8 +143,15 @@ unsafe fn ends<L: Eight, const N: usize>(
 ) -> [[L; N]; 2] {
     let place = &played.place;
     let first = info.rows[property as usize] as usize;
-    // SAFETY: the rows of a block lie in the clip's frames, both frames of the place exist, and
-    // packed frames have padding.
+    // SAFETY:
+    // - The `N` rows from `first` on are less than the rows of a frame: `push_block` and `folded`
+    //   number them consecutively, and `check_blocks` compares those of a loaded clip.
+    // - Both frames exist: `Planner::push` took `place` from this clip's timing, and the keys have
+    //   as many frames as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
+    //   `Packed::of_frames` compare the numbers). So each product is at most the length of the keys.
+    // - A row's window starts within its frame (`PackedRow::place`), and after the last frame follow
+    //   32 bytes of padding, of which `keys` may read 20.
+    // - The caller guarantees the CPU features.
     unsafe {
         let zero = L::splat(0.0);
         let [mut a, mut b] = [[zero; N]; 2];

@@ -26,7 +26,8 @@ pub(crate) const fn group_size(unit: Unit) -> usize {
 /// # Safety
 /// - The CPU has `unit`.
 /// - The group has no more instances than [`group_size`] returns.
-/// - The clips were made for the rig's skeleton, and the scratch for the rig.
+/// - The clips have as many joints as the rig, and `scratch` was made for it.
+/// - The masks of the samples are among the group's, which have a row for each block of the rig.
 /// - Each output pointer is valid for writing one element of the product per joint or palette
 ///   entry, and aligned to 16 bytes (for local poses, to their elements).
 pub(crate) unsafe fn run(unit: Unit, rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {

@@ -74,12 +74,23 @@ impl Library<'_> {
 }
 
 /// A checked list of samples, with the library that its indices refer to.
-pub(crate) struct Listed<'a> {
-    pub(crate) library: Library<'a>,
-    pub(crate) list: &'a SampleList,
+pub(super) struct Listed<'a> {
+    library: Library<'a>,
+    list: &'a SampleList,
 }
 
-impl PlanSource for Listed<'_> {
+impl<'a> Listed<'a> {
+    /// # Safety
+    /// [`Library::check_all`] has accepted every instance of the list.
+    pub(super) unsafe fn new(library: Library<'a>, list: &'a SampleList) -> Self {
+        Self { library, list }
+    }
+}
+
+// SAFETY: `Library::check_all` has accepted the list, by the contract of `new`. It compares each
+// clip with the rig, and each mask with the number of masks. The list is borrowed, so it is still
+// the same.
+unsafe impl PlanSource for Listed<'_> {
     fn len(&self) -> usize {
         self.list.len()
     }
@@ -99,13 +110,17 @@ impl PlanSource for Listed<'_> {
 
 /// The source of the clips that the instances of a batch play.
 ///
-/// Implementations must have checked everything: the kernel reads clips and masks without further
-/// checks.
-pub(crate) trait PlanSource: Sync {
+/// # Safety
+/// The kernel reads clips and masks without further checks. Whatever [`Self::plan`] pushes fits the
+/// [`BatchPoser`](super::BatchPoser) that evaluates the source:
+///
+/// - The clips have as many joints as its rig.
+/// - It has the masks.
+pub(crate) unsafe trait PlanSource: Sync {
     /// The number of instances.
     fn len(&self) -> usize;
 
-    /// Pushes the clips that instance `index` plays.
+    /// Pushes the clips that instance `index`, which is less than [`Self::len`], plays.
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>);
 }
 
@@ -136,8 +151,8 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Adds a clip at a time.
     ///
-    /// The clip belongs to the rig's skeleton, the weight is positive and finite, and the batch has
-    /// the mask.
+    /// Clip and mask are as [`PlanSource`] says. The weight is positive and finite, and the level is
+    /// not less than that of the clip before: otherwise the pose is wrong, but nothing worse.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,

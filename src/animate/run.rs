@@ -76,8 +76,8 @@ impl<S: PlanSource> Job<'_, S> {
     /// Evaluates one group.
     ///
     /// # Safety
-    /// The group exists and was checked. The output has enough memory for all instances, and
-    /// nothing else writes to this group's part.
+    /// The group exists, and the source is one for this poser. The output has enough memory for all
+    /// instances, and nothing else writes to this group's part.
     unsafe fn run(&self, number: usize, scratch: &mut Scratch) {
         let count = self.count(number);
         let (out, phase) = self.out(number, scratch);
@@ -100,8 +100,9 @@ impl<S: PlanSource> Job<'_, S> {
             out,
             phase,
         };
-        // SAFETY: the unit was detected, all clips and masks were checked, and the scratch was made
-        // for the rig. The caller guarantees the output.
+        // SAFETY: `Unit::best` or `Unit::of` detected the unit. Clips and masks fit the poser, by
+        // the contract of `PlanSource`, and `with_masks` gave each mask as many blocks as the rig.
+        // `Spare::take` made the scratch for the rig. The caller guarantees the output.
         unsafe { kernel::run(self.unit(), &self.poser.rig, &group, scratch) };
         scratch.played = emptied(played);
     }
@@ -134,9 +135,11 @@ impl BatchPoser {
         };
         expect_len(what, output.len, each.saturating_mul(list.len()))?;
         let samples = self.check(&library, list)?;
-        let source = Listed { library, list };
+        // SAFETY: `self.check` has passed every instance to `check_all`.
+        let source = unsafe { Listed::new(library, list) };
         let starts = Starts::Even(output.start, output.product.bytes(&self.rig));
-        // SAFETY: all groups were checked, and so was the length of the output.
+        // SAFETY: `library` is one of this poser. `expect_len` has compared the length of the
+        // output, which the caller guarantees, with all instances, which follow each other.
         unsafe { self.run_planned(&source, samples, output.product, starts, &self.threads) };
         Ok(())
     }
@@ -169,20 +172,20 @@ impl BatchPoser {
     ) -> Result<()> {
         let library = self.library(clips);
         let samples = self.check(&library, list)?;
-        let source = Listed { library, list };
-        // SAFETY: the list was checked, and the caller guarantees the starts.
+        // SAFETY: `self.check` has passed every instance to `check_all`.
+        let source = unsafe { Listed::new(library, list) };
+        // SAFETY: `library` is one of this poser, and the caller guarantees the starts.
         unsafe { self.run_planned(&source, samples, product, starts, &self.threads) };
         Ok(())
     }
 
-    /// Evaluates a checked source.
+    /// Evaluates a source.
     ///
     /// If a group has more than `samples` samples in total, memory is allocated. Each instance's
     /// output is written in ascending order and never read.
     ///
     /// # Safety
-    /// - The clips were made for the rig's skeleton, and the masks exist.
-    /// - Levels ascend, and weights are positive and finite.
+    /// - The source is one for this poser, see [`PlanSource`].
     /// - There is a start for each instance. It is aligned to 16 bytes (for local poses, to their
     ///   elements) and valid for writing [`Product::bytes`] during the call, by any thread.
     /// - The outputs do not overlap.
@@ -206,8 +209,9 @@ impl BatchPoser {
         threads.for_each_init(
             job.groups(),
             || self.lend(samples),
-            // SAFETY: the caller guarantees the source and the outputs. Each group is evaluated
-            // once, so no two threads write to the same output.
+            // SAFETY: `number` is less than `groups`, and the caller guarantees source and outputs.
+            // `Job::instance` gives each instance to one group, and each group is evaluated once,
+            // so no two threads write to the same output.
             |scratch, number| unsafe { scratch.run(&job, number) },
         );
     }

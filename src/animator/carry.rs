@@ -150,7 +150,7 @@ impl CutWork {
     }
 }
 
-/// The records that one actor plays, at a time of its own.
+/// The records that one actor plays, at a time of its own. Only [`Cut::note`] makes it.
 struct One<'a> {
     library: &'a Library,
     own: Option<&'a OwnPose>,
@@ -158,7 +158,9 @@ struct One<'a> {
     local_s: f64,
 }
 
-impl PlanSource for One<'_> {
+// SAFETY: `Cut::note` took everything from one animator, whose poser evaluates it. As for `Plan`,
+// clips and pose have the joints of its skeleton, and masks are from its set.
+unsafe impl PlanSource for One<'_> {
     fn len(&self) -> usize {
         1
     }
@@ -208,8 +210,9 @@ impl Cut<'_> {
             };
             let pose = &mut self.work.poses[place];
             let starts = Starts::Even(pose.as_mut_ptr().cast(), size_of_val(pose.as_slice()));
-            // SAFETY: clips, masks and weights were checked when they were played. The output is
-            // borrowed for writing, and `make_room` gave it one element for each joint.
+            // SAFETY: `one` is for this poser: every `Cut` has library, poser and own pose of the
+            // same animator, and `records` are the actor's or from `driven_record`. `pose` is
+            // borrowed for writing, and `make_room` gave it one transform for each joint.
             unsafe {
                 let samples = records.len() * 16;
                 self.poser

@@ -15,7 +15,7 @@ use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::Transform;
 use glam::Affine3A;
 
-/// The clips that some actors play at the present time.
+/// The clips that some actors play at the present time. Only [`Animator::plan`] makes it.
 struct Plan<'a> {
     library: &'a Library,
     actors: &'a [Actor],
@@ -24,7 +24,12 @@ struct Plan<'a> {
     now_s: f64,
 }
 
-impl PlanSource for Plan<'_> {
+// SAFETY: `Animator::plan` took everything from the animator whose poser evaluates it.
+// - The clips are those of the library, or a pose that `BatchPoser::single_clip` made. The library
+//   and the poser's rig are of the same character, whose clips have the joints of its skeleton.
+// - The records' masks come from `Library::mask` or the set's `machine_masks`, so they are among
+//   the masks of the set, which `Animator::new` gave the poser. Neither changes afterwards.
+unsafe impl PlanSource for Plan<'_> {
     fn len(&self) -> usize {
         self.list.len()
     }
@@ -86,7 +91,9 @@ impl Animator {
         out.expect_aligned("palettes")?;
         let list = self.take_list(actors)?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
-        // SAFETY: `out` is borrowed for writing, and its length was checked: all palettes fit.
+        // SAFETY: `out` is borrowed for writing. `expect_len` and `expect_aligned` checked that all
+        // palettes fit, one after the other, and that the first is aligned. Elements have a multiple
+        // of 16 bytes, so the others are aligned, too.
         unsafe { self.write_palettes(&list, E::FORMAT, starts) };
         self.work.list = list;
         Ok(())
@@ -162,8 +169,9 @@ impl Animator {
     fn pose(&mut self, list: &[u32], local: &mut [Transform], model: &mut Vec<Affine3A>) {
         let joints = self.library.skeleton.len();
         let starts = Starts::Even(local.as_mut_ptr().cast(), joints * size_of::<Transform>());
-        // SAFETY: clips, masks and weights were checked when they were played. `local` is borrowed
-        // for writing, and its length is the number of joints times the number of actors.
+        // SAFETY: `local` is borrowed for writing. Its length is the number of joints times that of
+        // `list`, as `local_poses` checked, or as `model_poses` and `write_palettes` resized it. So
+        // there is a start for each actor, and no two poses overlap.
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine3A::IDENTITY);
         let skeleton = &self.library.skeleton;
@@ -246,14 +254,16 @@ impl Animator {
         }
     }
 
+    /// Evaluates the records of actors. One that is not alive plays nothing.
+    ///
     /// # Safety
-    /// The starts must fulfil the contract of
-    /// [`BatchPoser::run_planned`](crate::animate::BatchPoser). The actors must be alive.
+    /// There is a start for each actor, as
+    /// [`BatchPoser::run_planned`](crate::animate::BatchPoser) says.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);
         let samples = self.pool.most() * 16;
-        // SAFETY: the caller guarantees that the starts are valid. Clips, masks and weights were
-        // checked when they were played.
+        // SAFETY: `plan` is one for this animator's poser, see there. The caller guarantees the
+        // starts.
         unsafe {
             self.poser
                 .run_planned(&plan, samples, product, starts, &self.threads);
@@ -276,15 +286,17 @@ impl Animator {
             actor.is_some_and(|actor| actor.may_be_special && actor.is_special(self.now_s))
         };
         if self.specials == 0 || !list.iter().any(special) {
-            // SAFETY: the caller guarantees that the starts are valid for the palettes of all
-            // actors.
+            // SAFETY: the caller guarantees a start for each actor, valid for a palette of the
+            // format, which is what `run` writes.
             unsafe { self.run(list, Product::Palette(format), starts) };
             return;
         }
         let mut work = core::mem::take(&mut self.work);
         work.split(list, &starts, special);
-        // SAFETY: the caller guarantees that the starts are valid, and `split` gave each start to
-        // exactly one of the two lists.
+        // SAFETY: the caller guarantees a start for each actor, valid for a palette of the format.
+        // `split` put each actor and its start into exactly one pair of lists, so both pairs have
+        // equal lengths and no palettes overlap. `length` is that of all special actors' poses, to
+        // which `pose` resizes `model`, and `finish_to` writes one palette for each.
         unsafe {
             let starts = Starts::Each(&work.plain_starts.0);
             self.run(&work.plain, Product::Palette(format), starts);
