@@ -167,28 +167,32 @@ impl Frame<'_> {
 
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
     ///
-    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), or if the device
-    /// has no timestamps. Call it only after [`Self::record_prepare`].
+    /// Returns `None` without [`CrowdDesc::profile`](super::CrowdDesc::profile), if the device has
+    /// no timestamps, before [`Self::record_prepare`], and if there are too many scopes.
     ///
     /// # Safety
-    /// - `cmd` is recording, and is submitted after the commands of [`Self::record_prepare`].
+    /// - `cmd` is recording, for a queue family that has graphics.
+    /// - It is submitted at most once, after the commands of this frame's [`Self::record_prepare`].
+    ///   A secondary command buffer is executed at most once.
     /// - It is not inside a rendering with a view mask (multiview), where a timestamp takes one
     ///   query per view. Begin and end the scope outside of it.
     pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
         let profiler = self.crowd.profiler.as_ref()?;
-        // SAFETY: `cmd` is recording and comes after the reset that `record_prepare` recorded, by
-        // this function's contract.
-        Some(unsafe { profiler.begin(&self.crowd.device, cmd, name) })
+        // SAFETY: by this function's contract, `cmd` is recording outside of multiview, and runs
+        // once, after the reset that this frame's `record_prepare` recorded. Without one, `begin`
+        // records nothing.
+        unsafe { profiler.begin(&self.crowd.device, cmd, name) }
     }
 
     /// Ends a profiler scope.
     ///
+    /// A scope of another frame or crowd is ignored.
+    ///
     /// # Safety
-    /// As [`Self::begin_scope`].
+    /// As [`Self::begin_scope`]. `cmd` may be another command buffer of this frame.
     pub unsafe fn end_scope(&self, cmd: vk::CommandBuffer, scope: Option<Scope>) {
         if let (Some(profiler), Some(scope)) = (&self.crowd.profiler, scope) {
-            // SAFETY: `cmd` is recording, by this function's contract; the scope was begun in this
-            // frame.
+            // SAFETY: as in `begin_scope`. `end` ignores a scope that is not of this frame.
             unsafe { profiler.end(&self.crowd.device, cmd, scope) };
         }
     }

@@ -30,9 +30,13 @@ impl Crowd {
     /// - [`Error::Unsupported`] and [`Error::Vulkan`] from the device.
     ///
     /// # Safety
-    /// The device supports the formats as attachments with that sample count. The SPIR-V of a
-    /// [`MaterialDesc`](crate::MaterialDesc) is valid, fits its set layouts and throng's set 0, and
-    /// needs no feature that is not enabled.
+    /// - The device supports the formats as attachments with that sample count, and blending for
+    ///   the first colour format.
+    /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device and
+    ///   are alive during the call. Together with throng's set 0, they keep to the device's limits
+    ///   of descriptors, and at most one of them is for push descriptors.
+    /// - Its SPIR-V is valid, fits its set layouts and throng's set 0, and needs no feature that is
+    ///   not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
         let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;

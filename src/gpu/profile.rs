@@ -3,14 +3,18 @@
 use super::{Device, Object, VkCall, limit};
 use crate::error::Result;
 use ash::vk;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 
 /// An open scope, to be passed to [`Frame::end_scope`](crate::Frame::end_scope).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// It can be ended once, and only in the frame in which it was begun.
+#[derive(Debug)]
 #[must_use = "a scope that is not ended measures nothing"]
 pub struct Scope {
-    query: Option<u32>,
+    /// The frame that it belongs to, see [`Profiler::opened`].
+    frame: u64,
+    query: u32,
 }
 
 /// Timestamps around scopes, separate for each frame in flight.
@@ -24,6 +28,9 @@ pub(crate) struct Profiler {
     /// The valid bits of a timestamp. Counters wrap around at the end of these.
     mask: u64,
     frame_index: u32,
+    /// Identifies the frame whose queries are reset, among those of all profilers of the process. 0
+    /// if they are not.
+    opened: u64,
     used: AtomicU32,
     /// By frame index and scope. Set once per frame.
     names: Vec<Vec<OnceLock<&'static str>>>,
@@ -63,6 +70,7 @@ impl Profiler {
             period_ns,
             mask,
             frame_index: 0,
+            opened: 0,
             used: AtomicU32::new(scopes),
             names: (0..frames_in_flight)
                 .map(|_| (0..scopes).map(|_| OnceLock::new()).collect())
@@ -87,6 +95,7 @@ impl Profiler {
         self.times_ms.clear();
         self.raw.clear();
         // Nothing can be measured until the frame's queries are reset.
+        self.opened = 0;
         *self.used.get_mut() = self.scopes_per_frame;
         let Some(names) = self.names.get_mut(frame_index as usize) else {
             return Ok(());
@@ -99,8 +108,10 @@ impl Profiler {
         let mut read = Ok(());
         if opened > 0 {
             let (pool, raw) = (self.pool.handle, &mut self.raw);
-            // SAFETY: the queries were reset in the command buffer that used them; without the wait
-            // flag this returns at once.
+            // SAFETY: the range is that of `opened` scopes, so it lies in the pool, and `raw` has an
+            // element for each query. A name is set only after `record_reset`, whose commands were
+            // submitted by this function's contract (`abandon_frame` takes the names), so each query
+            // was reset. Without the wait flag, this returns at once.
             read = unsafe { device.raw.get_query_pool_results(pool, first, raw, flags) };
             // Some are not available if a scope was never recorded.
             read = read.or_else(|result| match result {
@@ -130,6 +141,7 @@ impl Profiler {
     ///
     /// Its commands must never be submitted.
     pub(crate) fn abandon_frame(&mut self) {
+        self.opened = 0;
         *self.used.get_mut() = self.scopes_per_frame;
         for name in self
             .names
@@ -151,8 +163,10 @@ impl Profiler {
             self.frame_index * self.scopes_per_frame * 2,
             self.scopes_per_frame * 2,
         );
-        // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the range
-        // lies in the pool.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        self.opened = NEXT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: `cmd` is recording outside a render pass, by this function's contract. The pool
+        // has so many queries for each frame index, and `begin_frame` took only one that exists.
         unsafe {
             device
                 .raw
@@ -163,12 +177,12 @@ impl Profiler {
 
     /// Begins a scope.
     ///
-    /// If there is no space for it, or [`Self::record_reset`] has not been recorded in this frame,
-    /// it measures nothing.
+    /// Returns `None` if there is no space for it, or if [`Self::record_reset`] has not been
+    /// recorded in this frame.
     ///
     /// # Safety
-    /// - `cmd` is recording, and is submitted after the commands of [`Self::record_reset`] of the
-    ///   same frame.
+    /// - `cmd` is recording, and is submitted at most once, after the commands of
+    ///   [`Self::record_reset`] of the same frame.
     /// - It is not inside a rendering with a view mask, in which a timestamp takes one query per
     ///   view.
     pub(crate) unsafe fn begin(
@@ -176,52 +190,46 @@ impl Profiler {
         device: &Device,
         cmd: vk::CommandBuffer,
         name: &'static str,
-    ) -> Scope {
-        let none = Scope { query: None };
+    ) -> Option<Scope> {
         let number = self
             .used
             .fetch_add(1, Ordering::Relaxed)
             .min(self.scopes_per_frame);
-        let Some(frame_index) = self
-            .names
-            .get(self.frame_index as usize)
-            .and_then(|frame_index| frame_index.get(number as usize))
-        else {
-            return none;
-        };
-        if frame_index.set(name).is_err() {
-            return none;
-        }
+        let names = self.names.get(self.frame_index as usize)?;
+        names.get(number as usize)?.set(name).ok()?;
         let query = (self.frame_index * self.scopes_per_frame + number) * 2;
         let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
-        // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
-        // written once.
+        // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
+        // `used` gives each number to one scope, so nothing else writes this query.
         unsafe {
             device
                 .raw
                 .cmd_write_timestamp2(cmd, stage, self.pool.handle, query)
         };
-        Scope { query: Some(query) }
+        let frame = self.opened;
+        Some(Scope { frame, query })
     }
 
     /// Ends a scope.
     ///
-    /// It may end in the same command buffer or in a later one of the same frame.
+    /// It may end in the same command buffer or in another one of the same frame. A scope of
+    /// another frame or profiler is ignored.
     ///
     /// # Safety
-    /// `cmd` is recording, and not inside a rendering with a view mask. `scope` was opened in the
-    /// same frame and has not been ended.
+    /// As for [`Self::begin`].
     pub(crate) unsafe fn end(&self, device: &Device, cmd: vk::CommandBuffer, scope: Scope) {
-        if let Some(query) = scope.query {
-            let stage = vk::PipelineStageFlags2::ALL_COMMANDS;
-            // SAFETY: `cmd` is recording, by this function's contract; the query was reset and is
-            // written once.
-            unsafe {
-                device
-                    .raw
-                    .cmd_write_timestamp2(cmd, stage, self.pool.handle, query + 1)
-            };
+        if scope.frame != self.opened {
+            return;
         }
+        let (stage, query) = (vk::PipelineStageFlags2::ALL_COMMANDS, scope.query + 1);
+        // SAFETY: `cmd` is recording, and runs once after the reset, by this function's contract.
+        // `begin` made the scope in this frame, as just compared, and it cannot be copied, so
+        // nothing else writes this query.
+        unsafe {
+            device
+                .raw
+                .cmd_write_timestamp2(cmd, stage, self.pool.handle, query)
+        };
     }
 
     /// The times that the last [`Self::begin_frame`] read, in the order of opening.
