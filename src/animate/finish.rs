@@ -36,8 +36,9 @@ impl BatchPoser {
         let instances = models.len() / joints;
         let one = |index: usize| {
             let model = &models[index * joints..][..joints];
-            // SAFETY: the unit was detected, the joints of the entries belong to the rig, and the
-            // caller guarantees the starts.
+            // SAFETY: `Unit::best` or `Unit::of` detected the unit. `model` has a matrix for each
+            // joint of the rig, whose entries refer to its joints only (`Rig::new` took both from
+            // one character). The caller guarantees the starts.
             unsafe {
                 palette(
                     self.unit,

@@ -96,7 +96,8 @@ unsafe fn run_avx2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 unsafe fn run_sse2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller's contract; every x86-64 CPU has SSE2.
+    // SAFETY: every x86-64 CPU has SSE2. The caller guarantees the contract of `run`, so a group of
+    // this unit has at most eight instances.
     unsafe { run_either::<Pair<Sse2<false>>, Sse2<false>, 8>(rig, group, scratch) }
 }
 
@@ -104,7 +105,8 @@ unsafe fn run_sse2(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
 /// As [`run`].
 #[inline(never)]
 unsafe fn run_portable(rig: &Rig, group: &Group<'_>, scratch: &mut Scratch) {
-    // SAFETY: the caller's contract.
+    // SAFETY: plain code needs no instructions. The caller guarantees the contract of `run`, so a
+    // group of this unit has at most eight instances.
     unsafe { run_either::<Plain<8>, Plain<8>, 8>(rig, group, scratch) }
 }
 

@@ -32,8 +32,15 @@ impl Frame<'_> {
     /// Nothing is recorded then.
     ///
     /// # Safety
-    /// `cmd` is recording, inside a dynamic rendering whose attachments are those of the pass and
-    /// whose view mask is 0, and is submitted after the commands of [`Self::record_prepare`].
+    /// - `cmd` is one of the crowd's device, for a queue family that has graphics. It is recording,
+    ///   inside a dynamic rendering whose attachments are those of the pass and whose view mask is
+    ///   0.
+    /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
+    ///   this frame index begins again. With [`CrowdDesc::profile`](super::CrowdDesc::profile), it
+    ///   runs at most once, as for [`Self::begin_scope`].
+    /// - If the pass has a [`MaterialDesc`](crate::MaterialDesc), its sets are bound and its push
+    ///   constants are pushed, with the layout of
+    ///   [`Crowd::pass_layout`](super::Crowd::pass_layout).
     pub unsafe fn record_draw(
         &self,
         cmd: vk::CommandBuffer,
@@ -58,7 +65,8 @@ impl Frame<'_> {
             pass,
         };
         // SAFETY: this function's contract is that of the calls inside: `cmd` is recording inside a
-        // rendering of this pass.
+        // rendering of this pass, after `record_prepare`, which `prepared_view` found. The scope
+        // is ended here.
         unsafe {
             crowd.device.begin_label(cmd, c"throng draw");
             let scope = self.begin_scope(cmd, pass.target.kind.scope());

@@ -39,7 +39,8 @@ impl Crowd {
     ///   not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
         let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
-        let mut pass = DrawPass::new(&self.device, set_0, shadow, desc)?;
+        // SAFETY: both layouts are the crowd's. The rest is this function's contract.
+        let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
         let characters = self.characters.iter().flatten();
         let variants = characters.flat_map(Entry::variants).collect();
         if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
@@ -109,15 +110,17 @@ impl Crowd {
     /// [`Error::Argument`] for an edge of 0, and [`Error::Vulkan`]. The previous map is then kept.
     ///
     /// # Safety
-    /// - The image view lives until the crowd is destroyed, or until another map was set and no
-    ///   frame begun before that is in flight.
+    /// - The image view is one of the crowd's device, as [`ShadowMap`] describes it, of an image
+    ///   with the usage `SAMPLED`. It lives until the crowd is destroyed, or until another map was
+    ///   set and no frame begun before that is in flight.
     /// - If a frame's draws sample it, it is in that layout, and what was drawn into it is visible
     ///   to fragment shaders.
     pub unsafe fn set_shadow_map(&mut self, map: &ShadowMap) -> Result<()> {
         if map.edge == 0 {
             return Err(Error::invalid("ShadowMap::edge", "must be at least 1"));
         }
-        let bound = bind(&self.device, self.shadow.layout(), map)?;
+        // SAFETY: the layout is the crowd's. The view is alive, by this function's contract.
+        let bound = unsafe { bind(&self.device, self.shadow.layout(), map) }?;
         if let Some(before) = self.shadow.bound.replace(bound) {
             self.retire_queue.retire(Retired::Shadow(before));
         }

@@ -116,7 +116,10 @@ fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
 }
 
 /// Makes a set that refers to the map.
-pub(super) fn bind(
+///
+/// # Safety
+/// `layout` and the view belong to `device` and are alive.
+pub(super) unsafe fn bind(
     device: &Device,
     layout: vk::DescriptorSetLayout,
     map: &ShadowMap,
@@ -141,8 +144,8 @@ pub(super) fn bind(
         .dst_set(set)
         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
         .image_info(&image);
-    // SAFETY: no command buffer has used the new set; `set_shadow_map`'s caller promises that the
-    // view is alive.
+    // SAFETY: no command buffer has used the new set. The sampler was created above, and the view is
+    // alive, by this function's contract.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     Ok(BoundShadow { pool, sampler, set })
 }

@@ -239,7 +239,7 @@ impl Frame<'_> {
 /// Records a debug label with the character's name around what `record` records.
 ///
 /// # Safety
-/// `cmd` is recording.
+/// `cmd` is recording. What `record` records leaves no other label open.
 unsafe fn device_label(
     frame: &Frame<'_>,
     cmd: vk::CommandBuffer,

@@ -160,7 +160,8 @@ impl Crowd {
         self.set_layout = SetLayout::new(&self.device)?;
         self.shadow.build(&self.device)?;
         self.scatter.build(&self.device)?;
-        self.skin.build(&self.device, self.set_layout.handle())?;
+        // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
+        unsafe { self.skin.build(&self.device, self.set_layout.handle()) }?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
         self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
         self.histories.reserve(&self.desc.capacity);

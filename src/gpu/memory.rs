@@ -205,7 +205,8 @@ impl Buffer {
             device_address,
         };
         let block = allocate(allocator, &request)?;
-        // SAFETY: the memory fits the requirements; neither is bound yet.
+        // SAFETY: the block meets the request with these requirements and nothing else uses it, by
+        // the contract of `MemoryAllocator`. The buffer is new, so it is not bound yet.
         let bound = unsafe {
             device
                 .raw
@@ -250,14 +251,15 @@ impl Buffer {
     /// Destroys the buffer and frees its memory.
     ///
     /// # Safety
-    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that it
+    /// was made with, and `allocator` is for it.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
         // allowed.
         unsafe { device.raw.destroy_buffer(self.handle, None) };
         self.handle = vk::Buffer::null();
-        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more,
-        // and it is not in use, by this function's contract.
+        // SAFETY: `block` is as an allocator of this device returned it. Nothing is bound to it any
+        // more. By this function's contract, it is not in use, and nothing uses its mapping.
         unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }
@@ -342,7 +344,8 @@ impl Image {
             device_address: false,
         };
         let block = allocate(allocator, &request)?;
-        // SAFETY: the memory fits the requirements; neither is bound yet.
+        // SAFETY: the block meets the request with these requirements and nothing else uses it, by
+        // the contract of `MemoryAllocator`. The image is new, so it is not bound yet.
         let bound = unsafe {
             device
                 .raw
@@ -365,7 +368,8 @@ impl Image {
     /// Destroys the image and its view, and frees its memory.
     ///
     /// # Safety
-    /// Not in use by the GPU; `device` and `allocator` are those that it was made with.
+    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that it
+    /// was made with, and `allocator` is for it.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: image and view are this device's and not in use, by this function's contract;
         // null is allowed.
@@ -374,8 +378,8 @@ impl Image {
             device.raw.destroy_image(self.handle, None);
         }
         self.handle = vk::Image::null();
-        // SAFETY: the block is of an allocator for this device. Nothing is bound to it any more,
-        // and it is not in use, by this function's contract.
+        // SAFETY: `block` is as an allocator of this device returned it. Nothing is bound to it any
+        // more. By this function's contract, it is not in use, and nothing uses its mapping.
         unsafe { free(allocator, self.block.take(), &self.name) };
     }
 }

@@ -10,13 +10,16 @@ pub(crate) mod spirv {
 }
 
 /// Creates a module that lives while pipelines are created from it.
-pub(crate) fn shader_module(
+///
+/// # Safety
+/// `words` are a whole, valid module for Vulkan 1.3, which needs no feature that is not enabled.
+pub(crate) unsafe fn shader_module(
     device: &Device,
     words: &[u32],
     name: &str,
 ) -> Result<Object<vk::ShaderModule>> {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
-    // SAFETY: the words are a whole module, compiled for this Vulkan version.
+    // SAFETY: the module is valid, by this function's contract.
     let module =
         unsafe { device.raw.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
     Ok(Object::new(device, module, name))
@@ -26,7 +29,10 @@ pub(crate) fn shader_module(
 ///
 /// There is one range of (stages, bytes), and one of `fragment` bytes for the fragment stage. Both
 /// start at offset 0.
-pub(crate) fn pipeline_layout(
+///
+/// # Safety
+/// The set layouts belong to `device` and are alive. Layouts and push constants keep to its limits.
+pub(crate) unsafe fn pipeline_layout(
     device: &Device,
     name: &str,
     sets: &[vk::DescriptorSetLayout],
@@ -47,21 +53,27 @@ pub(crate) fn pipeline_layout(
     let info = vk::PipelineLayoutCreateInfo::default()
         .set_layouts(sets)
         .push_constant_ranges(&push);
-    // SAFETY: the set layouts are alive.
+    // SAFETY: the set layouts are alive and within the limits, by this function's contract.
     let layout =
         unsafe { device.raw.create_pipeline_layout(&info, None) }.call("vkCreatePipelineLayout")?;
     Ok(Object::new(device, layout, name))
 }
 
 /// Creates a compute pipeline whose workgroup size is specialization constant 0.
-pub(crate) fn compute_pipeline(
+///
+/// # Safety
+/// - `words` are as for [`shader_module`], and have a compute entry point `main`.
+/// - `layout` belongs to `device`, is alive, and fits the shader.
+/// - `workgroup` is at most 128, which every device supports.
+pub(crate) unsafe fn compute_pipeline(
     device: &Device,
     name: &str,
     words: &[u32],
     layout: vk::PipelineLayout,
     workgroup: u32,
 ) -> Result<Object<vk::Pipeline>> {
-    let mut module = shader_module(device, words, name)?;
+    // SAFETY: the words are a module, by this function's contract.
+    let mut module = unsafe { shader_module(device, words, name) }?;
     let entries = [vk::SpecializationMapEntry {
         constant_id: 0,
         offset: 0,
@@ -79,13 +91,14 @@ pub(crate) fn compute_pipeline(
     let info = [vk::ComputePipelineCreateInfo::default()
         .stage(stage)
         .layout(layout)];
-    // SAFETY: module and layout are alive; the stage has an entry point "main".
+    // SAFETY: the module was created above. By this function's contract, it has the entry point, the
+    // layout is alive and fits it, and the device supports the workgroup size.
     let made = unsafe {
         device
             .raw
             .create_compute_pipelines(device.pipeline_cache, &info, None)
     };
-    // SAFETY: the module is not needed after the pipeline's creation.
+    // SAFETY: the only pipeline that is created from the module was created above.
     unsafe { module.destroy(device) };
     let made = all_pipelines(device, made, "vkCreateComputePipelines")?;
     let made = made.into_iter().next().ok_or(vk::Result::ERROR_UNKNOWN);

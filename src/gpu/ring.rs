@@ -35,9 +35,10 @@ pub(crate) struct Ring {
     frames_in_flight: u32,
 }
 
-// SAFETY: `mapped` points into memory that `host` owns; writing through it needs `&mut self`.
+// SAFETY: `mapped` is an address in memory that `host` owns, on any thread. Only `place`, which
+// takes `&mut self`, gives it out.
 unsafe impl Send for Ring {}
-// SAFETY: shared references only read handles and sizes.
+// SAFETY: methods that take `&self` only read handles and sizes, which do not change meanwhile.
 unsafe impl Sync for Ring {}
 
 impl Ring {

@@ -29,7 +29,11 @@ pub(crate) struct DrawPass {
 impl DrawPass {
     /// Creates a pass without pipelines. `set_0` is throng's layout, `shadow` that of the shadow
     /// map's set.
-    pub(crate) fn new(
+    ///
+    /// # Safety
+    /// As for [`Crowd::create_pass`](crate::Crowd::create_pass). `set_0` and `shadow` belong to
+    /// `device`, too, and are alive.
+    pub(crate) unsafe fn new(
         device: &Device,
         set_0: vk::DescriptorSetLayout,
         shadow: vk::DescriptorSetLayout,
@@ -58,13 +62,17 @@ impl DrawPass {
                 after_prepass: desc.after_prepass,
                 depth_bias: bias(desc),
             },
-            layout: pipeline_layout(
-                device,
-                "throng pass",
-                &sets,
-                (vk::ShaderStageFlags::VERTEX, PUSH_BYTES),
-                Some(fragment_push),
-            )?,
+            // SAFETY: the set layouts are alive, by this function's contract. `check` compared
+            // their number and the push constants with the limits.
+            layout: unsafe {
+                pipeline_layout(
+                    device,
+                    "throng pass",
+                    &sets,
+                    (vk::ShaderStageFlags::VERTEX, PUSH_BYTES),
+                    Some(fragment_push),
+                )
+            }?,
             shadow_map,
             modules: Modules::default(),
             pipelines: BTreeMap::new(),
@@ -74,7 +82,8 @@ impl DrawPass {
             (PassKind::Color, None) => Fragment::BuiltIn { shadow_map },
             _ => Fragment::None,
         };
-        if let Err(error) = pass.modules.build(device, desc.kind, fragment) {
+        // SAFETY: the SPIR-V of the material is valid, by this function's contract.
+        if let Err(error) = unsafe { pass.modules.build(device, desc.kind, fragment) } {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(device) };
             return Err(error);

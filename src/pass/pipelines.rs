@@ -65,7 +65,10 @@ impl Default for Modules {
 impl Modules {
     /// Creates the modules in an empty value. After an error, the caller destroys those that were
     /// created.
-    pub(super) fn build(
+    ///
+    /// # Safety
+    /// The words of [`Fragment::Own`] are as for [`shader_module`].
+    pub(super) unsafe fn build(
         &mut self,
         device: &Device,
         kind: PassKind,
@@ -73,7 +76,9 @@ impl Modules {
     ) -> Result<()> {
         let bindless = device.enabled.descriptor_indexing;
         let either = |plain, many| if bindless { many } else { plain };
-        let make = |words, name| shader_module(device, words, name);
+        // SAFETY: the words are the crate's own, compiled for Vulkan 1.3 and for the features that
+        // `either` selects by, or those that this function's contract is about.
+        let make = |words, name| unsafe { shader_module(device, words, name) };
         match kind {
             PassKind::Color => {
                 self.vertex = make(spirv::CROWD_VERT, "throng crowd.vert")?;
@@ -230,8 +235,9 @@ pub(super) fn graphics_pipelines(
                 .push_next(&mut state.rendering)
         })
         .collect();
-    // SAFETY: modules and layouts are alive; the caller of `create_pass` promises that the device
-    // supports the formats.
+    // SAFETY: each order has target, modules and layout of a live `DrawPass`. The caller of
+    // `DrawPass::new` guaranteed that the device supports the formats, and that the engine's shader
+    // fits the layout. The crate's own shaders fit throng's sets.
     let made = unsafe {
         device
             .raw

@@ -72,20 +72,15 @@ impl ScatterPass {
             set_layout.call("vkCreateDescriptorSetLayout")?,
             "throng scatter",
         );
-        self.layout = pipeline_layout(
-            device,
-            "throng scatter",
-            &[self.set_layout.handle],
-            (stages, 4),
-            None,
-        )?;
-        self.pipeline = compute_pipeline(
-            device,
-            "throng scatter",
-            spirv::SCATTER_COMP,
-            self.layout.handle,
-            WORKGROUP,
-        )?;
+        let (name, sets) = ("throng scatter", [self.set_layout.handle]);
+        // SAFETY: the set layout was created above. It has four buffers, and every device has 128
+        // bytes of push constants.
+        self.layout = unsafe { pipeline_layout(device, name, &sets, (stages, 4), None) }?;
+        let layout = self.layout.handle;
+        // SAFETY: the module is the crate's own, compiled for such a layout, which was created
+        // above.
+        self.pipeline =
+            unsafe { compute_pipeline(device, name, spirv::SCATTER_COMP, layout, WORKGROUP) }?;
         Ok(())
     }
 

@@ -41,7 +41,8 @@ impl SkinPipeline {
     pub fn new(device: &Device, set_layout: &SetLayout) -> Result<Self> {
         set_layout.expect_of(device)?;
         let mut stage = Self::null();
-        match stage.build(device, set_layout.handle()) {
+        // SAFETY: `expect_of` has found that the layout is one of this device and alive.
+        match unsafe { stage.build(device, set_layout.handle()) } {
             Ok(()) => Ok(stage),
             Err(error) => {
                 // SAFETY: no command buffer has used the stage, because it was created above.
@@ -60,11 +61,22 @@ impl SkinPipeline {
 
     /// Creates the objects of a null stage. After an error, the caller destroys those that were
     /// created.
-    pub(crate) fn build(&mut self, device: &Device, set_0: vk::DescriptorSetLayout) -> Result<()> {
-        let stages = vk::ShaderStageFlags::COMPUTE;
-        self.layout = pipeline_layout(device, "throng skin", &[set_0], (stages, PUSH_BYTES), None)?;
+    ///
+    /// # Safety
+    /// `set_0` is the handle of a [`SetLayout`] of `device`, and alive.
+    pub(crate) unsafe fn build(
+        &mut self,
+        device: &Device,
+        set_0: vk::DescriptorSetLayout,
+    ) -> Result<()> {
+        let (name, push) = ("throng skin", (vk::ShaderStageFlags::COMPUTE, PUSH_BYTES));
+        // SAFETY: the set layout is alive, by this function's contract. Every device has 128 bytes
+        // of push constants.
+        self.layout = unsafe { pipeline_layout(device, name, &[set_0], push, None) }?;
         let layout = self.layout.handle;
-        self.pipeline = compute_pipeline(device, "throng skin", spirv::SKIN_COMP, layout, CHUNK)?;
+        // SAFETY: the module is the crate's own, compiled for throng's set 0 and for this layout,
+        // which was created above.
+        self.pipeline = unsafe { compute_pipeline(device, name, spirv::SKIN_COMP, layout, CHUNK) }?;
         Ok(())
     }
 

@@ -212,6 +212,11 @@ impl Attachments {
         }
     }
 
+    /// Sets viewport and scissor, and begins rendering.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::begin`]. The barriers to the attachment layouts are recorded.
     unsafe fn render(
         &self,
         device: &ash::Device,
@@ -257,7 +262,8 @@ impl Attachments {
             min_depth: 0.0,
             max_depth: 1.0,
         };
-        // SAFETY: `cmd` is recording, and the images are in these layouts.
+        // SAFETY: `cmd` is recording outside of rendering, and the barriers are recorded, by this
+        // function's contract. `self` and the caller's target are alive.
         unsafe {
             device.cmd_set_viewport(cmd, 0, &[viewport]);
             device.cmd_set_scissor(cmd, 0, &[area]);

@@ -137,7 +137,7 @@ impl Buffer {
     /// the range is out of bounds.
     pub fn read_mapped(&self, context: &Context, offset: u64, out: &mut [u8]) -> Result<()> {
         let from = self.mapped(context, offset, out.len())?;
-        // SAFETY: as in `write`.
+        // SAFETY: as in `write`. `out` is borrowed mutably, so it is not mapped memory.
         unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut *out).cast(), out.len()) };
         Ok(())
     }
@@ -154,7 +154,8 @@ impl Buffer {
         let inside = end.is_some_and(|end| end <= self.size);
         let start = start.filter(|_| inside);
         let start = start.ok_or_else(|| self.range(offset, len as u64))?;
-        // SAFETY: the mapped memory has at least `size` bytes.
+        // SAFETY: the allocation meets the requirements of a buffer of `size` bytes, and `start` is
+        // at most that.
         Ok(unsafe { mapped.cast().add(start) })
     }
 

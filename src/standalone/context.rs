@@ -262,8 +262,8 @@ impl Context {
         } = &self.handles;
         // SAFETY: `with_instance` got the handles from each other. `device_owner` keeps them alive
         // until the context is dropped, and the result is not used afterwards by this function's
-        // contract. The device was selected and created with
-        // the required features and those of `useful`.
+        // contract. The device was selected and created with the required features and those of
+        // `useful`.
         unsafe { gpu::Device::supported(instance, *physical_device, device, &self.useful) }
     }
 

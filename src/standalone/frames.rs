@@ -132,7 +132,8 @@ impl Frames {
         frame.wait_for_image(context)?;
         let info = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the frame's last submission has finished.
+        // SAFETY: `wait` has waited for the frame's last submission, so the pool's only command
+        // buffer is not in use. `recording` is 0, so no `FrameCommands` can submit it.
         unsafe {
             context
                 .device
@@ -167,7 +168,8 @@ impl Frames {
     ///
     /// # Safety
     ///
-    /// The recorded commands are valid.
+    /// The commands that were recorded in [`FrameCommands::cmd`] are valid, and what they use lives
+    /// until this frame in flight is begun again. `cmd` is outside of rendering.
     pub unsafe fn submit(
         &mut self,
         context: &mut Context,
@@ -337,7 +339,7 @@ impl InFlight {
 
     fn wait(&mut self, context: &Context) -> Result<()> {
         if self.submitted {
-            // SAFETY: the fence was submitted.
+            // SAFETY: the fence is alive, and the submission that signals it succeeded.
             unsafe {
                 context
                     .device

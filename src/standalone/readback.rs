@@ -40,7 +40,9 @@ pub unsafe fn read_image(context: &mut Context, read: &ImageRead) -> Result<Vec<
     let texels = u64::from(read.extent.width) * u64::from(read.extent.height);
     let to = staging(context, texels * u64::from(read.texel_bytes))?;
     let result = context.submit_and_wait(|device, cmd| {
-        // SAFETY: the caller guarantees that the image matches `read`, and `to` is large enough.
+        // SAFETY: `submit_and_wait` has begun `cmd`. The caller guarantees that the image matches
+        // `read`, and `staging` made `to` for its bytes. Both live until the work has finished, or
+        // `finish` waits.
         unsafe {
             record_image(device, cmd, read, to.handle());
             make_visible(device, cmd, vk::PipelineStageFlags2::COPY, READ_BY_HOST);
@@ -72,7 +74,9 @@ pub unsafe fn read_buffer(
             dst_offset: 0,
             size,
         };
-        // SAFETY: the caller guarantees that the buffer has the range, and `to` is large enough.
+        // SAFETY: `submit_and_wait` has begun `cmd`. The caller guarantees that the buffer has the
+        // range, and `staging` made `to` for its bytes. Both live until the work has finished, or
+        // `finish` waits.
         unsafe {
             make_visible(
                 device,
@@ -102,7 +106,8 @@ impl Buffer {
         if size == 0 || end.is_none_or(|end| end > self.size) {
             return Err(self.range(offset, size));
         }
-        // SAFETY: the buffer is alive, allows copying from it, and contains the range.
+        // SAFETY: the buffer is of this context, as `check_own` checked. `build` added the usage
+        // `TRANSFER_SRC`, and the range was just compared with the size.
         unsafe { read_buffer(context, self.handle(), offset, size) }
     }
 }
@@ -136,6 +141,11 @@ fn finish(context: &mut Context, mut from: Buffer, result: Result<()>) -> Result
     result.map(|()| bytes)
 }
 
+/// Records a barrier from all writes of some stages.
+///
+/// # Safety
+///
+/// `cmd` belongs to `device` and is recording outside of rendering.
 unsafe fn make_visible(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
@@ -148,10 +158,16 @@ unsafe fn make_visible(
         .dst_stage_mask(stage)
         .dst_access_mask(access)];
     let info = vk::DependencyInfo::default().memory_barriers(&barriers);
-    // SAFETY: the caller's command buffer is recording.
+    // SAFETY: `cmd` is recording outside of rendering, by this function's contract.
     unsafe { device.cmd_pipeline_barrier2(cmd, &info) };
 }
 
+/// Records the copy of an image to a buffer.
+///
+/// # Safety
+///
+/// `cmd` belongs to `device` and is recording outside of rendering. The image matches `read`, and
+/// `to` has all of its bytes.
 unsafe fn record_image(
     device: &ash::Device,
     cmd: vk::CommandBuffer,
@@ -193,7 +209,8 @@ unsafe fn record_image(
             layer_count: 1,
         })
         .image_extent(read.extent.into());
-    // SAFETY: the caller's command buffer is recording, and the image matches `read`.
+    // SAFETY: `cmd` is recording outside of rendering, the image matches `read`, and the buffer has
+    // its bytes, by this function's contract.
     unsafe {
         barrier(device, cmd, &[before]);
         device.cmd_copy_image_to_buffer(cmd, read.image, source, to, &[region]);

@@ -42,8 +42,10 @@ impl Surface {
         let raw = window.window_handle().map_err(as_error)?.as_raw();
         // Without this check, the functions of the extension might not be loaded.
         owner.check_surface_extensions(&required_extensions(&*window)?)?;
-        // SAFETY: the handles are valid now, by the contract of their traits. They stay valid
-        // because the surface keeps the window alive. The extensions are enabled.
+        // SAFETY: the handles are valid while `window` is borrowed, by the contract of
+        // `WindowHandle` and `DisplayHandle`, and the extensions are enabled. The surface keeps the
+        // window object. If the window system destroys the window earlier, the surface is lost, and
+        // Vulkan says so.
         let handle = unsafe {
             ash_window::create_surface(&owner.entry, &owner.instance, display, raw, None)
         }

@@ -4,11 +4,11 @@ use crate::pictures::{camera, scene, sides};
 use crate::reference::picture::different;
 use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{FramesInFlight, NORMAL_Z, pass, picture, record};
-use crate::support::{Setup, each};
+use crate::support::{SMALL, Setup, each};
 use std::thread;
 use throng::ash::{self, vk};
 use throng::standalone::{Begin, Target};
-use throng::{Crowd, Frame, PassId, View, ViewId};
+use throng::{Crowd, CrowdDesc, Frame, PassId, View, ViewId};
 
 /// Draws the scene at 0.3 s and returns the picture.
 fn still(
@@ -256,4 +256,44 @@ fn an_abandoned_frame_loses_nothing() {
         let (red, _) = sides(&pictures[0]);
         assert!(red > 500, "{red}");
     });
+}
+
+/// A scope that is ended in another frame, or with another crowd, measures nothing.
+#[test]
+fn scopes_belong_to_their_frame() {
+    let mut setup = Setup::new(crate::support::CONFIGS[0]);
+    let desc = CrowdDesc {
+        profile: true,
+        ..setup.crowd_desc(2, SMALL)
+    };
+    let device = setup.device();
+    let mut crowds = [(); 2].map(|()| {
+        let allocator = &mut setup.context.allocator();
+        Crowd::new(&device, allocator, &desc).unwrap()
+    });
+    let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
+    let mut scopes = Vec::new();
+    for frame_index in [0, 1, 0] {
+        let cmd = frames_in_flight.begin(&setup.context, frame_index);
+        for crowd in &mut crowds {
+            let allocator = &mut setup.context.allocator();
+            let mut frame = unsafe { crowd.begin_frame(allocator, frame_index, 0.1) }.unwrap();
+            let times = frame.crowd().gpu_times_ms();
+            assert!(times.iter().all(|(name, _)| *name != "own"), "{times:?}");
+            // Before the queries are reset, and afterwards.
+            let mut late = scopes.drain(..);
+            unsafe {
+                frame.end_scope(cmd, late.next());
+                frame.record_prepare(cmd, &[]).unwrap();
+                late.for_each(|scope| frame.end_scope(cmd, Some(scope)));
+                scopes.extend((0..2).map(|_| frame.begin_scope(cmd, "own").unwrap()));
+            }
+        }
+        frames_in_flight.submit(&setup.context, frame_index);
+    }
+    setup.context.wait_idle().unwrap();
+    for crowd in crowds {
+        unsafe { crowd.destroy(&mut setup.context.allocator()) };
+    }
+    frames_in_flight.destroy(&setup.context);
 }

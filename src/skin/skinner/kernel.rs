@@ -224,8 +224,8 @@ unsafe fn bounds_blocks<L: Lanes, D: Deformer<L>>(task: &Task<'_>) -> Aabb {
 /// As [`Lanes::blend`].
 #[inline(always)]
 unsafe fn blend<L: Lanes, D: Deformer<L>>(palette: *const Mat3x4, influences: &[Influence]) -> D {
-    // SAFETY: the slices have the same influences that the caller vouches for, and are not empty if
-    // `influences` is not.
+    // SAFETY: each slice is all of `influences`, for which the caller guarantees an entry at each
+    // offset, and at least one influence.
     unsafe {
         match influences {
             [_] => D::blend(palette, &influences[..1]),
