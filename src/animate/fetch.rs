@@ -118,8 +118,8 @@ unsafe fn even3<L: Eight>(
 #[inline(always)]
 unsafe fn still(played: &Played<'_>, info: &Block, block: usize, property: Property) -> *const Row {
     // SAFETY: the caller guarantees that clip and rig have this block, and the rig has ten rows for
-    // each. A block that is neither at rest nor moves has its rows among the constants: `push_block`
-    // and `folded` add them there, and `check_blocks` compares those of a loaded clip.
+    // each. A block that is neither at rest nor moves has its rows among the constants:
+    // `push_block` and `folded` add them there, and `check_blocks` compares those of a loaded clip.
     unsafe {
         if info.rests(property) {
             let first = block * COMPONENTS + property.first();
@@ -148,9 +148,10 @@ unsafe fn ends<L: Eight, const N: usize>(
     //   number them consecutively, and `check_blocks` compares those of a loaded clip.
     // - Both frames exist: `Planner::push` took `place` from this clip's timing, and the keys have
     //   as many frames as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
-    //   `Packed::of_frames` compare the numbers). So each product is at most the length of the keys.
-    // - A row's window starts within its frame (`PackedRow::place`), and after the last frame follow
-    //   32 bytes of padding, of which `keys` may read 20.
+    //   `Packed::of_frames` compare the numbers). So each product is at most the length of the
+    //   keys.
+    // - A row's window starts in its frame or at its end (`PackedRow::place`). After the last frame
+    //   follow 32 bytes of padding, of which `keys` may read 20.
     // - The caller guarantees the CPU features.
     unsafe {
         let zero = L::splat(0.0);

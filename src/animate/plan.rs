@@ -151,8 +151,8 @@ impl<'p, 'a> Planner<'p, 'a> {
 
     /// Adds a clip at a time.
     ///
-    /// Clip and mask are as [`PlanSource`] says. The weight is positive and finite, and the level is
-    /// not less than that of the clip before: otherwise the pose is wrong, but nothing worse.
+    /// Clip and mask are as [`PlanSource`] says. The weight is positive and finite, and the level
+    /// is not less than that of the clip before: otherwise the pose is wrong, but nothing worse.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,

@@ -92,8 +92,8 @@ impl Animator {
         let list = self.take_list(actors)?;
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
         // SAFETY: `out` is borrowed for writing. `expect_len` and `expect_aligned` checked that all
-        // palettes fit, one after the other, and that the first is aligned. Elements have a multiple
-        // of 16 bytes, so the others are aligned, too.
+        // palettes fit, one after the other, and that the first is aligned. Elements have a
+        // multiple of 16 bytes, so the others are aligned, too.
         unsafe { self.write_palettes(&list, E::FORMAT, starts) };
         self.work.list = list;
         Ok(())

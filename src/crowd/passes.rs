@@ -32,9 +32,9 @@ impl Crowd {
     /// # Safety
     /// - The device supports the formats as attachments with that sample count, and blending for
     ///   the first colour format.
-    /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device and
-    ///   are alive during the call. Together with throng's set 0, they keep to the device's limits
-    ///   of descriptors, and at most one of them is for push descriptors.
+    /// - The set layouts of a [`MaterialDesc`](crate::MaterialDesc) belong to the crowd's device
+    ///   and are alive during the call. Together with throng's set 0, they keep to the device's
+    ///   limits of descriptors, and at most one of them is for push descriptors.
     /// - Its SPIR-V is valid, fits its set layouts and throng's set 0, and needs no feature that is
     ///   not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {

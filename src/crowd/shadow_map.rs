@@ -144,8 +144,8 @@ pub(super) unsafe fn bind(
         .dst_set(set)
         .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
         .image_info(&image);
-    // SAFETY: no command buffer has used the new set. The sampler was created above, and the view is
-    // alive, by this function's contract.
+    // SAFETY: no command buffer has used the new set. The sampler was created above, and the view
+    // is alive, by this function's contract.
     unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
     Ok(BoundShadow { pool, sampler, set })
 }

@@ -251,8 +251,8 @@ impl Buffer {
     /// Destroys the buffer and frees its memory.
     ///
     /// # Safety
-    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that it
-    /// was made with, and `allocator` is for it.
+    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that
+    /// it was made with, and `allocator` is for it.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: the buffer is this device's and not in use, by this function's contract; null is
         // allowed.
@@ -368,8 +368,8 @@ impl Image {
     /// Destroys the image and its view, and frees its memory.
     ///
     /// # Safety
-    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that it
-    /// was made with, and `allocator` is for it.
+    /// Neither the GPU nor a pointer from its mapping is in use any more. `device` is the one that
+    /// it was made with, and `allocator` is for it.
     pub(crate) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         // SAFETY: image and view are this device's and not in use, by this function's contract;
         // null is allowed.

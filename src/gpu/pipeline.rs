@@ -91,8 +91,8 @@ pub(crate) unsafe fn compute_pipeline(
     let info = [vk::ComputePipelineCreateInfo::default()
         .stage(stage)
         .layout(layout)];
-    // SAFETY: the module was created above. By this function's contract, it has the entry point, the
-    // layout is alive and fits it, and the device supports the workgroup size.
+    // SAFETY: the module was created above. By this function's contract, it has the entry point,
+    // the layout is alive and fits it, and the device supports the workgroup size.
     let made = unsafe {
         device
             .raw

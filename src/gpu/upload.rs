@@ -181,8 +181,8 @@ impl Upload {
         })?;
         let mapped = chunk.buffer.mapped()?;
         let at = chunk.used;
-        // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer. The range
-        // comes after all that were used, so no recorded command reads it.
+        // SAFETY: `fits` or the new chunk's size keeps the range inside the mapped buffer. The
+        // range comes after all that were used, so no recorded command reads it.
         unsafe {
             core::ptr::copy_nonoverlapping(
                 bytes.as_ptr(),

@@ -77,8 +77,8 @@ impl InstanceOwner {
 
 impl Drop for InstanceOwner {
     fn drop(&mut self) {
-        // SAFETY: this was the last reference. `DeviceOwner` and each surface hold one until they are
-        // destroyed, so no object of the instance is left.
+        // SAFETY: this was the last reference. `DeviceOwner` and each surface hold one until they
+        // are destroyed, so no object of the instance is left.
         unsafe {
             if let Some((loader, messenger)) = self.messenger.take() {
                 loader.destroy_debug_utils_messenger(messenger, None);
