@@ -150,8 +150,8 @@ unsafe fn ends<L: Eight, const N: usize>(
     //   as many frames as that (`fill_keys`, `Packed::empty`; for a loaded clip, `load_plain` and
     //   `Packed::of_frames` compare the numbers). So each product is at most the length of the
     //   keys.
-    // - A row's window starts in its frame or at its end (`PackedRow::place`). After the last frame
-    //   follow 32 bytes of padding, of which `keys` may read 20.
+    // - A row's window starts in its frame or at its end (`PackedRow::place`). From there, `keys`
+    //   reads at most 20 bytes, and 32 bytes of padding follow the last frame.
     // - The caller guarantees the CPU features.
     unsafe {
         let zero = L::splat(0.0);
