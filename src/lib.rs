@@ -100,6 +100,7 @@ mod hash;
 mod id;
 #[doc(hidden)]
 pub mod simd;
+mod spare;
 mod text;
 mod threads;
 

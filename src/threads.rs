@@ -1,5 +1,6 @@
 //! The threads on which work on many instances runs.
 
+use crate::error::Result;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub enum Threads {
     /// Only the calling thread.
     #[default]
     One,
-    /// The threads of rayon's current pool.
+    /// The threads of rayon's current pool. The calling thread waits for them.
     ///
     /// This is the global pool, unless the call comes from a thread of another pool or from inside
     /// its `install`.
@@ -83,6 +84,44 @@ impl Threads {
         match self {
             Self::Pool(pool) => pool.install(run),
             _ => run(),
+        }
+    }
+
+    /// Runs `each` for all of `all`.
+    ///
+    /// # Errors
+    /// One of the errors of `each`.
+    pub(crate) fn try_for_each<T: Send>(
+        &self,
+        all: &mut [T],
+        each: impl Fn(&mut T) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
+        match self {
+            Self::One => all.iter_mut().try_for_each(each),
+            Self::Rayon => all.par_iter_mut().try_for_each(each),
+            Self::Pool(pool) => pool.install(|| all.par_iter_mut().try_for_each(each)),
+        }
+    }
+
+    /// Runs `work` where [`Self::join`] finds these threads.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::One | Self::Rayon => work(),
+            Self::Pool(pool) => pool.install(work),
+        }
+    }
+
+    /// Runs both, at the same time if there are several threads. Only inside [`Self::install`].
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn join<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self {
+            Self::One => (one(), other()),
+            Self::Rayon | Self::Pool(_) => rayon::join(one, other),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::scalar;
 use crate::timing::{Time, in_turn};
 use std::hint::black_box;
 use std::rc::Rc;
+use throng::Threads;
 use throng::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use throng::skin::{SkinJob, skin_many};
 
@@ -159,7 +160,9 @@ pub(crate) fn scaling(rounds: usize) -> Outcome<Scaling> {
             SkinJob::new(&load.skinner, &palettes.matrices, &[], out)
         })
         .collect();
-    let times = in_turn(rounds, |pool| pools[pool].install(|| skin_many(&mut jobs)))?;
+    let times = in_turn(rounds, |pool| {
+        pools[pool].install(|| skin_many(&mut jobs, &Threads::Rayon))
+    })?;
     Ok(Scaling {
         threads,
         vertices: load.vertices() * INSTANCES,

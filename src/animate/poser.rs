@@ -3,7 +3,7 @@
 use super::output::{Output, Starts};
 use super::plan::Library;
 use super::rig::Rig;
-use super::scratch::Spare;
+use super::scratch::Scratch;
 use crate::character::Character;
 use crate::clip::Clip;
 use crate::error::{Error, Result, expect_len};
@@ -11,6 +11,7 @@ use crate::motion::SampleList;
 use crate::palette::{PaletteEntry, WriteOnly};
 use crate::simd::{Row, SimdLevel, Unit, WIDTH};
 use crate::skeleton::{Mask, Transform};
+use crate::spare::Spare;
 use crate::threads::Threads;
 use glam::Affine3A;
 
@@ -76,7 +77,7 @@ pub struct BatchPoser {
     pub(crate) masks: Vec<Vec<Row>>,
     pub(crate) threshold: f32,
     pub(crate) threads: Threads,
-    pub(crate) spare: Spare,
+    pub(crate) spare: Spare<Scratch>,
 }
 
 impl BatchPoser {

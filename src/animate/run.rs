@@ -5,11 +5,12 @@ use super::kernel;
 use super::output::{Output, Starts};
 use super::plan::{Library, Listed, PlanSource, Planner};
 use super::poser::BatchPoser;
-use super::scratch::{Scratch, Spare};
+use super::scratch::Scratch;
 use crate::clip::Clip;
 use crate::error::{Result, expect_len};
 use crate::motion::SampleList;
 use crate::simd::Unit;
+use crate::spare::Lent;
 use crate::threads::Threads;
 use std::mem;
 
@@ -204,7 +205,7 @@ impl BatchPoser {
             starts,
         };
         if !matches!(threads, Threads::One) {
-            self.spare.make_room(&self.rig, threads.count(), samples);
+            self.reserve(threads.count(), samples);
         }
         threads.for_each_init(
             job.groups(),
@@ -212,56 +213,33 @@ impl BatchPoser {
             // SAFETY: `number` is less than `groups`, and the caller guarantees source and outputs.
             // `Job::instance` gives each instance to one group, and each group is evaluated once,
             // so no two threads write to the same output.
-            |scratch, number| unsafe { scratch.run(&job, number) },
+            |scratch, number| unsafe { job.run(number, scratch) },
         );
     }
 
     /// Allocates the memory that [`Self::run_planned`] needs for up to `samples` samples per
     /// instance.
     pub(crate) fn make_room(&self, samples: usize, threads: &Threads) {
-        self.spare
-            .make_room(&self.rig, threads.count(), samples * GROUP);
+        self.reserve(threads.count(), samples * GROUP);
     }
 
-    /// Takes a scratch for groups of up to `samples` samples.
-    fn lend(&self, samples: usize) -> Borrowed<'_> {
-        let mut scratch = self.spare.take(&self.rig);
+    /// Makes a scratch for each thread, with memory for a group's samples, so that nothing is
+    /// allocated later, whichever threads take part.
+    fn reserve(&self, threads: usize, samples: usize) {
+        let make = || Scratch::new(&self.rig);
+        self.spare
+            .make_room(threads, make, |scratch| scratch.reserve(samples));
+    }
+
+    /// Borrows a scratch for groups of up to `samples` samples.
+    fn lend(&self, samples: usize) -> Lent<'_, Scratch> {
+        let mut scratch = self.spare.lend(|| Scratch::new(&self.rig));
         scratch.reserve(samples);
-        Borrowed {
-            scratch: Some(scratch),
-            spare: &self.spare,
-        }
+        scratch
     }
 }
 
 /// The larger number, or the first error.
 fn most(a: Result<usize>, b: Result<usize>) -> Result<usize> {
     Ok(a?.max(b?))
-}
-
-/// A scratch that returns to the pool when it is dropped.
-struct Borrowed<'a> {
-    scratch: Option<Box<Scratch>>,
-    spare: &'a Spare,
-}
-
-impl Borrowed<'_> {
-    /// Evaluates one group with this scratch.
-    ///
-    /// # Safety
-    /// As for [`Job::run`].
-    unsafe fn run<S: PlanSource>(&mut self, job: &Job<'_, S>, number: usize) {
-        if let Some(scratch) = &mut self.scratch {
-            // SAFETY: `Job::run` has the same contract.
-            unsafe { job.run(number, scratch) };
-        }
-    }
-}
-
-impl Drop for Borrowed<'_> {
-    fn drop(&mut self) {
-        if let Some(scratch) = self.scratch.take() {
-            self.spare.give_back(scratch);
-        }
-    }
 }

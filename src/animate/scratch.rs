@@ -5,7 +5,6 @@ use super::rig::Rig;
 use crate::clip::COMPONENTS;
 use crate::simd::{Row, WIDTH};
 use glam::Affine3A;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sixteen numbers: a row of the widest unit.
 #[repr(C, align(64))]
@@ -35,7 +34,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    pub(crate) fn new(rig: &Rig) -> Box<Self> {
+    pub(super) fn new(rig: &Rig) -> Box<Self> {
         let line = Line::ZERO;
         let most = rig.joints.len().max(rig.entries.len()) * size_of::<Affine3A>();
         Box::new(Self {
@@ -51,51 +50,5 @@ impl Scratch {
     pub(super) fn reserve(&mut self, samples: usize) {
         self.played.clear();
         self.played.reserve(samples + GROUP);
-    }
-}
-
-/// The pool of scratch memory that is kept from call to call.
-#[derive(Debug, Default)]
-pub(crate) struct Spare(Mutex<SparePool>);
-
-#[derive(Debug, Default)]
-struct SparePool {
-    list: Vec<Box<Scratch>>,
-    /// Number of scratches, including those in use.
-    made: usize,
-}
-
-impl Spare {
-    fn lock(&self) -> MutexGuard<'_, SparePool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a scratch, or creates one if there is none left.
-    pub(super) fn take(&self, rig: &Rig) -> Box<Scratch> {
-        let spare = self.lock().list.pop();
-        spare.unwrap_or_else(|| {
-            self.lock().made += 1;
-            Scratch::new(rig)
-        })
-    }
-
-    /// Puts a scratch back.
-    pub(super) fn give_back(&self, scratch: Box<Scratch>) {
-        self.lock().list.push(scratch);
-    }
-
-    /// Creates one scratch per thread, with memory for a group's samples, so that nothing is
-    /// allocated later, whichever threads take part.
-    pub(super) fn make_room(&self, rig: &Rig, threads: usize, samples: usize) {
-        let mut kept = self.lock();
-        while kept.made < threads {
-            kept.made += 1;
-            kept.list.push(Scratch::new(rig));
-        }
-        for scratch in &mut kept.list {
-            scratch.reserve(samples);
-        }
-        let missing = kept.made - kept.list.len().min(kept.made);
-        kept.list.reserve(missing);
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct CpuSkin {
 
 impl CpuSkin {
     pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
-        // Start the threads now instead of while a frame is recorded.
-        let _ = rayon::current_num_threads();
         Ok(Self {
             skinner: Skinner::new(character)?,
             rest: palettes::rest(character, format)?,

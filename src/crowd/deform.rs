@@ -1,8 +1,8 @@
 //! The instances whose vertices are deformed before they are drawn.
 //!
 //! Those of [`SkinningStage::Compute`](super::SkinningStage) are listed for the GPU. Those of
-//! [`SkinningStage::Cpu`](super::SkinningStage) are skinned here, on all cores, into the frame
-//! ring.
+//! [`SkinningStage::Cpu`](super::SkinningStage) are skinned here into the frame ring, on the
+//! threads of [`CrowdDesc::threads`](super::CrowdDesc::threads).
 
 use super::characters::Entry;
 use super::instance_state::CpuSkinned;
@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::gpu::palettes;
 use crate::gpu::palettes::Row;
 use crate::palette::WriteOnly;
+use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
@@ -138,13 +139,19 @@ impl Deforms {
 
     /// Skins all instances, one after the other, into `out`, which must hold [`Self::words`].
     ///
-    /// It runs on all threads of rayon's pool. The results do not depend on their number.
-    pub(super) fn run(&self, characters: &[Option<Entry>], out: WriteOnly<'_, f32>) -> Result<()> {
-        self.run_part(characters, &self.jobs, out)
+    /// The results do not depend on the number of threads.
+    pub(super) fn run(
+        &self,
+        threads: &Threads,
+        characters: &[Option<Entry>],
+        out: WriteOnly<'_, f32>,
+    ) -> Result<()> {
+        threads.install(|| self.run_part(threads, characters, &self.jobs, out))
     }
 
     fn run_part(
         &self,
+        threads: &Threads,
         characters: &[Option<Entry>],
         jobs: &[Job],
         out: WriteOnly<'_, f32>,
@@ -156,9 +163,9 @@ impl Deforms {
                 .map_or(Ok(()), |job| self.run_one(characters, job, out));
         };
         let (one, other) = out.split_at(middle.words.start - start.words.start);
-        let (one, other) = rayon::join(
-            || self.run_part(characters, first, one),
-            || self.run_part(characters, second, other),
+        let (one, other) = threads.join(
+            || self.run_part(threads, characters, first, one),
+            || self.run_part(threads, characters, second, other),
         );
         one.and(other)
     }

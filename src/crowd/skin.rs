@@ -114,7 +114,8 @@ impl Frame<'_> {
                 .write(frame_index, sections.deformed, 0, words)
         };
         let out = out.ok_or_else(|| full(sections.deformed))?;
-        crowd.deforms.run(&crowd.characters, out)?;
+        let threads = &crowd.desc.threads;
+        crowd.deforms.run(threads, &crowd.characters, out)?;
         crowd.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
         crowd.counters.skinned = at + crowd.deforms.len() as u32;
         written.listed = u64::from(at) * 4;

@@ -4,7 +4,6 @@ use super::rig::IkRig;
 use crate::error::{self, Error, Result, expect_in, expect_len};
 use crate::skeleton::Transform;
 use glam::Affine3A;
-use rayon::prelude::*;
 
 /// The poses of one instance, or of several stored one after the other.
 ///
@@ -96,36 +95,6 @@ pub fn solve_many<J: IkJob>(
     for ((target, report), (local, model)) in targets.iter().zip(reports).zip(poses) {
         *report = job.run(rig, target, IkPose { local, model }, Checked(()));
     }
-    Ok(())
-}
-
-/// [`solve_many`] on the threads of rayon's current pool.
-///
-/// One thread solves one instance, so the results are identical bit for bit.
-///
-/// # Errors
-/// As [`solve_many`].
-pub fn solve_many_par<J: IkJob>(
-    job: &J,
-    rig: &IkRig,
-    targets: &[J::Target],
-    poses: IkPose<'_>,
-    reports: &mut [J::Report],
-) -> Result<()> {
-    /// The fewest instances that are worth a thread.
-    const LEAST: usize = 64;
-    check_many(job, rig, targets, &poses, reports)?;
-    let joints = rig.len().max(1);
-    let local = poses.local.par_chunks_exact_mut(joints);
-    let poses = local.zip(poses.model.par_chunks_exact_mut(joints));
-    targets
-        .par_iter()
-        .zip(reports)
-        .zip(poses)
-        .with_min_len(LEAST)
-        .for_each(|((target, report), (local, model))| {
-            *report = job.run(rig, target, IkPose { local, model }, Checked(()));
-        });
     Ok(())
 }
 

@@ -66,7 +66,7 @@ pub use chain::ChainReport;
 #[doc(hidden)]
 pub use feet::FeetReport;
 #[doc(hidden)]
-pub use job::{IkJob, IkPose, solve_many, solve_many_par};
+pub use job::{IkJob, IkPose, solve_many};
 #[doc(hidden)]
 pub use rig::IkRig;
 #[doc(hidden)]

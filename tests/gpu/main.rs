@@ -38,6 +38,7 @@ mod recording;
 mod skin_stage;
 mod sockets;
 mod spirv_rules;
+mod threads;
 mod unsupported;
 mod visibility;
 mod winding;

@@ -3,6 +3,7 @@
 use crate::counting::{allocated_bytes, allocations, measure, measure_pool};
 use crate::load::{Streams, each_format, made, palettes};
 use crate::reference::rng::Rng;
+use throng::Threads;
 use throng::palette::WriteOnly;
 use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
 
@@ -43,10 +44,12 @@ fn nothing_is_allocated_after_the_first_calls() {
         .build()
         .unwrap();
     measure_pool(&pool);
-    pool.install(|| skin_many(&mut jobs)).unwrap();
+    pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
+        .unwrap();
     let (count, bytes) = (allocations(), allocated_bytes());
     measure_pool(&pool);
-    pool.install(|| skin_many(&mut jobs)).unwrap();
+    pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
+        .unwrap();
     let (count, bytes) = (allocations() - count, allocated_bytes() - bytes);
     assert!(
         count < 100 && bytes < 100_000,

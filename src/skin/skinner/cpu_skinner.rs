@@ -12,8 +12,8 @@ use crate::simd::{SimdLevel, Unit};
 use crate::skin::morph::expect_finite;
 use crate::skin::posed_vertices::PosedVertices;
 use crate::skin::skinned_layout::{SkinnedLayout, TANGENT_WORDS, VECTOR_WORDS};
+use crate::spare::Spare;
 use glam::Vec3;
-use std::sync::{Mutex, PoisonError};
 
 /// Deforms a character's vertices on the CPU.
 ///
@@ -55,7 +55,7 @@ pub struct Skinner {
     /// Empty for a primitive whose fronts all follow from winding.
     pub(crate) facings: Vec<Vec<Facing>>,
     pub(crate) unit: Unit,
-    pub(super) spare: Mutex<Vec<Scratch>>,
+    pub(super) spare: Spare<Scratch>,
 }
 
 impl Skinner {
@@ -82,7 +82,7 @@ impl Skinner {
             flipped: rest.iter().map(is_flipped).collect(),
             facings: facings(character),
             unit: Unit::best(),
-            spare: Mutex::default(),
+            spare: Spare::default(),
         })
     }
 
@@ -362,11 +362,7 @@ impl Skinner {
     }
 
     pub(super) fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = spare().pop().unwrap_or_default();
-        let result = work(&mut scratch);
-        spare().push(scratch);
-        result
+        work(&mut self.spare.lend(Box::default))
     }
 }
 

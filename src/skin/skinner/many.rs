@@ -1,9 +1,9 @@
-//! Deforms many instances on all cores.
+//! Deforms many instances, on one thread or on many.
 
 use super::cpu_skinner::Skinner;
 use crate::error::{Result, expect_len};
 use crate::palette::{PaletteEntry, PaletteRef, WriteOnly};
-use rayon::prelude::*;
+use crate::threads::Threads;
 
 /// An instance to deform: the arguments of [`Skinner::skin`].
 #[derive(Debug)]
@@ -14,11 +14,7 @@ pub struct SkinJob<'a> {
     out: WriteOnly<'a, f32>,
 }
 
-/// Deforms many instances, of one or several characters, in parallel.
-///
-/// It runs on the threads of rayon's current pool. That is the global pool, unless the call is
-/// inside
-/// [`ThreadPool::install`](https://docs.rs/rayon/1/rayon/struct.ThreadPool.html#method.install).
+/// Deforms many instances, of one or several characters.
 ///
 /// One thread deforms one instance, as [`Skinner::skin`] does. The results therefore have the same
 /// bits, whatever the number of threads.
@@ -26,11 +22,11 @@ pub struct SkinJob<'a> {
 /// # Errors
 /// [`Error::At`](crate::Error::At) with the first job that [`Skinner::skin`] would reject, and the
 /// reason. Nothing is written then.
-pub fn skin_many(jobs: &mut [SkinJob<'_>]) -> Result<()> {
+pub fn skin_many(jobs: &mut [SkinJob<'_>], threads: &Threads) -> Result<()> {
     for (index, job) in jobs.iter().enumerate() {
         job.check().map_err(|why| why.at("skin job", index))?;
     }
-    jobs.par_iter_mut().try_for_each(|job| {
+    threads.try_for_each(jobs, |job| {
         job.skinner
             .skin_any(job.palette, job.weights, job.out.reborrow())
     })

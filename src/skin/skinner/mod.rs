@@ -11,7 +11,7 @@
 //! - `matrix`, `dual`: the transform of a block of vertices by matrices and by dual quaternions.
 //! - `kernel`: the loop over the blocks.
 //! - `scratch`: palettes and morphed streams, built for one call.
-//! - `many`: many instances on all cores.
+//! - `many`: many instances, on one thread or on many.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

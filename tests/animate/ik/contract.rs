@@ -7,7 +7,6 @@ use throng::glam::{Affine3A, Quat, Vec3};
 use throng::ik::{
     Aim, AimTarget, ChainTarget, FeetTarget, FootPlacement, GroundHit, IkChain, IkJob, IkPose,
     IkRig, JointLimit, Leg, Pole, TwoBone, TwoBoneReport, TwoBoneTarget, solve_many,
-    solve_many_par,
 };
 use throng::skeleton::Transform;
 use throng::{Error, Id};
@@ -204,54 +203,52 @@ fn many_are_as_one() {
         single.push((report, other.local, other.model));
     }
     let mut reports = vec![TwoBoneReport::NONE; 300];
-    for solve in [solve_many::<TwoBone>, solve_many_par::<TwoBone>] {
-        let (mut local, mut model) = (local.clone(), model.clone());
-        let poses = IkPose {
-            local: &mut local,
-            model: &mut model,
-        };
-        solve(&job, rig, &targets, poses, &mut reports).unwrap();
-        for (instance, (report, own, own_model)) in single.iter().enumerate() {
-            assert_eq!(reports[instance], *report);
-            assert_eq!(local[instance * joints..][..joints], **own);
-            assert_eq!(model[instance * joints..][..joints], **own_model);
-        }
-        // One wrong target of many: nothing is touched.
-        let mut bad = targets.clone();
-        bad[77].position.x = f32::NAN;
-        let (before, poses) = (
-            local.clone(),
-            IkPose {
-                local: &mut local,
-                model: &mut model,
-            },
-        );
-        let fault = solve(&job, rig, &bad, poses, &mut reports);
-        assert!(matches!(
-            fault,
-            Err(Error::At {
-                what: "target",
-                index: 77,
-                ..
-            })
-        ));
-        assert_eq!(local, before);
-        let poses = IkPose {
-            local: &mut local[1..],
-            model: &mut model,
-        };
-        assert!(solve(&job, rig, &targets, poses, &mut reports).is_err());
-        let poses = IkPose {
-            local: &mut local,
-            model: &mut model,
-        };
-        assert!(solve(&job, rig, &targets, poses, &mut reports[1..]).is_err());
-        let none = IkPose {
-            local: &mut [],
-            model: &mut [],
-        };
-        solve(&job, rig, &[], none, &mut []).unwrap();
+    let (mut local, mut model) = (local.clone(), model.clone());
+    let poses = IkPose {
+        local: &mut local,
+        model: &mut model,
+    };
+    solve_many(&job, rig, &targets, poses, &mut reports).unwrap();
+    for (instance, (report, own, own_model)) in single.iter().enumerate() {
+        assert_eq!(reports[instance], *report);
+        assert_eq!(local[instance * joints..][..joints], **own);
+        assert_eq!(model[instance * joints..][..joints], **own_model);
     }
+    // One wrong target of many: nothing is touched.
+    let mut bad = targets.clone();
+    bad[77].position.x = f32::NAN;
+    let (before, poses) = (
+        local.clone(),
+        IkPose {
+            local: &mut local,
+            model: &mut model,
+        },
+    );
+    let fault = solve_many(&job, rig, &bad, poses, &mut reports);
+    assert!(matches!(
+        fault,
+        Err(Error::At {
+            what: "target",
+            index: 77,
+            ..
+        })
+    ));
+    assert_eq!(local, before);
+    let poses = IkPose {
+        local: &mut local[1..],
+        model: &mut model,
+    };
+    assert!(solve_many(&job, rig, &targets, poses, &mut reports).is_err());
+    let poses = IkPose {
+        local: &mut local,
+        model: &mut model,
+    };
+    assert!(solve_many(&job, rig, &targets, poses, &mut reports[1..]).is_err());
+    let none = IkPose {
+        local: &mut [],
+        model: &mut [],
+    };
+    solve_many(&job, rig, &[], none, &mut []).unwrap();
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn limbs_of_the_built_in_character() {
 }
 
 #[test]
+#[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn limbs_of_all_models() {
     let files = assets::files();
     for file in &files {

@@ -6,12 +6,12 @@
 
 use super::load::{Streams, both, each_format, made, models, palettes, posed, rest_weights};
 use crate::reference::rng::Rng;
-use throng::Error;
 use throng::error::ArgumentFault;
 use throng::glam::Vec3;
 use throng::import::ImportOptions;
 use throng::palette::{DualQuat, Mat3x4, PaletteEntry, WriteOnly};
 use throng::skin::{PosedVertices, SkinJob, Skinner, skin_many};
+use throng::{Error, Threads};
 
 /// A bit pattern that no word of a stream has after skinning.
 const UNTOUCHED: u32 = 0x7FC0_BEEF;
@@ -191,7 +191,7 @@ fn many_say_which_job_is_wrong() {
         index: 3,
         why: Box::new(length("palette", joints - 1, joints)),
     };
-    assert_eq!(skin_many(&mut jobs), Err(wrong));
+    assert_eq!(skin_many(&mut jobs, &Threads::Rayon), Err(wrong));
     drop(jobs);
     assert!(out.iter().all(|word| word.to_bits() == UNTOUCHED));
 }
@@ -245,7 +245,8 @@ fn the_number_of_threads_changes_no_bit() {
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| skin_many(&mut jobs)).unwrap();
+        pool.install(|| skin_many(&mut jobs, &Threads::Rayon))
+            .unwrap();
         drop(jobs);
         let got: Vec<Vec<u32>> = out
             .into_iter()
