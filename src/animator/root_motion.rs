@@ -3,7 +3,7 @@
 use super::ActorId;
 use super::instances::Animator;
 use super::root::{Root, RootMotionMode};
-use crate::error::{Error, Result};
+use crate::error::{Error, MAX_EXTENT, Result, expect_finite, expect_in};
 use crate::motion::RootTransform;
 
 impl Animator {
@@ -73,20 +73,28 @@ impl Animator {
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    /// - [`Error::Argument`] for values that are not finite, and if the actor's root motion is
-    ///   ignored.
+    /// - [`Error::Argument`] for values that are not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and if the actor's root
+    ///   motion is ignored.
     pub fn set_place(&mut self, id: ActorId, place: RootTransform, scale: f64) -> Result<()> {
-        let finite =
-            place.translation.is_finite() && place.yaw_rad.is_finite() && scale.is_finite();
         self.actors.check(id)?;
+        let most = f64::from(MAX_EXTENT);
+        for (what, value) in [
+            ("RootTransform::translation", place.translation.x),
+            ("RootTransform::translation", place.translation.y),
+            ("RootTransform::translation", place.translation.z),
+            ("scale", scale),
+        ] {
+            expect_in(what, value, -most, most)?;
+        }
+        expect_finite("RootTransform::yaw_rad", place.yaw_rad)?;
         let actor = self.actors.list.get_mut(id.index as usize);
         let root = actor.and_then(|actor| actor.root.as_mut());
         match root {
-            Some(root) if finite => {
+            Some(root) => {
                 (root.place, root.scale) = (place, scale);
                 Ok(())
             }
-            Some(_) => Err(Error::invalid("place", "must be finite")),
             None => Err(Error::invalid("actor", "ignores root motion")),
         }
     }

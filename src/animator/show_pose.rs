@@ -6,7 +6,7 @@ use super::instances::Animator;
 use super::name_or_id::NameOrId;
 use super::own_pose::OwnPose;
 use super::record::PlayRecord;
-use crate::error::{Error, Result, expect_in};
+use crate::error::{Error, Result, expect_extent, expect_in, expect_len, expect_transform};
 use crate::id::Id;
 use crate::motion::Ease;
 use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
@@ -49,7 +49,9 @@ impl Animator {
     /// # Errors
     /// - The same as [`Self::play`].
     /// - [`Error::Argument`] for the wrong number of joints.
-    /// - [`Error::At`] with the index of the first joint that is not finite.
+    /// - [`Error::At`] with the index of the first joint that is not finite, or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT) in the local pose or in
+    ///   the model pose that follows from it.
     #[doc(alias = "ragdoll")]
     pub fn show_pose(
         &mut self,
@@ -145,35 +147,29 @@ impl Animator {
         Err(Error::invalid("actor", "shows no pose set by the caller"))
     }
 
-    fn check_local(&self, local: &[Transform]) -> Result<()> {
-        self.check_joints("local pose", local.len(), |joint| {
-            let Transform {
-                translation,
-                rotation,
-                scale,
-            } = local[joint];
-            translation.is_finite() && rotation.is_finite() && scale.is_finite()
-        })
+    /// Checks a local pose, and the model pose that follows from it.
+    fn check_local(&mut self, local: &[Transform]) -> Result<()> {
+        expect_len("local pose", local.len(), self.library.skeleton.len())?;
+        for (joint, transform) in local.iter().enumerate() {
+            let checked = expect_extent("local pose", crate::clip::components(transform));
+            checked.map_err(|why| why.at("joint", joint))?;
+        }
+        let mut model = core::mem::take(&mut self.work.model);
+        model.resize(model.len().max(local.len()), Affine3A::IDENTITY);
+        let posed = &mut model[..local.len()];
+        let composed = self.library.skeleton.model_pose(local, posed);
+        let checked = composed.and_then(|()| self.check_model(posed));
+        self.work.model = model;
+        checked
     }
 
     fn check_model(&self, model: &[Affine3A]) -> Result<()> {
-        self.check_joints("model pose", model.len(), |joint| model[joint].is_finite())
-    }
-
-    fn check_joints(
-        &self,
-        what: &'static str,
-        got: usize,
-        is_finite: impl Fn(usize) -> bool,
-    ) -> Result<()> {
-        let need = self.library.skeleton.len();
-        if got != need {
-            return Err(Error::length(what, got, need));
+        expect_len("model pose", model.len(), self.library.skeleton.len())?;
+        for (joint, transform) in model.iter().enumerate() {
+            let checked = expect_transform("model pose", transform);
+            checked.map_err(|why| why.at("joint", joint))?;
         }
-        match (0..got).find(|joint| !is_finite(*joint)) {
-            None => Ok(()),
-            Some(joint) => Err(Error::invalid(what, "must be finite").at("joint", joint)),
-        }
+        Ok(())
     }
 
     fn show(

@@ -2,7 +2,7 @@
 
 use super::ActorId;
 use super::instances::Animator;
-use crate::error::{Error, Result};
+use crate::error::{Result, expect_transform};
 use crate::spring::SpringState;
 use glam::Affine3A;
 
@@ -14,8 +14,10 @@ impl Animator {
     /// they are on again. Actors of a character without spring bones ignore it.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    /// - [`Error::Argument`] if the transform is not finite.
+    /// - [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if
+    ///   the actor is not alive.
+    /// - [`Error::Argument`](crate::Error::Argument) if the transform is not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT).
     pub fn set_world(&mut self, id: ActorId, world_from_model: &Affine3A) -> Result<()> {
         if let Some(state) = self.spring_state(id, world_from_model)? {
             state.set_world(world_from_model);
@@ -41,7 +43,8 @@ impl Animator {
     /// animated pose. Actors far away cost less without them.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if the
+    /// actor is not alive.
     pub fn set_springs(&mut self, id: ActorId, on: bool) -> Result<()> {
         let has = self.actors.get(id)?.springs.is_some();
         if on && !has {
@@ -65,7 +68,8 @@ impl Animator {
     /// Lets an actor's spring bones start anew, in its animated pose.
     ///
     /// # Errors
-    /// [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if the
+    /// actor is not alive.
     pub fn reset_springs(&mut self, id: ActorId) -> Result<()> {
         self.actors.check(id)?;
         let actor = self.actors.list.get_mut(id.index as usize);
@@ -97,9 +101,7 @@ impl Animator {
     /// The state of an actor's spring bones. If they are off, their world is kept.
     fn spring_state(&mut self, id: ActorId, world: &Affine3A) -> Result<Option<&mut SpringState>> {
         self.actors.check(id)?;
-        if !world.is_finite() {
-            return Err(Error::invalid("world_from_model", "must be finite"));
-        }
+        expect_transform("world_from_model", world)?;
         let actor = self.actors.list.get_mut(id.index as usize);
         Ok(actor.and_then(|actor| {
             if let Some(kept) = &mut actor.world {

@@ -3,7 +3,7 @@
 use super::ActorId;
 use super::blended_weights::blend_records;
 use super::instances::Animator;
-use crate::error::{Error, Result, expect_finite, expect_len};
+use crate::error::{Error, Result, expect_extent, expect_len};
 use crate::mesh::add_expressions;
 
 impl Animator {
@@ -55,7 +55,8 @@ impl Animator {
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
-    /// - [`Error::Argument`] for the wrong number of weights, or a weight that is not finite.
+    /// - [`Error::Argument`] for the wrong number of weights, or a weight that is not finite or
+    ///   beyond [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT).
     pub fn set_morph_weights(&mut self, id: ActorId, weights: &[Option<f32>]) -> Result<()> {
         self.actors.check(id)?;
         let need = self.library.morph_weights.len();
@@ -63,7 +64,7 @@ impl Animator {
         weights
             .iter()
             .flatten()
-            .try_for_each(|w| expect_finite("morph weight", *w))?;
+            .try_for_each(|w| expect_extent("morph weight", [*w]))?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             actor.weights.clear();
             if weights.iter().any(Option::is_some) {
@@ -81,7 +82,8 @@ impl Animator {
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::Stale`] if the actor is not alive.
     /// - [`Error::NotFound`] for a weight that the character does not have.
-    /// - [`Error::Argument`] for a weight that is not finite.
+    /// - [`Error::Argument`] for a weight that is not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT).
     pub fn set_morph_weight(
         &mut self,
         id: ActorId,
@@ -97,7 +99,7 @@ impl Animator {
                 count: count as u64,
             });
         }
-        weight.map_or(Ok(()), |weight| expect_finite("morph weight", weight))?;
+        weight.map_or(Ok(()), |weight| expect_extent("morph weight", [weight]))?;
         if let Some(actor) = self.actors.list.get_mut(id.index as usize) {
             actor.weights.resize(count, f32::NAN);
             actor.weights[index] = weight.unwrap_or(f32::NAN);

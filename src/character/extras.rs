@@ -35,6 +35,8 @@ impl Character {
     /// - [`Error::At`] with the index of an expression that names a morph weight which does not
     ///   exist or that it names twice, has a weight that is not finite, or has the name of another
     ///   expression.
+    /// - [`Error::At`] with the index of a primitive whose vertices they can move beyond
+    ///   [`Self::MAX_EXTENT`].
     pub fn with_expressions(mut self, expressions: Vec<Expression>) -> Result<Self> {
         let (asked, cap) = (expressions.len() as u64, u64::from(u16::MAX));
         if asked > cap {
@@ -50,6 +52,7 @@ impl Character {
             checked.map_err(|why| why.at("expression", index))?;
         }
         self.model.expressions = expressions;
+        self.check_extent()?;
         Ok(self)
     }
 

@@ -65,6 +65,7 @@ mod animation_set;
 mod asset;
 mod clip_names;
 mod cut;
+mod extent;
 mod extras;
 mod flips;
 mod pack_clips;

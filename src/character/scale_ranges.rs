@@ -1,9 +1,9 @@
 //! The scales that joints may have, over all clips that a character ever had.
 
 use crate::bytes::save_structs;
-use crate::clip::{CurveClip, Interpolation, Keys, TrackValues};
+use crate::clip::{CurveClip, Hull, TrackValues};
 use crate::skeleton::{NO_PARENT, Skeleton};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 /// The signs that a number may have.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,7 +55,6 @@ struct ScaleRange {
 save_structs! {
     ScaleRanges { joints }
     ScaleRange { hull, driven }
-    Hull { least, greatest }
 }
 
 impl ScaleRanges {
@@ -97,7 +96,7 @@ impl ScaleRanges {
     pub(super) fn chain_signs(&self, skeleton: &Skeleton) -> Vec<Signs> {
         let mut signs: Vec<Signs> = Vec::with_capacity(self.joints.len());
         for (joint, range) in skeleton.joints().iter().zip(&self.joints) {
-            let own = range.hull.product_signs();
+            let own = product_signs(&range.hull);
             signs.push(if joint.parent_index() == NO_PARENT {
                 own
             } else {
@@ -108,49 +107,8 @@ impl ScaleRanges {
     }
 }
 
-/// The range of a scale, by component.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Hull {
-    least: DVec3,
-    greatest: DVec3,
-}
-
-impl Hull {
-    const EMPTY: Self = Self {
-        least: DVec3::INFINITY,
-        greatest: DVec3::NEG_INFINITY,
-    };
-
-    fn with(self, scale: DVec3) -> Self {
-        Self {
-            least: self.least.min(scale),
-            greatest: self.greatest.max(scale),
-        }
-    }
-
-    /// Extends the hull by all values that the keys interpolate. A cubic segment lies in the hull
-    /// of its Bézier control points, which are its ends and two more, a third of its length along
-    /// the tangents.
-    fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
-        if keys.interpolation != Interpolation::CubicSpline {
-            let values = keys.values.iter().map(|value| value.as_dvec3());
-            return values.fold(self, Self::with);
-        }
-        let (keyed, _) = keys.values.as_chunks::<3>();
-        for [_, value, _] in keyed {
-            self = self.with(value.as_dvec3());
-        }
-        for (key, time) in keyed.windows(2).zip(keys.times_s.windows(2)) {
-            let third = (f64::from(time[1]) - f64::from(time[0])) / 3.0;
-            let ([_, from, out], [next_in, to, _]) = (key[0], key[1]);
-            self = self.with(from.as_dvec3() + out.as_dvec3() * third);
-            self = self.with(to.as_dvec3() - next_in.as_dvec3() * third);
-        }
-        self
-    }
-
-    fn product_signs(self) -> Signs {
-        let axis = |at: usize| Signs::between(self.least[at], self.greatest[at]);
-        axis(0).times(axis(1)).times(axis(2))
-    }
+/// The signs that the product of a scale's components may have.
+fn product_signs(hull: &Hull) -> Signs {
+    let axis = |at: usize| Signs::between(hull.least[at], hull.greatest[at]);
+    axis(0).times(axis(1)).times(axis(2))
 }

@@ -11,7 +11,7 @@
 //!   and `quantise`.
 //! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
 //!   of bits that each key needs to stay below the bound.
-//! - `additive`: differences from a reference pose.
+//! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
 
 mod additive;
 mod base;
@@ -23,6 +23,7 @@ mod curve_weights;
 mod exact;
 mod fold;
 mod frames;
+mod hull;
 mod key_times;
 mod keys;
 mod look;
@@ -47,6 +48,7 @@ pub(crate) use curve::is_opposite;
 pub use curve::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack};
 pub(crate) use curve_sample::animate_tracks;
 pub(crate) use frames::driven;
+pub(crate) use hull::Hull;
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::PackObserver;
 pub(crate) use packed::{

@@ -3,7 +3,7 @@
 use super::state::Crowd;
 use super::{Attachment, CharacterId, Frame, InstanceId};
 use crate::animator::JointRef;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_transform};
 use crate::palette::Mat3x4;
 use glam::Affine3A;
 
@@ -28,7 +28,8 @@ impl Crowd {
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if one of the two is not alive.
     /// - [`Error::NotFound`] or [`Error::UnknownName`] if the parent lacks the joint or socket.
-    /// - [`Error::Argument`] if the offset is not finite, or if the parent is the child itself or
+    /// - [`Error::Argument`] if the offset is not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), or if the parent is the child itself or
     ///   attached to it.
     pub fn attach<'a>(
         &mut self,
@@ -41,7 +42,7 @@ impl Crowd {
         let character = CharacterId(self.instances.get(parent)?.record.character);
         let rig = &self.entry(character)?.rig;
         let socket = socket.into().find(rig.skeleton(), &rig.animations)?;
-        check_offset(socket_from_child)?;
+        expect_transform("socket_from_child", socket_from_child)?;
         let mut above = Some(parent.index);
         while let Some(index) = above {
             if index == child.index {
@@ -71,14 +72,15 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    /// - [`Error::Argument`] if it is not attached, or if the offset is not finite.
+    /// - [`Error::Argument`] if it is not attached, or if the offset is not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT).
     pub fn set_attach_offset(
         &mut self,
         child: InstanceId,
         socket_from_child: &Affine3A,
     ) -> Result<()> {
         self.instances.get(child)?;
-        check_offset(socket_from_child)?;
+        expect_transform("socket_from_child", socket_from_child)?;
         self.attachment_mut(child)?.socket_from_child = *socket_from_child;
         Ok(())
     }
@@ -237,16 +239,9 @@ impl Crowd {
         let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
         let instance = self.instances.get(child)?;
         let same = instance.record.world_from_model == Mat3x4::from_affine(&world_from_child);
-        if (same && !jumps) || !world_from_child.is_finite() {
+        if (same && !jumps) || expect_transform("", &world_from_child).is_err() {
             return Ok(());
         }
         self.put(child, &world_from_child, jumps)
     }
-}
-
-fn check_offset(socket_from_child: &Affine3A) -> Result<()> {
-    if socket_from_child.is_finite() {
-        return Ok(());
-    }
-    Err(Error::invalid("socket_from_child", "must be finite"))
 }

@@ -4,7 +4,7 @@ use super::InstanceId;
 use super::instance_state::Rooted;
 use super::state::Crowd;
 use crate::animator::RootMotionMode;
-use crate::error::Result;
+use crate::error::{Result, expect_transform};
 use crate::motion::RootTransform;
 use glam::{Affine3A, DVec3, Vec3};
 
@@ -114,7 +114,7 @@ impl Crowd {
             }
             let place = entry.animator.place(actor)?;
             let world = place.world_from_model(DVec3::ZERO, Vec3::ONE) * rest;
-            if world.is_finite() {
+            if expect_transform("", &world).is_ok() {
                 self.put(id, &world, false)?;
             }
         }

@@ -5,7 +5,7 @@ use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, Play, RootMotionMode};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_transform};
 use crate::gpu::GpuInstance;
 use crate::palette::Mat3x4;
 use bytemuck::Zeroable;
@@ -46,13 +46,6 @@ impl Default for Spawn<'_> {
     }
 }
 
-fn check_transform(world_from_model: &Affine3A) -> Result<()> {
-    if world_from_model.is_finite() {
-        return Ok(());
-    }
-    Err(Error::invalid("world_from_model", "must be finite"))
-}
-
 fn check_tint(tint: [f32; 4]) -> Result<()> {
     match tint.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
@@ -67,8 +60,9 @@ impl Crowd {
     /// - [`Error::NotFound`] or [`Error::UnknownName`] if the character or clip does not exist.
     /// - [`Error::Capacity`] if there is no capacity for another instance, its palette, morph
     ///   weights or deformed vertices (see [`Crowd::reserve`]).
-    /// - [`Error::Argument`] for values that are not finite, and for [`SkinningStage::Cpu`] if the
-    ///   character was added without
+    /// - [`Error::Argument`] for values that are not finite, for a transform beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
+    ///   [`SkinningStage::Cpu`] if the character was added without
     ///   [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
         let entry = self.entry(character)?;
@@ -77,7 +71,7 @@ impl Crowd {
         let skinned = skinned_words(entry, spawn.skin)?;
         let place = entry.members.len() as u32;
         let rest_palette = entry.mesh.rest_palette();
-        check_transform(&spawn.world_from_model)?;
+        expect_transform("world_from_model", &spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         self.instances
             .check_capacity(rows, morphs, (spawn.skin, skinned))?;
@@ -220,7 +214,8 @@ impl Crowd {
     ///
     /// # Errors
     /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    /// - [`Error::Argument`] if the transform is not finite, or if the instance is
+    /// - [`Error::Argument`] if the transform is not finite or beyond
+    ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), or if the instance is
     ///   [attached](Self::attach), because its transform then follows from its parent's.
     pub fn set_transform(&mut self, id: InstanceId, world_from_model: &Affine3A) -> Result<()> {
         self.place(id, world_from_model, false)
@@ -237,7 +232,7 @@ impl Crowd {
     }
 
     fn place(&mut self, id: InstanceId, world_from_model: &Affine3A, jump: bool) -> Result<()> {
-        check_transform(world_from_model)?;
+        expect_transform("world_from_model", world_from_model)?;
         self.instances.get(id)?;
         self.check_free(id)?;
         if jump {

@@ -2,6 +2,7 @@
 
 use super::argument::ArgumentFault;
 use super::variants::{Error, Result};
+use glam::Affine3A;
 
 /// [`Error::Argument`] with each of its reasons.
 impl Error {
@@ -86,4 +87,23 @@ pub(crate) fn expect_in(
     } else {
         Err(Error::out_of_range(what, value, min, max))
     }
+}
+
+/// The largest size of a coordinate in metres, of a scale or of a morph weight.
+///
+/// It is `Character::MAX_EXTENT`, which says why.
+pub(crate) const MAX_EXTENT: f32 = 1e18;
+
+/// Checks that all values are finite and at most [`MAX_EXTENT`] in size.
+pub(crate) fn expect_extent(
+    what: &'static str,
+    values: impl IntoIterator<Item = f32>,
+) -> Result<()> {
+    let each = |value| expect_in(what, value, -MAX_EXTENT, MAX_EXTENT);
+    values.into_iter().try_for_each(each)
+}
+
+/// Checks that all numbers of a transform are finite and at most [`MAX_EXTENT`] in size.
+pub(crate) fn expect_transform(what: &'static str, transform: &Affine3A) -> Result<()> {
+    expect_extent(what, transform.to_cols_array())
 }

@@ -15,7 +15,9 @@ pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
-pub(crate) use expect::{expect_finite, expect_in, expect_len};
+pub(crate) use expect::{
+    MAX_EXTENT, expect_extent, expect_finite, expect_in, expect_len, expect_transform,
+};
 pub(crate) use names::{cut, listed};
 pub use unrepresentable::{PoseAt, Unrepresentable};
 pub use variants::{DescFault, Error, Result, SavedFault};

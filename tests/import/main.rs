@@ -37,6 +37,7 @@ mod bad_vertices;
 mod clip_forms;
 mod draco;
 mod extensions;
+mod extent;
 #[cfg(feature = "ezm")]
 mod ezm;
 mod files;

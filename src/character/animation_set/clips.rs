@@ -101,7 +101,7 @@ impl Character {
     /// packed clip.
     ///
     /// # Errors
-    /// As [`Self::set_clips`].
+    /// As [`Self::set_clips`], and as [`Self::check_extent`].
     pub(crate) fn push_clips(
         &mut self,
         mut clips: Vec<ClipDraft>,
@@ -135,7 +135,7 @@ impl Character {
         }
         set.event_names = names;
         mark_flips(self);
-        Ok(())
+        self.check_extent()
     }
 }
 

@@ -195,6 +195,7 @@ impl Character {
         if !roles.is_empty() {
             character = character.with_roles(&roles)?;
         }
+        character.check_extent()?;
         Ok(character)
     }
 }

@@ -1,0 +1,186 @@
+//! The range of the values of a track.
+
+use super::curve::{CurveClip, Interpolation, Keys, TrackValues, WeightTrack};
+use super::packed::{BlockKeys, Clip, Property};
+use super::weights::WeightKeys;
+use crate::bytes::save_structs;
+use crate::simd::WIDTH;
+use glam::{DVec3, Vec3};
+
+/// The range of a vector, by component.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Hull {
+    pub(crate) least: DVec3,
+    pub(crate) greatest: DVec3,
+}
+
+save_structs! {
+    Hull { least, greatest }
+}
+
+impl Hull {
+    pub(crate) const EMPTY: Self = Self {
+        least: DVec3::INFINITY,
+        greatest: DVec3::NEG_INFINITY,
+    };
+
+    pub(crate) fn with(self, value: DVec3) -> Self {
+        Self {
+            least: self.least.min(value),
+            greatest: self.greatest.max(value),
+        }
+    }
+
+    /// Extends the hull by all values that the keys interpolate. A cubic segment lies in the hull
+    /// of its Bézier control points, which are its ends and two more, a third of its length along
+    /// the tangents.
+    pub(crate) fn with_keys(mut self, keys: &Keys<Vec3>) -> Self {
+        if keys.interpolation != Interpolation::CubicSpline {
+            let values = keys.values.iter().map(|value| value.as_dvec3());
+            return values.fold(self, Self::with);
+        }
+        let (keyed, _) = keys.values.as_chunks::<3>();
+        for [_, value, _] in keyed {
+            self = self.with(value.as_dvec3());
+        }
+        for (key, time) in keyed.windows(2).zip(keys.times_s.windows(2)) {
+            let third = (f64::from(time[1]) - f64::from(time[0])) / 3.0;
+            let ([_, from, out], [next_in, to, _]) = (key[0], key[1]);
+            self = self.with(from.as_dvec3() + out.as_dvec3() * third);
+            self = self.with(to.as_dvec3() - next_in.as_dvec3() * third);
+        }
+        self
+    }
+
+    /// The largest length of a vector in the hull. Not less than 0.
+    pub(crate) fn length(&self) -> f64 {
+        self.least.abs().max(self.greatest.abs()).length()
+    }
+
+    /// The largest component of a vector in the hull, without its sign.
+    pub(crate) fn component(&self) -> f64 {
+        self.least.abs().max(self.greatest.abs()).max_element()
+    }
+}
+
+impl CurveClip {
+    /// Calls `each` with the hull of every track of translations and scales.
+    pub(crate) fn hulls(&self, mut each: impl FnMut(usize, Property, Hull)) {
+        for track in self.tracks() {
+            let joint = usize::from(track.joint);
+            match &track.values {
+                TrackValues::Translation(keys) => {
+                    each(joint, Property::Translation, Hull::EMPTY.with_keys(keys));
+                }
+                TrackValues::Scale(keys) => {
+                    each(joint, Property::Scale, Hull::EMPTY.with_keys(keys));
+                }
+                TrackValues::Rotation(_) => {}
+            }
+        }
+    }
+
+    /// Calls `each` with a bound on the size of every morph weight that it drives.
+    pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
+        for track in self.weight_tracks() {
+            curve_bounds(track, &mut each);
+        }
+    }
+}
+
+/// Bounds the weights of a track: none is larger than twice the largest number.
+///
+/// A cubic segment lies in the hull of its ends and of points a third of its length along their
+/// tangents.
+fn curve_bounds(track: &WeightTrack, each: &mut impl FnMut(usize, f64)) {
+    let (keys, count) = (&track.keys, track.count as usize);
+    let cubic = keys.interpolation == Interpolation::CubicSpline;
+    let third_s = match (keys.times_s.first(), keys.times_s.last()) {
+        (Some(first), Some(last)) if cubic => (f64::from(*last) - f64::from(*first)) / 3.0,
+        _ => 0.0,
+    };
+    for (row, values) in keys.values.chunks_exact(count.max(1)).enumerate() {
+        let tangent = cubic && row % 3 != 1;
+        let factor = if tangent { third_s } else { 1.0 };
+        for (number, value) in values.iter().enumerate() {
+            let bound = f64::from(*value).abs() * factor;
+            each(track.first_weight as usize + number, bound);
+        }
+    }
+}
+
+impl Clip {
+    /// The hull of a joint's translations or scales.
+    ///
+    /// For an additive clip, these are differences. Packed keys count with all values that their
+    /// bits can have, so the keys are not read.
+    pub(crate) fn hull(&self, joint: usize, property: Property) -> Hull {
+        let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
+        let first = info.rows[property as usize] as usize;
+        let rest = self.at_rest(joint);
+        let mut hull = if info.rests(property) {
+            Hull::EMPTY.with(match property {
+                Property::Translation => rest.translation.as_dvec3(),
+                _ => rest.scale.as_dvec3(),
+            })
+        } else if info.moves(property) {
+            self.moving_hull(first, lane)
+        } else {
+            let value = |row: usize| f64::from(self.constants[first + row].0[lane]);
+            Hull::EMPTY.with([0, 1, 2].map(value).into())
+        };
+        for track in self.kept_of(joint..joint + 1) {
+            match (&track.values, property) {
+                (TrackValues::Translation(keys), Property::Translation)
+                | (TrackValues::Scale(keys), Property::Scale) => hull = hull.with_keys(keys),
+                _ => {}
+            }
+        }
+        hull
+    }
+
+    /// The hull of three rows of keys, from `first` on.
+    fn moving_hull(&self, first: usize, lane: usize) -> Hull {
+        match &self.keys {
+            BlockKeys::Plain(rows, stride) => {
+                let frames = rows.chunks_exact((*stride).max(1));
+                let keys = frames.map(|frame| {
+                    let value = |row: usize| f64::from(frame[first + row].0[lane]);
+                    [0, 1, 2].map(value).into()
+                });
+                keys.fold(Hull::EMPTY, Hull::with)
+            }
+            BlockKeys::Packed(packed) => {
+                let end = |last: bool| {
+                    [0, 1, 2].map(|row| {
+                        let row = &packed.rows[first + row];
+                        let field = (1_u32 << row.widths()[lane]) - 1;
+                        let steps = if last { f64::from(field) } else { 0.0 };
+                        f64::from(row.min[lane]) + f64::from(row.scale(lane)) * steps
+                    })
+                };
+                Hull::EMPTY.with(end(false).into()).with(end(true).into())
+            }
+        }
+    }
+
+    /// Calls `each` with a bound on the size of every morph weight that it drives.
+    pub(crate) fn weight_bounds(&self, mut each: impl FnMut(usize, f64)) {
+        for keys in &self.weights {
+            let even = match keys {
+                WeightKeys::Even(even) => even,
+                WeightKeys::Curve(track) => {
+                    curve_bounds(track, &mut each);
+                    continue;
+                }
+            };
+            for (number, column) in even.columns.iter().enumerate() {
+                let steps = f64::from((1_u32 << column.width) - 1);
+                let least = f64::from(column.min);
+                let greatest = least + f64::from(column.scale) * steps;
+                let bound = least.abs().max(greatest.abs());
+                each(even.first_weight as usize + number, bound);
+            }
+        }
+    }
+}
