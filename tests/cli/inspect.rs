@@ -143,7 +143,7 @@ fn lists_expressions_springs_and_roles() {
 
 #[test]
 fn every_model_is_listed() {
-    for file in crate::assets::files() {
+    for file in crate::models("inspect models") {
         let file = text(&file);
         let all = json(&file);
         let listing = ok(&["inspect", &file]);

@@ -1,7 +1,8 @@
 //! Tests of the command line: they run the program as a user does.
 //!
-//! Files are written by the tests, and those of `THRONG_ASSETS` are read if it is set. `bench`,
-//! `--on gpu` and `--picture` need a Vulkan device.
+//! Files are written by the tests, and those of `THRONG_ASSETS` are read if it is set. Tests that
+//! need some of these run with `--include-ignored`. `bench`, `--on gpu` and `--picture` need a Vulkan
+//! device.
 #![cfg(feature = "cli")]
 
 // Not the package `throng-reference`: all examples would wait for it.
@@ -93,6 +94,13 @@ fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
 
 fn text(path: &Path) -> String {
     path.to_str().unwrap().into()
+}
+
+/// The models of `THRONG_ASSETS`, and one that is written into an empty folder of this name.
+fn models(name: &str) -> Vec<PathBuf> {
+    let mut files = assets::files();
+    files.push(made::write(&folder(name)));
+    files
 }
 
 /// A glTF file of four points: one triangle, and an index that makes none.

@@ -186,6 +186,7 @@ fn published_files() {
         .filter(|p| p.extension().is_some_and(|e| e == "fbx"))
         .collect();
     files.sort();
+    assert!(!files.is_empty(), "THRONG_FBX holds no .fbx file");
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         match import::file(&path, &ImportOptions::curves_only()) {

@@ -15,9 +15,9 @@ use throng::{
     Capacity, CharacterDesc, Crowd, Error, Id, InstanceId, PassId, SkinningStage, Spawn, View,
 };
 
-fn knight() -> Option<PathBuf> {
+fn knight() -> PathBuf {
     let named = |path: &PathBuf| path.ends_with("Knight.glb");
-    assets::files().into_iter().find(named)
+    assets::files().into_iter().find(named).expect("Knight.glb")
 }
 
 fn imported(path: &PathBuf, leave_out: &[&str]) -> Character {
@@ -59,8 +59,12 @@ fn look(
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn each_part_of_the_knight_can_be_hidden() {
-    let Some(path) = knight() else { return };
+    let path = knight();
     let whole = imported(&path, &[]);
     let names: Vec<&str> = whole.parts().map(|(_, name)| name).collect();
     assert_eq!(names.len(), 15, "{names:?}");
@@ -122,8 +126,12 @@ fn each_part_of_the_knight_can_be_hidden() {
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn leaving_out_a_bone_keeps_it_and_leaves_what_hangs_on_it() {
-    let Some(path) = knight() else { return };
+    let path = knight();
     let whole = imported(&path, &[]);
     // The right hand holds two swords, and the skin needs it.
     let hand = whole.skeleton().joint("handslot.r").unwrap();

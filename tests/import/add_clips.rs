@@ -475,6 +475,7 @@ fn random_characters_never_panic() {
 }
 
 #[test]
+#[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn models_take_their_own_clips_again() {
     for path in crate::reference::assets::files() {
         let options = options("model");

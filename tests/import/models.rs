@@ -12,24 +12,17 @@ fn loudly(words: &str) {
     drop(writeln!(std::io::stderr(), "{words}"));
 }
 
-/// The folder of models. Without it, a visible line says that nothing is tested.
-fn assets() -> Option<PathBuf> {
-    let folder = std::env::var_os("THRONG_ASSETS").map(PathBuf::from);
-    if folder.is_none() {
-        loudly("NOT TESTED: THRONG_ASSETS is not set; tests on published models check nothing");
-    }
-    folder
+/// The folder of models.
+fn assets() -> PathBuf {
+    std::env::var_os("THRONG_ASSETS")
+        .expect("THRONG_ASSETS")
+        .into()
 }
 
-/// A model of the folder, if it is there.
-fn model(file: &str) -> Option<Imported> {
-    let path = assets()?.join(file);
-    if !path.is_file() {
-        loudly(&format!("NOT TESTED: {file} is not in the folder"));
-        return None;
-    }
-    let imported = import::file(&path, &ImportOptions::curves_only());
-    Some(imported.unwrap_or_else(|error| panic!("{error}")))
+/// A model of the folder.
+fn model(file: &str) -> Imported {
+    let imported = import::file(assets().join(file), &ImportOptions::curves_only());
+    imported.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// All `.glb` and `.gltf` files of the folder and the folders in it.
@@ -46,8 +39,9 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn every_model_imports() {
-    let Some(folder) = assets() else { return };
+    let folder = assets();
     let mut all = Vec::new();
     files(&folder, &mut all);
     assert!(!all.is_empty(), "no model in {}", folder.display());
@@ -95,6 +89,10 @@ fn every_model_imports() {
 type Row = (&'static str, [usize; 7]);
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn known_models_give_known_numbers() {
     let rows: [Row; 12] = [
         (
@@ -118,7 +116,7 @@ fn known_models_give_known_numbers() {
         ("quad_skin.glb", [12, 10, 1, 4, 2, 0, 0]),
     ];
     for (file, expected) in rows {
-        let Some(c) = model(file) else { continue };
+        let c = model(file);
         let numbers = [
             c.skeleton().len(),
             c.palette().len(),
@@ -133,13 +131,13 @@ fn known_models_give_known_numbers() {
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn quantised_and_plain_fox_agree() {
-    let Some(plain) = model("Fox.glb") else {
-        return;
-    };
-    let Some(quantised) = model("Fox_quantized.glb") else {
-        return;
-    };
+    let plain = model("Fox.glb");
+    let quantised = model("Fox_quantized.glb");
     let size = plain.rest_bounds().size().max_element();
     let [a, b] = [plain.rest_bounds(), quantised.rest_bounds()];
     assert!(a.min.abs_diff_eq(b.min, size * 1e-4) && a.max.abs_diff_eq(b.max, size * 1e-4));
@@ -153,67 +151,67 @@ fn quantised_and_plain_fox_agree() {
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn materials_of_known_models() {
-    if let Some(fox) = model("Fox_quantized.glb") {
-        let material = &fox.materials()[0];
-        assert_eq!((material.metallic, material.roughness), (0.0, 0.58));
-        let texture = material.base_color_texture.unwrap();
-        let scale = texture.transform.matrix2.to_cols_array();
-        assert_eq!(scale, [15.405_014, 0.0, 0.0, 15.447_296]);
-        // Coordinates in 16 bits, and the model uses the lowest fifteenth of them.
-        let uvs = &fox.primitives()[0].uvs;
-        assert!(uvs.iter().all(|uv| uv.max_element() < 1.0 / 15.0));
-        let plain = model("Fox.glb").map(|plain| plain.primitives()[0].uvs.clone());
-        let bounds = |uvs: &mut dyn Iterator<Item = Vec2>| {
-            uvs.fold((Vec2::MAX, Vec2::MIN), |(a, b), uv| (a.min(uv), b.max(uv)))
-        };
-        let moved = uvs.iter().map(|uv| texture.transform.transform_point2(*uv));
-        let (least, most) = bounds(&mut { moved });
-        if let Some(plain) = plain {
-            let (plain_least, plain_most) = bounds(&mut plain.iter().copied());
-            // A step of the quantisation is 15.4 / 65,535.
-            let step = 15.447_296 / 65_535.0;
-            assert!(
-                least.abs_diff_eq(plain_least, step),
-                "{least} {plain_least}"
-            );
-            assert!(most.abs_diff_eq(plain_most, step), "{most} {plain_most}");
-        }
+    let fox = model("Fox_quantized.glb");
+    let material = &fox.materials()[0];
+    assert_eq!((material.metallic, material.roughness), (0.0, 0.58));
+    let texture = material.base_color_texture.unwrap();
+    let scale = texture.transform.matrix2.to_cols_array();
+    assert_eq!(scale, [15.405_014, 0.0, 0.0, 15.447_296]);
+    // Coordinates in 16 bits, and the model uses the lowest fifteenth of them.
+    let uvs = &fox.primitives()[0].uvs;
+    assert!(uvs.iter().all(|uv| uv.max_element() < 1.0 / 15.0));
+    let plain = model("Fox.glb").primitives()[0].uvs.clone();
+    let bounds = |uvs: &mut dyn Iterator<Item = Vec2>| {
+        uvs.fold((Vec2::MAX, Vec2::MIN), |(a, b), uv| (a.min(uv), b.max(uv)))
+    };
+    let moved = uvs.iter().map(|uv| texture.transform.transform_point2(*uv));
+    let (least, most) = bounds(&mut { moved });
+    let (plain_least, plain_most) = bounds(&mut plain.iter().copied());
+    // A step of the quantisation is 15.4 / 65,535.
+    let step = 15.447_296 / 65_535.0;
+    assert!(
+        least.abs_diff_eq(plain_least, step),
+        "{least} {plain_least}"
+    );
+    assert!(most.abs_diff_eq(plain_most, step), "{most} {plain_most}");
+    let stress = model("MorphStressTest.glb");
+    let base = &stress.materials()[0];
+    let (occlusion, color) = (base.occlusion_texture, base.base_color_texture);
+    assert_eq!((color.unwrap().uv_set, occlusion.unwrap().uv_set), (0, 1));
+    for part in stress.primitives() {
+        let both = [part.uvs.len(), part.uvs1.len()];
+        let expected = if part.material == 0 { both[0] } else { 0 };
+        assert_eq!(both, [part.vertex_count(), expected]);
     }
-    if let Some(stress) = model("MorphStressTest.glb") {
-        let base = &stress.materials()[0];
-        let (occlusion, color) = (base.occlusion_texture, base.base_color_texture);
-        assert_eq!((color.unwrap().uv_set, occlusion.unwrap().uv_set), (0, 1));
-        for part in stress.primitives() {
-            let both = [part.uvs.len(), part.uvs1.len()];
-            let expected = if part.material == 0 { both[0] } else { 0 };
-            assert_eq!(both, [part.vertex_count(), expected]);
-        }
+    let simple = model("RiggedSimple.glb");
+    let material = &simple.materials()[simple.primitives()[0].material as usize];
+    assert_eq!((material.metallic, material.roughness), (1.0, 1.0));
+    let cube = model("AnimatedMorphCube/AnimatedMorphCube.gltf");
+    let part = &cube.primitives()[0];
+    assert_eq!(part.tangents.len(), 24);
+    // Some of them lie along the normal in the file, and are left so.
+    for tangent in &part.tangents {
+        assert!(tangent.truncate().is_normalized() && tangent.w.abs() == 1.0);
     }
-    if let Some(simple) = model("RiggedSimple.glb") {
-        let material = &simple.materials()[simple.primitives()[0].material as usize];
-        assert_eq!((material.metallic, material.roughness), (1.0, 1.0));
-    }
-    if let Some(cube) = model("AnimatedMorphCube/AnimatedMorphCube.gltf") {
-        let part = &cube.primitives()[0];
-        assert_eq!(part.tangents.len(), 24);
-        // Some of them lie along the normal in the file, and are left so.
-        for tangent in &part.tangents {
-            assert!(tangent.truncate().is_normalized() && tangent.w.abs() == 1.0);
-        }
-        assert!(
-            cube.repairs
-                .iter()
-                .all(|r| r.kind != RepairKind::TangentNormalised)
-        );
-    }
+    assert!(
+        cube.repairs
+            .iter()
+            .all(|r| r.kind != RepairKind::TangentNormalised)
+    );
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn the_knight_carries_its_weapons() {
-    let Some(knight) = model("Knight.glb") else {
-        return;
-    };
+    let knight = model("Knight.glb");
     let rigid = knight
         .primitives()
         .iter()

@@ -121,6 +121,7 @@ fn characters_split() {
 }
 
 #[test]
+#[cfg_attr(not(assets), ignore = "needs models: THRONG_ASSETS names a folder")]
 fn every_asset_splits() {
     for path in assets::files() {
         let name = path.file_name().unwrap().to_string_lossy();

@@ -296,6 +296,10 @@ fn names_of_one_case_have_sides() {
 }
 
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn models_are_humanoids() {
     for path in reference::assets::files() {
         let Ok(model) = import::file(&path, &ImportOptions::curves_only()) else {

@@ -57,6 +57,10 @@ fn headings_turn_with_the_model() {
 
 /// Every clip that walks or runs has a gait, and no other. "Throw" slides a foot once.
 #[test]
+#[cfg_attr(
+    not(models),
+    ignore = "needs the models of tests/build.rs in THRONG_ASSETS"
+)]
 fn models_walk_and_run_at_these_speeds() {
     let expected: [(&str, &[(&str, f32)]); 3] = [
         ("CesiumMan.glb", &[("", 0.79)]),
