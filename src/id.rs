@@ -9,8 +9,8 @@ use core::marker::PhantomData;
 /// The index of a `T`: of a joint, a clip or another part of a character.
 ///
 /// The type keeps indices of different things apart. An id is valid for the object that gave it and
-/// for objects that have their parts in the same order. For an id that is
-/// out of range, functions return an error or an empty result.
+/// for objects that have their parts in the same order. For an id that is out of range, functions
+/// return an error or an empty result.
 ///
 /// | id of | found by name with |
 /// |---|---|

@@ -150,8 +150,20 @@ impl Character {
     #[doc(hidden)]
     #[must_use]
     pub fn rig(&self) -> Self {
+        self.stripped(Vec::new())
+    }
+
+    /// A copy without images.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn without_images(&self) -> Self {
+        self.stripped(self.model.primitives.clone())
+    }
+
+    /// A copy without images, and with these primitives.
+    #[cfg(feature = "vulkan")]
+    fn stripped(&self, primitives: Vec<Primitive>) -> Self {
         let model = Model {
-            primitives: Vec::new(),
+            primitives,
             images: Vec::new(),
             ..self.model.clone()
         };
@@ -210,12 +222,12 @@ impl Character {
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if there is no such part;
     /// [`Error::Capacity`](crate::Error::Capacity) for a primitive past `MAX_HIDEABLE`.
-    #[cfg(feature = "vulkan")]
     pub(crate) fn part_bits(&self, part: PartId) -> Result<u128> {
         self.model.parts.bits(part)
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `Crowd::set_part_visible` and
+    /// [`Posed::hiding`](crate::skin::Posed::hiding).
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.

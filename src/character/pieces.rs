@@ -35,7 +35,9 @@ pub(crate) struct Piece {
 /// Returns `None` if that takes more pieces, or longer lists, than `bounds` allows.
 ///
 /// # Errors
-/// As [`Primitive::split`].
+/// - [`Error::TriangleJoints`] if a single triangle follows more than `bounds.max_joints`.
+/// - [`Error::Argument`], [`Error::NotFound`] or [`Error::Capacity`] for a primitive that is no part
+///   of a [`Character`](crate::character::Character) and breaks its invariants.
 pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
     check(primitive)?;
     let used = used_joints(primitive);

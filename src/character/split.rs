@@ -11,7 +11,7 @@ use crate::mesh::{Parts, Primitive};
 
 /// A primitive in parts that each use few palette entries.
 ///
-/// Returned by [`Primitive::split`].
+/// It is a step of [`Character::split`], which the tests check on its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
     /// The parts.

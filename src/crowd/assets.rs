@@ -139,8 +139,10 @@ impl Crowd {
         Ok(())
     }
 
-    /// The CPU data of a character that the crowd keeps: skeleton, palette and clips, without
-    /// meshes.
+    /// The CPU data of a character that the crowd keeps: skeleton, palette and clips.
+    ///
+    /// It has no images, and meshes only with
+    /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     ///
     /// # Errors
     /// [`Error::NotFound`] if the character does not exist.

@@ -1,7 +1,7 @@
 //! Attaches instances to joints of others, and moves them.
 
 use super::state::Crowd;
-use super::{Attachment, CharacterId, Frame, InstanceId};
+use super::{Attachment, CharacterId, InstanceId};
 use crate::animator::JointRef;
 use crate::error::{Error, Result, expect_transform};
 use crate::palette::Mat3x4;
@@ -205,22 +205,20 @@ impl Crowd {
     }
 }
 
-impl Frame<'_> {
-    /// Moves attached instances to their transforms in this frame.
-    pub(super) fn follow(&mut self) -> Result<()> {
-        let crowd = &mut *self.crowd;
-        crowd.attachments.sort();
-        for at in 0..crowd.attachments.order.len() {
-            let child = crowd.attachments.order.get(at).copied();
-            if let Some(child) = child.and_then(|(_, index)| crowd.instances.id(index)) {
-                crowd.follow(child)?;
+impl Crowd {
+    /// Moves attached instances to their transforms at the time of the frame begun last, and hides
+    /// those whose parents are hidden.
+    pub(super) fn follow_all(&mut self) -> Result<()> {
+        self.attachments.sort();
+        for at in 0..self.attachments.order.len() {
+            let child = self.attachments.order.get(at).copied();
+            if let Some(child) = child.and_then(|(_, index)| self.instances.id(index)) {
+                self.follow(child)?;
             }
         }
         Ok(())
     }
-}
 
-impl Crowd {
     fn follow(&mut self, child: InstanceId) -> Result<()> {
         let Some(attachment) = self.attachments.of(child.index).copied() else {
             return Ok(());

@@ -18,8 +18,8 @@ use bytemuck::Pod;
 /// The stages that read instances, palettes, lists, deformed vertices and histories.
 ///
 /// The fragment stage is not among them, so barriers between frames do not wait for it, unless the
-/// ring is staged. On GPUs
-/// that draw in tiles, that lets one frame's fragment work overlap the next frame's vertex work.
+/// ring is staged. On GPUs that draw in tiles, that lets one frame's fragment work overlap the next
+/// frame's vertex work.
 pub(super) const DEFORMS: Stage =
     Stage::from_raw(Stage::VERTEX_SHADER.as_raw() | Stage::COMPUTE_SHADER.as_raw());
 

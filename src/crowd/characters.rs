@@ -26,7 +26,7 @@ pub(super) struct Drawn {
 pub(super) struct Entry {
     /// The character's name, for debuggers.
     pub(super) label: CString,
-    /// Skeleton, palette and clips, without meshes.
+    /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
     pub(super) rig: Character,
     pub(super) mesh: Box<SkinnedMesh>,
     pub(super) pool: Object<vk::DescriptorPool>,
@@ -51,7 +51,7 @@ pub(super) struct Entry {
     pub(super) hiding: usize,
     /// Drawing data of each primitive.
     pub(super) primitives: Vec<Drawn>,
-    /// For instances that are skinned on the CPU.
+    /// For instances that are skinned on the CPU, and for picking.
     pub(super) cpu_skin: Option<CpuSkin>,
     /// The centre of the rest pose, by which blended instances are sorted.
     pub(super) center: glam::Vec3,
@@ -112,7 +112,11 @@ impl Entry {
         let bounds: Aabb = character.rest_bounds();
         Ok(Self {
             label,
-            rig: character.rig(),
+            rig: if cpu_skinning {
+                character.without_images()
+            } else {
+                character.rig()
+            },
             mesh,
             pool,
             sets,

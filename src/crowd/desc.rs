@@ -134,10 +134,11 @@ impl Default for CrowdDesc {
 pub struct CharacterDesc {
     /// The skinning method, which also decides the palette format.
     pub method: SkinningMethod,
-    /// Keeps the vertex streams that CPU skinning needs.
+    /// Keeps the meshes on the CPU, without images.
     ///
-    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and have the layout
-    /// of a [`Skinner`](crate::skin::Skinner).
+    /// They are required for [`SkinningStage::Cpu`](super::SkinningStage::Cpu) and for
+    /// [`Crowd::pick`](super::Crowd::pick). Vertex streams are kept twice: as they are in the
+    /// character, and in the layout of a [`Skinner`](crate::skin::Skinner).
     pub cpu_skinning: bool,
 }
 

@@ -16,8 +16,8 @@ pub enum SkinningStage {
     Compute,
     /// The CPU skinning stage, into the same memory.
     ///
-    /// It runs on the threads of rayon's current pool while the frame is prepared. The character
-    /// must have been added with
+    /// It runs while the frame is prepared, on the threads of
+    /// [`CrowdDesc::threads`](super::CrowdDesc::threads). The character must have been added with
     /// [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
     Cpu,
 }

@@ -27,6 +27,7 @@ mod load;
 mod need;
 mod parts;
 mod passes;
+mod pick;
 mod posed;
 mod prepare;
 mod range_allocator;

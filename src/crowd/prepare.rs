@@ -26,9 +26,9 @@ impl Frame<'_> {
     ///
     /// The result has the ids of the views, in the order of `views`. It dereferences to a slice.
     ///
-    /// Nothing waits and nothing is allocated, with one exception: instances of
-    /// [`SkinningStage::Cpu`](super::SkinningStage::Cpu) are skinned meanwhile on the threads of
-    /// rayon's pool.
+    /// With [`Threads::One`](crate::Threads::One), nothing waits, locks or, once warm, allocates.
+    /// With several threads, the calling thread waits for those that share its work, and rayon's
+    /// queues may lock or allocate.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame is prepared already.
@@ -55,7 +55,7 @@ impl Frame<'_> {
     ) -> Result<impl Deref<Target = [ViewId]> + Copy + Debug + use<>> {
         let start = Instant::now();
         self.check(views)?;
-        self.follow()?;
+        self.crowd.follow_all()?;
         self.decide_visibility(views);
         let mut written = Written::default();
         self.write_poses(&mut written)?;

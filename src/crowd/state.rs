@@ -26,8 +26,10 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 
 /// Characters and their instances, drawn with Vulkan.
 ///
-/// A crowd records into the engine's command buffers. It never submits, waits or locks. It takes
-/// its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods that
+/// A crowd records into the engine's command buffers. It never submits, never waits for the GPU and
+/// takes no locks. It works on the threads of [`CrowdDesc::threads`] alone: if these are several, the
+/// calling thread waits for those that share its work, and rayon's queues may lock or allocate. It
+/// takes its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods that
 /// receive one.
 ///
 /// # Frames in flight

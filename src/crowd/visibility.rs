@@ -35,6 +35,13 @@ impl Marks {
     };
 }
 
+impl Marks {
+    /// Returns true if a view with this mask may show the instance.
+    fn allow(&self, view_mask: u32) -> bool {
+        self.visible && !self.parent_hidden && self.mask & view_mask != 0
+    }
+}
+
 /// The key by which views share a visible set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Set {
@@ -129,6 +136,18 @@ impl Visibility {
             .is_some_and(|sets| *sets != 0)
     }
 
+    /// Returns true if a view of the prepared frame shows the instance.
+    pub(super) fn view_shows(&self, view: u32, index: u32) -> bool {
+        let sets = self.shown.get(index as usize).copied().unwrap_or(0);
+        sets >> self.set(view) & 1 != 0
+    }
+
+    /// Returns true if a view with this mask and without a list would show the instance.
+    pub(super) fn mask_shows(&self, view_mask: u32, index: u32) -> bool {
+        let marks = self.marks.get(index as usize);
+        marks.is_some_and(|marks| marks.allow(view_mask))
+    }
+
     fn set(&self, view: u32) -> u32 {
         self.set_of_view.get(view as usize).copied().unwrap_or(0)
     }
@@ -175,13 +194,10 @@ impl Visibility {
         self.shown.clear();
         let (sets, listed) = (&self.sets, &self.listed);
         let shown = (0..).zip(&self.marks).map(|(index, marks): (usize, _)| {
-            if !marks.visible || marks.parent_hidden || marks.mask == 0 {
-                return 0;
-            }
             let listed = listed.get(index).copied().unwrap_or(0);
             (0..).zip(sets).fold(0, |all, (number, set): (u32, &Set)| {
                 let named = set.list.is_none_or(|list| listed >> list & 1 != 0);
-                all | u32::from(named && marks.mask & set.mask != 0) << number
+                all | u32::from(named && marks.allow(set.mask)) << number
             })
         });
         self.shown.extend(shown);

@@ -7,7 +7,7 @@
 //! - the shader include `shaders/include/throng.glsl`
 //! - [`SkinPipeline`](crate::SkinPipeline), if vertices are to be deformed once for many passes
 //!
-//! [`crate::crowd::Crowd`] is built from the same parts.
+//! [`Crowd`](crate::Crowd) is built from the same parts.
 //!
 //! Everything here records and never submits. Objects are destroyed explicitly. Dropping a live one
 //! logs its name as a leak.

@@ -59,8 +59,8 @@ impl Format {
             Self::Fbx => ("an FBX file", "fbx"),
             Self::Ezm => ("an EZMesh file", "ezm"),
             Self::WglModel | Self::WglVertices | Self::WglClip => ("a WebGL model", "wgl"),
-            // Needs no reader.
-            Self::Saved => ("a saved character", "vulkan"),
+            // Its reader is always compiled in, so nobody asks.
+            Self::Saved => ("a saved character", "default"),
         };
         let why = AssetFault::NoReader { format, feature };
         fault(ObjectKind::File, None, "", why)

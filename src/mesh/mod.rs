@@ -22,7 +22,6 @@ pub use morph_weight::MorphWeight;
 pub use palette_joint::PaletteJoint;
 pub use parts::PartId;
 pub(crate) use parts::Parts;
-#[cfg(feature = "vulkan")]
 pub(crate) use parts::part_bits;
 pub use primitive::{JointIndices, MorphTarget, Primitive};
 pub(crate) use texel_runs::{RunLengths, TexelRuns};

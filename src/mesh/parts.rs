@@ -77,7 +77,6 @@ impl Parts {
 
 /// The bit of each primitive, 0 past [`PartId::MAX_HIDEABLE`]. All pieces of a split primitive have
 /// the same bit.
-#[cfg(feature = "vulkan")]
 pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
     let numbers = atoms(primitives).numbers;
     numbers.into_iter().map(bit).collect()
@@ -87,10 +86,6 @@ pub(crate) fn part_bits(primitives: &[Primitive]) -> Vec<u128> {
 /// index of its set.
 struct Atoms<'a> {
     list: Vec<&'a Primitive>,
-    #[cfg_attr(
-        not(feature = "vulkan"),
-        allow(dead_code, reason = "asked for by draws alone")
-    )]
     numbers: Vec<usize>,
 }
 
@@ -139,7 +134,6 @@ impl Parts {
     /// # Errors
     /// - [`Error::NotFound`] if there is no such part.
     /// - [`Error::Capacity`] for a part with a primitive past [`PartId::MAX_HIDEABLE`].
-    #[cfg(feature = "vulkan")]
     pub(crate) fn bits(&self, part: PartId) -> Result<u128> {
         let missing = Error::NotFound {
             what: "part",
@@ -157,7 +151,7 @@ impl Parts {
         }
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `Crowd::set_part_visible` and `Posed::hiding`.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.

@@ -16,6 +16,8 @@ mod skinned_layout;
 mod skinner;
 mod vertices;
 
+#[cfg(feature = "vulkan")]
+pub(crate) use pick::DRay;
 pub use pick::{Faces, Hit, Posed, Ray};
 pub use posed_vertices::PosedVertices;
 pub use skinned_layout::{SkinnedLayout, SkinnedPart};

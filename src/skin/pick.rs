@@ -4,7 +4,7 @@ use super::ray::{Line, RayHit};
 use super::skinner::Skinner;
 use crate::character::{Character, Facing};
 use crate::error::{Error, Result};
-use crate::mesh::Primitive;
+use crate::mesh::{PartId, Primitive, part_bits};
 use crate::palette::{Mat3x4, PaletteEntry, PaletteRef};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
@@ -77,19 +77,21 @@ pub struct Posed<'a> {
     palette: PaletteRef<'a>,
     weights: &'a [f32],
     world_from_model: Affine3A,
+    /// A bit for each primitive that is not hit, as [`part_bits`] gives them.
+    hidden: u128,
 }
 
 /// A ray in `f64` whose direction has length 1 in the space where the ray was given.
 ///
 /// Its parameter is therefore the distance in that space.
 #[derive(Debug, Clone, Copy)]
-struct DRay {
+pub(crate) struct DRay {
     origin: DVec3,
     direction: DVec3,
 }
 
 impl DRay {
-    fn new(ray: &Ray) -> Result<Self> {
+    pub(crate) fn new(ray: &Ray) -> Result<Self> {
         for (what, vector) in [("ray origin", ray.origin), ("ray direction", ray.direction)] {
             if let Some(fault) = vector.to_array().into_iter().find(|v| !v.is_finite()) {
                 return Err(Error::not_finite(what, fault));
@@ -123,12 +125,22 @@ impl<'a> Posed<'a> {
         palette: &'a [P],
         weights: &'a [f32],
     ) -> Self {
+        Self::of((character, skinner), palette.into(), weights)
+    }
+
+    /// As [`Self::new`], with a format that is known at run time only.
+    pub(crate) const fn of(
+        (character, skinner): (&'a Character, &'a Skinner),
+        palette: PaletteRef<'a>,
+        weights: &'a [f32],
+    ) -> Self {
         Self {
             character,
             skinner,
-            palette: palette.into(),
+            palette,
             weights,
             world_from_model: Affine3A::IDENTITY,
+            hidden: 0,
         }
     }
 
@@ -143,7 +155,31 @@ impl<'a> Posed<'a> {
         }
     }
 
+    /// Hides parts of the character: no ray hits them.
+    ///
+    /// [`Character::part`] finds a part by its name.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`] if the character lacks a part.
+    /// - [`Error::Capacity`] if a part has primitives past
+    ///   [`PartId::MAX_HIDEABLE`].
+    pub fn hiding(mut self, parts: impl IntoIterator<Item = PartId>) -> Result<Self> {
+        for part in parts {
+            self.hidden |= self.character.part_bits(part)?;
+        }
+        Ok(self)
+    }
+
+    /// Hides the primitives of these bits, as [`part_bits`] gives them.
+    #[cfg(feature = "vulkan")]
+    pub(crate) const fn hiding_bits(self, hidden: u128) -> Self {
+        Self { hidden, ..self }
+    }
+
     /// Finds the nearest hit of a ray on the character.
+    ///
+    /// It sees the mesh that is drawn: deformed, and without the parts that [`Self::hiding`] hides.
+    /// Of textures it knows nothing, so transparent texels are hit like all others.
     ///
     /// If several hits have the same distance, the first in the order of primitives and triangles
     /// is returned. A front remains a front if the transform of [`Self::at`] flips.
@@ -191,7 +227,7 @@ impl<'a> Posed<'a> {
     }
 
     /// The nearest hit before `limit`, with the ray in world space.
-    fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
+    pub(crate) fn nearest(&self, world: &DRay, faces: Faces, limit: f64) -> Result<Option<Hit>> {
         self.check()?;
         let affine = &self.world_from_model;
         let world_from_model = DAffine3 {
@@ -249,8 +285,17 @@ impl<'a> Posed<'a> {
         let (mut best, mut hit) = (limit, None);
         let character = self.character;
         let flips = self.skinner.flips(self.palette);
+        let bits = match self.hidden {
+            0 => Vec::new(),
+            _ => part_bits(character.primitives()),
+        };
+        let is_hidden = |number: usize| {
+            let bit = bits.get(number).copied().unwrap_or(0);
+            bit & self.hidden != 0
+        };
+        let deform = (self.palette, self.weights);
         self.skinner
-            .each_primitive(self.palette, self.weights, |number, positions| {
+            .each_primitive(deform, is_hidden, |number, positions| {
                 let primitive = &character.primitives()[number];
                 if line.misses_all(positions) {
                     return;

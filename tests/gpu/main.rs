@@ -33,6 +33,7 @@ mod motion;
 mod other_device;
 mod parts;
 mod passes;
+mod picking;
 mod pictures;
 mod recording;
 mod skin_stage;

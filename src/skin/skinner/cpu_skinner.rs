@@ -254,7 +254,8 @@ impl Skinner {
         }))
     }
 
-    /// Calls `each` with the index of every primitive and its deformed positions.
+    /// Calls `each` with the index of every primitive that is not hidden, and its deformed
+    /// positions.
     ///
     /// A position has three numbers.
     ///
@@ -262,14 +263,17 @@ impl Skinner {
     /// As [`Self::skin`].
     pub(crate) fn each_primitive(
         &self,
-        palette: PaletteRef<'_>,
-        weights: &[f32],
+        (palette, weights): (PaletteRef<'_>, &[f32]),
+        is_hidden: impl Fn(usize) -> bool,
         mut each: impl FnMut(usize, &[f32]),
     ) -> Result<()> {
         self.check_lengths(palette, weights)?;
         self.with_scratch(|scratch| {
             let (entries, palette) = super::scratch::entries(palette, &mut scratch.palette);
             for (number, part) in self.parts.iter().enumerate() {
+                if is_hidden(number) {
+                    continue;
+                }
                 let task = Task {
                     part,
                     streams: super::scratch::morphed(part, weights, false, &mut scratch.morphed),

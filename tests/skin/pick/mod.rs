@@ -339,3 +339,43 @@ fn bad_rays_and_transforms_are_refused() {
         assert!(posed.pick(&ray, Faces::Both).unwrap().unwrap().distance < 2.0);
     }
 }
+
+/// A ray passes through parts that are hidden, and hits what is behind them.
+#[test]
+fn hidden_parts_are_not_hit() {
+    let mut raw = crate::reference::ribbon::ribbon(4);
+    for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
+        primitive.part = name.into();
+    }
+    let character = raw.build(&Default::default()).unwrap().character;
+    let skinner = Skinner::new(&character).unwrap();
+    let palette = matrices(&character, None);
+    let [front, back] = ["front", "back"].map(|name| character.part(name).unwrap());
+    let posed = Posed::new(&character, &skinner, &palette, &[]);
+    let ray = Ray {
+        origin: Vec3::new(0.1, 1.5, 9.0),
+        direction: Vec3::NEG_Z,
+    };
+    let hit = |posed: Posed<'_>, faces| {
+        let hit = posed.pick(&ray, faces).unwrap();
+        hit.map(|hit| (hit.primitive, hit.back_face))
+    };
+    assert_eq!(hit(posed, Faces::Drawn), Some((0, false)));
+    let without = |parts: &[_]| posed.hiding(parts.iter().copied()).unwrap();
+    assert_eq!(hit(without(&[front]), Faces::Drawn), None);
+    assert_eq!(hit(without(&[front]), Faces::Both), Some((1, true)));
+    assert_eq!(hit(without(&[back]), Faces::Both), Some((0, false)));
+    assert_eq!(hit(without(&[front, back]), Faces::Both), None);
+    let one_after_the_other = without(&[front]).hiding([back]).unwrap();
+    assert_eq!(hit(one_after_the_other, Faces::Both), None);
+    // A part of another character, which this one lacks.
+    let small = ball(false);
+    let skinner = Skinner::new(&small).unwrap();
+    let palette = vec![Mat3x4::IDENTITY; small.palette().len()];
+    let posed = Posed::new(&small, &skinner, &palette, &[]);
+    let missing = posed.hiding([back]).map(|_| ());
+    assert!(
+        matches!(missing, Err(Error::NotFound { what: "part", .. })),
+        "{missing:?}"
+    );
+}

@@ -1,0 +1,272 @@
+//! Picking sees what is drawn: every texel of a picture is compared with a ray.
+
+use crate::reference::ribbon::ribbon;
+use crate::reference::rng::Rng;
+use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
+use crate::support::{SMALL, each, view};
+use throng::character::Character;
+use throng::glam::{Affine3A, Quat, Vec3, vec3};
+use throng::import::{ImportOptions, RawMorph};
+use throng::mesh::MorphTarget;
+use throng::palette::SkinningMethod;
+use throng::skin::{Faces, Ray};
+use throng::{CharacterDesc, Crowd, Error, InstanceId, Spawn, View};
+
+/// Distance between the texels that are compared, in both directions.
+const STEP: u32 = 2;
+
+/// The ribbon without lighting, with its sides as parts and a morph target that widens one side.
+fn character() -> Character {
+    let mut raw = ribbon(4);
+    for material in &mut raw.materials {
+        (material.unlit, material.base_color) = (true, [1.0; 4]);
+        material.base_color_texture = None;
+    }
+    raw.morphs = vec![RawMorph {
+        node: 0,
+        weights: vec![0.0],
+        ..RawMorph::default()
+    }];
+    for (primitive, name) in raw.primitives.iter_mut().zip(["front", "back"]) {
+        primitive.part = name.into();
+    }
+    let side = &mut raw.primitives[0];
+    side.morph = Some(0);
+    side.targets = vec![MorphTarget {
+        vertices: vec![1, 3],
+        positions: vec![Vec3::X; 2],
+        normals: Vec::new(),
+        tangents: Vec::new(),
+    }];
+    raw.build(&ImportOptions::default()).unwrap().character
+}
+
+fn camera() -> View {
+    view(vec3(1.0, 2.0, 9.0), vec3(0.0, 1.5, 0.0), EXTENT)
+}
+
+/// The ray through the middle of a texel.
+fn ray(x: u32, y: u32) -> Ray {
+    let at = |texel: u32, size: u32| (texel as f32 + 0.5) / size as f32 * 2.0 - 1.0;
+    let (x, y) = (at(x, EXTENT.width), at(y, EXTENT.height));
+    let world = camera().clip_from_world.inverse();
+    let near = world.project_point3(vec3(x, y, 0.0));
+    Ray {
+        origin: near,
+        direction: world.project_point3(vec3(x, y, 0.9)) - near,
+    }
+}
+
+/// The colours by which instances are told apart.
+const TINTS: [[f32; 4]; 5] = [
+    [1.0, 0.0, 0.0, 1.0],
+    [0.0, 1.0, 0.0, 1.0],
+    [0.0, 0.0, 1.0, 1.0],
+    [1.0, 1.0, 0.0, 1.0],
+    [1.0, 0.0, 1.0, 1.0],
+];
+
+/// The instance of a texel.
+fn shown(texel: &[u8]) -> Option<usize> {
+    let of = [texel[0] > 200, texel[1] > 200, texel[2] > 200];
+    TINTS
+        .iter()
+        .position(|tint| of == [tint[0] > 0.5, tint[1] > 0.5, tint[2] > 0.5])
+}
+
+fn spawn(crowd: &mut Crowd, kind: throng::CharacterId) -> Vec<InstanceId> {
+    let place = |x: f32, z: f32| Affine3A::from_translation(vec3(x, 0.0, z));
+    let mirror = Affine3A::from_scale(vec3(-1.0, 1.0, 1.0));
+    let turned = Affine3A::from_quat(Quat::from_rotation_y(0.4));
+    let places = [
+        place(-0.6, 0.0),
+        place(0.3, 0.5) * mirror,
+        place(0.0, -1.0) * turned,
+        place(9.0, 0.0),
+        place(1.4, 0.3),
+    ];
+    let all = places.iter().zip(TINTS).map(|(place, tint)| {
+        let spawn = Spawn {
+            world_from_model: *place,
+            tint,
+            play: "sway".into(),
+            ..Spawn::default()
+        };
+        crowd.spawn(kind, &spawn).unwrap()
+    });
+    let all: Vec<InstanceId> = all.collect();
+    let offset = Affine3A::from_translation(vec3(0.4, 0.2, 0.6));
+    crowd.attach(all[3], all[0], "joint 1", &offset).unwrap();
+    all
+}
+
+#[test]
+fn what_is_picked_is_what_is_drawn() {
+    let character = character();
+    let parts = ["front", "back"].map(|name| character.part(name).unwrap());
+    let methods = [
+        SkinningMethod::Linear,
+        SkinningMethod::DualQuat,
+        SkinningMethod::QuatOffset,
+    ];
+    each(|setup| {
+        let target = target(&mut setup.context);
+        let mut frames = FramesInFlight::new(&setup.context, 1);
+        let rng = &mut Rng::new(18);
+        for (round, method) in methods.into_iter().cycle().take(12).enumerate() {
+            let mut crowd = setup.crowd(1, SMALL);
+            let pass = pass(&mut crowd, &target, false);
+            let desc = CharacterDesc {
+                method,
+                cpu_skinning: true,
+            };
+            let allocator = &mut setup.context.allocator();
+            let kind = crowd.add_character_with(allocator, &character, &desc);
+            let all = spawn(&mut crowd, kind.unwrap());
+            let mut alive = vec![true; all.len()];
+            for (index, id) in all.iter().enumerate() {
+                for part in parts.into_iter().filter(|_| rng.chance(3)) {
+                    crowd.set_part_visible(*id, part, false).unwrap();
+                }
+                crowd.set_visible(*id, !rng.chance(6)).unwrap();
+                crowd
+                    .set_view_mask(*id, [u32::MAX, 1, 2][rng.below(3)])
+                    .unwrap();
+                let weight = rng.range(0.0, 1.0);
+                crowd.set_morph_weight(*id, 0, Some(weight)).unwrap();
+                if rng.chance(9) && index != 0 {
+                    crowd.despawn(*id).unwrap();
+                    alive[index] = false;
+                }
+            }
+            let mask = [u32::MAX, 1, 2][round % 3];
+            let allocator = &mut setup.context.allocator();
+            let mut frame = unsafe { crowd.begin_frame(allocator, 0, 0.3) }.unwrap();
+            let listed = rng.chance(3).then(|| {
+                let some = all.iter().zip(&alive).filter(|(_, alive)| **alive);
+                let some: Vec<InstanceId> = some.map(|(id, _)| *id).step_by(2).collect();
+                frame.list(&some).unwrap()
+            });
+            let camera = View {
+                mask,
+                list: listed,
+                ..camera()
+            };
+            let cmd = frames.begin(&setup.context, 0);
+            let views = unsafe { frame.record_prepare(cmd, &[camera]) }.unwrap();
+            unsafe {
+                target.begin(&setup.context.device, cmd, &NORMAL_Z);
+                frame.record_draw(cmd, views[0], pass).unwrap();
+                target.end(&setup.context.device, cmd);
+            }
+            let texels = || {
+                let rows = (0..EXTENT.height).step_by(STEP as usize);
+                rows.flat_map(|y| {
+                    (0..EXTENT.width)
+                        .step_by(STEP as usize)
+                        .map(move |x| (x, y))
+                })
+            };
+            let index = |hit: Option<(InstanceId, _)>| {
+                let id = hit.map(|(id, _)| id);
+                id.map(|id| all.iter().position(|other| *other == id).unwrap())
+            };
+            let of_view: Vec<_> = texels()
+                .map(|(x, y)| index(frame.pick(views[0], &ray(x, y), Faces::Drawn).unwrap()))
+                .collect();
+            frames.submit(&setup.context, 0);
+            frames.wait(&setup.context, 0);
+            let picture = target.read_rgba(&mut setup.context).unwrap();
+            let drawn = texels().map(|(x, y)| {
+                let at = (y * EXTENT.width + x) as usize * 4;
+                shown(&picture[at..at + 3])
+            });
+            let drawn: Vec<_> = drawn.collect();
+            let differ = drawn.iter().zip(&of_view).filter(|(a, b)| a != b).count();
+            // Positions differ by rounding, so texels on edges may.
+            assert!(
+                differ <= 3,
+                "round {round}: {differ} of {} texels",
+                drawn.len()
+            );
+            if camera.list.is_none() {
+                for ((x, y), want) in texels().zip(&of_view) {
+                    let hit = crowd.pick(&ray(x, y), Faces::Drawn, mask).unwrap();
+                    assert_eq!(index(hit), *want, "round {round}: {x}, {y}");
+                }
+            }
+            let seen = drawn.iter().flatten().count();
+            assert!(seen > 0 || round > 0, "nothing is drawn");
+            setup.context.wait_idle().unwrap();
+            unsafe { crowd.destroy(&mut setup.context.allocator()) };
+        }
+        frames.destroy(&setup.context);
+        target.destroy(&mut setup.context);
+    });
+}
+
+/// Changes count at once, even if no frame was prepared since.
+#[test]
+fn changes_between_frames_are_seen() {
+    each(|setup| {
+        let desc = setup.crowd_desc(1, SMALL);
+        let device = setup.device();
+        let allocator = &mut setup.context.allocator();
+        let mut crowd = Crowd::new(&device, allocator, &desc).unwrap();
+        let character = character();
+        let part = character.part("front").unwrap();
+        let desc = CharacterDesc {
+            cpu_skinning: true,
+            ..CharacterDesc::default()
+        };
+        let kind = crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let plain = crowd.add_character(allocator, &character).unwrap();
+        let at = |x: f32, z: f32| Spawn {
+            world_from_model: Affine3A::from_translation(vec3(x, 0.0, z)),
+            ..Spawn::default()
+        };
+        let near = crowd.spawn(kind, &at(0.0, 1.0)).unwrap();
+        let far = crowd.spawn(kind, &at(0.0, 0.0)).unwrap();
+        let child = crowd.spawn(kind, &at(0.0, 0.0)).unwrap();
+        // It is in front, but without meshes on the CPU.
+        crowd.spawn(plain, &at(0.0, 2.0)).unwrap();
+        let ray = Ray {
+            origin: vec3(0.1, 1.5, 10.0),
+            direction: Vec3::NEG_Z,
+        };
+        let pick = |crowd: &mut Crowd| {
+            let hit = crowd.pick(&ray, Faces::Drawn, 1).unwrap();
+            hit.map(|(id, _)| id)
+        };
+        assert_eq!(pick(&mut crowd), Some(near));
+        let offset = Affine3A::from_translation(vec3(0.0, 0.0, 1.5));
+        crowd.attach(child, near, "joint 0", &offset).unwrap();
+        assert_eq!(pick(&mut crowd), Some(child));
+        crowd.set_view_mask(child, 2).unwrap();
+        assert_eq!(pick(&mut crowd), Some(near));
+        crowd.set_view_mask(child, 3).unwrap();
+        crowd.set_visible(near, false).unwrap();
+        assert_eq!(
+            pick(&mut crowd),
+            Some(far),
+            "with its parent, the child is hidden"
+        );
+        crowd.set_part_visible(far, part, false).unwrap();
+        assert_eq!(pick(&mut crowd), None);
+        let both = crowd.pick(&ray, Faces::Both, 1).unwrap();
+        assert_eq!(both.map(|(id, _)| id), Some(far), "its back");
+        crowd.set_part_visible(far, part, true).unwrap();
+        let flat = Affine3A::from_scale(vec3(1.0, 1.0, 0.0));
+        crowd.set_transform(far, &flat).unwrap();
+        assert_eq!(pick(&mut crowd), None);
+        let nowhere = Ray {
+            direction: Vec3::ZERO,
+            ..ray
+        };
+        let said = crowd.pick(&nowhere, Faces::Drawn, 1);
+        assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
+        setup.destroy(crowd);
+    });
+}
