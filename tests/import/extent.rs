@@ -3,13 +3,14 @@
 use crate::raw::raw;
 use crate::reference::rng::Rng;
 use crate::reference::signed::{file, sections};
-use throng::animator::{Animator, Play};
+use throng::animator::{Animator, Play, ShowPose};
 use throng::character::{AdditiveDesc, AnimationDesc, Character};
 use throng::clip::Interpolation;
-use throng::glam::{Mat4, Quat, Vec3};
+use throng::glam::{Affine3A, Mat4, Quat, Vec3};
 use throng::import::{ImportOptions, RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph};
 use throng::mesh::MorphTarget;
 use throng::palette::{DualQuat, DualQuatStretch, Mat3x4, PaletteEntry, QuatOffset, WriteOnly};
+use throng::skeleton::Transform;
 use throng::skin::Skinner;
 use throng::{Error, Id};
 
@@ -184,6 +185,39 @@ fn added_clips_and_saved_characters_obey_the_same_limit() {
         }
     }
     assert!(refused > 100 && loaded > 0, "{refused}, {loaded}");
+}
+
+/// Poses of the caller obey the limit joint by joint, and so do the model poses that they give.
+#[test]
+fn poses_of_the_caller_obey_the_same_limit() {
+    let character = raw().build(&ImportOptions::default()).unwrap().character;
+    let mut animator = Animator::new(&character).unwrap();
+    let actor = animator.add(Play::REST).unwrap();
+    let mut local = [Transform::IDENTITY; 2];
+    let shown = ShowPose::default();
+    let joint = |result: throng::Result<()>| match result {
+        Err(Error::At {
+            what: "joint",
+            index,
+            ..
+        }) => Some(index),
+        other => {
+            assert_eq!(other, Ok(()));
+            None
+        }
+    };
+    local[1].translation = Vec3::X * 1.1e18;
+    assert_eq!(joint(animator.show_pose(actor, &local, &shown)), Some(1));
+    local[1].translation = Vec3::X * 1e10;
+    assert_eq!(joint(animator.show_pose(actor, &local, &shown)), None);
+    local[0].scale = Vec3::splat(1e10);
+    assert_eq!(joint(animator.set_pose(actor, &local)), Some(1));
+    let mut model = [Affine3A::IDENTITY; 2];
+    model[0].translation.z = -1.1e18;
+    assert_eq!(joint(animator.set_model_pose(actor, &model)), Some(0));
+    animator.update(0.1).unwrap();
+    let seen = numbers::<Mat3x4>(&mut animator, &character);
+    assert!(seen.iter().all(|number| number.is_finite()));
 }
 
 fn numbers<E: PaletteEntry>(animator: &mut Animator, character: &Character) -> Vec<f32> {

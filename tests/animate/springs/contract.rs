@@ -128,7 +128,10 @@ fn a_world_that_is_not_finite_is_refused() {
     let actor = animator.add(Play::REST).unwrap();
     let bad = Affine3A::from_translation(Vec3::NAN);
     let error = animator.set_world(actor, &bad).unwrap_err();
-    assert_eq!(error.to_string(), "world_from_model: must be finite");
+    assert_eq!(error.to_string(), "world_from_model: NaN is not finite");
+    let far = Affine3A::from_translation(Vec3::splat(-2e18));
+    let error = animator.set_world(actor, &far).unwrap_err().to_string();
+    assert!(error.contains("-1e18..=1e18"), "{error}");
     assert!(animator.teleport(actor, &bad).is_err());
     animator.remove(actor).unwrap();
     assert!(animator.set_world(actor, &Affine3A::IDENTITY).is_err());
