@@ -1,6 +1,6 @@
 //! Typed indices.
 
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, cut, nearest};
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -165,7 +165,7 @@ pub(crate) fn unknown<'a>(
 ) -> Error {
     Error::UnknownName {
         what,
-        name: name.into(),
-        known: listed(known),
+        name: cut(name),
+        known: nearest(name, known),
     }
 }

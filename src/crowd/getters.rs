@@ -2,7 +2,8 @@
 
 use super::state::Crowd;
 use super::{CharacterId, InstanceId};
-use crate::error::{Error, Result, listed};
+use crate::error::Result;
+use crate::id::unknown;
 use glam::Affine3A;
 
 impl Crowd {
@@ -131,10 +132,6 @@ impl Crowd {
         let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
         self.characters()
             .find(named)
-            .ok_or_else(|| Error::UnknownName {
-                what: "character",
-                name: name.into(),
-                known: listed(entries().map(|entry| entry.rig.name())),
-            })
+            .ok_or_else(|| unknown("character", name, entries().map(|entry| entry.rig.name())))
     }
 }

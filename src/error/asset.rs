@@ -1,5 +1,6 @@
 //! Errors in files.
 
+use super::escaped::Escaped;
 use super::range::Number;
 
 /// The kind of an object in a file, by the format's name.
@@ -75,7 +76,7 @@ impl core::fmt::Display for Object {
             write!(f, " {index}")?;
         }
         if !self.part.is_empty() {
-            write!(f, ", {}", self.part)?;
+            write!(f, ", {}", Escaped(&self.part))?;
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ pub enum AssetFault {
         at: u64,
     },
     /// The JSON text is malformed or does not match the format.
-    #[error("{what} (line {line}, column {column})")]
+    #[error("{} (line {line}, column {column})", Escaped(what))]
     Json {
         /// The parser's message.
         what: Box<str>,
@@ -104,7 +105,7 @@ pub enum AssetFault {
         column: usize,
     },
     /// The XML text is malformed.
-    #[error("{what} (line {line}, column {column})")]
+    #[error("{} (line {line}, column {column})", Escaped(what))]
     Xml {
         /// The parser's message.
         what: Box<str>,
@@ -156,7 +157,7 @@ pub enum AssetFault {
         cap: u64,
     },
     /// A type, component type, mode, path or other enumerated value that is not allowed here.
-    #[error("{what} is {got}, which is not allowed here ({allowed})")]
+    #[error("{what} is {}, which is not allowed here ({allowed})", Escaped(got))]
     NotAllowed {
         /// The property.
         what: &'static str,
@@ -166,7 +167,7 @@ pub enum AssetFault {
         allowed: &'static str,
     },
     /// A name that has no meaning in the format.
-    #[error("{name:?} is not {what}")]
+    #[error("\"{}\" is not {what}", Escaped(name))]
     UnknownName {
         /// The name in the file, cut after 200 characters.
         name: Box<str>,
@@ -212,7 +213,7 @@ pub enum AssetFault {
     /// A resource that must not or cannot be read.
     ///
     /// It is outside the asset's folder, or cannot be reached from where the bytes came from.
-    #[error("refers to \"{uri}\", which {why}")]
+    #[error("refers to \"{}\", which {why}", Escaped(uri))]
     Resource {
         /// The reference, cut after 200 characters.
         uri: Box<str>,
@@ -220,7 +221,7 @@ pub enum AssetFault {
         why: &'static str,
     },
     /// A resource of the asset that could not be read.
-    #[error("refers to \"{uri}\", which cannot be read: {kind}")]
+    #[error("refers to \"{}\", which cannot be read: {kind}", Escaped(uri))]
     Unreadable {
         /// The reference, cut after 200 characters.
         uri: Box<str>,
@@ -228,13 +229,13 @@ pub enum AssetFault {
         kind: std::io::ErrorKind,
     },
     /// An image that the decoder rejected.
-    #[error("cannot be decoded: {0}")]
+    #[error("cannot be decoded: {}", Escaped(.0))]
     Image(Box<str>),
     /// An FBX file that the parser rejected, with its reason.
-    #[error("cannot be read as FBX: {0}")]
+    #[error("cannot be read as FBX: {}", Escaped(.0))]
     Fbx(Box<str>),
     /// A required extension or version that is not supported.
-    #[error("requires {0}, which is not supported")]
+    #[error("requires {}, which is not supported", Escaped(.0))]
     Requires(Box<str>),
     /// A format whose reader is a Cargo feature that is not enabled.
     #[error("is {format}, which needs the Cargo feature `{feature}` of throng")]
@@ -253,7 +254,7 @@ pub enum AssetFault {
         feature: &'static str,
     },
     /// Compressed data that the decoder rejected.
-    #[error("cannot be decoded as {codec} data: {why}")]
+    #[error("cannot be decoded as {codec} data: {}", Escaped(why))]
     Compressed {
         /// The codec.
         codec: &'static str,

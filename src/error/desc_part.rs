@@ -1,5 +1,6 @@
 //! The parts of a description that errors name.
 
+use super::escaped::Escaped;
 use core::fmt;
 
 /// A part of an [`AnimationDesc`](crate::character::AnimationDesc) or a
@@ -82,11 +83,10 @@ pub enum DescPart {
     },
 }
 
-impl fmt::Display for DescPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl DescPart {
+    /// The kind, the index and the name of a part that is in a list of its file.
+    pub(super) fn listed(&self) -> Option<(&'static str, usize, &str)> {
         let (kind, index, name) = match self {
-            Self::Animation => return f.write_str("animation"),
-            Self::StateMachine => return f.write_str("state machine"),
             Self::Mask { index, name } => ("mask", index, name),
             Self::Clip { index, name } => ("clip", index, name),
             Self::AdditiveClip { index, name } => ("additive clip", index, name),
@@ -94,8 +94,22 @@ impl fmt::Display for DescPart {
             Self::Socket { index, name } => ("socket", index, name),
             Self::Parameter { index, name } => ("parameter", index, name),
             Self::Layer { index, name } => ("layer", index, name),
+            _ => return None,
+        };
+        Some((kind, *index, name))
+    }
+}
+
+impl fmt::Display for DescPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((kind, index, name)) = self.listed() {
+            return write!(f, "{kind} {index} \"{}\"", Escaped(name));
+        }
+        match self {
+            Self::StateMachine => f.write_str("state machine"),
             Self::State { layer, index, name } => {
-                return write!(f, "layer \"{layer}\", state {index} \"{name}\"");
+                let (layer, name) = (Escaped(layer), Escaped(name));
+                write!(f, "layer \"{layer}\", state {index} \"{name}\"")
             }
             Self::Transition {
                 layer,
@@ -103,12 +117,13 @@ impl fmt::Display for DescPart {
                 from,
                 to,
             } => {
-                return write!(
+                let (layer, from, to) = (Escaped(layer), Escaped(from), Escaped(to));
+                write!(
                     f,
                     "layer \"{layer}\", transition {index} \"{from}\" → \"{to}\""
-                );
+                )
             }
-        };
-        write!(f, "{kind} {index} \"{name}\"")
+            _ => f.write_str("animation"),
+        }
     }
 }

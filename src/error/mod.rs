@@ -4,8 +4,10 @@ mod argument;
 mod asset;
 mod desc_error;
 mod desc_part;
+mod escaped;
 mod expect;
 mod names;
+mod near;
 mod place;
 mod range;
 mod unrepresentable;
@@ -15,9 +17,10 @@ pub use argument::ArgumentFault;
 pub use asset::{AssetFault, Object, ObjectKind};
 pub(crate) use desc_error::DescError;
 pub use desc_part::DescPart;
+pub use escaped::Escaped;
 pub(crate) use expect::{
     MAX_EXTENT, expect_extent, expect_finite, expect_in, expect_len, expect_transform,
 };
-pub(crate) use names::{cut, listed};
+pub(crate) use names::{cut, listed, nearest};
 pub use unrepresentable::{PoseAt, Unrepresentable};
 pub use variants::{DescFault, Error, Result, SavedFault};

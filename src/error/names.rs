@@ -1,5 +1,12 @@
 //! Names and text in error messages, which are cut if they are long.
 
+use super::near::nearest_first;
+
+/// [`listed`], but names that are nearly `asked` come first.
+pub(crate) fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Box<str> {
+    listed(nearest_first(asked, names.collect()).into_iter())
+}
+
 /// Names joined by commas, cut after about 300 characters. Empty names are counted at the end.
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Box<str> {
     let (mut text, mut unnamed) = (String::new(), 0_usize);

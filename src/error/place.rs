@@ -1,5 +1,8 @@
 //! The location of an error in a description, in messages.
 
+use super::desc_part::DescPart;
+use super::escaped::Escaped;
+use super::variants::DescFault;
 use core::fmt;
 
 /// The file and line of an error in a text, with the colon after them.
@@ -13,8 +16,8 @@ impl fmt::Display for Place<'_> {
         match (self.file, self.line) {
             ("", None) => Ok(()),
             ("", Some(line)) => write!(f, "line {line}: "),
-            (file, None) => write!(f, "{file}: "),
-            (file, Some(line)) => write!(f, "{file}:{line}: "),
+            (file, None) => write!(f, "{}: ", Escaped(file)),
+            (file, Some(line)) => write!(f, "{}:{line}: ", Escaped(file)),
         }
     }
 }
@@ -26,7 +29,7 @@ impl fmt::Display for PathText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => f.write_str("an empty path"),
-            path => f.write_str(path),
+            path => Escaped(path).fmt(f),
         }
     }
 }
@@ -38,7 +41,27 @@ impl fmt::Display for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),
-            field => write!(f, ", {field}"),
+            field => write!(f, ", {}", Escaped(field)),
+        }
+    }
+}
+
+/// The reason of an error in a part, which does not repeat the name of the part.
+pub(super) struct Why<'a> {
+    pub(super) part: &'a DescPart,
+    pub(super) why: &'a DescFault,
+}
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = self.part.listed();
+        match self.why {
+            DescFault::Unknown { what, name, known }
+                if part.is_some_and(|(kind, _, own)| kind == *what && *own == **name) =>
+            {
+                write!(f, "does not exist: there are {}", Escaped(known))
+            }
+            why => why.fmt(f),
         }
     }
 }

@@ -66,7 +66,9 @@ impl core::fmt::Display for PoseAt {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Rest => f.write_str("the rest pose"),
-            Self::Clip { name, time_s } => write!(f, "clip \"{name}\" at {time_s} s"),
+            Self::Clip { name, time_s } => {
+                write!(f, "clip \"{}\" at {time_s} s", super::escaped::Escaped(name))
+            }
             Self::Given => f.write_str("the given pose"),
         }
     }

@@ -3,7 +3,8 @@
 use super::argument::ArgumentFault;
 use super::asset::{AssetFault, Object};
 use super::desc_part::DescPart;
-use super::place::{Field, PathText, Place};
+use super::escaped::Escaped;
+use super::place::{Field, PathText, Place, Why};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
 
@@ -18,7 +19,7 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A file violates its format.
-    #[error("{file}: {object}: {why}")]
+    #[error("{}: {object}: {why}", Escaped(file))]
     Asset {
         /// The name of the file, or the name that the caller gave it.
         file: Box<str>,
@@ -46,7 +47,7 @@ pub enum Error {
         count: u64,
     },
     /// A name that does not exist.
-    #[error("{what} \"{name}\" does not exist: there are {known}")]
+    #[error("{what} \"{}\" does not exist: there are {}", Escaped(name), Escaped(known))]
     UnknownName {
         /// The kind of thing requested, such as `clip`.
         what: &'static str,
@@ -57,10 +58,12 @@ pub enum Error {
     },
     /// Two skeletons that must have joints in common but have none.
     #[error(
-        "{}the skeletons have no joint name in common: {} has {from}; {} has {to}",
+        "{}the skeletons have no joint name in common: {} has {}; {} has {}",
         Place { file, line: None },
         if file.is_empty() { "the source" } else { "the file" },
-        if file.is_empty() { "the target" } else { "the character" }
+        Escaped(from),
+        if file.is_empty() { "the target" } else { "the character" },
+        Escaped(to)
     )]
     NoCommonJoints {
         /// The name of the file that `from` belongs to. Empty if there is no file.
@@ -87,7 +90,7 @@ pub enum Error {
         alive: u32,
     },
     /// A file does not have what the import options name, such as a scene.
-    #[error("{file}: {why}")]
+    #[error("{}: {why}", Escaped(file))]
     InFile {
         /// The name of the file, or the name that the caller gave it.
         file: Box<str>,
@@ -117,7 +120,10 @@ pub enum Error {
     /// A triangle follows more joints than one part of its primitive may use.
     ///
     /// No split of the primitive can keep this triangle.
-    #[error("{primitive}: triangle {triangle} follows {joints} joints, at most {cap} are allowed")]
+    #[error(
+        "{}: triangle {triangle} follows {joints} joints, at most {cap} are allowed",
+        Escaped(primitive)
+    )]
     TriangleJoints {
         /// The primitive's name.
         primitive: Box<str>,
@@ -154,8 +160,9 @@ pub enum Error {
     },
     /// A skinning matrix that the palette's format cannot represent.
     #[error(
-        "joint {joint} \"{name}\" in {at}: \
-         the skinning matrix {why}, which {method} cannot represent"
+        "joint {joint} \"{}\" in {at}: \
+         the skinning matrix {why}, which {method} cannot represent",
+        Escaped(name)
     )]
     Unrepresentable {
         /// The name of the [`SkinningMethod`](crate::palette::SkinningMethod).
@@ -171,7 +178,7 @@ pub enum Error {
     },
     /// The data or text of an [`AnimationDesc`](crate::character::AnimationDesc) or a
     /// [`StateMachineDesc`](crate::state_machine::StateMachineDesc) is invalid.
-    #[error("{}{part}{}: {why}", Place { file, line: *line }, Field(field))]
+    #[error("{}{part}{}: {}", Place { file, line: *line }, Field(field), Why { part, why })]
     Description {
         /// The name that the caller gave the text. Empty for data that did not come from text.
         file: Box<str>,
@@ -185,7 +192,7 @@ pub enum Error {
         why: Box<DescFault>,
     },
     /// The device or driver does not support a required feature.
-    #[error("{device} does not support {}", missing.join(", "))]
+    #[error("{} does not support {}", Escaped(device), missing.join(", "))]
     Unsupported {
         /// The device's name.
         device: Box<str>,
@@ -203,7 +210,7 @@ pub enum Error {
     },
     /// The allocator could not provide memory.
     #[cfg(feature = "vulkan")]
-    #[error("cannot allocate {bytes} bytes for {name}: {why}")]
+    #[error("cannot allocate {bytes} bytes for {}: {}", Escaped(name), Escaped(why))]
     Memory {
         /// The name of the buffer or image.
         name: Box<str>,
@@ -244,7 +251,7 @@ impl Error {
 #[non_exhaustive]
 pub enum DescFault {
     /// The text is not TOML, or does not have the description's form. Holds the parser's message.
-    #[error("{0}")]
+    #[error("{}", Escaped(.0))]
     Text(Box<str>),
     /// There are more than the cap allows.
     #[error("has {asked} {what}, at most {cap} are allowed")]
@@ -260,7 +267,7 @@ pub enum DescFault {
     #[error("has no {0}")]
     Missing(&'static str),
     /// A name that does not exist.
-    #[error("{what} \"{name}\" does not exist: there are {known}")]
+    #[error("{what} \"{}\" does not exist: there are {}", Escaped(name), Escaped(known))]
     Unknown {
         /// The kind of thing that was named, such as `state`.
         what: &'static str,
@@ -276,7 +283,7 @@ pub enum DescFault {
         of: usize,
     },
     /// Text that is not valid as a name.
-    #[error("\"{name}\" is not a valid name: {why}")]
+    #[error("\"{}\" is not a valid name: {why}", Escaped(name))]
     Name {
         /// The name.
         name: Box<str>,
@@ -292,7 +299,7 @@ pub enum DescFault {
         allowed: &'static str,
     },
     /// A parameter of the wrong kind.
-    #[error("parameter \"{parameter}\" is a {is}, must be a {need}")]
+    #[error("parameter \"{}\" is a {is}, must be a {need}", Escaped(parameter))]
     Kind {
         /// The parameter's name.
         parameter: Box<str>,
@@ -302,7 +309,7 @@ pub enum DescFault {
         need: &'static str,
     },
     /// A clip that is additive where the layer is not, or the other way round.
-    #[error("clip \"{clip}\" is {is}, unlike the layer")]
+    #[error("clip \"{}\" is {is}, unlike the layer", Escaped(clip))]
     Additive {
         /// The clip's name.
         clip: Box<str>,
@@ -344,13 +351,13 @@ pub enum SavedFault {
         need: u64,
     },
     /// The bytes of a section, or of the table of sections, were altered.
-    #[error("the checksum of \"{section}\" does not match: the bytes were altered")]
+    #[error("the checksum of \"{}\" does not match: the bytes were altered", Escaped(section))]
     Checksum {
         /// The name of the section, or `table`.
         section: Box<str>,
     },
     /// A section is missing, exists twice, is misplaced, or is required but unknown.
-    #[error("section \"{name}\" {why}")]
+    #[error("section \"{}\" {why}", Escaped(name))]
     Section {
         /// The name of the section.
         name: Box<str>,
@@ -359,8 +366,9 @@ pub enum SavedFault {
     },
     /// Another version of the crate wrote a section, in another format.
     #[error(
-        "section \"{name}\" has version {found}, but this version of the crate reads only \
-         {known}: save the character again"
+        "section \"{}\" has version {found}, but this version of the crate reads only \
+         {known}: save the character again",
+        Escaped(name)
     )]
     SectionVersion {
         /// The name of the section.

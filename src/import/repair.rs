@@ -1,6 +1,6 @@
 //! The list of what an import repaired.
 
-use crate::error::{AssetFault, Object};
+use crate::error::{AssetFault, Escaped, Object};
 use crate::id::Id;
 use crate::skeleton::Joint;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ impl Repair {
     fn write_file(&self, f: &mut impl core::fmt::Write) -> core::fmt::Result {
         match &*self.file {
             "" => Ok(()),
-            file => write!(f, "{file}: "),
+            file => write!(f, "{}: ", Escaped(file)),
         }
     }
 
@@ -82,7 +82,7 @@ pub enum RepairKind {
     #[error("left out: {0}")]
     ImageLeftOut(Box<AssetFault>),
     /// A warning of the FBX parser about a fault that it repaired, such as clamped indices.
-    #[error("{0}")]
+    #[error("{}", Escaped(.0))]
     Fbx(Box<str>),
     /// Trailing indices that make no full triangle were dropped.
     #[error("trailing indices that make no full triangle dropped")]

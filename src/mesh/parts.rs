@@ -1,7 +1,8 @@
 //! Parts of a character that can be shown and hidden by name.
 
 use super::primitive::Primitive;
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result};
+use crate::id::unknown;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -157,10 +158,8 @@ impl Parts {
     /// [`Error::UnknownName`] with the names that exist.
     pub(crate) fn find(&self, name: &str) -> Result<PartId> {
         let found = self.iter().find(|(_, own)| *own == name);
-        found.map(|(id, _)| id).ok_or_else(|| Error::UnknownName {
-            what: "part",
-            name: name.into(),
-            known: listed(self.iter().map(|(_, own)| own)),
-        })
+        found
+            .map(|(id, _)| id)
+            .ok_or_else(|| unknown("part", name, self.iter().map(|(_, own)| own)))
     }
 }

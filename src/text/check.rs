@@ -1,6 +1,6 @@
 //! Checks of descriptions: names, numbers and counts, with the location of errors.
 
-use crate::error::{DescFault, cut, listed};
+use crate::error::{DescFault, cut, nearest};
 use std::collections::HashMap;
 
 /// The most bytes of a name.
@@ -77,7 +77,7 @@ pub(crate) fn unknown<'d, A, I: Iterator<Item = &'d str>>(
     name: &str,
     names: impl Fn() -> I,
 ) -> Fault<A> {
-    let (name, known) = (cut(name), listed(names()));
+    let (name, known) = (cut(name), nearest(name, names()));
     Fault::new(at, field, DescFault::Unknown { what, name, known })
 }
 

@@ -1,6 +1,7 @@
 //! Leaving out the meshes of some nodes.
 
-use crate::error::{Error, Result, listed};
+use crate::error::Result;
+use crate::id::unknown;
 use crate::import::RawCharacter;
 
 /// Removes the primitives of the nodes with these names, and of all nodes below them.
@@ -13,12 +14,8 @@ pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     }
     for name in names {
         if !raw.nodes.iter().any(|node| node.name == *name) {
-            let unknown = Error::UnknownName {
-                what: "node to leave out",
-                name: name.clone(),
-                known: listed(raw.nodes.iter().map(|node| &*node.name)),
-            };
-            return Err(unknown.not_in_file());
+            let known = raw.nodes.iter().map(|node| &*node.name);
+            return Err(unknown("node to leave out", name, known).not_in_file());
         }
     }
     // For each node, true if it is left out, once that is known.
