@@ -67,7 +67,11 @@ impl core::fmt::Display for PoseAt {
         match self {
             Self::Rest => f.write_str("the rest pose"),
             Self::Clip { name, time_s } => {
-                write!(f, "clip \"{}\" at {time_s} s", super::escaped::Escaped(name))
+                write!(
+                    f,
+                    "clip \"{}\" at {time_s} s",
+                    super::escaped::Escaped(name)
+                )
             }
             Self::Given => f.write_str("the given pose"),
         }

@@ -7,6 +7,7 @@ use super::escaped::Escaped;
 use super::place::{Field, PathText, Place, Why};
 use super::range::Number;
 use super::unrepresentable::{PoseAt, Unrepresentable};
+use crate::text::LFS_POINTER;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -47,7 +48,11 @@ pub enum Error {
         count: u64,
     },
     /// A name that does not exist.
-    #[error("{what} \"{}\" does not exist: there are {}", Escaped(name), Escaped(known))]
+    #[error(
+        "{what} \"{}\" does not exist: there are {}",
+        Escaped(name),
+        Escaped(known)
+    )]
     UnknownName {
         /// The kind of thing requested, such as `clip`.
         what: &'static str,
@@ -210,7 +215,11 @@ pub enum Error {
     },
     /// The allocator could not provide memory.
     #[cfg(feature = "vulkan")]
-    #[error("cannot allocate {bytes} bytes for {}: {}", Escaped(name), Escaped(why))]
+    #[error(
+        "cannot allocate {bytes} bytes for {}: {}",
+        Escaped(name),
+        Escaped(why)
+    )]
     Memory {
         /// The name of the buffer or image.
         name: Box<str>,
@@ -267,7 +276,11 @@ pub enum DescFault {
     #[error("has no {0}")]
     Missing(&'static str),
     /// A name that does not exist.
-    #[error("{what} \"{}\" does not exist: there are {}", Escaped(name), Escaped(known))]
+    #[error(
+        "{what} \"{}\" does not exist: there are {}",
+        Escaped(name),
+        Escaped(known)
+    )]
     Unknown {
         /// The kind of thing that was named, such as `state`.
         what: &'static str,
@@ -331,6 +344,9 @@ pub enum SavedFault {
     /// The bytes do not start with the signature of a saved character.
     #[error("the bytes do not start with the signature")]
     Magic,
+    /// The file is only a pointer of Git LFS, which stands for a saved character.
+    #[error("{LFS_POINTER}")]
+    LfsPointer,
     /// Another version of the crate wrote the bytes, in another format.
     #[error(
         "has format version {found}, but this version of the crate reads only {known}: \
@@ -351,7 +367,10 @@ pub enum SavedFault {
         need: u64,
     },
     /// The bytes of a section, or of the table of sections, were altered.
-    #[error("the checksum of \"{}\" does not match: the bytes were altered", Escaped(section))]
+    #[error(
+        "the checksum of \"{}\" does not match: the bytes were altered",
+        Escaped(section)
+    )]
     Checksum {
         /// The name of the section, or `table`.
         section: Box<str>,

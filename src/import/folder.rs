@@ -7,6 +7,8 @@ use super::options::ImportOptions;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use crate::error::Object;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+use crate::text::{LFS_POINTER, is_lfs_pointer};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -66,6 +68,9 @@ pub(super) fn load(
         other => other,
     })?;
     check_cap(bytes.len() as u64, cap).map_err(at)?;
+    if is_lfs_pointer(&bytes) {
+        return Err(at(refused(path, LFS_POINTER)));
+    }
     Ok(bytes)
 }
 

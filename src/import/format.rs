@@ -3,6 +3,7 @@
 use super::fault::fault;
 use crate::character::Character;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
+use crate::text::{LFS_POINTER, is_lfs_pointer};
 use std::path::Path;
 
 /// A format of a file.
@@ -23,7 +24,14 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 impl Format {
     /// The format of a file with these contents. Its name decides only if the contents fit several
     /// formats or none.
+    ///
+    /// # Errors
+    /// If they fit none, or if the file is only a pointer of Git LFS.
     pub(super) fn of(bytes: &[u8], name: &str) -> Result<Self> {
+        if is_lfs_pointer(bytes) {
+            let why = AssetFault::Invalid(LFS_POINTER);
+            return Err(fault(ObjectKind::File, None, "", why));
+        }
         if bytes.starts_with(b"glTF") {
             return Ok(Self::Gltf);
         }

@@ -218,6 +218,8 @@ mod imported;
 mod inverse_rest;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 mod json_list;
+#[cfg(any(feature = "gltf", feature = "wgl"))]
+mod json_text;
 mod options;
 mod raw;
 mod repair;

@@ -29,7 +29,7 @@ enum KindText {
 }
 
 #[derive(serde::Serialize, serde::Deserialize, Clone, Copy)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "must be a number of 32 bits, true or false")]
 enum ValueText {
     Bool(bool),
     Int(i32),

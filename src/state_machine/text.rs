@@ -7,6 +7,7 @@ use super::machine::{StateMachine, StateMachineClip};
 use crate::error::{DescError, DescFault, DescPart, Error, Result, cut};
 use crate::motion::BlendSpace;
 use crate::skeleton::Skeleton;
+use crate::text::{Format, LFS_POINTER, is_lfs_pointer, plain};
 
 /// A state machine read from text, with the line numbers for errors.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,16 @@ impl StateMachineText {
             }
             .into_error());
         }
+        if is_lfs_pointer(text.as_bytes()) {
+            return Err(DescError {
+                file: file.into(),
+                line: None,
+                part: DescPart::StateMachine,
+                field: Box::default(),
+                why: DescFault::Invalid(LFS_POINTER),
+            }
+            .into_error());
+        }
         let lines = Lines::of(text);
         match toml::from_str(text) {
             Ok(desc) => Ok(Self {
@@ -52,7 +63,7 @@ impl StateMachineText {
                     line: start.map(|at| lines.places.line_of(at)),
                     part: lines.part(at),
                     field: field.into(),
-                    why: DescFault::Text(cut(error.message())),
+                    why: DescFault::Text(cut(&plain(error.message(), Format::Toml))),
                 }
                 .into_error())
             }

@@ -49,6 +49,7 @@ mod image_kinds;
 mod materials;
 mod meshes;
 mod meshopt;
+mod messages;
 mod models;
 mod morphs;
 mod nodes;

@@ -250,7 +250,7 @@ pub struct BlendSpaceDesc {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(untagged)
+    serde(untagged, expecting = "must be a number, or an array of two numbers")
 )]
 pub enum BlendAt {
     /// A position on a line.

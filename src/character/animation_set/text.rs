@@ -4,7 +4,7 @@ use super::desc::AnimationDesc;
 use super::fault::{AnimationList, At};
 use crate::error::{DescError, DescFault, DescPart, Result, cut};
 use crate::state_machine::{Lines, StateMachineDesc, StateMachineText};
-use crate::text::{TextLines, elements, text_of};
+use crate::text::{Format, LFS_POINTER, TextLines, elements, is_lfs_pointer, plain, text_of};
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
@@ -43,6 +43,9 @@ impl AnimationText {
             let (what, asked, cap) = ("bytes", text.len(), StateMachineDesc::MAX_TOML_BYTES);
             return Err(whole(None, DescFault::Cap { what, asked, cap }).into_error());
         }
+        if is_lfs_pointer(text.as_bytes()) {
+            return Err(whole(None, DescFault::Invalid(LFS_POINTER)).into_error());
+        }
         let found = Found::of(text);
         match toml::from_str(text) {
             Ok(desc) => Ok(Self {
@@ -52,7 +55,7 @@ impl AnimationText {
                 machine: found.machine,
             }),
             Err(error) => {
-                let why = DescFault::Text(cut(error.message()));
+                let why = DescFault::Text(cut(&plain(error.message(), Format::Toml)));
                 let Some(start) = error.span().map(|span| span.start) else {
                     return Err(whole(None, why).into_error());
                 };

@@ -3,6 +3,7 @@
 use crate::bytes::{Reader, Save, invalid};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result, SavedFault};
+use crate::text::is_lfs_pointer;
 use std::ops::Range;
 
 /// The signature at the start of a saved character.
@@ -120,6 +121,9 @@ impl<'a> Container<'a> {
     /// # Errors
     /// [`Error::Saved`].
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
+        if is_lfs_pointer(bytes) {
+            return Err(fault(SavedFault::LfsPointer));
+        }
         if !is_container(bytes) {
             return Err(fault(SavedFault::Magic));
         }

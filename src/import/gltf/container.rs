@@ -1,7 +1,8 @@
 //! The container: header and chunks of a `.glb`, or plain JSON.
 
 use super::fault::malformed;
-use crate::error::Result;
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::fault::fault;
 
 const MAGIC: &[u8; 4] = b"glTF";
 const JSON: &[u8; 4] = b"JSON";
@@ -35,6 +36,10 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>> {
     }
     let version =
         word(bytes, 4).ok_or_else(|| malformed("the header is incomplete", bytes.len()))?;
+    if version == 1 {
+        let why = AssetFault::Requires("glTF 1.0".into());
+        return Err(fault(ObjectKind::File, None, "", why));
+    }
     if version != 2 {
         return Err(malformed("the container's version is not 2", 4));
     }

@@ -5,6 +5,7 @@ use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
 use crate::import::options::ImportOptions;
 use crate::mesh::Image;
+use crate::text::is_lfs_pointer;
 use std::io::Cursor;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
@@ -152,7 +153,9 @@ fn decode_webp(_: &[u8], _: &mut dyn Budget, object: &Object) -> Result<([u32; 2
 
 /// The reason that an image of another format is not decoded.
 fn other_format(bytes: &[u8]) -> &'static str {
-    if bytes.starts_with(b"\xabKTX 20\xbb") {
+    if is_lfs_pointer(bytes) {
+        "it is only a Git LFS pointer: run `git lfs pull` to download the file itself"
+    } else if bytes.starts_with(b"\xabKTX 20\xbb") {
         "it is KTX2 (KHR_texture_basisu), which is not supported"
     } else if bytes.starts_with(b"DDS ") {
         "it is DDS (MSFT_texture_dds), which is not supported"

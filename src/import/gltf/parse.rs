@@ -1,10 +1,15 @@
 //! Parses text into a document: JSON and versions.
 
-use super::fault::{cut, malformed, message, not_allowed};
+use super::fault::{cut, malformed, not_allowed};
 use super::json::{Asset, Document};
-use crate::error::{AssetFault, ObjectKind, Result};
+use super::json_lenient::{Form, Lenient};
+use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::import::fault::fault;
+use crate::import::json_text::{json_end, json_fault};
 use crate::import::options::ImportOptions;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IgnoredAny, MapAccess};
 use serde_path_to_error::Segment;
 
 /// Reads the JSON, which starts `start` bytes into the file. Rejects versions that are not
@@ -14,13 +19,12 @@ pub(super) fn document(json: &[u8], start: usize, options: &ImportOptions) -> Re
     // The parser limits the depth to 128 levels, except for values that are skipped, which take no
     // stack.
     let mut parser = serde_json::Deserializer::from_str(text);
-    let doc: Document = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+    let doc: Result<Document> = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
         let (kind, index, part) = place(error.path());
         fault(kind, index, part, json_fault(error.inner()))
-    })?;
-    parser
-        .end()
-        .map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
+    });
+    let doc = doc.map_err(|error| old_version(text).unwrap_or(error))?;
+    json_end(&mut parser)?;
     check_version(&doc.asset)?;
     Ok(doc)
 }
@@ -37,17 +41,6 @@ pub(super) fn text<'a>(json: &'a [u8], start: usize, options: &ImportOptions) ->
     }
     core::str::from_utf8(json)
         .map_err(|error| malformed("the JSON is not UTF-8", start + error.valid_up_to()))
-}
-
-pub(super) fn json_fault(error: &serde_json::Error) -> AssetFault {
-    // The parser's message ends with the position, which has its own fields here.
-    let words = error.to_string();
-    let end = words.rfind(" at line ").unwrap_or(words.len());
-    AssetFault::Json {
-        what: message(&words[..end]),
-        line: error.line(),
-        column: error.column(),
-    }
 }
 
 /// The object at a path in the document: its kind, its index and the rest of the path.
@@ -89,6 +82,74 @@ fn place(path: &serde_path_to_error::Path) -> (ObjectKind, Option<usize>, Box<st
         }
     }
     (kind, index, cut(&part))
+}
+
+/// The error of a file of glTF 1.0 or older.
+///
+/// In these versions, objects have names instead of indices, so they do not have the form of a
+/// document.
+fn old_version(text: &str) -> Option<Error> {
+    let probe: Probe = serde_json::from_str(text).ok()?;
+    let asset = probe.asset.and_then(|asset| asset.0);
+    let version = match asset.and_then(|asset| asset.version?.0) {
+        Some(Shape::Text(version)) => version,
+        Some(Shape::Number(version)) => format!("{version:?}"),
+        // It was not required before 2.0.
+        _ => {
+            let lists = [probe.scenes, probe.nodes, probe.meshes, probe.accessors];
+            let is_map = |list: &Lenient<Shape>| matches!(list.0, Some(Shape::Map));
+            if !lists.iter().flatten().any(is_map) {
+                return None;
+            }
+            "1.0".into()
+        }
+    };
+    let is_old = ["0", "0.", "1", "1."]
+        .iter()
+        .any(|start| version == *start || start.ends_with('.') && version.starts_with(start));
+    let why = || AssetFault::Requires(cut(&format!("glTF {version}")));
+    is_old.then(|| fault(ObjectKind::File, None, "asset.version", why()))
+}
+
+/// The parts of a document that tell its version.
+#[derive(Deserialize)]
+struct Probe {
+    asset: Option<Lenient<ProbeAsset>>,
+    scenes: Option<Lenient<Shape>>,
+    nodes: Option<Lenient<Shape>>,
+    meshes: Option<Lenient<Shape>>,
+    accessors: Option<Lenient<Shape>>,
+}
+
+#[derive(Deserialize)]
+struct ProbeAsset {
+    version: Option<Lenient<Shape>>,
+}
+
+impl<'de> Form<'de> for ProbeAsset {
+    fn map<A: MapAccess<'de>>(map: A) -> Result<Option<Self>, A::Error> {
+        Self::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+/// A value that is no list.
+enum Shape {
+    Map,
+    Text(String),
+    Number(f64),
+}
+
+impl<'de> Form<'de> for Shape {
+    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Some(Self::Map))
+    }
+    fn text(text: &str) -> Option<Self> {
+        Some(Self::Text(text.into()))
+    }
+    fn number(number: f64) -> Option<Self> {
+        Some(Self::Number(number))
+    }
 }
 
 fn check_version(asset: &Asset) -> Result<()> {

@@ -2,7 +2,8 @@
 
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::budget::Budget;
-use crate::import::fault::{cut, fault, malformed, message};
+use crate::import::fault::{cut, fault, malformed};
+use crate::import::json_text::{json_end, json_fault};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -95,20 +96,8 @@ pub(super) fn document<T: DeserializeOwned>(bytes: &[u8], budget: &Budget<'_>) -
         let part = if path == "." { "" } else { &path };
         fault(ObjectKind::File, None, cut(part), json_fault(error.inner()))
     })?;
-    let end = parser.end();
-    end.map_err(|error| fault(ObjectKind::File, None, "", json_fault(&error)))?;
+    json_end(&mut parser)?;
     Ok(document)
-}
-
-fn json_fault(error: &serde_json::Error) -> AssetFault {
-    // The parser's message ends with the position, which has its own fields here.
-    let words = error.to_string();
-    let end = words.rfind(" at line ").unwrap_or(words.len());
-    AssetFault::Json {
-        what: message(&words[..end]),
-        line: error.line(),
-        column: error.column(),
-    }
 }
 
 /// Checks a version, which must be 1 if the file states it.
