@@ -16,7 +16,7 @@ mod shapes;
 use std::error::Error;
 use throng::{CharacterId, Crowd, Id, IkReport, IkSolver, InstanceId, Play, Spawn};
 
-use say::say;
+use say::{Words, say};
 use throng::builtin;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
@@ -46,7 +46,7 @@ const TINTS: [[f32; 4]; 3] = [
     [0.55, 0.8, 0.4, 1.0],
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     if std::env::args_os().len() > 1 {
         eprintln!("usage: ik, without arguments");
         std::process::exit(2);
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         reach_m: 3.0,
         time_s: 0.0,
     };
-    draw::to_file(&shot, populate, report)
+    Ok(draw::to_file(&shot, populate, report)?)
 }
 
 /// The solvers of the characters, in the order in which they run.

@@ -45,16 +45,20 @@ unsafe fn run() -> Result<(), Box<dyn Error>> {
     unsafe {
         // The part that an engine already has: instance, device, queue, allocator, command buffer,
         // attachments.
-        let entry = ash::Entry::load()?;
+        let entry = ash::Entry::load().map_err(|error| {
+            format!("there is no Vulkan loader ({error}): install libvulkan1 or vulkan-loader")
+        })?;
         let application = vk::ApplicationInfo::default().api_version(gpu::Device::API_VERSION);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        let instance = entry.create_instance(&info, None)?;
+        let instance = entry.create_instance(&info, None).map_err(|error| {
+            format!("no Vulkan driver works ({error:?}): install one or check VK_DRIVER_FILES")
+        })?;
         let fits = |device: &vk::PhysicalDevice| Enabled::supported(&instance, *device).is_ok();
         let physical_device = instance
             .enumerate_physical_devices()?
             .into_iter()
             .find(fits)
-            .ok_or("no Vulkan 1.3 device")?;
+            .ok_or("no device supports Vulkan 1.3: update its driver")?;
         let family = instance
             .get_physical_device_queue_family_properties(physical_device)
             .iter()

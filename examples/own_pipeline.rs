@@ -14,7 +14,7 @@ mod say;
 use std::error::Error;
 use std::ops::Range;
 
-use say::say;
+use say::{Words, say};
 use throng::animator::{Animator, Play};
 use throng::ash::{self, vk};
 use throng::builtin;
@@ -49,12 +49,12 @@ const GROUND: u32 = COUNT;
 /// Direction towards the light of the fragment shader.
 const LIGHT: Vec3 = vec3(0.5, 0.7, 0.5);
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     if std::env::args_os().len() > 1 {
         eprintln!("usage: own_pipeline, without arguments");
         std::process::exit(2);
     }
-    picture()
+    Ok(picture()?)
 }
 
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {

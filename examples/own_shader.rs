@@ -17,7 +17,7 @@ mod shapes;
 
 use std::error::Error;
 
-use say::say;
+use say::{Words, say};
 use shadow::ShadowImage;
 use throng::ash::{self, vk};
 use throng::glam::camera::rh;
@@ -46,12 +46,12 @@ const LIGHT: [[f32; 4]; 5] = [
     [0.75, 0.85, 1.00, 0.32],
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     if std::env::args_os().len() > 1 {
         eprintln!("usage: own_shader, without arguments");
         std::process::exit(2);
     }
-    picture()
+    Ok(picture()?)
 }
 
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {

@@ -23,8 +23,7 @@ mod say;
 mod text;
 
 use picture::{png_path, write_rgba};
-use say::say;
-use std::error::Error;
+use say::{Words, say};
 use throng::animator::{ActorId, Animator, RootMotionMode};
 use throng::character::{AnimationDesc, Character, ClipDesc, EventDesc, RootMotionDesc};
 use throng::clip::{CurveClip, Interpolation, Keys, TrackValues};
@@ -50,7 +49,7 @@ const RIGHT: [u8; 3] = [20, 150, 60];
 const INK: [u8; 3] = [40, 40, 50];
 const GRID: [u8; 3] = [228, 230, 235];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let to = match &arguments[..] {
         [] => "root_motion.png",

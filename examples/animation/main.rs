@@ -17,6 +17,7 @@ mod stage;
 use std::error::Error;
 
 use body::{Solvers, direct};
+use say::Words;
 pub(crate) use say::say;
 use throng::glam::{Affine3A, Vec3, vec3};
 use throng::gpu::MemoryAllocator;
@@ -53,12 +54,12 @@ const ACTS: [(Act, &str); 7] = [
     (Act::Stand, "stands on steps"),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     if std::env::args_os().len() > 1 {
         eprintln!("usage: animation, without arguments");
         std::process::exit(2);
     }
-    picture()
+    Ok(picture()?)
 }
 
 pub(crate) fn picture() -> Result<(), Box<dyn Error>> {

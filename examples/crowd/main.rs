@@ -39,8 +39,8 @@ use std::process::ExitCode;
 
 use args::Args;
 use clap::Parser;
-use throng::ash::vk;
-use throng::standalone::{Messages, StandaloneError};
+use throng::error::Escaped;
+use throng::standalone::{Messages, has_display};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 
 /// Opens a window if there is a display, otherwise renders without one.
 fn run(args: &Args) -> Result<()> {
-    if !args.is_headless() && window::has_display() {
+    if !args.is_headless() && has_display() {
         match window::run(args)? {
             window::Outcome::Closed => return Ok(()),
             window::Outcome::NoWindow(why) => {
@@ -90,23 +90,7 @@ fn describe(error: &(dyn Error + 'static)) -> String {
         let _ = write!(text, ": {source}");
         cause = source.source();
     }
-    let mut text = text.replace('\n', " ");
-    let missing = match error.downcast_ref() {
-        Some(StandaloneError::Vulkan { result, .. }) => {
-            *result == vk::Result::ERROR_INCOMPATIBLE_DRIVER
-        }
-        Some(
-            StandaloneError::Loader { .. }
-            | StandaloneError::OldLoader { .. }
-            | StandaloneError::NoDevice { .. }
-            | StandaloneError::MissingLayer { .. },
-        ) => true,
-        _ => false,
-    };
-    if missing {
-        text.push_str(" (is there a Vulkan 1.3 driver? `scripts/with-vulkan COMMAND` runs a command with one, and the validation layer)");
-    }
-    text
+    Escaped(text.replace('\n', " ")).to_string()
 }
 
 /// Prints a line. It is no error if nobody reads the output any more.

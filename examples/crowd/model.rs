@@ -9,6 +9,7 @@ use throng::Id;
 use throng::builtin;
 use throng::character::{Character, Gait};
 use throng::clip::Clip;
+use throng::error::Escaped;
 use throng::glam::Vec2;
 use throng::import::{self, ImportOptions};
 
@@ -68,9 +69,16 @@ impl Model {
             log::info!("{line}");
         }
         if imported.triangle_count() == 0 {
-            complain(&format!("crowd: {}: has no triangles", path.display()));
+            complain(&format!(
+                "crowd: {}: has no triangles",
+                Escaped(path.display())
+            ));
         }
-        Self::new(name.to_string_lossy().into(), imported.character, fades)
+        Self::new(
+            Escaped(name.to_string_lossy()).to_string(),
+            imported.character,
+            fades,
+        )
     }
 
     fn new(name: String, character: Character, fades: Fades) -> Result<Self> {

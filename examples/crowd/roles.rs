@@ -3,6 +3,7 @@
 use throng::Id;
 use throng::character::{AnimationDesc, Character, ClipDesc, Gait};
 use throng::clip::Clip;
+use throng::error::Escaped;
 use throng::state_machine::{
     Interruption, LayerDesc, MaskDesc, MaskPartDesc, Origin, ParameterDesc, ParameterKind,
     StateDesc, StateMachineDesc, TransitionDesc,
@@ -190,7 +191,8 @@ impl Roles {
 
     /// A description of the chosen clips.
     pub(crate) fn describe(&self, character: &Character) -> String {
-        let title = |clip: Id<Clip>| format!("\"{}\"", character.clips()[clip.index()].name());
+        let title =
+            |clip: Id<Clip>| format!("\"{}\"", Escaped(character.clips()[clip.index()].name()));
         let goes = |clip: Id<Clip>| {
             let gait = character.gait(clip);
             let speed = gait.map_or(0.0, |gait| gait.speed_m_s);

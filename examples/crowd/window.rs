@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use throng::ash::vk;
 use throng::standalone::{
     Acquire, Begin, Context, Formats, Frames, StandaloneError, Swapchain, SwapchainDesc, Target,
-    TargetDesc,
+    TargetDesc, display_advice,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
@@ -46,15 +46,6 @@ pub(crate) enum Outcome {
     NoWindow(String),
 }
 
-/// Returns true if there may be a display. Always true on systems other than a Unix desktop.
-pub(crate) fn has_display() -> bool {
-    if !cfg!(all(unix, not(target_os = "macos"))) {
-        return true;
-    }
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    set("DISPLAY") || set("WAYLAND_DISPLAY")
-}
-
 /// Shows the crowd until the window is closed.
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     args.out.as_deref().map_or(Ok(()), check_writable)?;
@@ -62,12 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     // winit panics if one of the X libraries is missing.
     let event_loop = match catch_unwind(EventLoop::new) {
         Ok(Ok(event_loop)) => event_loop,
-        Ok(Err(error)) => return Ok(Outcome::NoWindow(error.to_string())),
-        Err(_) => {
-            return Ok(Outcome::NoWindow(
-                "a library of the window system is missing".into(),
-            ));
-        }
+        Ok(Err(_)) | Err(_) => return Ok(Outcome::NoWindow(display_advice().into())),
     };
     say(KEYS)?;
     let scene = show::scene(args)?;

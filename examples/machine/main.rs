@@ -7,8 +7,7 @@
 #[path = "../common/say.rs"]
 mod say;
 
-use say::say;
-use std::error::Error;
+use say::{Words, say};
 use throng::animator::{ActorId, AnimationEventKind, Animator};
 use throng::builtin;
 use throng::character::AnimationDesc;
@@ -38,7 +37,7 @@ enum Input {
     Ground(bool),
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     let animation = AnimationDesc {
         state_machine: Some(StateMachineDesc::from_toml("hero.toml", TEXT)?),
         ..AnimationDesc::default()

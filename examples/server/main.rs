@@ -5,8 +5,7 @@
 #[path = "../common/say.rs"]
 mod say;
 
-use say::say;
-use std::error::Error;
+use say::{Words, say};
 use std::time::Instant;
 use throng::animator::{AnimationEventKind, Animator, RootMotionMode};
 use throng::character::Character;
@@ -17,7 +16,7 @@ const CHARACTERS: usize = 1000;
 const TICK_S: f64 = 1.0 / 30.0;
 const TICKS: u32 = 300;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Words> {
     let character = stroller()?.with_animation_toml("crowd.toml", include_str!("crowd.toml"))?;
     let mut animator = Animator::new(&character)?;
     let speed = animator.state_machine()?.parameter("speed")?;

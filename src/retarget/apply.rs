@@ -1,5 +1,6 @@
 //! Applies a retarget to poses.
 
+use super::fit::RetargetFit;
 use super::frame::{Placed, is_finite, place};
 use super::map::JointMap;
 use super::options::RetargetOptions;
@@ -54,6 +55,12 @@ impl Retarget {
             source_placed: Vec::with_capacity(source.len()),
             target_placed: Vec::with_capacity(target.len()),
         })
+    }
+
+    /// How well the skeletons fit: the share of joints that found a partner.
+    #[must_use]
+    pub fn fit(&self) -> &RetargetFit {
+        &self.plan.fit
     }
 
     /// The factor for translations.

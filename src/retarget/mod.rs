@@ -33,10 +33,14 @@
 //!
 //! The hips also move as the source's do, times the ratio of the two leg lengths. Without a
 //! humanoid, this applies to joints that follow one and have no such joint above them.
+//!
+//! Skeletons of different builds, such as a quadruped and a biped, match in part.
+//! [`Retarget::fit`] has the share of joints that found a partner.
 
 mod apply;
 mod between;
 mod clip;
+mod fit;
 mod frame;
 mod humanoid;
 mod map;
@@ -48,6 +52,7 @@ mod words;
 pub use crate::skeleton::role::Role;
 pub use apply::Retarget;
 pub use clip::RetargetReport;
+pub use fit::RetargetFit;
 pub use humanoid::Humanoid;
 pub use map::JointMap;
 pub use options::RetargetOptions;

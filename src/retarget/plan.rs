@@ -1,5 +1,6 @@
 //! The data of a retarget that is the same for all poses.
 
+use super::fit::RetargetFit;
 use super::frame::{Placed, body, is_finite, leg_length, place, turn, turn_between};
 use super::humanoid::Humanoid;
 use super::map::{JointLink, JointMap};
@@ -16,6 +17,7 @@ pub(super) struct Plan {
     pub(super) links: Vec<Link>,
     pub(super) turn: DQuat,
     pub(super) ratio: f64,
+    pub(super) fit: RetargetFit,
     pub(super) scales: bool,
     /// The scale of each source joint at rest.
     pub(super) source_scales: Vec<DVec3>,
@@ -90,6 +92,7 @@ impl Plan {
         let turn = options
             .turn
             .map_or_else(found, |turn| turn.as_dquat().normalize());
+        let fit = RetargetFit::new(map, &bodies, [&from, &to]);
         let above = above(target, map);
         let rests = Rests {
             moves: moves(map, &above),
@@ -117,6 +120,7 @@ impl Plan {
             links: links.collect(),
             turn,
             ratio,
+            fit,
             scales: options.scales,
             source_scales: source_rest
                 .iter()

@@ -26,8 +26,11 @@ pub(super) fn choose(
     surface: Option<&Surface>,
 ) -> Result<Vec<Candidate>> {
     // SAFETY: the instance is alive.
-    let found = unsafe { owner.instance.enumerate_physical_devices() }
-        .check("vkEnumeratePhysicalDevices")?;
+    let found = match unsafe { owner.instance.enumerate_physical_devices() } {
+        // The loader's word for drivers that cannot be used.
+        Err(vk::Result::ERROR_INITIALIZATION_FAILED) => return Err(StandaloneError::NoDriver),
+        found => found.check("vkEnumeratePhysicalDevices")?,
+    };
     let asked = std::env::var(DEVICE_VARIABLE)
         .ok()
         .or_else(|| desc.device.map(str::to_owned));

@@ -1,6 +1,6 @@
 //! Errors of the standalone module, with the numbers and names that locate the cause.
 
-use super::DeviceReport;
+use super::{DeviceReport, advice};
 use ash::vk;
 
 /// An error of the standalone module.
@@ -31,15 +31,23 @@ pub enum StandaloneError {
         /// The name of the call that reported it.
         call: &'static str,
     },
+    /// No Vulkan driver is installed, or none of them works.
+    ///
+    /// This is what `vkCreateInstance` means by `ERROR_INCOMPATIBLE_DRIVER`.
+    #[error("there is no Vulkan driver that works: {}", advice::driver())]
+    NoDriver,
     /// There is no Vulkan loader on this machine.
-    #[error("the Vulkan loader could not be loaded")]
+    #[error("there is no Vulkan loader: {}", advice::LOADER)]
     Loader {
         /// The error of the dynamic linker.
         #[source]
         source: ash::LoadingError,
     },
     /// The Vulkan loader is older than version 1.3.
-    #[error("the Vulkan loader supports Vulkan {major}.{minor}, but 1.3 is required")]
+    #[error(
+        "the Vulkan loader supports Vulkan {major}.{minor}, but 1.3 is required: update it and \
+         the driver of the graphics card"
+    )]
     OldLoader {
         /// Major version of the loader.
         major: u32,
@@ -47,13 +55,19 @@ pub enum StandaloneError {
         minor: u32,
     },
     /// Validation was asked for, and its layer is not installed.
-    #[error("layer {layer} is not installed, but validation was requested")]
+    #[error(
+        "layer {layer} is not installed, but validation was requested: {}",
+        advice::LAYER
+    )]
     MissingLayer {
         /// The layer's name.
         layer: String,
     },
     /// A required instance extension is not offered.
-    #[error("instance extension {extension} is not available")]
+    #[error(
+        "instance extension {extension} is not available{}",
+        advice_on_extension(extension)
+    )]
     MissingInstanceExtension {
         /// The extension's name.
         extension: String,
@@ -294,13 +308,23 @@ impl<T> Check<T> for Result<T, vk::Result> {
     }
 }
 
+fn advice_on_extension(extension: &str) -> String {
+    match extension.ends_with("_surface") {
+        true => format!(
+            ": no Vulkan driver can draw to windows of this system: {}",
+            advice::driver()
+        ),
+        false => String::new(),
+    }
+}
+
 fn asked_for(asked: Option<&str>) -> String {
     asked.map_or_else(String::new, |asked| format!(" matches `{asked}`"))
 }
 
 fn listed(devices: &[DeviceReport]) -> String {
     if devices.is_empty() {
-        return ": there are no devices".to_owned();
+        return format!(": there are no devices: {}", advice::driver());
     }
     devices.iter().map(|device| format!("; {device}")).collect()
 }

@@ -172,7 +172,10 @@ fn create(
         info = info.push_next(&mut features).push_next(&mut messenger);
     }
     // SAFETY: everything that `info` points to lives until the call returns.
-    unsafe { entry.create_instance(&info, None) }.check("vkCreateInstance")
+    match unsafe { entry.create_instance(&info, None) } {
+        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => Err(StandaloneError::NoDriver),
+        created => created.check("vkCreateInstance"),
+    }
 }
 
 /// The entry points of the system's Vulkan loader.

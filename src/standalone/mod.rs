@@ -56,6 +56,7 @@
 //!
 //! A [`Context`] enables both if they are offered. This has not been tested on such a driver.
 
+mod advice;
 mod attachments;
 mod buffer;
 mod context;
@@ -81,6 +82,7 @@ mod swapchain;
 mod target;
 mod validation;
 
+pub use advice::{display_advice, has_display};
 pub use attachments::Begin;
 pub use buffer::{Buffer, BufferDesc};
 pub use context::Context;

@@ -25,7 +25,7 @@ use super::playback::{Base, Layer, Playback};
 use super::scene::{Scene, Shot, lighting};
 use super::settings::Settings;
 use super::show::UNSETTLED_FRAMES;
-use super::subject::{BUILTIN, Loader, Request, Subject};
+use super::subject::{BUILTIN, Loader, Request, Subject, shown};
 
 /// Number of frames in the plots.
 const PLOTTED: usize = 120;
@@ -199,7 +199,7 @@ impl App {
             Base::RestPose => "rest pose",
             Base::Clip(id) => match clip.map_or("", Clip::name) {
                 "" => &format!("clip {}", id.index()),
-                name => name,
+                name => &shown(name),
             },
             Base::BlendSpace(..) => "blend space",
             Base::StateMachine => "state machine",

@@ -56,6 +56,7 @@ use std::process::ExitCode;
 
 use args::Args;
 use clap::Parser;
+use throng::error::Escaped;
 use throng::standalone::Messages;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -70,7 +71,7 @@ pub fn main() -> ExitCode {
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("viewer: {error}"));
+            complain(&format!("viewer: {}", Escaped(error)));
             ExitCode::FAILURE
         }
     }

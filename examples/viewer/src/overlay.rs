@@ -10,7 +10,7 @@ use throng::skeleton::Joint;
 use throng::{Crowd, Id, InstanceId};
 
 use super::settings::Settings;
-use super::subject::joint_name;
+use super::subject::{joint_name, shown as shown_name};
 
 const BONE: Color32 = Color32::from_rgb(255, 196, 64);
 const JOINT: Color32 = Color32::from_rgb(255, 240, 200);
@@ -267,7 +267,11 @@ fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
             canvas
                 .painter
                 .circle_stroke(place, 4.0, Stroke::new(1.5, SOCKET));
-            canvas.text(place, posed.character.socket_name(socket), SOCKET);
+            canvas.text(
+                place,
+                &shown_name(posed.character.socket_name(socket)),
+                SOCKET,
+            );
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::time::Instant;
 use throng::Id;
 use throng::character::Character;
 use throng::clip::ClipOptions;
+use throng::error::Escaped;
 use throng::glam::Vec3;
 use throng::import::{self, ImportOptions, Imported, RawCharacter};
 use throng::mesh::Aabb;
@@ -106,14 +107,19 @@ pub(crate) fn joint_name(character: &Character, joint: Id<Joint>) -> String {
     let name = character.skeleton().joints().get(joint.index());
     match name.map_or("", |joint| &*joint.name) {
         "" => format!("joint {}", joint.index()),
-        name => name.to_owned(),
+        name => shown(name),
     }
 }
 
 /// The last part of a path.
 pub(crate) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
+    shown(&name.to_string_lossy())
+}
+
+/// A name from a file, as text that is safe to show.
+pub(crate) fn shown(name: &str) -> String {
+    Escaped(name).to_string()
 }
 
 /// The names of files in a list: with their folders if there are several of one name.
@@ -125,7 +131,7 @@ pub(crate) fn list_names(files: &[PathBuf]) -> Vec<String> {
         match folder.as_os_str().is_empty() {
             _ if same < 2 => name.clone(),
             true => format!("{name} (.)"),
-            false => format!("{name} ({})", folder.display()),
+            false => format!("{name} ({})", Escaped(folder.display())),
         }
     });
     named.collect()

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use throng::ash::vk;
 use throng::standalone::{
     Acquire, Begin, Context, Frames, Messages, StandaloneError, Swapchain, SwapchainDesc,
+    display_advice,
 };
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
@@ -36,14 +37,12 @@ const LONGEST_S: f64 = 0.25;
 /// # Errors
 /// If there is no display or no device, and for any message of the validation layer.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let advice = "use --screenshot or --record to draw without a window";
+    let advice = "or use --screenshot or --record to draw without a window";
     // winit panics if one of the X libraries is missing.
     let event_loop = match catch_unwind(event_loop) {
         Ok(Ok(event_loop)) => event_loop,
-        Ok(Err(error)) => return Err(format!("no window: {error}: {advice}").into()),
-        Err(_) => {
-            let why = "a library of the window system is missing";
-            return Err(format!("no window: {why}: {advice}").into());
+        Ok(Err(_)) | Err(_) => {
+            return Err(format!("no window: {}, {advice}", display_advice()).into());
         }
     };
     say(KEYS);

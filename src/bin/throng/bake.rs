@@ -3,7 +3,7 @@
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
-use crate::words::{bytes, grouped, millimetres, note, plural, title};
+use crate::words::{bytes, grouped, millimetres, note, plural, shown, title, warn};
 use crate::{output, progress};
 use clap::ValueEnum;
 use std::io::Write;
@@ -128,9 +128,12 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         let added = clips::add(&character, path, args.matching)?;
         note(&format!(
             "{}: {} added",
-            path.display(),
+            shown(path),
             plural(added.clips.len(), "clip")
         ));
+        if let Some(warning) = &added.warning {
+            warn(warning);
+        }
         added.remarks.iter().for_each(|line| note(line));
         character = added.character;
     }
@@ -141,7 +144,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
 pub(crate) fn save(character: &Character, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
     character.save_file(path)?;
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    writeln!(out, "wrote {}: {}", path.display(), bytes(size))?;
+    writeln!(out, "wrote {}: {}", shown(path), bytes(size))?;
     writeln!(
         out,
         "  {}, {}, {}",

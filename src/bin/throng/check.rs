@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, after_help};
 use crate::model::load;
-use crate::words::plural;
+use crate::words::{plural, shown};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use throng::import::{ImportOptions, Imported};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut faulty, mut repaired) = (0, 0);
     let mut out = Reader { out, left: false };
     for path in &args.files {
-        let name = path.display();
+        let name = shown(path);
         match load(path, &ImportOptions::default()) {
             Err(failure) => {
                 faulty += 1;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::model::{is_builtin, load};
-use crate::words::plural;
+use crate::words::{plural, shown};
 use clap::ValueEnum;
 use std::collections::HashSet;
 use std::path::Path;
@@ -42,6 +42,8 @@ pub(crate) struct Added {
     /// The joints were matched like this. Never [`Matching::Auto`].
     pub(crate) matching: Matching,
     pub(crate) clips: Vec<AddedClip>,
+    /// The reason that the retargeted motion may look wrong.
+    pub(crate) warning: Option<String>,
     /// Everything that did not match, one line each.
     pub(crate) remarks: Vec<String>,
 }
@@ -69,7 +71,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
             return Err(Failure::Usage(format!(
                 "{}: --match {} needs the skeleton of the clips, and the file has none: \
                  use --match copy",
-                path.display(),
+                shown(path),
                 matching.name()
             )));
         }
@@ -96,7 +98,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
         }
         Matching::Copy => Err(Failure::Usage(format!(
             "{}: --match copy needs a file that is imported, not a character",
-            path.display()
+            shown(path)
         ))),
         _ => {
             let from = load(path, &ImportOptions::curves_only())?;
@@ -115,7 +117,7 @@ fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
     let tracks = load(path, &ImportOptions::curves_only())?;
     Ok(Failure::File(format!(
         "{}: no track has exactly the name of a joint: the tracks are for {}; the joints are {}",
-        path.display(),
+        shown(path),
         names(&tracks),
         names(onto)
     )))
@@ -165,6 +167,7 @@ fn copied(onto: &Character, mut added: Imported) -> Added {
     Added {
         matching: Matching::Copy,
         clips,
+        warning: None,
         remarks,
         character: added.character,
     }
@@ -190,12 +193,15 @@ fn retargeted(
             true => "has no clips",
             false => "has packed clips only: bake it again with --keep-curves",
         };
-        return Err(Failure::File(format!("{}: {words}", path.display())));
+        return Err(Failure::File(format!("{}: {words}", shown(path))));
     }
     let (matching, map) =
         map(from, onto.skeleton(), matching).map_err(|error| Failure::of_file(path, &error))?;
     let options = RetargetOptions::default();
     let mut retarget = Retarget::new(from.skeleton(), onto.skeleton(), &map, &options)?;
+    let fit = retarget.fit();
+    let is_good = fit.is_good();
+    let warning = (!is_good).then(|| format!("the skeletons are of different builds: {fit}"));
     let mut taken: HashSet<String> = crate::model::clips(onto)
         .iter()
         .map(|(name, _)| (*name).to_owned())
@@ -247,6 +253,7 @@ fn retargeted(
         character,
         matching,
         clips,
+        warning,
         remarks,
     })
 }

@@ -1,8 +1,10 @@
 //! The reasons why a subcommand ends early, with their exit statuses.
 
+use crate::words::shown;
 use std::io;
 use std::path::Path;
 use throng::Error;
+use throng::error::Escaped;
 use throng::standalone::StandaloneError;
 
 /// The text after the help of a subcommand: its examples, and the exit statuses of all.
@@ -53,7 +55,7 @@ impl Failure {
     pub(crate) fn words(&self) -> Option<String> {
         match self {
             Self::File(words) | Self::Usage(words) | Self::Write(words) | Self::Vulkan(words) => {
-                Some(words.clone())
+                Some(Escaped(words).to_string())
             }
             Self::Output(error) => Some(format!("standard output: {error}")),
             Self::Faulty => None,
@@ -63,13 +65,14 @@ impl Failure {
     /// An error about a file. The path comes first, as it was given.
     pub(crate) fn of_file(path: &Path, error: &Error) -> Self {
         let words = error.to_string();
-        let given = path.to_string_lossy();
-        if words.starts_with(&*given) {
+        // As errors have it.
+        let given = shown(path);
+        if words.starts_with(&given) {
             return Self::File(words);
         }
         // Many errors start with the file's name.
         let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = format!("{}: ", name.to_string_lossy());
+        let name = format!("{}: ", shown(Path::new(name)));
         let words = words.strip_prefix(&name).unwrap_or(&words);
         Self::File(format!("{given}: {words}"))
     }

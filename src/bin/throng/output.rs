@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::inputs::{folder, is_beside, is_same_file, refers};
+use crate::words::shown;
 use std::io::Write;
 use std::path::Path;
 
@@ -29,10 +30,10 @@ pub(crate) fn check_not_stdout(path: &Path) -> Result<(), Failure> {
 /// source's folder. In that folder, only a file with one of these extensions is replaced, and only
 /// if no source refers to it.
 pub(crate) fn check(path: &Path, sources: &[&Path], extensions: &[&str]) -> Result<(), Failure> {
-    let told = |why: String| Failure::Write(format!("{} cannot be written: {why}", path.display()));
+    let told = |why: String| Failure::Write(format!("{} cannot be written: {why}", shown(path)));
     let folder = folder(path);
     if !folder.is_dir() {
-        return Err(told(format!("there is no folder {}", folder.display())));
+        return Err(told(format!("there is no folder {}", shown(folder))));
     }
     if path.is_dir() {
         return Err(told("it is a folder".into()));
@@ -49,12 +50,12 @@ pub(crate) fn check(path: &Path, sources: &[&Path], extensions: &[&str]) -> Resu
         if !is_usual {
             return Err(told(format!(
                 "it exists beside {} and may belong to it, because it is not called .{}",
-                source.display(),
+                shown(source),
                 extensions.join(" or .")
             )));
         }
         if refers(source, path) {
-            return Err(told(format!("{} refers to it", source.display())));
+            return Err(told(format!("{} refers to it", shown(source))));
         }
     }
     Ok(())
@@ -78,7 +79,7 @@ pub(crate) fn check_distinct(outputs: &[&Path]) -> Result<(), Failure> {
         {
             let path = match is_stdout(path) {
                 true => "the standard output".into(),
-                false => path.display().to_string(),
+                false => shown(path),
             };
             return Err(Failure::Usage(format!("{path} is given for two outputs")));
         }
@@ -94,5 +95,5 @@ pub(crate) fn save(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(),
         return Ok(out.write_all(bytes)?);
     }
     replace::replace(path, bytes)
-        .map_err(|error| Failure::Write(format!("{} cannot be written: {error}", path.display())))
+        .map_err(|error| Failure::Write(format!("{} cannot be written: {error}", shown(path))))
 }

@@ -4,10 +4,11 @@ use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::table::section;
-use crate::words::{plural, title};
+use crate::words::{plural, shown, title, warn};
 use crate::{bake, output, progress};
 use std::io::Write;
 use std::path::PathBuf;
+use throng::error::Escaped;
 
 /// Put the clips of one file onto another character, and save the result.
 ///
@@ -48,12 +49,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         out,
         "{} of {} onto {}, matched by {}",
         plural(added.clips.len(), "clip"),
-        args.clips.display(),
-        args.onto.display(),
+        shown(&args.clips),
+        shown(&args.onto),
         added.matching.name()
     )?;
+    if let Some(warning) = &added.warning {
+        warn(warning);
+    }
     for line in &added.remarks {
-        writeln!(out, "  {line}")?;
+        writeln!(out, "  {}", Escaped(line))?;
     }
     let rows = added.clips.iter().map(|clip| {
         let mut row = vec![

@@ -1,6 +1,8 @@
 //! Numbers and names as words.
 
 use std::io::{self, Write as _};
+use std::path::Path;
+use throng::error::Escaped;
 
 /// A count with its noun.
 pub(crate) fn plural(count: usize, one: &str) -> String {
@@ -36,8 +38,30 @@ pub(crate) fn title(name: &str) -> String {
     if name.is_empty() {
         "(unnamed)".into()
     } else {
-        format!("\"{}\"", name.escape_debug())
+        format!("\"{}\"", Escaped(name))
     }
+}
+
+/// A path, as it was given.
+pub(crate) fn shown(path: &Path) -> String {
+    Escaped(path.display()).to_string()
+}
+
+/// JSON in lines, in which characters that control a terminal are escaped.
+pub(crate) fn json_text(value: &serde_json::Value) -> String {
+    let mut text = String::new();
+    for char in format!("{value:#}").chars() {
+        // Line breaks are between values only. Strings have them escaped.
+        let is_plain = || Escaped(char).to_string() == char.to_string();
+        if matches!(char, ' '..='~' | '\n') || is_plain() {
+            text.push(char);
+            continue;
+        }
+        for unit in char.encode_utf16(&mut [0; 2]) {
+            text.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    text
 }
 
 /// A time with as few digits as identify it.
@@ -57,7 +81,12 @@ pub(crate) fn millimetres(error_m: f32) -> String {
     format!("{:.4} mm", error_m * 1000.0)
 }
 
+/// Writes a warning to the error stream. Failure to write it is ignored.
+pub(crate) fn warn(words: &str) {
+    let _ = writeln!(io::stderr(), "warning: {}", Escaped(words));
+}
+
 /// Writes a remark to the error stream. Failure to write it is ignored.
 pub(crate) fn note(words: &str) {
-    let _ = writeln!(io::stderr(), "note: {words}");
+    let _ = writeln!(io::stderr(), "note: {}", Escaped(words));
 }

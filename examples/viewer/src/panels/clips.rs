@@ -8,6 +8,7 @@ use throng::motion::{BlendShape, BlendSpace};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
+use super::super::subject::shown as shown_name;
 use super::text_within;
 
 /// Height of the list of clips, in points.
@@ -51,7 +52,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
                 };
                 let name = match clip.name() {
                     "" => "(no name)",
-                    name => name,
+                    name => &shown_name(name),
                 };
                 let kind = if clip.is_additive() { "+" } else { "" };
                 let right = format!("{kind}{:.2} s", clip.duration_s());
@@ -76,7 +77,7 @@ pub(super) fn blend_spaces(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             Base::BlendSpace(other, at) if other == id => Some(at),
             _ => None,
         };
-        ui.label(space.name());
+        ui.label(shown_name(space.name()));
         if let Some(at) = pad(ui, space, at, |clip| {
             let clip = subject.character.clips().get(clip.index());
             clip.map_or("", |clip| clip.name())

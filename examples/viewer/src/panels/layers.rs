@@ -8,6 +8,7 @@ use throng::skeleton::Mask;
 
 use super::super::app::{Action, App};
 use super::super::playback::{Layer, MAX_LAYERS};
+use super::super::subject::shown;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
@@ -44,6 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Option<Layer> {
     let mut new = layer;
     let clip_name = |clip: Id<Clip>| character.clips().get(clip.index()).map_or("", |c| c.name());
+    let clip_name = |clip| shown(clip_name(clip));
     ComboBox::from_label(format!("layer {number}"))
         .selected_text(clip_name(new.clip))
         .show_ui(ui, |ui| {
@@ -51,8 +53,9 @@ fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Opti
                 ui.selectable_value(&mut new.clip, Id::new(index), clip_name(Id::new(index)));
             }
         });
-    let mask_name =
-        |mask: Option<Id<Mask>>| mask.map_or("all joints", |mask| character.mask_name(mask));
+    let mask_name = |mask: Option<Id<Mask>>| {
+        mask.map_or("all joints".into(), |mask| shown(character.mask_name(mask)))
+    };
     ComboBox::from_label("mask")
         .selected_text(mask_name(new.mask))
         .show_ui(ui, |ui| {
@@ -91,8 +94,8 @@ pub(super) fn morphs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         weights.iter().zip(present).zip(&mut overrides).enumerate()
     {
         let name = match (&*weight.name, &*weight.owner) {
-            ("", owner) => format!("{owner} {index}"),
-            (name, _) => name.to_owned(),
+            ("", owner) => format!("{} {index}", shown(owner)),
+            (name, _) => shown(name),
         };
         ui.horizontal(|ui| {
             let mut is_own = own.is_some();

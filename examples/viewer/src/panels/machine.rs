@@ -8,6 +8,7 @@ use throng::{Id, InstanceId};
 
 use super::super::app::{Action, App};
 use super::super::playback::Base;
+use super::super::subject::shown;
 use super::text_within;
 
 const LIVE: Color32 = Color32::from_rgb(90, 210, 90);
@@ -40,13 +41,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for layer in 0..machine.layer_count() as u8 {
         let status = app.scene.crowd().layer_status(id, layer).ok();
         let live = status.map(|status| (status.state, status.weight));
-        let name = machine.layer_name(layer);
+        let name = shown(machine.layer_name(layer));
         ui.label(match status {
             Some(status) => {
-                let state = machine.state_name(layer, status.state);
+                let state = shown(machine.state_name(layer, status.state));
                 format!("{name}: {state}, {:.0} %", status.place * 100.0)
             }
-            None => name.to_owned(),
+            None => name,
         });
         let transition = status.and_then(|status| status.transition);
         graph(ui, machine, layer, (live, transition));
@@ -60,6 +61,7 @@ fn parameters(
     actions: &mut Vec<Action>,
 ) {
     for (parameter, name, kind) in machine.parameters() {
+        let name = shown(name);
         let Ok(value) = app.scene.crowd().parameter(id, parameter) else {
             continue;
         };
@@ -143,6 +145,7 @@ fn graph(
         );
     }
     for (index, (id, name)) in states.iter().enumerate() {
+        let name = shown(name);
         let weight = live.filter(|live| live.0 == *id).map(|live| live.1);
         let color = weight.map_or(NODE, |weight| {
             NODE.lerp_to_gamma(LIVE, 0.35 + 0.65 * weight.clamp(0.0, 1.0))
@@ -156,7 +159,7 @@ fn graph(
             (9.0, egui::Align2::CENTER_TOP)
         };
         let at = place(index) + vec2(0.0, offset);
-        text_within(&painter, rect, (at, align), (name, color));
+        text_within(&painter, rect, (at, align), (&name, color));
     }
 }
 

@@ -4,7 +4,7 @@ use egui::{Grid, Slider, Ui};
 
 use super::super::accuracy::bound_m;
 use super::super::app::{Action, App};
-use super::super::subject::Subject;
+use super::super::subject::{Subject, shown};
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(subject) = &app.subject else { return };
@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         for clip in subject.character.clips() {
             let report = clip.report();
             bytes += report.bytes;
-            ui.label(clip.name());
+            ui.label(shown(clip.name()));
             ui.label(format!("{:.1}", report.bytes as f64 / 1024.0));
             ui.label(format!("{:.1}", report.ratio()));
             ui.label(format!("{:.0}", report.rate_hz));

@@ -6,6 +6,7 @@ use throng::character::Character;
 use super::super::app::{Action, App};
 use super::super::keys::Command;
 use super::super::playback::{FASTEST, Playback, SLOWEST};
+use super::super::subject::shown;
 
 const EVENT: Color32 = Color32::from_rgb(255, 196, 64);
 const CURSOR: Color32 = Color32::from_rgb(255, 70, 160);
@@ -88,7 +89,7 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         painter.text(
             place,
             Align2::LEFT_TOP,
-            name,
+            shown(name),
             FontId::proportional(10.0),
             EVENT,
         );

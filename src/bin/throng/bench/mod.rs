@@ -7,7 +7,7 @@ mod median;
 use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
 use crate::table::table;
-use crate::words::{note, plural};
+use crate::words::{note, plural, shown};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
         "{}: {}, {}, {}; {}",
-        args.file.display(),
+        shown(&args.file),
         plural(model.skeleton().len(), "joint"),
         plural(model.vertex_count(), "vertex"),
         plural(model.clips().len(), "clip"),

@@ -5,6 +5,7 @@ mod text;
 
 use crate::failure::{Failure, after_help};
 use crate::model::load;
+use crate::words::json_text;
 use std::io::Write;
 use std::path::PathBuf;
 use throng::character::Character;
@@ -39,9 +40,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let model = load(&args.file, &ImportOptions::with_curves())?;
     if args.json {
-        serde_json::to_writer_pretty(&mut *out, &json::document(&model))
-            .map_err(|error| Failure::Output(error.into()))?;
-        return Ok(writeln!(out)?);
+        return Ok(writeln!(out, "{}", json_text(&json::document(&model)))?);
     }
     Ok(out.write_all(text::listing(&model).as_bytes())?)
 }

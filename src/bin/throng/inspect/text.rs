@@ -6,6 +6,7 @@ use crate::words::{grouped, plural, title};
 use throng::Id;
 use throng::character::Character;
 use throng::clip::Clip;
+use throng::error::Escaped;
 use throng::import::{Imported, SpawnPoint};
 use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::retarget::Role;
@@ -17,7 +18,7 @@ pub(super) fn listing(model: &Imported) -> String {
     let size = model.rest_bounds().size();
     let mut text = format!(
         "{}: {}, {}, {} of palette, {:.4} x {:.4} x {:.4} m at rest\n",
-        model.name().escape_debug(),
+        Escaped(model.name()),
         plural(model.vertex_count(), "vertex"),
         plural(model.triangle_count(), "triangle"),
         plural(model.palette().len(), "entry"),

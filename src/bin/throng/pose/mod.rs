@@ -15,7 +15,7 @@ use crate::failure::{Failure, after_help};
 use crate::model::{self, load, note_repairs};
 use crate::moment::{self, Moment};
 use crate::output;
-use crate::words::{note, plural, seconds, title};
+use crate::words::{note, plural, seconds, shown, title};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -185,14 +185,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
 fn write(path: &Path, bytes: &[u8], words: &str, out: &mut dyn Write) -> Result<(), Failure> {
     output::save(path, bytes, out)?;
     if !output::is_stdout(path) {
-        writeln!(out, "wrote {}: {words}", path.display())?;
+        writeln!(out, "wrote {}: {words}", shown(path))?;
     }
     Ok(())
 }
 
 /// Says that a file was written, on the error stream if the standard output is a file.
 fn told(path: &Path, words: &str, out: &mut dyn Write, outputs: &[&Path]) -> Result<(), Failure> {
-    let line = format!("wrote {}: {words}", path.display());
+    let line = format!("wrote {}: {words}", shown(path));
     match outputs.iter().any(|path| output::is_stdout(path)) {
         true => note(&line),
         false => writeln!(out, "{line}")?,

@@ -9,7 +9,10 @@ use throng::mesh::Primitive;
 ///
 /// An OBJ file defines front faces by winding only. Primitives without normals get one per face.
 pub(super) fn obj(mesh: &Mesh<'_>, summary: &str) -> String {
-    let mut text = format!("# {}, {summary}\n", mesh.model.name().escape_debug());
+    let mut text = format!(
+        "# {}, {summary}\n",
+        throng::error::Escaped(mesh.model.name())
+    );
     let (mut first_position, mut first_normal) = (1, 1);
     let parts = mesh.model.primitives().iter().zip(mesh.posed);
     for (index, (part, posed)) in parts.enumerate() {

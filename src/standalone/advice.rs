@@ -1,0 +1,76 @@
+//! What to install or set if Vulkan or a display is missing.
+
+use std::env::var_os;
+
+/// Where the Vulkan loader comes from.
+pub(super) const LOADER: &str = if cfg!(target_os = "windows") {
+    "install the current driver of the graphics card, which contains it"
+} else if cfg!(target_os = "macos") {
+    "install the Vulkan SDK of LunarG or MoltenVK"
+} else {
+    "install it (libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora, vulkan-icd-loader on \
+     Arch)"
+};
+
+/// Where the validation layer comes from.
+pub(super) const LAYER: &str = if cfg!(target_os = "linux") {
+    "install it (vulkan-validationlayers on Debian and Ubuntu, vulkan-validation-layers on Fedora \
+     and Arch), set VK_ADD_LAYER_PATH to its folder, or switch validation off (unset \
+     THRONG_VALIDATION)"
+} else {
+    "install the Vulkan SDK of LunarG, set VK_ADD_LAYER_PATH to the layer's folder, or switch \
+     validation off (unset THRONG_VALIDATION)"
+};
+
+/// The environment variables that replace the list of drivers.
+const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+
+/// What to do if there is no driver, or none that works.
+pub(super) fn driver() -> String {
+    let set = |name: &&str| var_os(name).is_some_and(|value| !value.is_empty());
+    if let Some(name) = DRIVER_VARIABLES.into_iter().find(set) {
+        let value = var_os(name).unwrap_or_default();
+        let value = crate::error::Escaped(value.to_string_lossy());
+        return format!(
+            "{name} is set to \"{value}\": unset it, or set it to the .json file of a driver"
+        );
+    }
+    let driver = "install the current driver of the graphics card";
+    if cfg!(target_os = "linux") {
+        format!(
+            "{driver} or, to draw on the CPU, Mesa's lavapipe (mesa-vulkan-drivers on Debian, \
+             Ubuntu and Fedora, vulkan-swrast on Arch)"
+        )
+    } else {
+        driver.into()
+    }
+}
+
+/// True if a window can be expected to open.
+///
+/// On a Unix desktop, `DISPLAY` or `WAYLAND_DISPLAY` names the display. Other systems always have
+/// one.
+#[must_use]
+pub fn has_display() -> bool {
+    if !cfg!(all(unix, not(target_os = "macos"))) {
+        return true;
+    }
+    let is_set = |name| var_os(name).is_some_and(|value| !value.is_empty());
+    is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+/// What to do if a window cannot be opened, as the end of an error message.
+#[must_use]
+pub fn display_advice() -> &'static str {
+    if !cfg!(all(unix, not(target_os = "macos"))) {
+        return "start the program in a session with a display";
+    }
+    if has_display() {
+        "check that DISPLAY or WAYLAND_DISPLAY names a running display, and that the libraries of \
+         the window system are installed (libx11-6, libxcursor1, libxi6, libxrandr2 and \
+         libxkbcommon-x11-0 on Debian and Ubuntu)"
+    } else {
+        "DISPLAY and WAYLAND_DISPLAY are not set: start the program in a desktop session, set \
+         DISPLAY, or run it under xvfb-run"
+    }
+}
