@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::picture::png_path;
 use clap::{Parser, ValueEnum};
 use throng::ash::vk;
+use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
 use throng::{Crowd, SkinningStage};
 
@@ -23,6 +24,14 @@ pub(crate) struct Args {
     /// builtin]
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
+
+    /// The axis that points up in all files. [default: as a file states, or y if it does not]
+    #[arg(long, value_enum, value_name = "AXIS")]
+    pub(crate) up: Option<Up>,
+
+    /// The factor for all lengths of files. Models of another size are fitted into the crowd.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
+    pub(crate) scale: f32,
 
     /// Number of characters. [default: 500; a window on a slow driver shows fewer]
     #[arg(long, visible_alias = "count", value_name = "N")]
@@ -96,6 +105,28 @@ impl Args {
     pub(crate) fn is_headless(&self) -> bool {
         self.headless || self.apng.is_some()
     }
+}
+
+/// An axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Up {
+    Y,
+    Z,
+}
+
+impl From<Up> for UpAxis {
+    fn from(up: Up) -> Self {
+        match up {
+            Up::Y => Self::Y,
+            Up::Z => Self::Z,
+        }
+    }
+}
+
+fn positive(text: &str) -> Result<f32, &'static str> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f32| value.is_normal() && *value > 0.0);
+    value.ok_or("expected a number of more than 0")
 }
 
 /// The stage that skins vertices.

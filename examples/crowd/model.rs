@@ -13,6 +13,7 @@ use throng::error::Escaped;
 use throng::glam::Vec2;
 use throng::import::{self, ImportOptions};
 
+use super::args::Args;
 use super::measure::Measure;
 use super::roles::{Fades, Roles};
 use super::{Result, complain};
@@ -58,12 +59,17 @@ pub(crate) struct Act {
 
 impl Model {
     /// Reads the file, or creates the built-in character if the name is `builtin`.
-    pub(crate) fn load(path: &Path, fades: Fades) -> Result<Self> {
+    pub(crate) fn load(path: &Path, args: &Args, fades: Fades) -> Result<Self> {
         if path.as_os_str() == "builtin" {
             let character = builtin::mannequin()?.character;
             return Self::new("builtin".into(), character, fades);
         }
-        let imported = import::file(path, &ImportOptions::default())?;
+        let options = ImportOptions {
+            up: args.up.map(Into::into),
+            scale: args.scale,
+            ..ImportOptions::default()
+        };
+        let imported = import::file(path, &options)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         for line in imported.repair_summary() {
             log::info!("{line}");

@@ -54,7 +54,7 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
         false => &args.models,
     };
     let load = |path: &PathBuf| {
-        let model = Model::load(path, fades)?;
+        let model = Model::load(path, args, fades)?;
         let chosen = model.roles.describe(&model.character);
         say(&format!("{}: {chosen}", model.name))?;
         Ok(model)

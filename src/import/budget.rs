@@ -27,6 +27,12 @@ impl<'a> Budget<'a> {
         }
     }
 
+    /// The options with the caps.
+    #[cfg(feature = "gltf")]
+    pub(super) fn options(&self) -> &ImportOptions {
+        self.options
+    }
+
     /// Checks the length of a text.
     pub(super) fn text(&self, bytes: &[u8]) -> Result<()> {
         let (mut used, asked) = (0, bytes.len() as u64);
@@ -83,7 +89,7 @@ impl<'a> Budget<'a> {
         self.decoded(count.saturating_mul(20), object)
     }
 
-    fn decoded(&mut self, bytes: u64, object: &Object) -> Result<()> {
+    pub(super) fn decoded(&mut self, bytes: u64, object: &Object) -> Result<()> {
         // No allocation can be larger than this.
         let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);
         take(&mut self.bytes, bytes, cap, "bytes of decoded data", object)

@@ -4,10 +4,11 @@ use super::fault::fault;
 use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
-use super::options::ImportOptions;
+use super::options::{ImportOptions, UpAxis};
 use super::raw::RawCharacter;
 use super::repair::Repair;
 use super::source::Source;
+use super::space;
 use crate::character::Character;
 use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
@@ -97,7 +98,14 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
 
 fn add(character: &Character, source: Source<'_>) -> Result<Imported> {
     source.import(|format, read, repairs| {
-        let raw = read_raw(character, (format, source), read, repairs)?;
+        let (mut raw, stated) = read_raw(character, (format, source), read, repairs)?;
+        // Tracks without a skeleton have the nodes of the character.
+        let own_nodes = match format {
+            Format::WglClip => false,
+            Format::Ezm => !raw.skins.is_empty(),
+            _ => true,
+        };
+        space::convert(&mut raw, stated, own_nodes, source.options, repairs)?;
         raw.add_clips(character, source.options)
     })
 }
@@ -115,13 +123,17 @@ fn read_raw(
     (format, source): (Format, Source<'_>),
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
+) -> Result<(RawCharacter, Option<UpAxis>)> {
     let (bytes, options) = (source.bytes, source.options);
-    match format {
+    let raw = match format {
         #[cfg(feature = "gltf")]
-        Format::Gltf => super::gltf::read_clips(bytes, read, options, repairs),
+        Format::Gltf => {
+            let raw = super::gltf::read_clips(bytes, read, options, repairs)?;
+            // So says the format.
+            return Ok((raw, Some(UpAxis::Y)));
+        }
         #[cfg(feature = "fbx")]
-        Format::Fbx => super::fbx::read_clips(bytes, read, options, repairs),
+        Format::Fbx => return super::fbx::read_clips(bytes, read, options, repairs),
         #[cfg(feature = "ezm")]
         Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
         // They have no clips, which is reported later.
@@ -137,5 +149,6 @@ fn read_raw(
         }
         #[cfg(not(all(feature = "fbx", feature = "ezm", feature = "wgl")))]
         other => Err(other.without_reader()),
-    }
+    };
+    Ok((raw?, None))
 }

@@ -4,11 +4,12 @@ use super::fault::fault;
 use super::folder::open;
 use super::format::Format;
 use super::imported::Imported;
-use super::options::ImportOptions;
+use super::options::{ImportOptions, UpAxis};
 use super::raw::RawCharacter;
 use super::repair::Repair;
 use super::sidecar;
 use super::source::Source;
+use super::space;
 use crate::character::{AnimationSource, Character};
 use crate::error::{AssetFault, ObjectKind, Result};
 use std::path::Path;
@@ -81,6 +82,9 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
 /// - [`Error::Asset`](crate::Error::Asset), naming the object at fault and the reason. This is
 ///   [`AssetFault::NoReader`](crate::error::AssetFault::NoReader) if the reader of the format is
 ///   not compiled in.
+/// - [`Error::Argument`](crate::Error::Argument) for an [`ImportOptions::scale`] that is not more
+///   than 0 and finite, and for a saved character that [`ImportOptions::up`] or
+///   [`ImportOptions::scale`] would change.
 /// - [`Error::InFile`](crate::Error::InFile) if the file does not have the scene that
 ///   [`ImportOptions::scene`] names, or a node of [`ImportOptions::leave_out`].
 /// - [`Error::Description`](crate::Error::Description) for an [`ImportOptions::animation`] that
@@ -95,9 +99,14 @@ fn import(source: Source<'_>) -> Result<Imported> {
     let options = source.options;
     source.import(|format, read, repairs| {
         if format == Format::Saved {
+            space::check_none(
+                options,
+                "a saved character cannot be converted: import its file",
+            )?;
             return saved(source.bytes, options);
         }
-        let raw = read_raw(format, source, read, repairs)?;
+        let (mut raw, stated) = read_raw(format, source, read, repairs)?;
+        space::convert(&mut raw, stated, true, options, repairs)?;
         let animation = match (&options.animation, source.folder) {
             (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
             (None, Some(folder)) => {
@@ -122,15 +131,19 @@ fn read_raw(
     source: Source<'_>,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
+) -> Result<(RawCharacter, Option<UpAxis>)> {
     let (bytes, options) = (source.bytes, source.options);
-    match format {
+    let raw = match format {
         #[cfg(feature = "gltf")]
-        Format::Gltf => super::gltf::read_raw(bytes, read, options, repairs),
+        Format::Gltf => {
+            let raw = super::gltf::read_raw(bytes, read, options, repairs)?;
+            // So says the format.
+            return Ok((raw, Some(UpAxis::Y)));
+        }
         #[cfg(feature = "fbx")]
-        Format::Fbx => super::fbx::read_raw(bytes, read, options, repairs),
+        Format::Fbx => return super::fbx::read_raw(bytes, read, options, repairs),
         #[cfg(feature = "ezm")]
-        Format::Ezm => super::ezm::read_raw(bytes, options, repairs),
+        Format::Ezm => super::ezm::read_raw(bytes, read, options, repairs),
         #[cfg(feature = "wgl")]
         Format::WglModel => super::wgl::read_model(bytes, source.path, read, options, repairs),
         #[cfg(feature = "wgl")]
@@ -138,7 +151,8 @@ fn read_raw(
         #[cfg(feature = "wgl")]
         Format::WglClip => super::wgl::read_clips(bytes, None, options, repairs),
         other => Err(other.without_reader()),
-    }
+    };
+    Ok((raw?, None))
 }
 
 fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {

@@ -11,7 +11,10 @@ use crate::error::{AssetFault, Error, ObjectKind, Result};
 use crate::text::{LFS_POINTER, is_lfs_pointer};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// The most entries of a folder that are compared without regard to case.
+const MOST_ENTRIES: usize = 1 << 16;
 
 /// The reason that a file given as bytes cannot refer to others.
 const ONLY_BYTES: &str = "is not available: only bytes were given";
@@ -40,7 +43,7 @@ pub(super) fn given(
 ) -> Result<Vec<u8>> {
     match (&options.resources, folder) {
         (Some(resources), _) => resources.read(path),
-        (None, Some(folder)) => folder.read(path, options.max_resource_bytes),
+        (None, Some(folder)) => folder.read_any_case(path, options.max_resource_bytes),
         (None, None) => Err(no_object(refused(path, ONLY_BYTES))),
     }
 }
@@ -123,6 +126,43 @@ impl Folder {
             return Err(no_object(refused(relative, "is a link out of the folder")));
         }
         read_file(&real, cap)
+    }
+}
+
+impl Folder {
+    /// [`Self::read`], but if there is no such file, one whose path differs in case.
+    fn read_any_case(&self, relative: &str, cap: u64) -> Result<Vec<u8>> {
+        let exact = self.read(relative, cap);
+        let is_missing =
+            matches!(&exact, Err(Error::Io { kind, .. }) if *kind == ErrorKind::NotFound);
+        match is_missing.then(|| self.alike(relative)).flatten() {
+            Some(found) => self.read(&found, cap),
+            None => exact,
+        }
+    }
+
+    /// The path that is like this one but for its case.
+    fn alike(&self, relative: &str) -> Option<String> {
+        let mut found = PathBuf::new();
+        for part in Path::new(relative).components() {
+            let Component::Normal(part) = part else {
+                return None;
+            };
+            let folder = self.0.join(&found);
+            let real = folder.canonicalize().ok()?;
+            if !real.starts_with(&self.0) {
+                return None;
+            }
+            if !folder.join(part).exists() {
+                let wanted = part.to_str()?.to_lowercase();
+                let entries = std::fs::read_dir(&folder).ok()?.take(MOST_ENTRIES);
+                let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+                found.push(names.filter(|name| name.to_lowercase() == wanted).min()?);
+            } else {
+                found.push(part);
+            }
+        }
+        found.into_os_string().into_string().ok()
     }
 }
 

@@ -129,14 +129,15 @@
 //! - `Skeleton`: bones in any order. Meshes are bound in the rest pose.
 //! - `Animation`: tracks of 7 or 10 numbers per frame (position, rotation, scale), at the rate of
 //!   `dtime`.
-//! - `Material`s and the materials of sections, by name. The format has no colours, and textures
-//!   are not read.
+//! - `Material`s and the materials of sections, by name. The format has no colours. A name that is
+//!   that of an image file, or such a name in `meta_data`, is the texture of the base colour; see
+//!   [Textures without a path](#textures-without-a-path).
 //!
 //! A mesh with weights in a file without a skeleton is rigid. A file with animations and without a
 //! skeleton gets a joint for each track;
 //! [`Character::add_clips`](crate::character::Character::add_clips) gives its clips to a character.
 //!
-//! Other semantics, more than two sets of texture coordinates, textures, tracks of joints that the
+//! Other semantics, more than two sets of texture coordinates, tracks of joints that the
 //! skeleton does not have, and the elements `TetraMesh`, `NodeTriangle`, `NodeInstance` and
 //! `MeshCollisionRepresentation` are left out.
 //!
@@ -160,7 +161,10 @@
 //! The format is left-handed. Everything is mirrored in x, as in other converters from that engine
 //! to glTF: a character that faces +Z still does, and its left hand is on its left.
 //!
-//! Weights in a file without bones, and textures, are left out.
+//! - `defaultTexture`, the texture of a mesh's base colour; see
+//!   [Textures without a path](#textures-without-a-path).
+//!
+//! Weights in a file without bones are left out.
 //!
 //! The `.wglvert` has the name of the model's file, or of [`ImportOptions::name`] if only bytes are
 //! given. Its extension has the case of the model's extension, or lower case. It is an error to
@@ -172,22 +176,40 @@
 //!
 //! In errors, nodes are bones, and buffers are the lumps of the `.wglvert`.
 //!
+//! # Textures without a path
+//!
+//! EZMesh and WebGL models name an image file, often with the folders of another machine. The file
+//! is looked for in the model's folder and the folders inside that: by the whole path, by the path
+//! without its first folders, and then by the same names with the extensions `png`, `jpg`, `jpeg`
+//! and `webp`. Images are decoded if the Cargo feature `gltf` is enabled, too.
+//!
+//! A texture that is not found or cannot be decoded is left out, which is reported. A material
+//! without a texture, of primitives without vertex colours, is a plain grey.
+//!
+//! # Axes and units
+//!
+//! glTF has metres and +Y up, and FBX states its own. For files that state neither,
+//! [`ImportOptions::up`] and [`ImportOptions::scale`] do.
+//!
 //! # Saved characters
 //!
 //! The bytes of [`Character::to_bytes`](crate::character::Character::to_bytes), `.throng`, are
 //! loaded as by [`Character::from_bytes`](crate::character::Character::from_bytes). No Cargo
 //! feature is needed. Of the options, only [`ImportOptions::max_image_texels`],
 //! [`ImportOptions::max_decoded_bytes`], which limits the decompressed images, and, for [`file()`],
-//! [`ImportOptions::max_resource_bytes`] apply.
+//! [`ImportOptions::max_resource_bytes`] apply. [`ImportOptions::up`] and [`ImportOptions::scale`]
+//! are errors if they would change it.
 //!
 //! # Files that a file refers to
 //!
-//! These are buffers and images of glTF, textures of FBX, and the `.wglvert` of a WebGL model.
+//! These are buffers and images of glTF, textures of all other formats, and the `.wglvert` of a
+//! WebGL model.
 //!
 //! [`ImportOptions::resources`] provides them, if it is set. Otherwise [`file()`] reads them from
 //! the folder of the file and the folders inside that, and [`bytes()`] provides none. Paths must be
 //! relative (after percent-decoding in glTF), without `..`, and must still lie in the folder after
-//! all links are followed. Only plain files are read.
+//! all links are followed. Only plain files are read. A file that does not exist is looked for
+//! without regard to case, as some systems do anyway. Of several, the first in byte order is read.
 //!
 //! # Animation data beside a file
 //!
@@ -228,9 +250,12 @@ mod rigid;
 mod shapes;
 mod sidecar;
 mod source;
+mod space;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
 mod srgb;
+#[cfg(any(feature = "ezm", feature = "wgl"))]
+mod textures;
 #[cfg(feature = "gltf")]
 mod vrm;
 mod weight_match;
@@ -242,7 +267,7 @@ mod wgl;
 pub use clip_files::has_hierarchy;
 pub use file::{bytes, file};
 pub use imported::{Imported, InfluenceLoss};
-pub use options::ImportOptions;
+pub use options::{ImportOptions, UpAxis};
 pub use raw::{
     RawAnimation, RawChannel, RawCharacter, RawKeys, RawMorph, RawNode, RawPrimitive, RawSkin,
 };

@@ -5,6 +5,15 @@ use crate::character::AnimationDesc;
 use crate::clip::{ClipOptions, PackObserver};
 use std::path::Path;
 
+/// The axis that points up in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UpAxis {
+    /// +Y, as in glTF.
+    Y,
+    /// +Z. +Y then points away from a viewer in front, so +X stays to the right.
+    Z,
+}
+
 /// Options of an import: the parts to read, and caps on their size.
 ///
 /// The caps keep a hostile file from taking unbounded memory. Each is checked before anything of
@@ -31,6 +40,19 @@ pub struct ImportOptions {
     /// `None`: functions that are given a path read them from the file's folder. Those that are
     /// given bytes reject files that refer to others.
     pub resources: Option<ResourceReader>,
+    /// The axis that points up in the file. `None`: as the file states, or +Y if it does not.
+    ///
+    /// The character is turned so that this axis becomes +Y. EZMesh and WebGL models state none.
+    /// If the file, or its format as with glTF, states another axis, this one counts, which is
+    /// reported as [`RepairKind::UpReplaced`](crate::import::RepairKind::UpReplaced).
+    pub up: Option<UpAxis>,
+    /// The factor by which all lengths are multiplied, more than 0. The default is 1.
+    ///
+    /// For a file that does not state its unit, these are metres per unit: 0.01 for centimetres.
+    /// glTF has metres and FBX is converted to them, and both are multiplied too. No node gets a
+    /// scale: positions, translations, inverse bind matrices and the sizes of spring bones change.
+    /// The animation data beside the file is in metres of the result.
+    pub scale: f32,
     /// The scene to import. `None`: the file's default, else the first, else every node.
     pub scene: Option<usize>,
     /// Names of nodes whose meshes are left out, including all nodes below them.
@@ -142,6 +164,8 @@ impl Default for ImportOptions {
         Self {
             name: Box::default(),
             resources: None,
+            up: None,
+            scale: 1.0,
             scene: None,
             leave_out: Vec::new(),
             images: true,

@@ -1,5 +1,6 @@
 //! The list of what an import repaired.
 
+use super::options::UpAxis;
 use crate::error::{AssetFault, Escaped, Object};
 use crate::id::Id;
 use crate::skeleton::Joint;
@@ -193,6 +194,16 @@ pub enum RepairKind {
     /// non-metallic.
     #[error("converted to metalness and roughness")]
     SpecularGlossiness,
+    /// The file states another axis that points up than [`ImportOptions::up`], which counts.
+    ///
+    /// [`ImportOptions::up`]: crate::import::ImportOptions::up
+    #[error("turned so that +{up:?} is up, although the file states +{stated:?}")]
+    UpReplaced {
+        /// The axis that the file or its format states.
+        stated: UpAxis,
+        /// The axis of the options.
+        up: UpAxis,
+    },
     /// Instances of a node whose transform has no inverse were left out.
     #[error("instances left out, because the node's transform has no inverse")]
     SpawnPointsLeftOut,

@@ -9,6 +9,7 @@ use throng::Id;
 use throng::animator::AnimationEventKind;
 use throng::ash::vk;
 use throng::clip::{Clip, ClipOptions};
+use throng::import::UpAxis;
 use throng::standalone::{Context, FrameCommands};
 use throng::state_machine::{ParameterDesc, Value};
 
@@ -79,6 +80,8 @@ pub(crate) struct App {
     pub(crate) files: Vec<PathBuf>,
     /// The first file, and the files of clips for it.
     first: (PathBuf, Vec<PathBuf>),
+    /// The axis that points up in all files, and the factor for their lengths.
+    space: (Option<UpAxis>, f32),
     pub(crate) messages: Vec<String>,
     pub(crate) accuracy: Option<Accuracy>,
     /// The state that the accuracy depends on, and the number of frames since that last changed.
@@ -140,6 +143,7 @@ impl App {
             picture_view: vk::ImageView::null(),
             shown: None,
             first: (files[0].clone(), args.clips.clone()),
+            space: (args.up.map(Into::into), args.scale),
             files,
             messages: Vec::new(),
             accuracy: None,
@@ -179,6 +183,7 @@ impl App {
             path,
             clips,
             packing,
+            space: self.space,
         });
     }
 

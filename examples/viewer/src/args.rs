@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, ValueEnum};
 use throng::SkinningStage;
 use throng::ash::vk;
+use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
 
 use super::keys::KEYS;
@@ -28,6 +29,14 @@ pub(crate) struct Args {
     /// Adds the clips of another file, joined by joint names. Repeat the option for more files.
     #[arg(long, value_name = "FILE")]
     pub(crate) clips: Vec<PathBuf>,
+
+    /// The axis that points up in all files. [default: as a file states, or y if it does not]
+    #[arg(long, value_enum, value_name = "AXIS")]
+    pub(crate) up: Option<Up>,
+
+    /// The factor for all lengths, such as 0.01 for files in centimetres that do not say so.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
+    pub(crate) scale: f32,
 
     /// The clip to play, by its name or number from 0. [default: the first]
     #[arg(long, value_name = "NAME")]
@@ -113,6 +122,28 @@ impl Args {
     pub(crate) fn is_headless(&self) -> bool {
         self.screenshot.is_some() || self.record.is_some()
     }
+}
+
+/// An axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Up {
+    Y,
+    Z,
+}
+
+impl From<Up> for UpAxis {
+    fn from(up: Up) -> Self {
+        match up {
+            Up::Y => Self::Y,
+            Up::Z => Self::Z,
+        }
+    }
+}
+
+fn positive(text: &str) -> Result<f32, String> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f32| value.is_normal() && *value > 0.0);
+    value.ok_or_else(|| "expected a number of more than 0".into())
 }
 
 /// The shading of the character.

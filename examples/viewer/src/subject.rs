@@ -10,7 +10,7 @@ use throng::character::Character;
 use throng::clip::ClipOptions;
 use throng::error::Escaped;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RawCharacter};
+use throng::import::{self, ImportOptions, Imported, RawCharacter, UpAxis};
 use throng::mesh::Aabb;
 use throng::skeleton::Joint;
 
@@ -26,6 +26,8 @@ pub(crate) struct Request {
     /// Files whose clips are added.
     pub(crate) clips: Vec<PathBuf>,
     pub(crate) packing: ClipOptions,
+    /// The axis that points up in all files, and the factor for their lengths.
+    pub(crate) space: (Option<UpAxis>, f32),
 }
 
 /// A character from a file.
@@ -54,6 +56,8 @@ impl Subject {
         let started = Instant::now();
         let options = ImportOptions {
             packing: Some(request.packing),
+            up: request.space.0,
+            scale: request.space.1,
             ..ImportOptions::with_curves()
         };
         let mut imported = import(&request.path, &options).map_err(|error| error.to_string())?;

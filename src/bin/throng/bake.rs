@@ -2,7 +2,7 @@
 
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
-use crate::model::{load, note_repairs};
+use crate::model::{Space, load, note_repairs, positive};
 use crate::words::{bytes, grouped, millimetres, note, plural, shown, title, warn};
 use crate::{output, progress};
 use clap::ValueEnum;
@@ -70,6 +70,8 @@ pub(crate) struct Options {
     /// joints.
     #[arg(long, value_name = "N", default_value_t = 100)]
     instances: u32,
+    #[command(flatten)]
+    pub(crate) space: Space,
 }
 
 /// The storage of keys.
@@ -81,17 +83,10 @@ enum Packing {
     None,
 }
 
-fn positive(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("is not a positive number".into()),
-    }
-}
-
 impl Options {
     /// The options for the importer.
     pub(crate) fn to_import(&self) -> ImportOptions {
-        ImportOptions {
+        self.space.of(ImportOptions {
             images: !self.no_images,
             sidecar: !self.no_sidecar,
             smooth_normals: self.smooth_normals,
@@ -104,7 +99,7 @@ impl Options {
             }),
             on_packed: progress::packing(),
             ..ImportOptions::default()
-        }
+        })
     }
 }
 
@@ -125,7 +120,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let mut character = model.character;
     for path in &args.clips {
-        let added = clips::add(&character, path, args.matching)?;
+        let added = clips::add(&character, path, args.matching, args.options.space)?;
         note(&format!(
             "{}: {} added",
             shown(path),

@@ -1,7 +1,7 @@
 //! `throng check`: reports whether files are sound.
 
 use crate::failure::{Failure, after_help};
-use crate::model::load;
+use crate::model::{Space, load};
 use crate::words::{plural, shown};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ pub(crate) struct Args {
     /// Print faulty files only, and no summary.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    space: Space,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
@@ -36,7 +38,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let mut out = Reader { out, left: false };
     for path in &args.files {
         let name = shown(path);
-        match load(path, &ImportOptions::default()) {
+        match load(path, &args.space.of(ImportOptions::default())) {
             Err(failure) => {
                 faulty += 1;
                 let words = failure.words().unwrap_or_default();

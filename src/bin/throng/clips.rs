@@ -1,7 +1,7 @@
 //! Adds the clips of one file to the character of another.
 
 use crate::failure::Failure;
-use crate::model::{is_builtin, load};
+use crate::model::{Space, is_builtin, load};
 use crate::words::{plural, shown};
 use clap::ValueEnum;
 use std::collections::HashSet;
@@ -58,7 +58,14 @@ pub(crate) struct AddedClip {
 }
 
 /// Adds the clips of a file to a character.
-pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<Added, Failure> {
+///
+/// `space` is that of the file, as far as the file does not state it.
+pub(crate) fn add(
+    onto: &Character,
+    path: &Path,
+    matching: Matching,
+    space: Space,
+) -> Result<Added, Failure> {
     let fault = |error: Error| Failure::of_file(path, &error);
     let is_character = is_builtin(path) || is_saved(path);
     let has_hierarchy = is_character || import::has_hierarchy(path);
@@ -78,7 +85,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
     };
     match matching {
         Matching::Auto | Matching::Copy if !is_character => {
-            let options = ImportOptions::curves_only();
+            let options = space.of(ImportOptions::curves_only());
             match onto.add_clips_file(path, &options) {
                 Ok(added) if matching == Matching::Copy || is_alike(&added) => {
                     Ok(copied(onto, added))
@@ -86,7 +93,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
                 Ok(_) | Err(Error::NoCommonJoints { .. }) if matching == Matching::Auto => {
                     match load(path, &options) {
                         Ok(from) => retargeted(onto, &from, path, matching),
-                        Err(_) => add(onto, path, Matching::Copy),
+                        Err(_) => add(onto, path, Matching::Copy, space),
                     }
                 }
                 Ok(added) => Ok(copied(onto, added)),
@@ -101,7 +108,7 @@ pub(crate) fn add(onto: &Character, path: &Path, matching: Matching) -> Result<A
             shown(path)
         ))),
         _ => {
-            let from = load(path, &ImportOptions::curves_only())?;
+            let from = load(path, &space.of(ImportOptions::curves_only()))?;
             retargeted(onto, &from, path, matching)
         }
     }

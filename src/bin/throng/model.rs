@@ -2,13 +2,58 @@
 
 use crate::failure::Failure;
 use crate::words::note;
+use clap::ValueEnum;
 use std::path::Path;
 use throng::character::Character;
-use throng::import::{self, ImportOptions, Imported, RawCharacter};
+use throng::import::{self, ImportOptions, Imported, RawCharacter, UpAxis};
+
+/// The axes and units of files that do not state them.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Space {
+    /// The axis that points up in the files. By default as a file states, or y if it does not.
+    #[arg(long, value_enum, value_name = "AXIS")]
+    up: Option<Up>,
+    /// The factor for all lengths, such as 0.01 for files in centimetres that do not say so.
+    #[arg(long, value_name = "FACTOR", value_parser = positive)]
+    scale: Option<f32>,
+}
+
+/// An axis that points up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Up {
+    Y,
+    Z,
+}
+
+impl Space {
+    /// These options, with the axes and units of the arguments.
+    pub(crate) fn of(self, options: ImportOptions) -> ImportOptions {
+        ImportOptions {
+            up: self.up.map(|up| match up {
+                Up::Y => UpAxis::Y,
+                Up::Z => UpAxis::Z,
+            }),
+            scale: self.scale.unwrap_or(1.0),
+            ..options
+        }
+    }
+}
+
+/// A positive number.
+pub(crate) fn positive(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if value.is_normal() && value > 0.0 => Ok(value),
+        _ => Err("is not a positive number".into()),
+    }
+}
 
 /// Imports a file, or makes the built-in character.
 pub(crate) fn load(path: &Path, options: &ImportOptions) -> Result<Imported, Failure> {
     if is_builtin(path) {
+        if options.scale != 1.0 || options.up.is_some_and(|up| up != UpAxis::Y) {
+            let words = "--up and --scale are for files, and builtin is none";
+            return Err(Failure::Usage(words.into()));
+        }
         return Ok(RawCharacter::mannequin().build(options)?);
     }
     import::file(path, options).map_err(|error| Failure::of_file(path, &error))

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     progress::clear();
     let onto = onto?;
     note_repairs(&onto);
-    let added = clips::add(&onto, &args.clips, args.matching)?;
+    let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
     writeln!(
         out,
         "{} of {} onto {}, matched by {}",

@@ -7,21 +7,23 @@ use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
+use crate::import::textures::is_image;
 use crate::import::{RawCharacter, RawNode, RawPrimitive};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
 use roxmltree::Node;
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
 
 /// Adds the meshes and materials to `raw`, and a node for each mesh.
+///
+/// Returns the names of the materials' textures.
 pub(super) fn read(
     root: Node<'_, '_>,
     skeletons: &Skeletons,
     raw: &mut RawCharacter,
     budget: &mut Budget<'_>,
     repairs: &mut Vec<Repair>,
-) -> Result<()> {
+) -> Result<Vec<(usize, Box<str>)>> {
     for list in elements(root, "Meshes") {
         let at = Object {
             kind: ObjectKind::File,
@@ -33,7 +35,13 @@ pub(super) fn read(
     }
     let mut materials = Materials::default();
     for material in elements(root, "Material") {
-        materials.index(name(material, "name"), repairs);
+        let index = materials.index(name(material, "name"));
+        // Text of any form, such as `diffuse=skin.png`.
+        let data = name(material, "meta_data");
+        let mut words = data.split(|c: char| c.is_whitespace() || "=,;\"'<>".contains(c));
+        if let (Some(index), Some(texture)) = (index, words.find(|word| is_image(word))) {
+            materials.textures.entry(index).or_insert(texture.into());
+        }
     }
     for (index, mesh) in elements(root, "Mesh").enumerate() {
         let sections = sections(mesh);
@@ -91,7 +99,7 @@ pub(super) fn read(
                 mesh: index,
                 number,
                 node,
-                material: materials.index(name(section, "material"), repairs),
+                material: materials.index(name(section, "material")),
                 indices,
                 ..RawPrimitive::default()
             };
@@ -103,7 +111,7 @@ pub(super) fn read(
         }
     }
     raw.materials = materials.list;
-    Ok(())
+    Ok(materials.textures.into_iter().collect())
 }
 
 /// The sections of a mesh. A mesh with triangles of its own is a section too.
@@ -145,11 +153,13 @@ fn fill(primitive: &mut RawPrimitive, from: Vertices, at: &Object, repairs: &mut
 struct Materials {
     list: Vec<Material>,
     of_name: HashMap<Box<str>, usize>,
+    /// The names of image files.
+    textures: BTreeMap<usize, Box<str>>,
 }
 
 impl Materials {
     /// The index of the material with this name. `None` if the name is empty.
-    fn index(&mut self, name: &str, repairs: &mut Vec<Repair>) -> Option<usize> {
+    fn index(&mut self, name: &str) -> Option<usize> {
         if name.is_empty() {
             return None;
         }
@@ -162,19 +172,9 @@ impl Materials {
             ..Material::default()
         });
         self.of_name.insert(name.into(), index);
-        if is_texture(name) {
-            let object = object(ObjectKind::Material, index, format!("texture {name}"));
-            note(repairs, &object, RepairKind::LeftOut, 1);
+        if is_image(name) {
+            self.textures.insert(index, name.into());
         }
         Some(index)
     }
-}
-
-/// Returns true if a material has the name of an image file.
-fn is_texture(name: &str) -> bool {
-    let extension = Path::new(name).extension().and_then(|part| part.to_str());
-    extension.is_some_and(|extension| {
-        let known = ["tga", "png", "jpg", "jpeg", "dds", "bmp", "tif"];
-        known.iter().any(|one| extension.eq_ignore_ascii_case(one))
-    })
 }

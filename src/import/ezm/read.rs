@@ -8,11 +8,13 @@ use crate::import::frames;
 use crate::import::inverse_rest::{check_origin, unusable_inverse};
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
+use crate::import::textures;
 use crate::skeleton::Skeleton;
 use roxmltree::Node;
 
 pub(in crate::import) fn read_raw(
     bytes: &[u8],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
@@ -23,7 +25,9 @@ pub(in crate::import) fn read_raw(
     let skeletons = skeletons::read(root, &budget)?;
     let mut raw = with_clips(root, &skeletons, None, &mut budget, repairs)?;
     raw.name = options.name.clone();
-    meshes::read(root, &skeletons, &mut raw, &mut budget, repairs)?;
+    let names = meshes::read(root, &skeletons, &mut raw, &mut budget, repairs)?;
+    let names: Vec<_> = names.iter().map(|(at, name)| (*at, &**name)).collect();
+    textures::load(&mut raw, &names, &mut budget, read, repairs)?;
     if let Some((bone, _)) = unusable_inverse(&raw) {
         check_origin(&raw.nodes, bone)?;
     }

@@ -10,7 +10,7 @@ use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::fault::{message, object};
 use crate::import::format::is_fbx;
-use crate::import::options::ImportOptions;
+use crate::import::options::{ImportOptions, UpAxis};
 use crate::import::repair::{Repair, RepairKind, note};
 use ufbx::{
     FileFormat, GeometryTransformHandling, InheritModeHandling, LoadOpts, MirrorAxis, SceneRoot,
@@ -20,13 +20,13 @@ use ufbx::{
 /// The most nodes above one another.
 const MAX_DEPTH: u32 = 4096;
 
-/// Reads the takes of a file, for characters from other files.
+/// Reads the takes of a file, for characters from other files, and the axis that it says is up.
 pub(in crate::import) fn read_clips(
     bytes: &[u8],
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
+) -> Result<(RawCharacter, Option<UpAxis>)> {
     // Materials and images are not needed.
     let options = ImportOptions {
         images: false,
@@ -40,7 +40,7 @@ pub(in crate::import) fn read_raw(
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
-) -> Result<RawCharacter> {
+) -> Result<(RawCharacter, Option<UpAxis>)> {
     let scene = load(bytes, options)?;
     let mut decoded = Decoded::new(options);
     note_unread(&scene, repairs);
@@ -55,7 +55,7 @@ pub(in crate::import) fn read_raw(
     let images = Images::new(&mut decoded, read);
     let (materials, images) = material::read(&scene, &used, images, options.images, repairs)?;
     let animations = animation::read(&scene, &nodes, &meshes.driven, options, repairs)?;
-    Ok(RawCharacter {
+    let raw = RawCharacter {
         name: options.name.clone(),
         nodes: nodes.raw,
         skins: meshes.skins,
@@ -65,7 +65,18 @@ pub(in crate::import) fn read_raw(
         animations,
         morphs: meshes.morphs,
         ..RawCharacter::default()
-    })
+    };
+    Ok((raw, stated_up(&scene)))
+}
+
+/// The axis that points up by the file, which was converted to Y.
+fn stated_up(scene: &ufbx::Scene) -> Option<UpAxis> {
+    let number = |name| Some(scene.settings.props.find_prop(name)?.value_int);
+    match (number("UpAxis")?, number("UpAxisSign").unwrap_or(1)) {
+        (1, 1) => Some(UpAxis::Y),
+        (2, 1) => Some(UpAxis::Z),
+        _ => None,
+    }
 }
 
 /// Reads the scene. ufbx opens no other file, because external files are not enabled.

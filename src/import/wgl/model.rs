@@ -35,6 +35,19 @@ pub(super) fn document(bytes: &[u8], budget: &Budget<'_>) -> Result<Model> {
     Ok(model)
 }
 
+/// The texture of each material, which is that of the mesh with its index.
+pub(super) fn textures(model: &Model) -> Vec<(usize, &str)> {
+    let names = model
+        .meshes
+        .0
+        .iter()
+        .map(|mesh| mesh.default_texture.as_deref());
+    let names = names
+        .enumerate()
+        .map(|(index, name)| (index, name.unwrap_or_default()));
+    names.filter(|(_, name)| !name.is_empty()).collect()
+}
+
 /// The model as raw data.
 pub(super) fn read(
     model: &Model,
@@ -63,12 +76,6 @@ pub(super) fn read(
             name: mesh.material.as_deref().unwrap_or_default().into(),
             ..Material::default()
         });
-        let texture = mesh.default_texture.as_deref().unwrap_or_default();
-        if !texture.is_empty() {
-            let part = format!("defaultTexture {}", crate::import::fault::cut(texture));
-            let at = object(ObjectKind::Mesh, index, part);
-            note(repairs, &at, RepairKind::LeftOut, 1);
-        }
         for (number, submesh) in mesh.submeshes.0.iter().enumerate() {
             let at = object(ObjectKind::Mesh, index, format!("primitives[{number}]"));
             budget.primitive(&at)?;

@@ -9,6 +9,7 @@ use crate::import::folder;
 use crate::import::frames;
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
+use crate::import::textures;
 use crate::skeleton::Skeleton;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -26,6 +27,8 @@ pub(in crate::import) fn read_model(
     let vertices = beside_model(path, options.max_resource_bytes, read)?;
     let vertices = vertices::read(&vertices, &mut budget)?;
     let mut raw = model::read(&model, &vertices, &mut budget, repairs)?;
+    let names = model::textures(&model);
+    textures::load(&mut raw, &names, &mut budget, read, repairs)?;
     raw.name = options.name.clone();
     Ok(raw)
 }

@@ -5,7 +5,7 @@ mod gpu;
 mod median;
 
 use crate::failure::{Failure, after_help};
-use crate::model::{load, note_repairs};
+use crate::model::{Space, load, note_repairs};
 use crate::table::table;
 use crate::words::{note, plural, shown};
 use std::io::Write;
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     /// Measure loading and animation only, without Vulkan.
     #[arg(long)]
     cpu_only: bool,
+    #[command(flatten)]
+    space: Space,
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         note("this program was built for debugging: install it, or build it with --release");
     }
     let started = Instant::now();
-    let model = load(&args.file, &ImportOptions::default())?;
+    let model = load(&args.file, &args.space.of(ImportOptions::default()))?;
     let import_ms = median::ms(started);
     note_repairs(&model);
     let model = &model.character;

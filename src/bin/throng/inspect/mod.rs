@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 use crate::failure::{Failure, after_help};
-use crate::model::load;
+use crate::model::{Space, load};
 use crate::words::json_text;
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,10 +35,12 @@ pub(crate) struct Args {
     /// Print JSON for programs instead of tables.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    space: Space,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    let model = load(&args.file, &ImportOptions::with_curves())?;
+    let model = load(&args.file, &args.space.of(ImportOptions::with_curves()))?;
     if args.json {
         return Ok(writeln!(out, "{}", json_text(&json::document(&model)))?);
     }

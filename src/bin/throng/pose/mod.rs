@@ -12,10 +12,10 @@ mod picture;
 
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
-use crate::model::{self, load, note_repairs};
+use crate::model::{self, Space, load, note_repairs};
 use crate::moment::{self, Moment};
 use crate::output;
-use crate::words::{note, plural, seconds, shown, title};
+use crate::words::{note, plural, seconds, shown, title, warn};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,8 @@ pub(crate) struct Args {
     /// Where the vertices of --picture are skinned. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex", value_name = "WHERE")]
     skin: Skin,
+    #[command(flatten)]
+    space: Space,
 }
 
 /// The processor that deforms a mesh.
@@ -139,11 +141,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             output::check(path, &sources, &[extension])?;
         }
     }
-    let model = load(&args.file, &ImportOptions::default())?;
+    let model = load(&args.file, &args.space.of(ImportOptions::default()))?;
     note_repairs(&model);
     let mut model = model.character;
     if let Some(path) = &args.clips {
-        let added = clips::add(&model, path, args.matching)?;
+        let added = clips::add(&model, path, args.matching, args.space)?;
+        if let Some(warning) = &added.warning {
+            warn(warning);
+        }
         added.remarks.iter().for_each(|line| note(line));
         model = added.character;
     }

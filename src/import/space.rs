@@ -1,0 +1,147 @@
+//! Conversion of the axes and units that the import options state.
+
+use super::options::{ImportOptions, UpAxis};
+use super::repair::{Repair, RepairKind, note};
+use super::{RawCharacter, RawKeys, RawNode};
+use crate::error::{Error, Object, ObjectKind, Result};
+use glam::{Affine3A, Mat4, Quat, Vec3};
+
+/// The rotation that turns this axis up.
+fn upright(axis: UpAxis) -> Quat {
+    let half = core::f32::consts::FRAC_1_SQRT_2;
+    match axis {
+        UpAxis::Y => Quat::IDENTITY,
+        // Z becomes Y, and Y becomes -Z.
+        UpAxis::Z => Quat::from_xyzw(-half, 0.0, 0.0, half),
+    }
+}
+
+/// Fails if an option is out of range.
+pub(super) fn check(options: &ImportOptions) -> Result<()> {
+    let scale = options.scale;
+    if scale.is_normal() && scale > 0.0 {
+        return Ok(());
+    }
+    Err(Error::out_of_range(
+        "scale",
+        scale,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+    ))
+}
+
+/// Fails if the options ask for a conversion, which `what` cannot have.
+pub(super) fn check_none(options: &ImportOptions, why: &'static str) -> Result<()> {
+    check(options)?;
+    if options.scale != 1.0 {
+        return Err(Error::invalid("scale", why));
+    }
+    match options.up {
+        None | Some(UpAxis::Y) => Ok(()),
+        Some(UpAxis::Z) => Err(Error::invalid("up", why)),
+    }
+}
+
+/// Converts what a reader returned to +Y up and metres, as the options say.
+///
+/// `stated` is the axis that points up by the file or its format. The reader has converted it to Y.
+/// If `own_nodes` is false, the nodes are those of a character that is converted already.
+pub(super) fn convert(
+    raw: &mut RawCharacter,
+    stated: Option<UpAxis>,
+    own_nodes: bool,
+    options: &ImportOptions,
+    repairs: &mut Vec<Repair>,
+) -> Result<()> {
+    check(options)?;
+    if let Some(up) = options.up
+        && up != stated.unwrap_or(UpAxis::Y)
+    {
+        turn(
+            raw,
+            upright(up) * upright(stated.unwrap_or(UpAxis::Y)).inverse(),
+            own_nodes,
+        );
+        if let Some(stated) = stated {
+            let file = Object {
+                kind: ObjectKind::File,
+                index: None,
+                part: Box::default(),
+            };
+            note(repairs, &file, RepairKind::UpReplaced { stated, up }, 1);
+        }
+    }
+    if options.scale != 1.0 {
+        scale(raw, options.scale, own_nodes);
+    }
+    Ok(())
+}
+
+/// Turns the roots and the channels that drive them. Nothing below them changes.
+fn turn(raw: &mut RawCharacter, rotation: Quat, own_nodes: bool) {
+    let is_root = |node: &RawNode| node.parent.is_none();
+    if own_nodes {
+        for node in raw.nodes.iter_mut().filter(|node| is_root(node)) {
+            node.transform.translation = rotation * node.transform.translation;
+            node.transform.rotation = rotation * node.transform.rotation;
+            if let Some(matrix) = &mut node.matrix {
+                *matrix = Mat4::from_quat(rotation) * *matrix;
+            }
+        }
+    }
+    let turn = Affine3A::from_quat(rotation);
+    for point in &mut raw.spawn_points {
+        point.world_from_model = turn * point.world_from_model * turn.inverse();
+    }
+    let nodes = &raw.nodes;
+    let channels = raw.animations.iter_mut().flat_map(|a| &mut a.channels);
+    for channel in channels.filter(|channel| nodes.get(channel.node).is_some_and(is_root)) {
+        // Tangents turn as values do.
+        match &mut channel.values {
+            RawKeys::Translation(keys) => keys.iter_mut().for_each(|key| *key = rotation * *key),
+            RawKeys::Rotation(keys) => keys.iter_mut().for_each(|key| *key = rotation * *key),
+            RawKeys::Scale(_) | RawKeys::Weights(_) => {}
+        }
+    }
+}
+
+/// Multiplies all lengths, so that no node gets a scale.
+fn scale(raw: &mut RawCharacter, by: f32, own_nodes: bool) {
+    let scaled = |matrix: &mut Mat4| matrix.w_axis *= glam::vec4(by, by, by, 1.0);
+    if own_nodes {
+        for node in &mut raw.nodes {
+            node.transform.translation *= by;
+            node.matrix.iter_mut().for_each(scaled);
+        }
+    }
+    let binds = raw.skins.iter_mut().flat_map(|skin| &mut skin.inverse_bind);
+    binds.for_each(scaled);
+    for primitive in &mut raw.primitives {
+        let moved = primitive.targets.iter_mut().flat_map(|t| &mut t.positions);
+        let all = primitive.positions.iter_mut().chain(moved);
+        all.for_each(|position| *position *= by);
+    }
+    for channel in raw.animations.iter_mut().flat_map(|a| &mut a.channels) {
+        if let RawKeys::Translation(keys) = &mut channel.values {
+            keys.iter_mut().for_each(|key| *key *= by);
+        }
+    }
+    for point in &mut raw.spawn_points {
+        point.world_from_model.translation *= by;
+    }
+    let longer = |offset: &mut Vec3| *offset *= by;
+    for chain in &mut raw.springs.chains {
+        chain.tail_m.iter_mut().for_each(longer);
+        for joint in &mut chain.joints {
+            // Speeds are in metres per second.
+            joint.stiffness *= by;
+            joint.gravity *= by;
+            joint.radius_m *= by;
+        }
+    }
+    for collider in &mut raw.springs.colliders {
+        longer(&mut collider.offset_m);
+        collider.tail_m.iter_mut().for_each(longer);
+        collider.radius_m *= by;
+    }
+}

@@ -1,0 +1,234 @@
+//! Textures of formats that have only the names of image files.
+
+use super::RawCharacter;
+use super::budget::Budget;
+use super::fault::{cut, object};
+use super::repair::{Repair, RepairKind, note};
+use crate::error::{ObjectKind, Result};
+use crate::mesh::Material;
+use std::path::Path;
+
+/// The base colour of a material without a texture: a grey that shows light and shadow.
+const NEUTRAL: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
+
+/// The extensions of image files, also of those that cannot be decoded.
+const EXTENSIONS: [&str; 10] = [
+    "png", "jpg", "jpeg", "webp", "tga", "dds", "bmp", "tif", "tiff", "gif",
+];
+
+/// True if a text is the name of an image file.
+pub(super) fn is_image(name: &str) -> bool {
+    let extension = Path::new(name).extension().and_then(|part| part.to_str());
+    extension.is_some_and(|one| {
+        EXTENSIONS
+            .iter()
+            .any(|known| one.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Loads the textures that materials name. `names` has the material and the name of the file.
+///
+/// A texture that is missing or cannot be decoded is left out. A material that has no texture then,
+/// and no vertex colours, becomes neutral.
+pub(super) fn load(
+    raw: &mut RawCharacter,
+    names: &[(usize, &str)],
+    budget: &mut Budget<'_>,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    repairs: &mut Vec<Repair>,
+) -> Result<()> {
+    let mut is_used = vec![false; raw.materials.len()];
+    let mut has_colors = vec![false; raw.materials.len()];
+    let mut has_none = false;
+    for primitive in &raw.primitives {
+        match primitive.material {
+            Some(material) => {
+                is_used[material] = true;
+                has_colors[material] |= !primitive.colors.is_empty();
+            }
+            None => has_none |= primitive.colors.is_empty(),
+        }
+    }
+    let mut images = Images::default();
+    for (material, name) in names.iter().filter(|(material, _)| is_used[*material]) {
+        let at = object(
+            ObjectKind::Material,
+            *material,
+            format!("texture {}", cut(name)),
+        );
+        match images.load(name, budget, read, &at, raw)? {
+            Outcome::Loaded(texture) => {
+                raw.materials[*material].base_color_texture = Some(texture);
+            }
+            Outcome::Lost(why) => note(repairs, &at, why, 1),
+            Outcome::Unwanted => {}
+        }
+    }
+    for (material, has_colors) in raw.materials.iter_mut().zip(has_colors) {
+        if material.base_color_texture.is_none() && !has_colors {
+            material.base_color = NEUTRAL;
+        }
+    }
+    if has_none {
+        let neutral = raw.materials.len();
+        raw.materials.push(Material::flat(NEUTRAL));
+        for primitive in &mut raw.primitives {
+            if primitive.material.is_none() && primitive.colors.is_empty() {
+                primitive.material = Some(neutral);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What became of a texture.
+enum Outcome {
+    #[cfg(feature = "gltf")]
+    Loaded(crate::mesh::TextureRef),
+    Lost(RepairKind),
+    /// No images are wanted.
+    #[cfg(feature = "gltf")]
+    Unwanted,
+}
+
+/// The images so far, by the name in the file.
+#[derive(Default)]
+struct Images {
+    #[cfg(feature = "gltf")]
+    of_name: std::collections::HashMap<String, Result<u32, crate::error::AssetFault>>,
+}
+
+/// Without `gltf`, nothing decodes images.
+#[cfg(not(feature = "gltf"))]
+#[allow(clippy::unused_self, reason = "as with the feature")]
+impl Images {
+    fn load(
+        &mut self,
+        _: &str,
+        _: &mut Budget<'_>,
+        _: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        _: &crate::error::Object,
+        _: &mut RawCharacter,
+    ) -> Result<Outcome> {
+        Ok(Outcome::Lost(RepairKind::LeftOut))
+    }
+}
+
+#[cfg(feature = "gltf")]
+mod decoded {
+    use super::{Images, Outcome};
+    use crate::error::{AssetFault, Error, Object, Result};
+    use crate::import::RawCharacter;
+    use crate::import::budget::Budget;
+    use crate::import::gltf::image;
+    use crate::import::gltf::resources::load_path;
+    use crate::import::repair::RepairKind;
+    use crate::mesh::{Image, TextureRef};
+    use std::collections::HashSet;
+    use std::io::ErrorKind;
+
+    /// The most folders of a name that are looked for. Names may start at the root of a project.
+    const MOST_FOLDERS: usize = 8;
+    /// The extensions of images that may stand in for one of another format.
+    const DECODED: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+
+    impl image::Budget for Budget<'_> {
+        fn options(&self) -> &crate::import::ImportOptions {
+            self.options()
+        }
+
+        fn charge(&mut self, bytes: u64, object: &Object) -> Result<()> {
+            self.decoded(bytes, object)
+        }
+    }
+
+    impl Images {
+        pub(super) fn load(
+            &mut self,
+            name: &str,
+            budget: &mut Budget<'_>,
+            read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+            at: &Object,
+            raw: &mut RawCharacter,
+        ) -> Result<Outcome> {
+            if !budget.options().images {
+                return Ok(Outcome::Unwanted);
+            }
+            let known = match self.of_name.get(name) {
+                Some(known) => known.clone(),
+                None => {
+                    let found = find(name, budget, read, at)?.map(|image| {
+                        raw.images.push(image);
+                        raw.images.len() as u32 - 1
+                    });
+                    self.of_name.insert(name.into(), found.clone());
+                    found
+                }
+            };
+            Ok(match known {
+                Ok(image) => Outcome::Loaded(TextureRef::new(image)),
+                Err(why) => Outcome::Lost(RepairKind::ImageLeftOut(Box::new(why))),
+            })
+        }
+    }
+
+    /// The first file that can be decoded. Otherwise the reason for the first one that is there.
+    fn find(
+        name: &str,
+        budget: &mut Budget<'_>,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        at: &Object,
+    ) -> Result<Result<Image, AssetFault>> {
+        let cap = budget.options().max_resource_bytes;
+        let mut failed: Option<AssetFault> = None;
+        let is_missing = |why: &AssetFault| matches!(why, AssetFault::Unreadable { kind, .. } if *kind == ErrorKind::NotFound);
+        for path in candidates(name) {
+            let base = path.rsplit('/').next().unwrap_or(&path);
+            let bytes = load_path(&path, at, cap, read);
+            let image = bytes.and_then(|bytes| image::decode(&bytes, base, budget, at));
+            match image {
+                Ok(image) => return Ok(Ok(image)),
+                Err(Error::Asset {
+                    file,
+                    why:
+                        why @ (AssetFault::Image(_)
+                        | AssetFault::Resource { .. }
+                        | AssetFault::Unreadable { .. }),
+                    ..
+                }) if file.is_empty() => {
+                    if failed
+                        .as_ref()
+                        .is_none_or(|before| is_missing(before) && !is_missing(&why))
+                    {
+                        failed = Some(why);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Err(failed.unwrap_or(AssetFault::Missing("a file name"))))
+    }
+
+    /// The files that a name may mean, in the folder of the model: the path, the path without its
+    /// first folders, and the same with the extensions of other formats.
+    fn candidates(name: &str) -> Vec<String> {
+        let name = name.trim().replace('\\', "/");
+        // What stands before the last of these cannot be followed.
+        let is_step = |part: &&str| matches!(*part, "" | "." | "..") || part.contains(':');
+        let parts: Vec<&str> = name.split('/').collect();
+        let first = parts.iter().rposition(is_step).map_or(0, |at| at + 1);
+        let first = first.max(parts.len().saturating_sub(MOST_FOLDERS + 1));
+        let mut all: Vec<String> = (first..parts.len())
+            .map(|start| parts[start..].join("/"))
+            .collect();
+        let others = all.iter().flat_map(|path| {
+            let stem = path.rsplit_once('.').map_or(&**path, |(stem, _)| stem);
+            DECODED.iter().map(move |one| format!("{stem}.{one}"))
+        });
+        let others: Vec<String> = others.collect();
+        all.extend(others);
+        let mut seen = HashSet::new();
+        all.retain(|path| seen.insert(path.clone()));
+        all
+    }
+}
