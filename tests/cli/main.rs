@@ -25,6 +25,7 @@ mod rng;
 #[path = "../import/samples.rs"]
 #[allow(dead_code, reason = "the tests of the readers use more of it")]
 mod samples;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -99,37 +99,37 @@ fn modes_and_forms_that_are_not_allowed() {
         (
             "alphaMode",
             json!(1),
-            "alphaMode: invalid type: integer `1`",
+            "alphaMode: must be a string, but is 1",
         ),
         (
             "alphaCutoff",
             json!("0.5"),
-            "alphaCutoff: invalid type: string",
+            "alphaCutoff: must be a number, but is the string",
         ),
         (
             "emissiveFactor",
             json!([1, 1]),
-            "emissiveFactor: invalid length 2",
+            "emissiveFactor: must be an array of 3 elements, but has 2",
         ),
         (
             "pbrMetallicRoughness/metallicFactor",
             json!([1]),
-            "pbrMetallicRoughness.metallicFactor: invalid type",
+            "pbrMetallicRoughness.metallicFactor: must be a number",
         ),
         (
             "normalTexture",
             json!({}),
-            "normalTexture: missing field `index`",
+            "normalTexture: missing field \"index\"",
         ),
         (
             "extensions",
             json!([]),
-            "extensions: invalid type: sequence",
+            "extensions: must be an object, but is an array",
         ),
         (
             STRENGTH,
             json!("x"),
-            "extensions.KHR_materials_emissive_strength.emissiveStrength: invalid type: string",
+            "extensions.KHR_materials_emissive_strength.emissiveStrength: must be a number, but is the string",
         ),
     ] {
         let told = refused(&with_value(path, value).glb());

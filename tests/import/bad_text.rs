@@ -160,7 +160,11 @@ fn errors_of_the_json_name_object_and_place() {
             "f: mesh 0: missing field \"primitives\"",
         ),
         ("/asset", json!(null), "f: file: missing field \"asset\""),
-        ("/scene", json!("x"), "f: file, scene: invalid type"),
+        (
+            "/scene",
+            json!("x"),
+            "f: file, scene: must be an integer of at least 0, but is the string \"x\"",
+        ),
     ] {
         let words = with(&arm(), path, value);
         assert!(words.starts_with(start), "{words}");
@@ -168,7 +172,7 @@ fn errors_of_the_json_name_object_and_place() {
     assert!(refused_by_name(b"{} {}").contains("missing field \"asset\""));
     let mut twice = arm().gltf();
     twice.extend(b"{}");
-    assert!(refused(&twice).contains("trailing characters"));
+    assert!(refused(&twice).contains("text follows the end of the JSON"));
 }
 
 /// Writes every whole number as a float.

@@ -206,7 +206,8 @@ fn parts_that_are_not_read_are_reported() {
             "animation 0, track of tail: \
              tracks left out, because the skeleton does not have the joint (1)",
             "animation 0: stated duration ignored, because it contradicts the frames (1)",
-            "material 1, texture skin.tga: left out, because it is not supported (1)",
+            "material 1, texture skin.tga: left out: refers to \"skin.tga\", which is not available: \
+             only bytes were given (1)",
         ],
     );
 }

@@ -277,7 +277,7 @@ fn bytes_of_a_webgl_model_get_their_vertices_by_name() {
     let model = WGL_MODEL.as_bytes();
     let given = |name: &str, expected: &'static str| ImportOptions {
         resources: Some(ResourceReader::new(move |path| {
-            assert_eq!(path, expected);
+            assert!(path == expected || path.contains("layer."), "{path}");
             Ok(wgl_triangle())
         })),
         ..named(name)
@@ -329,7 +329,7 @@ fn a_webgl_model_needs_its_vertices() {
     }
     let given = ImportOptions {
         resources: Some(ResourceReader::new(|path| {
-            assert_eq!(path, "man.wglvert");
+            assert!(path == "man.wglvert" || path.contains("layer."), "{path}");
             Ok(wgl_triangle())
         })),
         ..options()
@@ -340,8 +340,8 @@ fn a_webgl_model_needs_its_vertices() {
     assert_eq!(model.name(), "man.wglmodel");
     // The vertices have the case of the model's extension, or lower case.
     for (name, vertices) in [
-        ("MAN.WGLMODEL", "MAN.WGLVERT"),
-        ("Man.WglModel", "Man.WglVert"),
+        ("ONE.WGLMODEL", "ONE.WGLVERT"),
+        ("Two.WglModel", "Two.WglVert"),
         ("low.WGLMODEL", "low.wglvert"),
     ] {
         let path = folder.join(name);

@@ -62,10 +62,14 @@ mod retarget;
 mod samples;
 mod sidecar;
 mod skins;
+#[cfg(all(feature = "ezm", feature = "wgl"))]
+mod space;
 mod spawn_points;
 mod specular_glossiness;
 mod tangents;
 mod texture_coordinates;
+#[cfg(all(feature = "ezm", feature = "wgl"))]
+mod textures;
 mod vrm;
 #[cfg(feature = "wgl")]
 mod wgl;

@@ -253,15 +253,14 @@ fn the_nearest_names_come_first() {
     let known = |name: &str| {
         let words = imported.clip(name).unwrap_err().to_string();
         let (start, known) = words.split_once(": there are ").unwrap();
-        assert_eq!(start, format!("clip \"{name}\" does not exist"));
+        let shown: String = name.chars().take(200).collect();
+        assert!(start.starts_with(&format!("clip \"{shown}")), "{start}");
         known.to_owned()
     };
     assert!(known("Wlak").starts_with("Walk, Idle"));
     assert!(known("walk").starts_with("Walk, "));
     assert!(known("run_back").starts_with("RunBack, Run, Idle"));
-    assert!(
-        known("Running").starts_with("RunBack, Run, Idle") || known("Running").starts_with("Run, ")
-    );
+    assert!(known("Running").starts_with("Run, "));
     assert!(known("Atack").starts_with("Attack, Idle, Run"));
     // Nothing is near: the order of the file.
     assert_eq!(known("Xyz"), names.join(", "));
@@ -344,7 +343,7 @@ fn json_errors_have_the_words_of_the_format() {
         (&format!("{text}x"), "text follows the end of the JSON"),
         ("{\"asset\" 1}", "a colon must be here"),
         (
-            "{\"asset\":{},}",
+            "{\"asset\":{\"version\":\"2.0\",}}",
             "a comma is before the end of an array or object",
         ),
         (

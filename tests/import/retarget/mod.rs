@@ -2,6 +2,7 @@
 
 mod clips;
 mod faults;
+mod fit;
 mod limbs;
 mod rigs;
 mod scheme_names;

@@ -241,7 +241,7 @@ fn the_state_machine_may_lie_in_a_file_of_its_own() {
     assert_eq!(
         error.to_string(),
         "more/doll.machine.toml:4: layer \"body\", state 0 \"go\", motion.clip: clip \"Wlak\" \
-         does not exist: there are Idle, Walk, Run"
+         does not exist: there are Walk, Idle, Run"
     );
     // Descriptions that are given as data may name files, too, where there is a folder.
     let read = |path: &str| {

@@ -14,7 +14,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "\n\n[[mask]]\nparts = []",
-        "doll.toml:3: mask 0 \"\": missing field `name`",
+        "doll.toml:3: mask 0 \"\": missing field \"name\"",
         "",
     ),
     (
@@ -24,7 +24,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\nevents = [{ name = 'a', time_s = 'b' }]",
-        "doll.toml:3: clip 0 \"Walk\", events[0].time_s: invalid type",
+        "doll.toml:3: clip 0 \"Walk\", events[0].time_s: must be a number",
         "",
     ),
     // Motions that name a blend space.
@@ -63,7 +63,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         "[[mask]]\nname = 'm'\nparts = [\n  { joint = 'Hips' },\n  { joint = 'Hnad' },\n]",
         "doll.toml:5: mask 0 \"m\", parts[1].joint: joint \"Hnad\" does not exist: there are \
-         Root, Hips, Hand",
+         Hand, Root, Hips",
         "",
     ),
     (
@@ -84,7 +84,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Clips.
     (
         "\n[[clip]]\nname = 'Wlak'",
-        "doll.toml:3: clip 0 \"Wlak\", name: clip \"Wlak\" does not exist: there are Idle, Walk, \
+        "doll.toml:3: clip 0 \"Wlak\", name: does not exist: there are Walk, Idle, \
          Run",
         "",
     ),
