@@ -44,7 +44,7 @@ fn clips_go_by_name_and_number() {
     }
     let words = said(&["--clip", "Wlak"]).0.unwrap_err();
     assert!(
-        words.contains("\"Wlak\"") && words.contains("Idle, Walk, Run, Wave"),
+        words.contains("\"Wlak\"") && words.contains("Walk, Idle, Run, Wave"),
         "{words}"
     );
     let words = said(&["--clip", "4"]).0.unwrap_err();
