@@ -12,6 +12,7 @@
 //! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
 //!   of bits that each key needs to stay below the bound.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
+//! - `to_curves`: packed clips as curves again, for export.
 
 mod additive;
 mod base;
@@ -36,12 +37,16 @@ mod quantise;
 mod rates;
 mod save;
 mod timing;
+#[cfg(feature = "gltf")]
+mod to_curves;
 mod unpacked;
 mod weights;
 mod weights_sample;
 mod widths;
 mod words;
 
+#[cfg(feature = "gltf")]
+pub(crate) use additive::absolute;
 pub(crate) use additive::{curves, put_onto};
 pub(crate) use build::rest_clip;
 pub(crate) use curve::is_opposite;

@@ -323,7 +323,7 @@ impl Clip {
     }
 
     /// Samples a joint's transform from the uniform keys alone.
-    fn even(&self, place: &Place, joint: usize) -> Transform {
+    pub(super) fn even(&self, place: &Place, joint: usize) -> Transform {
         let mut value = components(&self.at_rest(joint));
         let (info, lane) = (&self.blocks[joint / WIDTH], joint % WIDTH);
         for property in Property::ALL.into_iter().filter(|p| !info.rests(*p)) {

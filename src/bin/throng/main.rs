@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod clips;
 mod completions;
+mod export;
 mod failure;
 mod inputs;
 mod inspect;
@@ -55,6 +56,7 @@ enum Command {
     Bake(bake::Args),
     Pose(pose::Args),
     Retarget(retarget::Args),
+    Export(export::Args),
     Bench(bench::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -67,6 +69,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Bake(args) => bake::run(args, out),
         Command::Pose(args) => pose::run(args, out),
         Command::Retarget(args) => retarget::run(args, out),
+        Command::Export(args) => export::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Completions(args) => completions::run(args, Args::command(), out),
         Command::Man(args) => man::run(args, Args::command(), out),

@@ -6,6 +6,7 @@ use crate::words::title;
 use throng::Id;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
+use throng::export::{ExportOptions, PosedMesh, posed_glb};
 use throng::glam::Affine3A;
 use throng::motion::LoopMode;
 use throng::palette::{
@@ -35,6 +36,24 @@ impl Mesh<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The mesh as binary glTF.
+    pub(super) fn glb(&self) -> Result<Vec<u8>, Failure> {
+        let parts = 0..self.model.primitives().len();
+        let triangles = parts.map(|part| self.triangles(part).collect());
+        let triangles: Vec<Vec<[u32; 3]>> = triangles.collect();
+        if triangles.iter().all(Vec::is_empty) {
+            let words = format!("{}: there are no triangles to write", self.model.name());
+            return Err(Failure::File(words));
+        }
+        let mesh = PosedMesh {
+            character: self.model,
+            vertices: self.posed,
+            triangles: &triangles,
+        };
+        let glb = posed_glb(mesh, &ExportOptions::default());
+        glb.map_err(|error| Failure::File(format!("{}: {error}", self.model.name())))
     }
 
     /// The triangles of a primitive, counter-clockwise from their front in this pose.

@@ -3,9 +3,6 @@
 //! It needs Vulkan only for `--on gpu` and `--picture`.
 
 mod deform;
-mod glb;
-mod glb_data;
-mod glb_material;
 mod gpu;
 mod obj;
 mod picture;
@@ -176,7 +173,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             write(path, text.as_bytes(), &words, out)?;
         }
         if let Some(path) = &args.glb {
-            write(path, &glb::glb(&mesh)?, &words, out)?;
+            write(path, &mesh.glb()?, &words, out)?;
         }
     }
     if let Some(path) = &args.picture {

@@ -1,16 +1,19 @@
-//! The materials of a posed mesh as glTF.
+//! Materials with their textures, images and samplers.
 
-use super::glb_data::Data;
-use super::picture;
+use super::data::Data;
+use super::named;
+use crate::character::Character;
+use crate::error::{Error, Result};
+use crate::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
+use glam::{Affine2, DVec2, Vec2};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use throng::character::Character;
-use throng::glam::{Affine2, DVec2, Vec2};
-use throng::mesh::{AlphaMode, Filter, Image, Material, TextureRef, Wrap};
 
 /// The materials that the written primitives use, with their images and samplers.
 pub(super) struct Materials<'a> {
-    model: &'a Character,
+    character: &'a Character,
+    /// If false, materials have no textures.
+    with_images: bool,
     /// Indices of the character's materials.
     used: Vec<usize>,
     images: Vec<u32>,
@@ -20,9 +23,10 @@ pub(super) struct Materials<'a> {
 }
 
 impl<'a> Materials<'a> {
-    pub(super) fn new(model: &'a Character) -> Self {
+    pub(super) fn new(character: &'a Character, with_images: bool) -> Self {
         Self {
-            model,
+            character,
+            with_images,
             used: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
@@ -36,19 +40,28 @@ impl<'a> Materials<'a> {
         position(&mut self.used, material)
     }
 
+    /// Keeps all materials, with the numbers that they have in the character.
+    pub(super) fn use_all(&mut self) {
+        self.used = (0..self.character.materials().len()).collect();
+    }
+
     /// The top-level lists: materials, textures, images, samplers, extensions.
-    pub(super) fn write(mut self, data: &mut Data) -> Map<String, Value> {
+    ///
+    /// # Errors
+    /// [`Error::At`] with the image that makes the file too large.
+    pub(super) fn write(mut self, data: &mut Data) -> Result<Map<String, Value>> {
         let used = std::mem::take(&mut self.used);
-        let model = self.model;
+        let character = self.character;
         let materials = used
             .iter()
-            .filter_map(|index| model.materials().get(*index));
+            .filter_map(|index| character.materials().get(*index));
         let materials: Vec<Value> = materials.map(|one| self.material(one)).collect();
-        let images = self
-            .images
-            .iter()
-            .filter_map(|index| model.images().get(*index as usize));
-        let images: Vec<Value> = images.map(|one| image(one, data)).collect();
+        let mut images = Vec::with_capacity(self.images.len());
+        for index in &self.images {
+            let index = *index as usize;
+            let written = character.images().get(index).map(|one| image(one, data));
+            images.extend(written.transpose().map_err(|why| why.at("image", index))?);
+        }
         let textures = self.textures.iter();
         let textures: Vec<Value> = textures
             .map(|(image, sampler)| json!({ "source": image, "sampler": sampler }))
@@ -63,9 +76,9 @@ impl<'a> Materials<'a> {
         ];
         // Lists must not be empty.
         let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        lists
+        Ok(lists
             .map(|(name, list)| (name.into(), list.into()))
-            .collect()
+            .collect())
     }
 
     fn material(&mut self, material: &Material) -> Value {
@@ -75,10 +88,13 @@ impl<'a> Materials<'a> {
             "metallicFactor": factor(material.metallic),
             "roughnessFactor": factor(material.roughness),
         });
-        let mut written = json!({
-            "name": material.name,
-            "doubleSided": material.double_sided,
-        });
+        let mut written = named(&material.name);
+        written["doubleSided"] = material.double_sided.into();
+        if material.tint_by_alpha {
+            written["extras"] = json!({ "throng": { "tint_by_alpha": true } });
+        }
+        let with_images = self.with_images;
+        let used = |texture: &Option<TextureRef>| texture.filter(|_| with_images);
         let strength = material.emissive.into_iter().fold(1.0, f32::max);
         written["emissiveFactor"] = json!(material.emissive.map(|value| factor(value / strength)));
         if strength > 1.0 {
@@ -99,25 +115,25 @@ impl<'a> Materials<'a> {
         if let Some(cutoff) = cutoff {
             written["alphaCutoff"] = cutoff.max(0.0).into();
         }
-        if let Some(texture) = &material.base_color_texture {
-            metallic_roughness["baseColorTexture"] = self.texture(texture);
+        if let Some(texture) = used(&material.base_color_texture) {
+            metallic_roughness["baseColorTexture"] = self.texture(&texture);
         }
-        if let Some(texture) = &material.metallic_roughness_texture {
-            metallic_roughness["metallicRoughnessTexture"] = self.texture(texture);
+        if let Some(texture) = used(&material.metallic_roughness_texture) {
+            metallic_roughness["metallicRoughnessTexture"] = self.texture(&texture);
         }
         written["pbrMetallicRoughness"] = metallic_roughness;
-        if let Some(texture) = &material.normal_texture {
-            let mut texture = self.texture(texture);
+        if let Some(texture) = used(&material.normal_texture) {
+            let mut texture = self.texture(&texture);
             texture["scale"] = material.normal_scale.into();
             written["normalTexture"] = texture;
         }
-        if let Some(texture) = &material.occlusion_texture {
-            let mut texture = self.texture(texture);
+        if let Some(texture) = used(&material.occlusion_texture) {
+            let mut texture = self.texture(&texture);
             texture["strength"] = factor(material.occlusion_strength).into();
             written["occlusionTexture"] = texture;
         }
-        if let Some(texture) = &material.emissive_texture {
-            written["emissiveTexture"] = self.texture(texture);
+        if let Some(texture) = used(&material.emissive_texture) {
+            written["emissiveTexture"] = self.texture(&texture);
         }
         written
     }
@@ -191,10 +207,25 @@ fn sampler(texture: &TextureRef) -> Value {
     })
 }
 
-fn image(image: &Image, data: &mut Data) -> Value {
-    let mut png = Vec::new();
-    // Writing to memory cannot fail, and a character's images have the size that they state.
-    let _ = picture::encode(&mut png, &image.rgba(), image.width, image.height);
-    let view = data.view(&png, None);
-    json!({ "name": image.name, "mimeType": "image/png", "bufferView": view })
+fn image(image: &Image, data: &mut Data) -> Result<Value> {
+    let view = data.view(&png(image)?, None)?;
+    let mut written = named(&image.name);
+    written["mimeType"] = "image/png".into();
+    written["bufferView"] = view.into();
+    Ok(written)
+}
+
+/// The bytes of a PNG file.
+fn png(image: &Image) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    let written = encoder.write_header().and_then(|mut writer| {
+        writer.write_image_data(&image.rgba())?;
+        writer.finish()
+    });
+    // The images of a character have the size that they state, and memory can be written.
+    written.map_err(|_| Error::invalid("image", "cannot be encoded as PNG"))?;
+    Ok(bytes)
 }

@@ -1,0 +1,100 @@
+//! The parts of a character that an export leaves out or changes.
+
+use crate::character::Character;
+use crate::id::Id;
+
+/// A part of a character that an export left out or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Omission {
+    /// The kind of part.
+    pub kind: OmissionKind,
+    /// The number of such parts.
+    pub count: u64,
+}
+
+impl core::fmt::Display for Omission {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} ({})", self.kind, self.count)
+    }
+}
+
+/// The kinds of [`Omission`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum OmissionKind {
+    /// Extracted root motion of clips. The clips stay in place.
+    #[error("root motion of clips left out")]
+    RootMotion,
+    /// Chains of spring bones.
+    #[error("chains of spring bones left out")]
+    SpringChains,
+    /// Expressions. Their morph targets are written.
+    #[error("expressions left out")]
+    Expressions,
+    /// Primitives without triangles.
+    #[error("primitives without triangles left out")]
+    NoTriangles,
+    /// Materials whose vertex alpha is a tint mask. In glTF it is opacity.
+    #[error("tint masks of materials left out")]
+    TintByAlpha,
+    /// Vertex colours outside 0 to 1, which were clamped.
+    #[error("vertex colours clamped to 0 to 1")]
+    ColorsClamped,
+    /// Morph weights that no written primitive has.
+    #[error("morph weights without a mesh left out")]
+    UnusedWeights,
+    /// Spline keys of rotations that were not of unit length, which were normalised.
+    #[error("spline keys of rotations normalised")]
+    SplineKeysNormalised,
+    /// Tracks of weights with steps or splines, which were sampled because they drive a part of a
+    /// mesh's weights.
+    #[error("tracks of morph weights sampled")]
+    WeightsSampled,
+    /// Additive tracks on joints whose rest scale is 0, which have no difference.
+    #[error("additive scale tracks of joints of scale 0 left out")]
+    AdditiveScale,
+    /// Nodes that were added, because vertices follow several hierarchies or one joint in several
+    /// ways. An import makes them joints.
+    #[error("nodes added for skins")]
+    NodesAdded,
+    /// Additive clips and roles that the description cannot name, because names are missing or not
+    /// unique.
+    #[error("additive clips and roles without a unique name left out")]
+    Unnamed,
+}
+
+/// The list, with each kind once.
+#[derive(Debug, Default)]
+pub(super) struct Omissions {
+    pub(super) list: Vec<Omission>,
+}
+
+impl Omissions {
+    /// Counts parts, unless there are none.
+    pub(super) fn add(&mut self, kind: OmissionKind, count: usize) {
+        let known = self.list.iter_mut().find(|one| one.kind == kind);
+        match known {
+            _ if count == 0 => {}
+            Some(known) => known.count += count as u64,
+            None => self.list.push(Omission {
+                kind,
+                count: count as u64,
+            }),
+        }
+    }
+
+    /// Counts the parts that no other step of the export looks at.
+    pub(super) fn rest_of(&mut self, character: &Character) {
+        let clips = character.clips().len().max(character.curves().len());
+        let moving = (0..clips).filter(|clip| {
+            let clip = Id::new(*clip as u16);
+            character.root_motion(clip).is_some()
+        });
+        self.add(OmissionKind::RootMotion, moving.count());
+        let chains = character.springs().chains.len();
+        self.add(OmissionKind::SpringChains, chains);
+        self.add(OmissionKind::Expressions, character.expressions().len());
+        let tinted = character.materials().iter().filter(|of| of.tint_by_alpha);
+        self.add(OmissionKind::TintByAlpha, tinted.count());
+    }
+}
