@@ -14,8 +14,9 @@ use glam::{DQuat, Quat, Vec3};
 /// Least dot product of two rotations between which a packed clip and a curve agree: at this one,
 /// an eighth of a turn, they differ by 1.1e-6 rad.
 const LEAST_COSINE: f32 = 0.92;
-/// The number of intervals that take the place of one between rotations further apart.
-const PARTS: usize = 8;
+/// The number of intervals that take the place of one between rotations further apart. Measured for
+/// a quarter of a turn: they differ by 3e-6 rad then, and by 8e-5 rad without.
+const PARTS: usize = 16;
 
 impl Clip {
     /// The clip as curves that have its values on all frames.

@@ -75,6 +75,15 @@ impl Format {
     }
 }
 
+/// True if the name of a file has the extension of a format that can be imported by itself, whether
+/// or not its reader is compiled in.
+#[must_use]
+pub fn has_known_extension(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let format = name.and_then(of_name);
+    format.is_some_and(|format| format != Format::WglVertices)
+}
+
 fn of_name(name: &str) -> Option<Format> {
     let extension = Path::new(name).extension()?.to_str()?;
     match extension.to_ascii_lowercase().as_str() {

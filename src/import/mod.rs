@@ -266,6 +266,8 @@ mod wgl;
 #[doc(hidden)]
 pub use clip_files::has_hierarchy;
 pub use file::{bytes, file};
+#[doc(hidden)]
+pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss};
 pub use options::{ImportOptions, UpAxis};
 pub use raw::{

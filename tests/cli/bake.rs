@@ -217,3 +217,49 @@ fn results_take_the_place_of_a_file() {
     let words = fails(3, &["pose", "builtin", "--obj", "/dev/full"]);
     assert!(words.contains("/dev/full cannot be written"), "{words}");
 }
+
+#[test]
+fn the_report_is_json_or_nothing() {
+    let folder = folder("bake report");
+    let odd = crate::write(&folder, "odd.gltf", crate::odd_gltf());
+    let out = text(&folder.join("out.throng"));
+    let ran = crate::run(&["bake", "--quiet", &odd, &out]);
+    assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
+    let found = crate::document(&ok(&["bake", "--json", &odd, &out]));
+    let size = std::fs::metadata(&out).unwrap().len();
+    assert_eq!(
+        (&found["bytes"], &found["joints"]),
+        (&size.into(), &1.into())
+    );
+    assert_eq!(found["repairs"][0]["file"], "odd.gltf");
+    let found = ok(&["retarget", "--json", &made(&folder), &made(&folder), &out]);
+    let found = crate::document(&found);
+    assert_eq!(found["matching"], "copy");
+    assert!(
+        found["added"][0]["duration_s"].as_f64().unwrap() > 0.0,
+        "{found}"
+    );
+    assert_eq!(
+        found["clips"].as_array().unwrap().len(),
+        2 * found["added"].as_array().unwrap().len()
+    );
+    let args = [
+        "retarget",
+        "-q",
+        &made(&folder),
+        &made(&folder),
+        &out,
+        "--match",
+        "copy",
+    ];
+    let ran = crate::run(&args);
+    assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
+    let glb = text(&folder.join("out.glb"));
+    let ran = crate::run(&["pose", "-q", &made(&folder), "--time", "99", "--glb", &glb]);
+    assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
+    crate::fails(2, &["bake", "--quiet", "--json", &odd, &out]);
+}
+
+fn made(folder: &std::path::Path) -> String {
+    text(&crate::made::write(folder))
+}

@@ -1,6 +1,8 @@
 //! Tests of `throng check`.
 
-use crate::{ODD, folder, odd_gltf, run, write};
+use crate::{ODD, document, folder, odd_gltf, run, text, write};
+use serde_json::json;
+use std::path::Path;
 use std::process::Stdio;
 
 #[test]
@@ -76,4 +78,165 @@ fn every_model_is_sound() {
     let ran = run(&[&["check"], &*files].concat());
     assert_eq!(ran.status, 0, "{}", ran.out);
     assert!(ran.out.ends_with(" 0 faulty\n"), "{}", ran.out);
+}
+
+/// A folder with models, other files, folders, and a link to itself.
+fn tree(name: &str) -> std::path::PathBuf {
+    let folder = folder(name);
+    for inner in ["b/deep", "a", ".hidden"] {
+        std::fs::create_dir_all(folder.join(inner)).unwrap();
+    }
+    write(&folder, "b/deep/odd.gltf", odd_gltf());
+    write(&folder, "b/CUT.GLB", b"glTF");
+    write(&folder, "a/odd.gltf", odd_gltf());
+    write(&folder, "c.gltf", odd_gltf());
+    write(&folder, ".hidden/cut.glb", b"glTF");
+    for other in [
+        "notes.txt",
+        "texture.png",
+        "data.bin",
+        "p.wglvert",
+        "no extension",
+    ] {
+        write(&folder, other, b"?");
+    }
+    folder
+}
+
+/// The lines of files, by their paths in a folder.
+fn names(out: &str, folder: &Path) -> Vec<String> {
+    let start = format!("{}/", text(folder));
+    let lines = out.lines().filter_map(|line| line.strip_prefix(&start));
+    let names = lines.map(|line| line.split(": ").next().unwrap().to_owned());
+    names.collect()
+}
+
+#[test]
+fn folders_are_checked_in_order() {
+    let folder = tree("check folders");
+    let ran = run(&["check", &text(&folder)]);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    let all = ["a/odd.gltf", "b/CUT.GLB", "b/deep/odd.gltf", "c.gltf"];
+    assert_eq!(names(&ran.out, &folder), all);
+    assert!(
+        ran.out
+            .ends_with("4 files: 3 sound, 3 with repairs, 1 faulty\n"),
+        "{}",
+        ran.out
+    );
+    // A file that is named is checked whatever its name.
+    let other = text(&folder.join("notes.txt"));
+    let ran = run(&["check", &text(&folder.join("a")), &other]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.out.contains("notes.txt: FAULTY"), "{}", ran.out);
+    let empty = crate::folder("check empty");
+    let ran = run(&["check", &text(&empty)]);
+    assert_eq!(
+        (ran.status, &*ran.err),
+        (0, &*format!("note: {}: no files to check\n", text(&empty)))
+    );
+    assert_eq!(ran.out, "0 files: 0 sound, 0 with repairs, 0 faulty\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_end_and_unreadable_entries_are_told() {
+    use std::os::unix::fs::symlink;
+    let folder = tree("check links");
+    symlink(&folder, folder.join("a/up")).unwrap();
+    symlink("../b", folder.join("a/twin")).unwrap();
+    symlink("loop.glb", folder.join("loop.glb")).unwrap();
+    symlink("nowhere", folder.join("z.glb")).unwrap();
+    let ran = run(&["check", "--quiet", &text(&folder)]);
+    assert_eq!(ran.status, 1);
+    // The folder that two paths lead to is visited where it is met first.
+    let all = ["a/twin/CUT.GLB", "loop.glb", "z.glb"];
+    assert_eq!(names(&ran.out, &folder), all);
+    assert_eq!(
+        ran.out.matches("FAULTY: cannot be read: ").count(),
+        2,
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn the_depth_of_folders_is_bounded() {
+    let folder = folder("check deep");
+    let mut deep = folder.clone();
+    for _ in 0..70 {
+        deep.push("d");
+    }
+    std::fs::create_dir_all(&deep).unwrap();
+    write(&deep, "odd.gltf", odd_gltf());
+    let ran = run(&["check", &text(&folder)]);
+    assert_eq!(ran.status, 1);
+    let told = "FAULTY: cannot be read: lies more than 64 folders deep: not checked\n";
+    assert!(ran.out.contains(told), "{}", ran.out);
+}
+
+#[test]
+fn the_number_of_entries_is_bounded() {
+    let folder = folder("check many");
+    for number in 0..100_001 {
+        std::fs::File::create(folder.join(number.to_string())).unwrap();
+    }
+    let ran = run(&["check", &text(&folder)]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(ran.status, 1);
+    let told = "FAULTY: cannot be read: more than 100000 entries: the rest is not checked\n";
+    assert!(ran.out.contains(told), "{}", ran.out);
+}
+
+#[test]
+fn json_has_the_facts_of_the_text() {
+    let folder = tree("check json");
+    let ran = run(&["check", "--json", "builtin", &text(&folder)]);
+    assert_eq!((ran.status, &*ran.err), (1, ""));
+    let found = document(&ran.out);
+    assert_eq!(found["format"], 1);
+    let counts = ["checked", "sound", "repaired", "faulty"].map(|key| found[key].as_u64());
+    assert_eq!(counts, [5, 4, 3, 1].map(Some));
+    let files = found["files"].as_array().unwrap();
+    assert_eq!(
+        files[0],
+        json!({
+            "file": "builtin", "verdict": "sound", "error": null, "repairs": [],
+            "joints": 57, "vertices": 4117, "clips": 4,
+        })
+    );
+    let repair = json!({
+        "file": "odd.gltf", "object": "mesh 0, primitives[0].indices", "count": 1,
+        "repair": "trailing indices that make no full triangle dropped",
+    });
+    assert_eq!(files[1]["repairs"], json!([repair]));
+    assert_eq!(files[1]["verdict"], "sound");
+    let name = text(&folder.join("b/CUT.GLB"));
+    assert_eq!(
+        (&files[2]["file"], &files[2]["verdict"]),
+        (&json!(name), &json!("faulty"))
+    );
+    assert!(
+        files[2]["error"].as_str().unwrap().starts_with("file: "),
+        "{}",
+        files[2]
+    );
+    assert!(files[2]["joints"].is_null());
+    // Faulty ones only, and repairs as faults.
+    let ran = run(&[
+        "check",
+        "--json",
+        "--quiet",
+        "--strict",
+        "builtin",
+        &text(&folder),
+    ]);
+    let found = document(&ran.out);
+    assert_eq!(found["files"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        (&found["checked"], &found["faulty"]),
+        (&json!(5), &json!(4))
+    );
+    let ran = run(&["check", "--json", "--quiet", "builtin"]);
+    assert_eq!((ran.status, &document(&ran.out)["files"]), (0, &json!([])));
 }

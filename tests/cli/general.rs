@@ -3,12 +3,13 @@
 use crate::{command, fails, folder, ok, run, text};
 use std::process::Stdio;
 
-const SUBCOMMANDS: [&str; 8] = [
+const SUBCOMMANDS: [&str; 9] = [
     "inspect",
     "check",
     "bake",
     "pose",
     "retarget",
+    "export",
     "bench",
     "completions",
     "man",
@@ -38,7 +39,28 @@ fn every_subcommand_has_help_with_examples() {
             "{subcommand}"
         );
     }
-    assert!(ok(&["--version"]).starts_with("throng "));
+    let version = concat!("throng ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(ok(&["-V"]), version);
+    let long = ok(&["--version"]);
+    let features = long.strip_prefix(version).unwrap();
+    let features = features.strip_prefix("features: ").unwrap().trim_end();
+    let features: Vec<&str> = features.split(", ").collect();
+    for (feature, is_on) in [
+        ("draco", true),
+        ("ezm", true),
+        ("fbx", cfg!(feature = "fbx")),
+        ("gltf", true),
+        ("meshopt", true),
+        ("vulkan", true),
+        ("webp", true),
+        ("wgl", true),
+    ] {
+        assert_eq!(features.contains(&feature), is_on, "{feature}: {long}");
+    }
+    assert_eq!(
+        ok(&["export", "--version"]),
+        long.replace("throng ", "throng-export ")
+    );
     assert!(fails(2, &[]).contains("Usage: throng"));
     fails(2, &["inspct", "x.glb"]);
     fails(2, &["inspect"]);

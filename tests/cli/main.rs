@@ -11,6 +11,7 @@
 mod assets;
 mod bake;
 mod check;
+mod export;
 mod general;
 mod glb;
 mod inspect;
@@ -91,6 +92,11 @@ fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
     let path = folder.join(name);
     std::fs::write(&path, bytes).unwrap();
     text(&path)
+}
+
+/// The document that a subcommand prints.
+fn document(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 fn text(path: &Path) -> String {

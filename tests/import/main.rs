@@ -36,6 +36,7 @@ mod bad_text;
 mod bad_vertices;
 mod clip_forms;
 mod draco;
+mod export;
 mod extensions;
 mod extent;
 #[cfg(feature = "ezm")]

@@ -3,6 +3,7 @@
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load, note_repairs, positive};
+use crate::report::{self, Report};
 use crate::words::{bytes, grouped, millimetres, note, plural, shown, title, warn};
 use crate::{output, progress};
 use clap::ValueEnum;
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     matching: Matching,
     #[command(flatten)]
     options: Options,
+    #[command(flatten)]
+    pub(crate) report: Report,
 }
 
 /// The options of import and packing.
@@ -118,6 +121,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             "{points} of the scene are not part of a character: left out"
         ));
     }
+    let mut repairs = model.repairs;
+    let mut remarks = Vec::new();
     let mut character = model.character;
     for path in &args.clips {
         let added = clips::add(&character, path, args.matching, args.options.space)?;
@@ -130,15 +135,36 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             warn(warning);
         }
         added.remarks.iter().for_each(|line| note(line));
+        repairs.extend(added.repairs);
+        remarks.extend(added.remarks);
         character = added.character;
     }
-    save(&character, &args.output, out)
+    let size = save(&character, &args.output)?;
+    if args.report.json {
+        let mut document = report::of_file(&args.output, size, &character);
+        document["repairs"] = report::repairs(&repairs);
+        document["remarks"] = remarks.into();
+        return report::print(&document, out);
+    }
+    if args.report.quiet {
+        return Ok(());
+    }
+    tell(&character, &args.output, size, out)
 }
 
-/// Writes the character, and tells its size and error.
-pub(crate) fn save(character: &Character, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+/// Writes the character, and returns the size of the file in bytes.
+pub(crate) fn save(character: &Character, path: &Path) -> Result<u64, Failure> {
     character.save_file(path)?;
-    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok(std::fs::metadata(path).map_or(0, |metadata| metadata.len()))
+}
+
+/// Tells the size and the error of a character that was written.
+pub(crate) fn tell(
+    character: &Character,
+    path: &Path,
+    size: u64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     writeln!(out, "wrote {}: {}", shown(path), bytes(size))?;
     writeln!(
         out,

@@ -1,26 +1,35 @@
 //! `throng check`: reports whether files are sound.
 
 use crate::failure::{Failure, after_help};
+use crate::folders::{Found, files};
 use crate::model::{Space, load};
-use crate::words::{plural, shown};
+use crate::report::{self, FORMAT};
+use crate::words::{json_text, note, plural, shown};
+use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
+use throng::error::Escaped;
 use throng::import::{ImportOptions, Imported};
 
 /// Check files: one line for each, with what was repaired.
 ///
 /// A file is faulty if it cannot be imported. A repair is a harmless fault that the importer
 /// corrects, or a part that it leaves out. All files are checked, also after a faulty one.
+/// Of a folder, all files of formats that throng reads are checked, also those in folders within,
+/// sorted by name. What cannot be read there is faulty.
 /// If the reader of the output stops early, the exit status still tells whether a file is faulty.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = after_help!("Examples:
-  throng check assets/*.glb                 all files of a folder
+  throng check assets                       all files of a folder and the folders in it
   throng check --strict knight.glb          the file must need no repair
-  throng check --quiet *.glb || exit 1      only lines of faulty files, in a script")
+  throng check --quiet assets || exit 1     only lines of faulty files, in a script
+  throng check --json assets | jq -r '.files[] | select(.verdict == \"faulty\").file'
+
+The keys of the JSON are in docs/command-line.md.")
 )]
 pub(crate) struct Args {
-    /// The files.
+    /// The files and folders.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Count a repair as a fault.
@@ -28,61 +37,147 @@ pub(crate) struct Args {
     strict: bool,
     /// Print faulty files only, and no summary.
     #[arg(short, long)]
-    quiet: bool,
+    pub(crate) quiet: bool,
+    /// Print JSON for programs instead of lines.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     space: Space,
 }
 
+/// What was found out about a file.
+struct Checked {
+    name: String,
+    /// The reason why it cannot be imported, or the import.
+    model: Result<Imported, String>,
+    is_faulty: bool,
+}
+
+/// The number of files of each kind.
+#[derive(Default)]
+struct Count {
+    all: usize,
+    repaired: usize,
+    faulty: usize,
+}
+
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
-    let (mut faulty, mut repaired) = (0, 0);
+    let mut count = Count::default();
     let mut out = Reader { out, left: false };
-    for path in &args.files {
-        let name = shown(path);
-        match load(path, &args.space.of(ImportOptions::default())) {
-            Err(failure) => {
-                faulty += 1;
-                let words = failure.words().unwrap_or_default();
-                let path = format!("{name}: ");
-                let words = words.strip_prefix(&path).unwrap_or(&words);
-                writeln!(out, "{name}: FAULTY: {words}")?;
-            }
-            Ok(model) => {
-                let repairs = model.repair_summary();
-                let is_fault = args.strict && !repairs.is_empty();
-                faulty += usize::from(is_fault);
-                repaired += usize::from(!repairs.is_empty());
-                if args.quiet && !is_fault {
-                    continue;
-                }
-                let word = match (is_fault, repairs.len()) {
-                    (true, count) => format!("FAULTY: {}", plural(count, "repair")),
-                    (false, 0) => "ok".into(),
-                    (false, count) => format!("ok, {}", plural(count, "repair")),
-                };
-                writeln!(out, "{name}: {word} ({})", contents(&model))?;
-                for line in repairs {
-                    writeln!(out, "    {line}")?;
-                }
-            }
+    if args.json {
+        write!(out, "{{\"format\":{FORMAT},\"files\":[")?;
+    }
+    let mut separator = "\n";
+    'all: for path in &args.files {
+        let files = files(path);
+        if files.is_empty() {
+            note(&format!("{}: no files to check", shown(path)));
         }
-        // A file may take long, and the next one may be faulty.
-        out.flush()?;
-        if out.left && faulty > 0 {
-            break;
+        for file in files {
+            let checked = check(file, args);
+            let repaired = checked.model.as_ref();
+            let repaired = repaired.is_ok_and(|model| !model.repairs.is_empty());
+            count.all += 1;
+            count.faulty += usize::from(checked.is_faulty);
+            count.repaired += usize::from(repaired);
+            if checked.is_faulty || !args.quiet {
+                if args.json {
+                    write!(out, "{separator}{}", json_text(&checked.json().to_string()))?;
+                    separator = ",\n";
+                } else {
+                    checked.print(&mut out)?;
+                }
+            }
+            // A file may take long, and the next one may be faulty.
+            out.flush()?;
+            if out.left && count.faulty > 0 {
+                break 'all;
+            }
         }
     }
-    if !args.quiet {
+    let Count {
+        all,
+        repaired,
+        faulty,
+    } = count;
+    let sound = all - faulty;
+    if args.json {
         writeln!(
             out,
-            "{}: {} sound, {repaired} with repairs, {faulty} faulty",
-            plural(args.files.len(), "file"),
-            args.files.len() - faulty
+            "\n],\"checked\":{all},\"sound\":{sound},\"repaired\":{repaired},\"faulty\":{faulty}}}"
         )?;
-        out.flush()?;
+    } else if !args.quiet {
+        writeln!(
+            out,
+            "{}: {sound} sound, {repaired} with repairs, {faulty} faulty",
+            plural(all, "file")
+        )?;
     }
+    out.flush()?;
     match faulty {
         0 => Ok(()),
         _ => Err(Failure::Faulty),
+    }
+}
+
+fn check(file: Found, args: &Args) -> Checked {
+    let (path, model) = match file {
+        Found::Unreadable(path, why) => (path, Err(format!("cannot be read: {why}"))),
+        Found::File(path) => {
+            let model = load(&path, &args.space.of(ImportOptions::default())).map_err(|failure| {
+                let words = failure.words().unwrap_or_default();
+                let name = format!("{}: ", shown(&path));
+                words.strip_prefix(&name).unwrap_or(&words).to_owned()
+            });
+            (path, model)
+        }
+    };
+    let is_sound = |model: &Imported| !args.strict || model.repairs.is_empty();
+    Checked {
+        name: path.display().to_string(),
+        is_faulty: !model.as_ref().is_ok_and(is_sound),
+        model,
+    }
+}
+
+impl Checked {
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let name = Escaped(&self.name);
+        let model = match &self.model {
+            Ok(model) => model,
+            Err(words) => return writeln!(out, "{name}: FAULTY: {words}"),
+        };
+        let repairs = model.repair_summary();
+        let word = match (self.is_faulty, repairs.len()) {
+            (true, count) => format!("FAULTY: {}", plural(count, "repair")),
+            (false, 0) => "ok".into(),
+            (false, count) => format!("ok, {}", plural(count, "repair")),
+        };
+        writeln!(out, "{name}: {word} ({})", contents(model))?;
+        for line in repairs {
+            writeln!(out, "    {line}")?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let verdict = if self.is_faulty { "faulty" } else { "sound" };
+        let mut one = json!({
+            "file": self.name,
+            "verdict": verdict,
+            "error": self.model.as_ref().err(),
+            "repairs": [],
+            "joints": null,
+            "vertices": null,
+            "clips": null,
+        });
+        if let Ok(model) = &self.model {
+            one["repairs"] = report::repairs(&model.repairs);
+            one["joints"] = model.skeleton().len().into();
+            one["vertices"] = model.vertex_count().into();
+            one["clips"] = model.clips().len().into();
+        }
+        one
     }
 }
 

@@ -44,8 +44,10 @@ pub(crate) struct Added {
     pub(crate) clips: Vec<AddedClip>,
     /// The reason that the retargeted motion may look wrong.
     pub(crate) warning: Option<String>,
-    /// Everything that did not match, one line each.
+    /// Everything that did not match, one line each, and a summary of the repairs.
     pub(crate) remarks: Vec<String>,
+    /// What was repaired in the file with the clips.
+    pub(crate) repairs: Vec<Repair>,
 }
 
 /// A clip that was added.
@@ -176,6 +178,7 @@ fn copied(onto: &Character, mut added: Imported) -> Added {
         clips,
         warning: None,
         remarks,
+        repairs: added.repairs,
         character: added.character,
     }
 }
@@ -262,6 +265,7 @@ fn retargeted(
         clips,
         warning,
         remarks,
+        repairs: from.repairs.clone(),
     })
 }
 

@@ -2,13 +2,16 @@
 
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
+use crate::inputs::is_beside;
 use crate::model::{load, note_repairs};
+use crate::report::{self, Report};
 use crate::words::{bytes, note, plural};
 use crate::{output, progress};
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng::character::{AnimationDesc, Character};
-use throng::export::{self, ExportOptions};
+use throng::export::{self, ExportOptions, Omission};
 use throng::import::ImportOptions;
 
 /// Write a character as binary glTF (.glb): skeleton, skins, morph targets, materials and clips.
@@ -43,76 +46,115 @@ pub(crate) struct Args {
     /// Leave images out. Materials have no textures then.
     #[arg(long)]
     no_images: bool,
-    /// Print nothing but errors.
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
     sources.push(&args.input);
-    let sidecar = args.sidecar.then(|| args.output.with_extension("toml"));
-    if output::is_stdout(&args.output) {
-        if args.sidecar {
-            let words = "--sidecar needs a file as OUT, because it is written beside it";
-            return Err(Failure::Usage(words.into()));
-        }
-    } else {
-        output::check(&args.output, &sources, &["glb"])?;
-    }
-    if let Some(sidecar) = &sidecar {
-        output::check(sidecar, &sources, &["toml"])?;
-        output::check_distinct(&[&args.output, sidecar])?;
-    }
-    let mut options = ImportOptions::with_curves();
-    options.images = !args.no_images;
+    let sidecar = check_outputs(args, &sources)?;
+    let options = ImportOptions {
+        images: !args.no_images,
+        on_packed: progress::packing(),
+        ..ImportOptions::with_curves()
+    };
     let model = load(&args.input, &options);
     progress::clear();
     let model = model?;
     note_repairs(&model);
+    let mut repairs = model.repairs;
+    let mut remarks = Vec::new();
     let mut character = model.character;
     for path in &args.clips {
         let added = clips::add(&character, path, args.matching)?;
         added.remarks.iter().for_each(|line| note(line));
+        repairs.extend(added.repairs);
+        remarks.extend(added.remarks);
         character = added.character;
     }
     let options = ExportOptions {
         images: !args.no_images,
         ..ExportOptions::default()
     };
-    let exported =
-        export::glb(&character, &options).map_err(|error| Failure::of_file(&args.input, &error))?;
+    let exported = export::glb(&character, &options);
+    let exported = exported.map_err(|error| Failure::of_file(&args.input, &error))?;
     for omission in &exported.omissions {
         note(&omission.to_string());
     }
     output::save(&args.output, &exported.bytes, out)?;
-    if !output::is_stdout(&args.output) && !args.quiet {
-        writeln!(
-            out,
-            "wrote {}: {}; {}",
-            args.output.display(),
-            bytes(exported.bytes.len() as u64),
-            contents(&character)
-        )?;
-    }
     match &sidecar {
         Some(sidecar) => {
             let text = toml::to_string(&exported.description)
                 .map_err(|error| Failure::File(format!("{}: {error}", sidecar.display())))?;
             output::save(sidecar, text.as_bytes(), out)?;
-            if !args.quiet {
-                writeln!(out, "wrote {}", sidecar.display())?;
-            }
         }
-        None if exported.description != AnimationDesc::default() => {
-            note(
-                "masks, roles and the like are extras of the scene only: --sidecar writes a TOML \
-                  file that an import reads",
-            );
-        }
+        None if !is_measured_only(&exported.description) => note(
+            "glTF has no place for masks, sockets, roles and the like: --sidecar writes them \
+             beside the file",
+        ),
         None => {}
     }
+    let size = exported.bytes.len() as u64;
+    if args.report.json {
+        let omission = |omission: &Omission| json!({ "what": omission.kind.to_string(), "count": omission.count });
+        let mut document = report::of_file(&args.output, size, &character);
+        document["sidecar"] = json!(sidecar.map(|path| path.display().to_string()));
+        document["omissions"] = exported.omissions.iter().map(omission).collect();
+        document["repairs"] = report::repairs(&repairs);
+        document["remarks"] = remarks.into();
+        return report::print(&document, out);
+    }
+    if args.report.quiet || output::is_stdout(&args.output) {
+        return Ok(());
+    }
+    let contents = contents(&character);
+    writeln!(
+        out,
+        "wrote {}: {}; {contents}",
+        args.output.display(),
+        bytes(size)
+    )?;
+    if let Some(sidecar) = sidecar {
+        writeln!(out, "wrote {}", sidecar.display())?;
+    }
     Ok(())
+}
+
+/// Checks that the outputs can be written, and returns the path of the description.
+fn check_outputs(args: &Args, sources: &[&Path]) -> Result<Option<PathBuf>, Failure> {
+    if output::is_stdout(&args.output) {
+        let with = match (args.sidecar, args.report.json) {
+            (true, _) => "--sidecar",
+            (_, true) => "--json",
+            _ => return Ok(None),
+        };
+        let words = format!("{with} needs a file as OUT, not the standard output");
+        return Err(Failure::Usage(words));
+    }
+    output::check(&args.output, sources, &["glb"])?;
+    let sidecar = args.sidecar.then(|| args.output.with_extension("toml"));
+    if let Some(sidecar) = &sidecar {
+        output::check_distinct(&[&args.output, sidecar])?;
+        output::check(sidecar, sources, &["toml"])?;
+        // It may be the description of an input of the same name.
+        let beside = sources.iter().find(|source| is_beside(sidecar, source));
+        if let Some(source) = beside.filter(|_| sidecar.is_file()) {
+            let (sidecar, source) = (sidecar.display(), source.display());
+            let words = format!("{sidecar} cannot be written: it exists beside {source}");
+            return Err(Failure::Write(words));
+        }
+    }
+    Ok(sidecar)
+}
+
+/// True if an import measures all that a description has.
+fn is_measured_only(description: &AnimationDesc) -> bool {
+    let measured = AnimationDesc {
+        clips: description.clips.clone(),
+        ..AnimationDesc::default()
+    };
+    *description == measured
 }
 
 fn contents(character: &Character) -> String {

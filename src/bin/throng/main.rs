@@ -9,6 +9,7 @@ mod clips;
 mod completions;
 mod export;
 mod failure;
+mod folders;
 mod inputs;
 mod inspect;
 mod man;
@@ -17,6 +18,7 @@ mod moment;
 mod output;
 mod pose;
 mod progress;
+mod report;
 mod retarget;
 mod table;
 mod words;
@@ -25,6 +27,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, after_help};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Inspects, checks, converts, poses and measures animated characters.
 ///
@@ -34,20 +37,44 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     name = "throng",
-    version,
+    version = VERSION,
+    long_version = LONG_VERSION.as_str(),
     propagate_version = true,
     arg_required_else_help = true,
     max_term_width = 100,
     after_help = after_help!("Examples:
   throng inspect knight.glb                 what is in the file
-  throng check assets/*.glb                 whether all of them are sound
+  throng check assets                       whether all files of a folder are sound
   throng bake knight.glb knight.throng      a file that loads without importing
+  throng export knight.throng knight.glb    a file for other tools
   throng help bake                          everything about a subcommand")
 )]
 struct Args {
     #[command(subcommand)]
     command: Command,
 }
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version, with the Cargo features that the program was built with.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let features = [
+        ("draco", cfg!(feature = "draco")),
+        ("ezm", cfg!(feature = "ezm")),
+        ("fbx", cfg!(feature = "fbx")),
+        ("gltf", cfg!(feature = "gltf")),
+        ("meshopt", cfg!(feature = "meshopt")),
+        ("shaderc", cfg!(feature = "shaderc")),
+        ("standalone", cfg!(feature = "standalone")),
+        ("toml", cfg!(feature = "toml")),
+        ("vulkan", cfg!(feature = "vulkan")),
+        ("webp", cfg!(feature = "webp")),
+        ("wgl", cfg!(feature = "wgl")),
+    ];
+    let names = features.iter().filter(|(_, on)| *on).map(|(name, _)| *name);
+    let names: Vec<&str> = names.collect();
+    format!("{VERSION}\nfeatures: {}", names.join(", "))
+});
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -60,6 +87,21 @@ enum Command {
     Bench(bench::Args),
     Completions(completions::Args),
     Man(man::Args),
+}
+
+impl Command {
+    /// True if only errors are to be told.
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Check(args) => args.quiet,
+            Self::Bake(args) => args.report.quiet,
+            Self::Pose(args) => args.quiet,
+            Self::Retarget(args) => args.report.quiet,
+            Self::Export(args) => args.report.quiet,
+            Self::Man(args) => args.quiet,
+            Self::Inspect(_) | Self::Bench(_) | Self::Completions(_) => false,
+        }
+    }
 }
 
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
@@ -82,6 +124,9 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
+    if args.command.is_quiet() {
+        words::leave_notes_out();
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     match run(&args.command, &mut out) {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,6 +15,9 @@ pub(crate) struct Args {
     /// The folder to write the pages to. Without it, the main page goes to the standard output.
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Print errors only, not the names of the files that are written.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 pub(crate) fn run(
@@ -39,7 +42,9 @@ pub(crate) fn run(
         let path = folder.join(name);
         output::check(&path, &[], &[])?;
         output::save(&path, &page, out)?;
-        writeln!(out, "wrote {}", path.display())?;
+        if !args.quiet {
+            writeln!(out, "wrote {}", path.display())?;
+        }
     }
     Ok(())
 }

@@ -1,14 +1,17 @@
 //! `throng retarget`: the clips of one file on the character of another.
 
-use crate::clips::{self, Matching};
+use crate::clips::{self, Added, AddedClip, Matching};
 use crate::failure::{Failure, after_help};
 use crate::model::{load, note_repairs};
+use crate::report::{self, Report};
 use crate::table::section;
 use crate::words::{plural, shown, title, warn};
 use crate::{bake, output, progress};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 use throng::error::Escaped;
+use throng::import::Imported;
 
 /// Put the clips of one file onto another character, and save the result.
 ///
@@ -35,6 +38,8 @@ pub(crate) struct Args {
     matching: Matching,
     #[command(flatten)]
     options: bake::Options,
+    #[command(flatten)]
+    pub(crate) report: Report,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
@@ -45,6 +50,39 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let onto = onto?;
     note_repairs(&onto);
     let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
+    if !args.report.quiet && !args.report.json {
+        tell(args, &added, out)?;
+    }
+    let size = bake::save(&added.character, &args.output)?;
+    if args.report.json {
+        return report::print(&document(args, &onto, &added, size), out);
+    }
+    if args.report.quiet {
+        return Ok(());
+    }
+    bake::tell(&added.character, &args.output, size, out)
+}
+
+fn document(args: &Args, onto: &Imported, added: &Added, size: u64) -> Value {
+    let mut document = report::of_file(&args.output, size, &added.character);
+    let repairs = [&onto.repairs[..], &added.repairs].concat();
+    let clip = |clip: &AddedClip| {
+        json!({
+            "name": clip.name,
+            "duration_s": clip.duration_s,
+            "tracks": clip.tracks,
+            "error_between_keys_m": clip.error_m,
+        })
+    };
+    document["matching"] = added.matching.name().into();
+    document["added"] = added.clips.iter().map(clip).collect();
+    document["remarks"] = added.remarks.clone().into();
+    document["repairs"] = report::repairs(&repairs);
+    document
+}
+
+/// Tells how the joints were matched, and which clips were added.
+fn tell(args: &Args, added: &Added, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
         "{} of {} onto {}, matched by {}",
@@ -76,6 +114,5 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     });
     let rows: Vec<_> = rows.collect();
     write!(out, "{}", section("Clips", &rows))?;
-    writeln!(out)?;
-    bake::save(&added.character, &args.output, out)
+    Ok(writeln!(out)?)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use throng::error::Escaped;
 
 /// A count with its noun.
@@ -47,10 +48,10 @@ pub(crate) fn shown(path: &Path) -> String {
     Escaped(path.display()).to_string()
 }
 
-/// JSON in lines, in which characters that control a terminal are escaped.
-pub(crate) fn json_text(value: &serde_json::Value) -> String {
+/// JSON in which characters that control a terminal are escaped.
+pub(crate) fn json_text(json: &str) -> String {
     let mut text = String::new();
-    for char in format!("{value:#}").chars() {
+    for char in json.chars() {
         // Line breaks are between values only. Strings have them escaped.
         let is_plain = || Escaped(char).to_string() == char.to_string();
         if matches!(char, ' '..='~' | '\n') || is_plain() {
@@ -86,7 +87,18 @@ pub(crate) fn warn(words: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", Escaped(words));
 }
 
+/// False if notes are left out.
+static NOTES: AtomicBool = AtomicBool::new(true);
+
+/// Leaves out the notes of the whole run.
+pub(crate) fn leave_notes_out() {
+    NOTES.store(false, Ordering::Relaxed);
+}
+
 /// Writes a remark to the error stream. Failure to write it is ignored.
 pub(crate) fn note(words: &str) {
+    if !NOTES.load(Ordering::Relaxed) {
+        return;
+    }
     let _ = writeln!(io::stderr(), "note: {}", Escaped(words));
 }

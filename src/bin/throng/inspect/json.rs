@@ -1,6 +1,7 @@
 //! The contents of a file, as JSON. The keys are listed in `docs/command-line.md`.
 
 use super::{gpu_memory, moved_vertices, override_name, shape_name, streams};
+use crate::report::{self, FORMAT};
 use serde_json::{Value, json};
 use throng::Id;
 use throng::character::Character;
@@ -9,9 +10,6 @@ use throng::import::Imported;
 use throng::mesh::{AlphaMode, Expression, Image, Material, MorphWeight, Primitive};
 use throng::skeleton::Joint;
 use throng::spring::{SpringChain, SpringCollider};
-
-/// Incremented if a key is removed or changes its meaning.
-const FORMAT: u32 = 1;
 
 pub(super) fn document(model: &Imported) -> Value {
     let bounds = model.rest_bounds();
@@ -58,12 +56,7 @@ pub(super) fn document(model: &Imported) -> Value {
             "palette_per_instance": memory.palette_per_instance,
             "deformed_vertices_per_instance": memory.deformed_per_instance,
         })),
-        "repairs": model.repairs.iter().map(|repair| json!({
-            "file": repair.file,
-            "object": repair.object.to_string(),
-            "repair": repair.kind.to_string(),
-            "count": repair.count,
-        })).collect::<Vec<_>>(),
+        "repairs": report::repairs(&model.repairs),
     })
 }
 

@@ -5,7 +5,7 @@ mod text;
 
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load};
-use crate::words::json_text;
+use crate::report;
 use std::io::Write;
 use std::path::PathBuf;
 use throng::character::Character;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let model = load(&args.file, &args.space.of(ImportOptions::with_curves()))?;
     if args.json {
-        return Ok(writeln!(out, "{}", json_text(&json::document(&model)))?);
+        return report::print(&json::document(&model), out);
     }
     Ok(out.write_all(text::listing(&model).as_bytes())?)
 }

@@ -71,6 +71,9 @@ pub(crate) struct Args {
     /// Where the vertices of --picture are skinned. The picture is the same.
     #[arg(long, value_enum, default_value = "vertex", value_name = "WHERE")]
     skin: Skin,
+    /// Print errors only: no notes and no names of the files that are written.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     space: Space,
 }
@@ -170,32 +173,28 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
         mesh.expect_finite()?;
         if let Some(path) = &args.obj {
             let text = obj::obj(&mesh, &words);
-            write(path, text.as_bytes(), &words, out)?;
+            output::save(path, text.as_bytes(), out)?;
+            told(path, &words, out, args)?;
         }
         if let Some(path) = &args.glb {
-            write(path, &mesh.glb()?, &words, out)?;
+            output::save(path, &mesh.glb()?, out)?;
+            told(path, &words, out, args)?;
         }
     }
     if let Some(path) = &args.picture {
         output::save(path, &draw(args, subject)?, out)?;
-        told(path, &words, out, &outputs)?;
-    }
-    Ok(())
-}
-
-/// Writes a file and says so, unless the file is the standard output.
-fn write(path: &Path, bytes: &[u8], words: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    output::save(path, bytes, out)?;
-    if !output::is_stdout(path) {
-        writeln!(out, "wrote {}: {words}", shown(path))?;
+        told(path, &words, out, args)?;
     }
     Ok(())
 }
 
 /// Says that a file was written, on the error stream if the standard output is a file.
-fn told(path: &Path, words: &str, out: &mut dyn Write, outputs: &[&Path]) -> Result<(), Failure> {
+fn told(path: &Path, words: &str, out: &mut dyn Write, args: &Args) -> Result<(), Failure> {
+    let outputs = [&args.obj, &args.glb, &args.picture];
+    let mut outputs = outputs.into_iter().flatten();
     let line = format!("wrote {}: {words}", shown(path));
-    match outputs.iter().any(|path| output::is_stdout(path)) {
+    match outputs.any(|path| output::is_stdout(path)) {
+        _ if args.quiet || output::is_stdout(path) => {}
         true => note(&line),
         false => writeln!(out, "{line}")?,
     }

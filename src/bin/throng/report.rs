@@ -1,0 +1,67 @@
+//! The report of a subcommand that writes a file: as text, as JSON, or none.
+
+use crate::failure::Failure;
+use crate::words::json_text;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+use throng::character::Character;
+use throng::clip::Clip;
+use throng::import::Repair;
+
+/// The form of the report.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Report {
+    /// Print errors only: no report and no notes.
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Print the report as JSON for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Incremented if a key is removed or changes its meaning.
+pub(crate) const FORMAT: u32 = 1;
+
+/// Prints a document over several lines.
+pub(crate) fn print(document: &Value, out: &mut dyn Write) -> Result<(), Failure> {
+    Ok(writeln!(out, "{}", json_text(&format!("{document:#}")))?)
+}
+
+/// The file that was written and what is in it, for all subcommands alike.
+pub(crate) fn of_file(path: &Path, bytes: u64, character: &Character) -> Value {
+    let clip = |clip: &Clip| {
+        json!({
+            "name": clip.name(),
+            "duration_s": clip.duration_s(),
+            "bytes": clip.report().bytes,
+            "error_m": clip.report().error_m,
+            "error_joint": clip.report().error_joint.0,
+        })
+    };
+    json!({
+        "format": FORMAT,
+        "file": path.display().to_string(),
+        "bytes": bytes,
+        "joints": character.skeleton().len(),
+        "primitives": character.primitives().len(),
+        "vertices": character.vertex_count(),
+        "triangles": character.triangle_count(),
+        "morph_weights": character.morph_weights().len(),
+        "images": character.images().len(),
+        "clips": character.clips().iter().map(clip).collect::<Vec<_>>(),
+    })
+}
+
+/// What an import repaired.
+pub(crate) fn repairs(repairs: &[Repair]) -> Value {
+    let repair = |repair: &Repair| {
+        json!({
+            "file": repair.file,
+            "object": repair.object.to_string(),
+            "repair": repair.kind.to_string(),
+            "count": repair.count,
+        })
+    };
+    repairs.iter().map(repair).collect()
+}
