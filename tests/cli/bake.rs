@@ -221,9 +221,9 @@ fn results_take_the_place_of_a_file() {
 #[test]
 fn the_report_is_json_or_nothing() {
     let folder = folder("bake report");
-    let odd = crate::write(&folder, "odd.gltf", crate::odd_gltf());
+    let odd = write(&folder, "odd.gltf", crate::odd_gltf());
     let out = text(&folder.join("out.throng"));
-    let ran = crate::run(&["bake", "--quiet", &odd, &out]);
+    let ran = run(&["bake", "--quiet", &odd, &out]);
     assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
     let found = crate::document(&ok(&["bake", "--json", &odd, &out]));
     let size = std::fs::metadata(&out).unwrap().len();
@@ -252,12 +252,12 @@ fn the_report_is_json_or_nothing() {
         "--match",
         "copy",
     ];
-    let ran = crate::run(&args);
+    let ran = run(&args);
     assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
     let glb = text(&folder.join("out.glb"));
-    let ran = crate::run(&["pose", "-q", &made(&folder), "--time", "99", "--glb", &glb]);
+    let ran = run(&["pose", "-q", &made(&folder), "--time", "99", "--glb", &glb]);
     assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "", ""));
-    crate::fails(2, &["bake", "--quiet", "--json", &odd, &out]);
+    fails(2, &["bake", "--quiet", "--json", &odd, &out]);
 }
 
 fn made(folder: &std::path::Path) -> String {

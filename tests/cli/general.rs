@@ -159,6 +159,22 @@ fn bench_measures_without_vulkan() {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert!(!said.contains("Device"), "{said}");
+    let found = crate::document(&ok(&[&args[..], &["--json"]].concat()));
+    assert_eq!(
+        (&found["format"], &found["instances"]),
+        (&1.into(), &20.into())
+    );
+    assert!(
+        found["threads"].as_u64() > Some(0) && found["device"].is_null(),
+        "{found}"
+    );
+    let tables = found["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 2);
+    assert!(
+        tables[1]["rows"][0]["us_per_instance"].as_f64() > Some(0.0),
+        "{found}"
+    );
+    assert!(tables[0]["rows"][0]["us_per_instance"].is_null());
     fails(2, &["bench", "builtin", "--instances", "0"]);
     fails(2, &["bench", "builtin", "--size", "0x7"]);
 }

@@ -1,8 +1,7 @@
 //! Animation on the CPU, without Vulkan.
 
-use super::median;
+use super::median::{self, Row};
 use crate::failure::Failure;
-use crate::words::plural;
 use std::time::Instant;
 use throng::animator::{ActorId, Animator, Play};
 use throng::character::Character;
@@ -23,9 +22,8 @@ pub(super) fn name() -> String {
 }
 
 /// The number of threads of the machine.
-pub(super) fn threads() -> String {
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    plural(count, "thread")
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The motion of an instance: the clips in turn, each instance at a time of its own.
@@ -52,7 +50,7 @@ pub(super) fn animate(
     model: &Character,
     instances: usize,
     frames: usize,
-) -> Result<Vec<Vec<String>>, Failure> {
+) -> Result<Vec<Row>, Failure> {
     let mut animator = Animator::new(model)?;
     let actors = (0..instances).map(|instance| animator.add(play(model, instance)));
     let actors = actors.collect::<throng::Result<Vec<ActorId>>>()?;

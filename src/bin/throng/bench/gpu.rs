@@ -1,12 +1,12 @@
 //! Frames of a crowd: animation into the mapped ring, upload and drawing.
 
 use super::cpu::{FRAME_S, play};
+use super::figures::Figures;
 use super::median;
 use crate::failure::Failure;
-use crate::table::table;
 use crate::words::{bytes, grouped};
+use serde_json::json;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::time::Instant;
 use throng::ash::vk;
 use throng::character::Character;
@@ -34,13 +34,15 @@ pub(super) fn run(
     size: (u32, u32),
     (instances, frames): (u32, u32),
     model: &Character,
-    out: &mut dyn Write,
+    figures: &mut Figures<'_>,
 ) -> Result<(), Failure> {
     let mut context = Context::new(&ContextDesc {
         app_name: "throng bench",
         ..ContextDesc::default()
     })?;
-    writeln!(out, "\nDevice: {}", context.info)?;
+    let device = context.info.to_string();
+    let words = format!("\nDevice: {device}");
+    figures.fact("device", device.into(), &words)?;
     let desc = TargetDesc {
         extent: vk::Extent2D {
             width: size.0,
@@ -52,23 +54,31 @@ pub(super) fn run(
     let measured = with_crowd(&mut context, &target, model, instances, frames);
     target.destroy(&mut context);
     let (times, stats) = measured?;
-    print(&times, &stats, size, out)
+    print(&times, &stats, size, figures)
 }
 
 fn print(
     times: &Times,
     stats: &Stats,
     (width, height): (u32, u32),
-    out: &mut dyn Write,
+    figures: &mut Figures<'_>,
 ) -> Result<(), Failure> {
-    writeln!(
-        out,
+    let words = format!(
         "Per frame: {}, {} uploaded, {} draw calls, {} triangles, {width} x {height} pixels",
         grouped(u64::from(stats.instances)) + " instances",
         bytes(stats.upload_bytes),
         grouped(u64::from(stats.draws)),
         grouped(stats.triangles)
-    )?;
+    );
+    let per_frame = json!({
+        "instances": stats.instances,
+        "upload_bytes": stats.upload_bytes,
+        "draws": stats.draws,
+        "triangles": stats.triangles,
+        "width": width,
+        "height": height,
+    });
+    figures.fact("per_frame", per_frame, &words)?;
     let instances = Some(stats.instances as usize);
     let row = |what, times: &Vec<f64>| median::row(what, median::of(times.clone()), instances);
     let cpu = [
@@ -78,18 +88,17 @@ fn print(
         row("record_draw", &times.record),
         row("submit, GPU work and wait", &times.submit),
     ];
-    write!(
-        out,
-        "{}",
-        table("Frame on the CPU (one thread), ms per frame", &cpu)
-    )?;
+    figures.table("Frame on the CPU (one thread), ms per frame", &cpu)?;
     let gpu = times.gpu.iter().map(|(name, times)| row(name, times));
     let gpu: Vec<_> = gpu.collect();
     match gpu.is_empty() {
-        true => writeln!(out, "\nGPU times: the device has no timestamps")?,
-        false => write!(out, "{}", table("Stages on the GPU, ms per frame", &gpu))?,
+        true => figures.fact(
+            "timestamps",
+            false.into(),
+            "\nGPU times: the device has no timestamps",
+        ),
+        false => figures.table("Stages on the GPU, ms per frame", &gpu),
     }
-    Ok(())
 }
 
 /// Creates a crowd, measures its frames, and destroys it.

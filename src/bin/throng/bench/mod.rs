@@ -1,13 +1,17 @@
 //! `throng bench`: what a character costs to load, animate, upload and draw.
 
 mod cpu;
+mod figures;
 mod gpu;
 mod median;
 
 use crate::failure::{Failure, after_help};
 use crate::model::{Space, load, note_repairs};
-use crate::table::table;
+use crate::report::FORMAT;
 use crate::words::{note, plural, shown};
+use figures::Figures;
+use median::{Row, row};
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -45,6 +49,9 @@ pub(crate) struct Args {
     /// Measure loading and animation only, without Vulkan.
     #[arg(long)]
     cpu_only: bool,
+    /// Print JSON for programs instead of tables.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     space: Space,
 }
@@ -65,37 +72,47 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let import_ms = median::ms(started);
     note_repairs(&model);
     let model = &model.character;
-    writeln!(
-        out,
+    let document = json!({
+        "format": FORMAT,
+        "file": args.file.display().to_string(),
+        "instances": args.instances,
+        "frames": args.frames,
+        "device": null,
+        "per_frame": null,
+        "tables": [],
+    });
+    let mut figures = Figures::new(out, args.json.then_some(document));
+    let contents = format!(
         "{}: {}, {}, {}; {}",
         shown(&args.file),
         plural(model.skeleton().len(), "joint"),
         plural(model.vertex_count(), "vertex"),
         plural(model.clips().len(), "clip"),
         plural(args.instances as usize, "instance")
-    )?;
-    writeln!(out, "CPU: {}, {}", cpu::name(), cpu::threads())?;
-    write!(
-        out,
-        "{}",
-        table("Loading, once", &loading(args, model, import_ms)?)
-    )?;
+    );
+    let (cpu, threads) = (cpu::name(), cpu::threads());
+    let words = format!("{contents}\nCPU: {cpu}, {}", plural(threads, "thread"));
+    figures.fact("cpu", cpu.into(), &words)?;
+    if args.json {
+        figures.fact("threads", threads.into(), "")?;
+    }
+    figures.table("Loading, once", &loading(args, model, import_ms)?)?;
     let frames = args.frames as usize;
     let animate = cpu::animate(model, args.instances as usize, frames)?;
-    write!(
-        out,
-        "{}",
-        table("Animation on the CPU, ms per frame", &animate)
-    )?;
+    figures.table("Animation on the CPU, ms per frame", &animate)?;
     if !args.cpu_only {
-        out.flush()?;
-        gpu::run(args.size, (args.instances, args.frames), model, out)?;
+        gpu::run(
+            args.size,
+            (args.instances, args.frames),
+            model,
+            &mut figures,
+        )?;
     }
-    Ok(())
+    figures.end()
 }
 
 /// The time of the import, and of loading the same character when saved.
-fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Vec<String>>, Failure> {
+fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Row>, Failure> {
     let bytes = model.to_bytes();
     let mut times = Vec::new();
     for _ in 0..5 {
@@ -103,13 +120,12 @@ fn loading(args: &Args, model: &Character, import_ms: f64) -> Result<Vec<Vec<Str
         let _ = std::hint::black_box(Character::from_bytes(&bytes)?);
         times.push(median::ms(started));
     }
-    let row = |what: &str, ms: f64| vec![what.into(), format!("{ms:.3}"), "ms".into()];
     let import = match crate::model::is_builtin(&args.file) {
         true => "making it",
         false => "import",
     };
     Ok(vec![
-        row(import, import_ms),
-        row("the saved character", median::of(times)),
+        row(import, import_ms, None),
+        row("the saved character", median::of(times), None),
     ])
 }
