@@ -232,7 +232,15 @@ fn the_report_is_json_or_nothing() {
         (&size.into(), &1.into())
     );
     assert_eq!(found["repairs"][0]["file"], "odd.gltf");
-    let found = ok(&["retarget", "--json", &made(&folder), &made(&folder), &out]);
+    let found = ok(&[
+        "retarget",
+        "--json",
+        "--match",
+        "copy",
+        &made(&folder),
+        &made(&folder),
+        &out,
+    ]);
     let found = crate::document(&found);
     assert_eq!(found["matching"], "copy");
     assert!(

@@ -5,6 +5,11 @@ use std::path::Path;
 use throng::character::Character;
 use throng::import::{self, ImportOptions, Imported};
 
+fn original(path: &str) -> Imported {
+    import::file(path, &ImportOptions::with_curves()).unwrap()
+}
+
+/// An export, which needs no repair.
 fn read(path: &Path) -> Imported {
     let read = import::file(path, &ImportOptions::with_curves()).unwrap();
     assert!(read.repairs.is_empty(), "{:?}", read.repair_summary());
@@ -74,7 +79,7 @@ fn a_sidecar_has_the_rest() {
     let folder = folder("export sidecar");
     let file = text(&crate::made::write(&folder));
     let name = Path::new(&file).file_stem().unwrap().to_str().unwrap();
-    let joint = read(Path::new(&file)).skeleton().joints()[0].name.clone();
+    let joint = original(&file).skeleton().joints()[0].name.clone();
     let toml = format!("[[socket]]\nname = 'tip'\njoint = {joint:?}\n");
     write(&folder, &format!("{name}.toml"), toml);
     let inner = folder.join("out");
@@ -89,7 +94,7 @@ fn a_sidecar_has_the_rest() {
         "{said}"
     );
     let is = read(&out);
-    assert_eq!(is.sockets(), read(Path::new(&file)).sockets());
+    assert_eq!(is.sockets(), original(&file).sockets());
     // The description of the input is not replaced.
     let beside = text(&folder.join(format!("{name}.glb")));
     let words = fails(3, &["export", &file, &beside, "--sidecar"]);
@@ -111,7 +116,7 @@ fn clips_of_other_files_are_written_too() {
         "--match",
         "copy",
     ]);
-    let [was, is] = [Path::new(&file), &out].map(read);
+    let (was, is) = (original(&file), read(&out));
     assert_eq!(is.clips().len(), 2 * was.clips().len());
     for (index, clip) in was.curves().iter().enumerate() {
         let again = &is.curves()[was.curves().len() + index];
