@@ -50,6 +50,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let onto = onto?;
     note_repairs(&onto);
     let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
+    if let Some(warning) = &added.warning {
+        warn(warning);
+    }
     if !args.report.quiet && !args.report.json {
         tell(args, &added, out)?;
     }
@@ -91,9 +94,6 @@ fn tell(args: &Args, added: &Added, out: &mut dyn Write) -> Result<(), Failure> 
         shown(&args.onto),
         added.matching.name()
     )?;
-    if let Some(warning) = &added.warning {
-        warn(warning);
-    }
     for line in &added.remarks {
         writeln!(out, "  {}", Escaped(line))?;
     }
