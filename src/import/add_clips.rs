@@ -74,6 +74,7 @@ impl RawCharacter {
             influence_loss: None,
             narrowing: None,
             spawn_points: Vec::new(),
+            files: Vec::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Adding clips of files of any format to characters from other files.
 
 use super::fault::fault;
-use super::folder::open;
+use super::folder::{Files, open};
 use super::format::Format;
 use super::imported::Imported;
 use super::options::{ImportOptions, UpAxis};
@@ -71,7 +71,9 @@ impl Character {
             folder: Some(&folder),
             options: &options,
         };
-        add(self, source)
+        let mut added = add(self, source)?;
+        added.files = folder.into_listed();
+        Ok(added)
     }
 }
 
@@ -97,8 +99,8 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
 }
 
 fn add(character: &Character, source: Source<'_>) -> Result<Imported> {
-    source.import(|format, read, repairs| {
-        let (mut raw, stated) = read_raw(character, (format, source), read, repairs)?;
+    source.import(|format, files, repairs| {
+        let (mut raw, stated) = read_raw(character, (format, source), files, repairs)?;
         // Tracks without a skeleton have the nodes of the character.
         let own_nodes = match format {
             Format::WglClip => false,
@@ -121,19 +123,19 @@ fn add(character: &Character, source: Source<'_>) -> Result<Imported> {
 fn read_raw(
     character: &Character,
     (format, source): (Format, Source<'_>),
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
     let (bytes, options) = (source.bytes, source.options);
     let raw = match format {
         #[cfg(feature = "gltf")]
         Format::Gltf => {
-            let raw = super::gltf::read_clips(bytes, read, options, repairs)?;
+            let raw = super::gltf::read_clips(bytes, files, options, repairs)?;
             // So says the format.
             return Ok((raw, Some(UpAxis::Y)));
         }
         #[cfg(feature = "fbx")]
-        Format::Fbx => return super::fbx::read_clips(bytes, read, options, repairs),
+        Format::Fbx => return super::fbx::read_clips(bytes, files, options, repairs),
         #[cfg(feature = "ezm")]
         Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
         // They have no clips, which is reported later.

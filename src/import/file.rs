@@ -1,7 +1,7 @@
 //! Import of files of any format.
 
 use super::fault::fault;
-use super::folder::open;
+use super::folder::{Files, open};
 use super::format::Format;
 use super::imported::Imported;
 use super::options::{ImportOptions, UpAxis};
@@ -50,12 +50,14 @@ pub fn file(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Imported>
     let path = path.as_ref();
     let options = options.clone().named(path);
     let (bytes, folder) = open(path, &options)?;
-    import(Source {
+    let mut imported = import(Source {
         bytes: &bytes,
         path,
         folder: Some(&folder),
         options: &options,
-    })
+    })?;
+    imported.files = folder.into_listed();
+    Ok(imported)
 }
 
 /// Imports the bytes of a file of any format that the crate reads.
@@ -97,7 +99,7 @@ pub fn bytes(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
 
 fn import(source: Source<'_>) -> Result<Imported> {
     let options = source.options;
-    source.import(|format, read, repairs| {
+    source.import(|format, files, repairs| {
         if format == Format::Saved {
             space::check_none(
                 options,
@@ -105,10 +107,10 @@ fn import(source: Source<'_>) -> Result<Imported> {
             )?;
             return saved(source.bytes, options);
         }
-        let (mut raw, stated) = read_raw(format, source, read, repairs)?;
+        let (mut raw, stated) = read_raw(format, source, files, repairs)?;
         space::convert(&mut raw, stated, true, options, repairs)?;
         let animation = match (&options.animation, source.folder) {
-            (Some(desc), _) => AnimationSource::of_desc(desc, Some(read))?,
+            (Some(desc), _) => AnimationSource::of_desc(desc, Some(&mut |path| files.read(path)))?,
             (None, Some(folder)) => {
                 sidecar::read(source.path, folder, options)?.unwrap_or_default()
             }
@@ -129,23 +131,23 @@ fn import(source: Source<'_>) -> Result<Imported> {
 fn read_raw(
     format: Format,
     source: Source<'_>,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
     let (bytes, options) = (source.bytes, source.options);
     let raw = match format {
         #[cfg(feature = "gltf")]
         Format::Gltf => {
-            let raw = super::gltf::read_raw(bytes, read, options, repairs)?;
+            let raw = super::gltf::read_raw(bytes, files, options, repairs)?;
             // So says the format.
             return Ok((raw, Some(UpAxis::Y)));
         }
         #[cfg(feature = "fbx")]
-        Format::Fbx => return super::fbx::read_raw(bytes, read, options, repairs),
+        Format::Fbx => return super::fbx::read_raw(bytes, files, options, repairs),
         #[cfg(feature = "ezm")]
-        Format::Ezm => super::ezm::read_raw(bytes, read, options, repairs),
+        Format::Ezm => super::ezm::read_raw(bytes, files, options, repairs),
         #[cfg(feature = "wgl")]
-        Format::WglModel => super::wgl::read_model(bytes, source.path, read, options, repairs),
+        Format::WglModel => super::wgl::read_model(bytes, source.path, files, options, repairs),
         #[cfg(feature = "wgl")]
         Format::WglVertices => Err(super::wgl::vertices_alone()),
         #[cfg(feature = "wgl")]
@@ -177,5 +179,6 @@ fn saved(bytes: &[u8], options: &ImportOptions) -> Result<Imported> {
         influence_loss: None,
         narrowing: None,
         spawn_points: Vec::new(),
+        files: Vec::new(),
     })
 }

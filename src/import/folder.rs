@@ -9,6 +9,8 @@ use crate::error::Object;
 use crate::error::{AssetFault, Error, ObjectKind, Result};
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 use crate::text::{LFS_POINTER, is_lfs_pointer};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -34,31 +36,42 @@ pub(super) fn refused(uri: &str, why: &'static str) -> AssetFault {
     AssetFault::Resource { uri: cut(uri), why }
 }
 
-/// The bytes of a file that an asset refers to. `folder` is the asset's; `None` if only its bytes
-/// were given.
-pub(super) fn given(
-    folder: Option<&Folder>,
-    options: &ImportOptions,
-    path: &str,
-) -> Result<Vec<u8>> {
-    match (&options.resources, folder) {
-        (Some(resources), _) => resources.read(path),
-        (None, Some(folder)) => folder.read_any_case(path, options.max_resource_bytes),
-        (None, None) => Err(no_object(refused(path, ONLY_BYTES))),
+/// The files that an asset refers to.
+#[derive(Clone, Copy)]
+pub(super) struct Files<'a> {
+    /// The asset's folder. `None` if only its bytes were given.
+    pub(super) folder: Option<&'a Folder>,
+    pub(super) options: &'a ImportOptions,
+}
+
+impl Files<'_> {
+    /// The bytes of the file at a relative path.
+    pub(super) fn read(&self, path: &str) -> Result<Vec<u8>> {
+        match (&self.options.resources, self.folder) {
+            (Some(resources), _) => resources.read(path),
+            (None, Some(folder)) => folder.read_any_case(path, self.options.max_resource_bytes),
+            (None, None) => Err(no_object(refused(path, ONLY_BYTES))),
+        }
+    }
+
+    /// Lists a file of the asset, which may never be read.
+    #[cfg(any(feature = "gltf", feature = "wgl"))]
+    pub(super) fn list(&self, path: &str) {
+        if let (None, Some(folder)) = (&self.options.resources, self.folder) {
+            folder.list(path);
+            if let Some(found) = folder.alike(path) {
+                folder.list(found);
+            }
+        }
     }
 }
 
-/// The bytes that `read` gives for `path`, at most `cap`. `object` has the reference.
+/// The bytes of the file at `path`, at most `cap`. `object` has the reference.
 #[cfg(any(feature = "gltf", feature = "wgl"))]
-pub(super) fn load(
-    path: &str,
-    object: &Object,
-    cap: u64,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+pub(super) fn load(path: &str, object: &Object, cap: u64, files: &Files<'_>) -> Result<Vec<u8>> {
     let at = |why| fault_of(object.clone(), why);
     // The reader does not know which object has the reference.
-    let bytes = read(path).map_err(|error| match error {
+    let bytes = files.read(path).map_err(|error| match error {
         Error::Io { kind, .. } => at(AssetFault::Unreadable {
             uri: cut(path),
             kind,
@@ -88,7 +101,11 @@ pub(super) fn open(path: &Path, options: &ImportOptions) -> Result<(Vec<u8>, Fol
         other => other,
     });
     let bytes = bytes.map_err(|error| error.in_file(&options.name))?;
-    Ok((bytes, Folder::of(path)?))
+    let folder = Folder::of(path)?;
+    if let Some(name) = path.file_name() {
+        folder.list(name);
+    }
+    Ok((bytes, folder))
 }
 
 fn no_object(why: AssetFault) -> Error {
@@ -104,7 +121,11 @@ fn io(path: &Path, error: &std::io::Error) -> Error {
 
 /// The folder that contains an asset.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder {
+    real: PathBuf,
+    /// The files of the asset, whether they exist or not.
+    listed: RefCell<BTreeSet<PathBuf>>,
+}
 
 impl Folder {
     /// The folder of the file at `path`.
@@ -114,15 +135,29 @@ impl Folder {
             _ => Path::new("."),
         };
         let real = folder.canonicalize().map_err(|error| io(folder, &error))?;
-        Ok(Self(real))
+        Ok(Self {
+            real,
+            listed: RefCell::default(),
+        })
+    }
+
+    fn list(&self, relative: impl AsRef<Path>) {
+        let path = self.real.join(relative);
+        self.listed.borrow_mut().insert(path);
+    }
+
+    /// The files that were read, looked for or listed, in the order of their paths.
+    pub(super) fn into_listed(self) -> Vec<PathBuf> {
+        self.listed.into_inner().into_iter().collect()
     }
 
     /// The bytes of the file at `relative`, which must be a plain file and must still lie in this
     /// folder after all links are followed.
     pub(super) fn read(&self, relative: &str, cap: u64) -> Result<Vec<u8>> {
-        let path = self.0.join(relative);
+        self.list(relative);
+        let path = self.real.join(relative);
         let real = path.canonicalize().map_err(|error| io(&path, &error))?;
-        if !real.starts_with(&self.0) {
+        if !real.starts_with(&self.real) {
             return Err(no_object(refused(relative, "is a link out of the folder")));
         }
         read_file(&real, cap)
@@ -148,9 +183,9 @@ impl Folder {
             let Component::Normal(part) = part else {
                 return None;
             };
-            let folder = self.0.join(&found);
+            let folder = self.real.join(&found);
             let real = folder.canonicalize().ok()?;
-            if !real.starts_with(&self.0) {
+            if !real.starts_with(&self.real) {
                 return None;
             }
             if !folder.join(part).exists() {

@@ -5,6 +5,7 @@ use super::spawn_point::SpawnPoint;
 use crate::character::{Character, SplitReport};
 use crate::clip::Clip;
 use crate::id::Id;
+use std::path::PathBuf;
 
 /// A character, and a list of the repairs that were made to import it or its added clips.
 ///
@@ -29,6 +30,17 @@ pub struct Imported {
     pub narrowing: Option<SplitReport>,
     /// The places where the file draws copies of the character. Empty in most files.
     pub spawn_points: Vec<SpawnPoint>,
+    /// The files of the asset, in the order of their paths, which are absolute.
+    ///
+    /// These are the imported file, all files that it refers to, and its animation data with the
+    /// file that this may name. Files that do not exist, or were not needed, are listed too. A tool
+    /// can watch or copy them, and must not write over them. Files that the added clips come from
+    /// are in the result of
+    /// [`Character::add_clips_file`](crate::character::Character::add_clips_file).
+    ///
+    /// Empty if only bytes were given. [`ImportOptions::resources`](super::ImportOptions::resources)
+    /// knows the files that it provides, so they are not listed.
+    pub files: Vec<PathBuf>,
 }
 
 /// The error caused by dropping influences: the vertex with the largest displacement.

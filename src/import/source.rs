@@ -1,6 +1,6 @@
 //! A file to import, or its bytes alone.
 
-use super::folder::{Folder, given};
+use super::folder::{Files, Folder};
 use super::format::Format;
 use super::imported::Imported;
 use super::options::ImportOptions;
@@ -33,17 +33,16 @@ impl<'a> Source<'a> {
     /// files, and a list for the repairs of the reader. Errors and repairs get the file's name.
     pub(super) fn import(
         self,
-        make: impl FnOnce(
-            Format,
-            &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-            &mut Vec<Repair>,
-        ) -> Result<Imported>,
+        make: impl FnOnce(Format, &Files<'_>, &mut Vec<Repair>) -> Result<Imported>,
     ) -> Result<Imported> {
         let run = || {
             let format = Format::of(self.bytes, &self.path.to_string_lossy())?;
-            let read = &mut |uri: &str| given(self.folder, self.options, uri);
+            let files = &Files {
+                folder: self.folder,
+                options: self.options,
+            };
             let mut repairs = Vec::new();
-            let mut imported = make(format, read, &mut repairs)?;
+            let mut imported = make(format, files, &mut repairs)?;
             repairs.append(&mut imported.repairs);
             imported.repairs = of_file(repairs, &self.options.name);
             Ok(imported)

@@ -3,6 +3,7 @@
 use super::RawCharacter;
 use super::budget::Budget;
 use super::fault::{cut, object};
+use super::folder::Files;
 use super::repair::{Repair, RepairKind, note};
 use crate::error::{ObjectKind, Result};
 use crate::mesh::Material;
@@ -34,7 +35,7 @@ pub(super) fn load(
     raw: &mut RawCharacter,
     names: &[(usize, &str)],
     budget: &mut Budget<'_>,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<()> {
     let mut is_used = vec![false; raw.materials.len()];
@@ -56,7 +57,7 @@ pub(super) fn load(
             *material,
             format!("texture {}", cut(name)),
         );
-        match images.load(name, budget, read, &at, raw)? {
+        match images.load(name, budget, files, &at, raw)? {
             Outcome::Loaded(texture) => {
                 raw.materials[*material].base_color_texture = Some(texture);
             }
@@ -106,7 +107,7 @@ impl Images {
         &mut self,
         _: &str,
         _: &mut Budget<'_>,
-        _: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        _: &Files<'_>,
         _: &crate::error::Object,
         _: &mut RawCharacter,
     ) -> Result<Outcome> {
@@ -120,6 +121,7 @@ mod decoded {
     use crate::error::{AssetFault, Error, Object, Result};
     use crate::import::RawCharacter;
     use crate::import::budget::Budget;
+    use crate::import::folder::Files;
     use crate::import::gltf::image;
     use crate::import::gltf::resources::load_path;
     use crate::import::repair::RepairKind;
@@ -147,17 +149,18 @@ mod decoded {
             &mut self,
             name: &str,
             budget: &mut Budget<'_>,
-            read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+            files: &Files<'_>,
             at: &Object,
             raw: &mut RawCharacter,
         ) -> Result<Outcome> {
             if !budget.options().images {
+                candidates(name).iter().for_each(|path| files.list(path));
                 return Ok(Outcome::Unwanted);
             }
             let known = match self.of_name.get(name) {
                 Some(known) => known.clone(),
                 None => {
-                    let found = find(name, budget, read, at)?.map(|image| {
+                    let found = find(name, budget, files, at)?.map(|image| {
                         raw.images.push(image);
                         raw.images.len() as u32 - 1
                     });
@@ -176,7 +179,7 @@ mod decoded {
     fn find(
         name: &str,
         budget: &mut Budget<'_>,
-        read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        files: &Files<'_>,
         at: &Object,
     ) -> Result<Result<Image, AssetFault>> {
         let cap = budget.options().max_resource_bytes;
@@ -184,7 +187,7 @@ mod decoded {
         let is_missing = |why: &AssetFault| matches!(why, AssetFault::Unreadable { kind, .. } if *kind == ErrorKind::NotFound);
         for path in candidates(name) {
             let base = path.rsplit('/').next().unwrap_or(&path);
-            let bytes = load_path(&path, at, cap, read);
+            let bytes = load_path(&path, at, cap, files);
             let image = bytes.and_then(|bytes| image::decode(&bytes, base, budget, at));
             match image {
                 Ok(image) => return Ok(Ok(image)),

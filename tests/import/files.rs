@@ -28,6 +28,55 @@ fn files_beside_and_below() {
     assert_eq!(c.primitives(), import(&b).primitives());
 }
 
+/// All files of an asset are listed: read, missing, not needed, and those of its description.
+#[test]
+fn the_files_of_an_asset_are_listed() {
+    let folder = folder("import_listed");
+    let mut b = arm();
+    let uris = [
+        "skin%20a.png",
+        "none.png",
+        "data:image/png;base64,",
+        "../out.png",
+    ];
+    b.json["images"] = uris.map(|uri| json!({ "uri": uri })).into();
+    std::fs::write(folder.join("arm.bin"), &b.bin).unwrap();
+    std::fs::write(folder.join("skin a.png"), b"no picture").unwrap();
+    std::fs::write(folder.join("arm.toml"), "").unwrap();
+    let path = folder.join("arm.gltf");
+    std::fs::write(&path, b.gltf_beside("arm.bin")).unwrap();
+    let real = folder.canonicalize().unwrap();
+    let expect = |imported: &import::Imported, names: &[&str]| {
+        let files: Vec<_> = names.iter().map(|name| real.join(name)).collect();
+        assert_eq!(imported.files, files);
+    };
+    let options = ImportOptions::curves_only();
+    let all = ["arm.bin", "arm.gltf", "arm.toml", "none.png", "skin a.png"];
+    let imported = import::file(&path, &options).unwrap();
+    expect(&imported, &all);
+    // The description is not looked for, and images are not needed.
+    let fewer = ImportOptions {
+        images: false,
+        sidecar: false,
+        ..options.clone()
+    };
+    let of_document = ["arm.bin", "arm.gltf", "none.png", "skin a.png"];
+    expect(&import::file(&path, &fewer).unwrap(), &of_document);
+    let added = imported.add_clips_file(&path, &options);
+    expect(&added.unwrap(), &of_document);
+    // Only bytes, and files that the caller provides.
+    assert!(
+        import::bytes(&arm().glb(), &options)
+            .unwrap()
+            .files
+            .is_empty()
+    );
+    let bin = b.bin.clone();
+    let resources = Some(ResourceReader::new(move |_: &str| Ok(bin.clone())));
+    let options = ImportOptions { resources, ..fewer };
+    expect(&import::file(&path, &options).unwrap(), &["arm.gltf"]);
+}
+
 #[test]
 fn errors_about_options_name_the_file_or_the_option() {
     let path = folder("import_options").join("arm.glb");

@@ -162,6 +162,7 @@ pub(crate) fn assemble(
         influence_loss,
         narrowing,
         spawn_points: raw.spawn_points,
+        files: Vec::new(),
     })
 }
 

@@ -4,6 +4,7 @@ use super::{clips, meshes, skeletons, xml};
 use crate::error::Result;
 use crate::import::RawCharacter;
 use crate::import::budget::Budget;
+use crate::import::folder::Files;
 use crate::import::frames;
 use crate::import::inverse_rest::{check_origin, unusable_inverse};
 use crate::import::options::ImportOptions;
@@ -14,7 +15,7 @@ use roxmltree::Node;
 
 pub(in crate::import) fn read_raw(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
@@ -27,7 +28,7 @@ pub(in crate::import) fn read_raw(
     raw.name = options.name.clone();
     let names = meshes::read(root, &skeletons, &mut raw, &mut budget, repairs)?;
     let names: Vec<_> = names.iter().map(|(at, name)| (*at, &**name)).collect();
-    textures::load(&mut raw, &names, &mut budget, read, repairs)?;
+    textures::load(&mut raw, &names, &mut budget, files, repairs)?;
     if let Some((bone, _)) = unusable_inverse(&raw) {
         check_origin(&raw.nodes, bone)?;
     }

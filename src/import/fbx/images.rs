@@ -2,9 +2,10 @@
 
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
+use crate::import::folder::Files;
 use crate::import::gltf::image::{Budget, decode};
 use crate::import::gltf::lost_images::LostImages;
-use crate::import::gltf::resources::load_path;
+use crate::import::gltf::resources::{check_path, load_path};
 use crate::import::gltf::texture::checkerboard;
 use crate::import::options::ImportOptions;
 use crate::mesh::Image;
@@ -50,21 +51,18 @@ pub(super) struct Images<'a, 'b> {
     placeholder: Option<u32>,
     pub(super) lost: LostImages,
     decoded: &'a mut Decoded<'b>,
-    read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &'a Files<'a>,
 }
 
 impl<'a, 'b> Images<'a, 'b> {
-    pub(super) fn new(
-        decoded: &'a mut Decoded<'b>,
-        read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
-    ) -> Self {
+    pub(super) fn new(decoded: &'a mut Decoded<'b>, files: &'a Files<'a>) -> Self {
         Self {
             all: Vec::new(),
             numbers: HashMap::new(),
             placeholder: None,
             lost: LostImages::default(),
             decoded,
-            read,
+            files,
         }
     }
 
@@ -84,22 +82,16 @@ impl<'a, 'b> Images<'a, 'b> {
     }
 
     fn decode(&mut self, texture: &ufbx::Texture, object: &Object) -> Result<Image> {
-        let name = base_name(&texture.relative_filename).or(base_name(&texture.filename));
-        let name = name.unwrap_or_default();
+        let name = name(texture);
         let cap = self.decoded.options.max_resource_bytes;
         if !texture.content.is_empty() {
             let asked = texture.content.len() as u64;
             super::fault::check_cap(|| object.clone(), "bytes of one resource", asked, cap)?;
             return decode(&texture.content, name, self.decoded, object);
         }
-        // Most files have absolute paths, or paths from the folder of another machine.
-        let relative = texture.relative_filename.replace('\\', "/");
         let mut result = Err(fault_of(object.clone(), AssetFault::Missing("a file name")));
-        for path in [&*relative, name] {
-            if path.is_empty() {
-                continue;
-            }
-            result = load_path(path, object, cap, self.read);
+        for path in paths(texture) {
+            result = load_path(&path, object, cap, self.files);
             if result.is_ok() {
                 break;
             }
@@ -123,6 +115,30 @@ impl<'a, 'b> Images<'a, 'b> {
         self.all.push(image);
         self.all.len() as u32 - 1
     }
+}
+
+/// Lists the files of all textures, whether materials use them or not.
+pub(super) fn list(textures: &[ufbx::Ref<ufbx::Texture>], files: &Files<'_>) {
+    let outside = textures.iter().filter(|texture| texture.content.is_empty());
+    for path in outside.flat_map(|texture| paths(texture)) {
+        if check_path(&path).is_ok() {
+            files.list(&path);
+        }
+    }
+}
+
+/// The paths at which the image of a texture may be. Most files have absolute paths, or paths from
+/// the folder of another machine.
+fn paths(texture: &ufbx::Texture) -> impl Iterator<Item = String> {
+    let relative = texture.relative_filename.replace('\\', "/");
+    let paths = [relative, name(texture).to_owned()];
+    paths.into_iter().filter(|path| !path.is_empty())
+}
+
+/// The file name of a texture, or an empty one.
+fn name(texture: &ufbx::Texture) -> &str {
+    let name = base_name(&texture.relative_filename).or(base_name(&texture.filename));
+    name.unwrap_or_default()
 }
 
 /// The part of a path after its last slash or backslash, if there is one.

@@ -2,13 +2,14 @@
 
 use super::animation::{self, allocator};
 use super::fault::{failed, of_file};
-use super::images::{Decoded, Images};
+use super::images::{self, Decoded, Images};
 use super::material;
 use super::mesh::Meshes;
 use super::nodes::Nodes;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::fault::{message, object};
+use crate::import::folder::Files;
 use crate::import::format::is_fbx;
 use crate::import::options::{ImportOptions, UpAxis};
 use crate::import::repair::{Repair, RepairKind, note};
@@ -23,7 +24,7 @@ const MAX_DEPTH: u32 = 4096;
 /// Reads the takes of a file, for characters from other files, and the axis that it says is up.
 pub(in crate::import) fn read_clips(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
@@ -32,12 +33,12 @@ pub(in crate::import) fn read_clips(
         images: false,
         ..options.clone()
     };
-    read_raw(bytes, read, &options, repairs)
+    read_raw(bytes, files, &options, repairs)
 }
 
 pub(in crate::import) fn read_raw(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<(RawCharacter, Option<UpAxis>)> {
@@ -52,7 +53,8 @@ pub(in crate::import) fn read_raw(
             *used = true;
         }
     }
-    let images = Images::new(&mut decoded, read);
+    images::list(&scene.textures, files);
+    let images = Images::new(&mut decoded, files);
     let (materials, images) = material::read(&scene, &used, images, options.images, repairs)?;
     let animations = animation::read(&scene, &nodes, &meshes.driven, options, repairs)?;
     let raw = RawCharacter {

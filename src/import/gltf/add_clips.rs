@@ -5,13 +5,14 @@ use super::source::Source;
 use super::{animation, container, extensions, morph, parse, ranges, scene, skin};
 use crate::error::Result;
 use crate::import::RawCharacter;
+use crate::import::folder::Files;
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
 
 /// Reads only nodes, skins, animations and morph weights.
 pub(in crate::import) fn read_clips(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
@@ -19,7 +20,7 @@ pub(in crate::import) fn read_clips(
     let doc = parse::document(parts.json, parts.json_start, options)?;
     extensions::check_for_clips(&doc)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, &parts, read, options);
+    let mut source = Source::new(&doc, &parts, files, options);
     ranges::check(&doc)?;
     let parents = scene::parents(&doc)?;
     // Called for its checks of nodes and scenes. Nodes that the scene leaves out may still be

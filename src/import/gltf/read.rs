@@ -5,12 +5,13 @@ use super::json::Document;
 use super::source::Source;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::fault::object;
+use crate::import::folder::Files;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 
 pub(in crate::import) fn read_raw(
     bytes: &[u8],
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
@@ -18,7 +19,7 @@ pub(in crate::import) fn read_raw(
     let doc = super::parse::document(parts.json, parts.json_start, options)?;
     super::extensions::check(&doc)?;
     note_trailing(&doc, &parts, repairs);
-    let mut source = Source::new(&doc, &parts, read, options);
+    let mut source = Source::new(&doc, &parts, files, options);
     super::ranges::check(&doc)?;
     let parents = super::scene::parents(&doc)?;
     let carriers = super::scene::mesh_nodes(&doc, &parents, options, repairs)?;

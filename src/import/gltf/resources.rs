@@ -1,9 +1,10 @@
 //! Resources of a file: data URIs, and relative paths that stay in its folder.
 
 use super::fault::cut;
+use super::json::Document;
 use crate::error::{AssetFault, Object, Result};
 use crate::import::fault::fault_of;
-use crate::import::folder::{self, check_cap, refused};
+use crate::import::folder::{self, Files, check_cap, refused};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use percent_encoding::percent_decode_str;
@@ -17,21 +18,25 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The bytes that `uri` refers to, at most `cap`. `object` is the object with the reference.
-pub(super) fn load(
-    uri: &str,
-    object: &Object,
-    cap: u64,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+pub(super) fn load(uri: &str, object: &Object, cap: u64, files: &Files<'_>) -> Result<Vec<u8>> {
     let at = |why| fault_of(object.clone(), why);
-    if uri
-        .get(..5)
-        .is_some_and(|s| s.eq_ignore_ascii_case("data:"))
-    {
-        return data_uri(&uri[5..], cap).map_err(at);
+    if let Some(rest) = data(uri) {
+        return data_uri(rest, cap).map_err(at);
     }
     let path = relative_path(uri).map_err(|why| at(refused(uri, why)))?;
-    load_path(&path, object, cap, read)
+    load_path(&path, object, cap, files)
+}
+
+/// Lists all files that a document refers to. Those that are needed are read later, with checks.
+pub(super) fn list(doc: &Document, files: &Files<'_>) {
+    let buffers = doc.buffers.iter().map(|buffer| &buffer.uri);
+    let images = doc.images.iter().map(|image| &image.uri);
+    let uris = buffers.chain(images).flatten();
+    for uri in uris.filter(|uri| data(uri).is_none()) {
+        if let Ok(path) = relative_path(uri) {
+            files.list(&path);
+        }
+    }
 }
 
 /// The bytes of the file at `path`, at most `cap`. `object` is the object with the reference.
@@ -39,11 +44,17 @@ pub(in crate::import) fn load_path(
     path: &str,
     object: &Object,
     cap: u64,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
 ) -> Result<Vec<u8>> {
     let refused = |why| fault_of(object.clone(), refused(path, why));
     check_path(path).map_err(refused)?;
-    folder::load(path, object, cap, read)
+    folder::load(path, object, cap, files)
+}
+
+/// The text after `data:`, if this is a data URI.
+fn data(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.split_at_checked(5)?;
+    scheme.eq_ignore_ascii_case("data:").then_some(rest)
 }
 
 /// The contents of a data URI. `rest` is the text after `data:`.
@@ -74,7 +85,7 @@ fn relative_path(uri: &str) -> Result<String, &'static str> {
 }
 
 /// Checks that a path is relative and stays inside its folder.
-fn check_path(path: &str) -> Result<(), &'static str> {
+pub(in crate::import) fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("is empty");
     }

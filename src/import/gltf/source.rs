@@ -9,6 +9,7 @@ use super::json_extensions::Meshopt;
 use super::resources;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{fault_of, object};
+use crate::import::folder::Files;
 use crate::import::options::ImportOptions;
 #[cfg(feature = "draco")]
 use std::collections::HashMap;
@@ -20,7 +21,7 @@ pub(super) struct Source<'a> {
     pub(super) options: &'a ImportOptions,
     bin: Option<&'a [u8]>,
     is_binary: bool,
-    read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &'a Files<'a>,
     buffers: Vec<Option<Bytes<'a>>>,
     /// The decoded bytes of compressed views. Empty until one is decoded.
     #[cfg(feature = "meshopt")]
@@ -63,15 +64,16 @@ impl<'a> Source<'a> {
     pub(super) fn new(
         doc: &'a Document,
         parts: &Parts<'a>,
-        read: &'a mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        files: &'a Files<'a>,
         options: &'a ImportOptions,
     ) -> Self {
+        resources::list(doc, files);
         Self {
             doc,
             options,
             bin: parts.bin,
             is_binary: parts.is_binary,
-            read,
+            files,
             buffers: vec![None; doc.buffers.len()],
             #[cfg(feature = "meshopt")]
             views: Vec::new(),
@@ -173,7 +175,7 @@ impl<'a> Source<'a> {
     /// The bytes that a URI refers to.
     pub(super) fn resource(&mut self, uri: &str, object: &Object) -> Result<Vec<u8>> {
         let cap = self.options.max_resource_bytes;
-        let bytes = resources::load(uri, object, cap, self.read)?;
+        let bytes = resources::load(uri, object, cap, self.files)?;
         self.charge(bytes.len() as u64, || object.clone())?;
         Ok(bytes)
     }

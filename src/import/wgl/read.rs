@@ -5,7 +5,7 @@ use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::import::RawCharacter;
 use crate::import::budget::Budget;
 use crate::import::fault::{fault, fault_of};
-use crate::import::folder;
+use crate::import::folder::{self, Files};
 use crate::import::frames;
 use crate::import::options::ImportOptions;
 use crate::import::repair::Repair;
@@ -18,17 +18,17 @@ use std::path::Path;
 pub(in crate::import) fn read_model(
     bytes: &[u8],
     path: &Path,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+    files: &Files<'_>,
     options: &ImportOptions,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
     let mut budget = Budget::new(options);
     let model = model::document(bytes, &budget)?;
-    let vertices = beside_model(path, options.max_resource_bytes, read)?;
+    let vertices = beside_model(path, options.max_resource_bytes, files)?;
     let vertices = vertices::read(&vertices, &mut budget)?;
     let mut raw = model::read(&model, &vertices, &mut budget, repairs)?;
     let names = model::textures(&model);
-    textures::load(&mut raw, &names, &mut budget, read, repairs)?;
+    textures::load(&mut raw, &names, &mut budget, files, repairs)?;
     raw.name = options.name.clone();
     Ok(raw)
 }
@@ -42,17 +42,13 @@ pub(in crate::import) fn vertices_alone() -> Error {
 /// The bytes of the `.wglvert` with the name of the model.
 ///
 /// Its extension has the case of the model's extension, or lower case.
-fn beside_model(
-    path: &Path,
-    cap: u64,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+fn beside_model(path: &Path, cap: u64, files: &Files<'_>) -> Result<Vec<u8>> {
     let cased = cased_extension(path);
-    let first = with_extension(path, &cased, cap, read);
+    let first = with_extension(path, &cased, cap, files);
     if cased == EXTENSION || !is_missing(&first) {
         return first;
     }
-    let second = with_extension(path, EXTENSION, cap, read);
+    let second = with_extension(path, EXTENSION, cap, files);
     if is_missing(&second) { first } else { second }
 }
 
@@ -63,12 +59,7 @@ fn is_missing(file: &Result<Vec<u8>>) -> bool {
     matches!(why, AssetFault::Unreadable { kind, .. } if *kind == ErrorKind::NotFound)
 }
 
-fn with_extension(
-    path: &Path,
-    extension: &str,
-    cap: u64,
-    read: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
-) -> Result<Vec<u8>> {
+fn with_extension(path: &Path, extension: &str, cap: u64, files: &Files<'_>) -> Result<Vec<u8>> {
     let vertices = Object {
         kind: ObjectKind::File,
         index: None,
@@ -82,7 +73,7 @@ fn with_extension(
     let name = name
         .to_str()
         .ok_or_else(|| at("have a name that is not UTF-8"))?;
-    folder::load(name, &vertices, cap, read)
+    folder::load(name, &vertices, cap, files)
 }
 
 /// The extension of vertices.
