@@ -110,7 +110,7 @@ fn neighbours_are_not_overwritten() {
     let gltf = write(&folder, "odd.gltf", gltf);
     let texture = write(&folder, "my skin.png", b"bytes");
     let words = fails(3, &["pose", &gltf, "--picture", &texture]);
-    assert!(words.contains("refers to it"), "{words}");
+    assert!(words.contains("it belongs to"), "{words}");
     // Elsewhere it belongs to nothing that is read.
     ok(&["bake", "builtin", &neighbour]);
 }
@@ -166,7 +166,7 @@ fn inputs_under_other_names_are_not_overwritten() {
     for (option, name) in named {
         let file = write(&folder, name, b"bytes");
         let words = fails(3, &["pose", &gltf, option, &file]);
-        assert!(words.contains("refers to it"), "{name}: {words}");
+        assert!(words.contains("it belongs to"), "{name}: {words}");
         assert_eq!(std::fs::read(&file).unwrap(), b"bytes");
     }
     // A name that is part of another one is free.
@@ -191,6 +191,54 @@ fn hard_links_to_the_input_are_not_overwritten() {
         assert!(words.contains("it is the file that is read"), "{words}");
     }
     assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+/// Everything that an import reads: the description, the file that it names, and textures of a file
+/// whose clips are added. Also through links, and under names that do not exist yet.
+#[cfg(unix)]
+#[test]
+fn files_of_an_asset_are_not_overwritten() {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+    let folder = folder("bake asset");
+    std::fs::create_dir_all(folder.join("elsewhere")).unwrap();
+    let file = text(&crate::made::write(&folder));
+    let sidecar = Path::new(&file).with_extension("toml");
+    let machine = "state_machine_file = 'machine.throng'";
+    std::fs::write(&sidecar, machine).unwrap();
+    let state = "state = [{ name = 'go', motion = 'rest' }]";
+    let machine = format!("[[layer]]\nname = 'a'\nentry = 'go'\n{state}");
+    let machine = write(&folder, "machine.throng", machine);
+    let words = fails(3, &["bake", &file, &machine]);
+    assert!(words.contains("it belongs to"), "{words}");
+    let link = folder.join("elsewhere/link.throng");
+    for target in [&sidecar, Path::new(&machine)] {
+        let _ = std::fs::remove_file(&link);
+        symlink(target, &link).unwrap();
+        let before = std::fs::read(target).unwrap();
+        let words = fails(3, &["bake", &file, &text(&link)]);
+        assert!(words.contains("it belongs to"), "{words}");
+        assert_eq!(std::fs::read(target).unwrap(), before);
+    }
+    let hard = folder.join("elsewhere/hard.obj");
+    std::fs::hard_link(&sidecar, &hard).unwrap();
+    let words = fails(3, &["pose", &file, "--obj", &text(&hard)]);
+    assert!(words.contains("it belongs to"), "{words}");
+    // A texture that is missing would be found by the next import.
+    let gltf = crate::odd_gltf();
+    let gltf = gltf.replacen('{', r#"{"images":[{"uri":"later.png"}],"#, 1);
+    let gltf = write(&folder, "odd.gltf", gltf);
+    let ways = [
+        folder.join("later.png"),
+        folder.join("elsewhere/../later.png"),
+        folder.join("elsewhere/dangling.png"),
+    ];
+    symlink("../later.png", &ways[2]).unwrap();
+    for later in ways {
+        let words = fails(3, &["pose", &gltf, "--picture", &text(&later)]);
+        assert!(words.contains("it belongs to"), "{words}");
+    }
+    assert!(!folder.join("later.png").exists());
 }
 
 /// A result is complete or absent, and other names of the file keep what they had.

@@ -121,11 +121,13 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
             "{points} of the scene are not part of a character: left out"
         ));
     }
+    output::check_unread(&[&args.output], &args.input, &model.files)?;
     let mut repairs = model.repairs;
     let mut remarks = Vec::new();
     let mut character = model.character;
     for path in &args.clips {
         let added = clips::add(&character, path, args.matching, args.options.space)?;
+        output::check_unread(&[&args.output], path, &added.files)?;
         note(&format!(
             "{}: {} added",
             shown(path),

@@ -5,7 +5,7 @@ use crate::model::{Space, is_builtin, load};
 use crate::words::{plural, shown};
 use clap::ValueEnum;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::clip::CurveClip;
 use throng::error::ObjectKind;
@@ -48,6 +48,8 @@ pub(crate) struct Added {
     pub(crate) remarks: Vec<String>,
     /// What was repaired in the file with the clips.
     pub(crate) repairs: Vec<Repair>,
+    /// The files that were read.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// A clip that was added.
@@ -180,6 +182,7 @@ fn copied(onto: &Character, mut added: Imported) -> Added {
         remarks,
         repairs: added.repairs,
         character: added.character,
+        files: added.files,
     }
 }
 
@@ -266,6 +269,7 @@ fn retargeted(
         warning,
         remarks,
         repairs: from.repairs.clone(),
+        files: from.files.clone(),
     })
 }
 

@@ -16,8 +16,11 @@ mod man;
 mod model;
 mod moment;
 mod output;
+mod overwrite;
 mod pose;
 mod progress;
+#[path = "../../character/save/replace.rs"]
+mod replace;
 mod report;
 mod retarget;
 mod table;

@@ -1,13 +1,12 @@
 //! Writing files.
 
 use crate::failure::Failure;
-use crate::inputs::{folder, is_beside, is_same_file, refers};
+use crate::inputs::{folder, is_beside};
+use crate::overwrite::{given_twice, overwritten};
+use crate::replace::replace;
 use crate::words::shown;
 use std::io::Write;
-use std::path::Path;
-
-#[path = "../../character/save/replace.rs"]
-mod replace;
+use std::path::{Path, PathBuf};
 
 /// True for `-`, the standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
@@ -24,13 +23,12 @@ pub(crate) fn check_not_stdout(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if the file cannot be written, or if writing it could replace a file that is read.
+/// Fails if the file cannot be written, or if it is one of the sources.
 ///
-/// An import also reads files beside the source, such as textures. It never reads outside of the
-/// source's folder. In that folder, only a file with one of these extensions is replaced, and only
-/// if no source refers to it.
+/// A file that exists in the folder of a source is replaced only if it has one of these extensions.
+/// After the import, [`check_unread`] knows more.
 pub(crate) fn check(path: &Path, sources: &[&Path], extensions: &[&str]) -> Result<(), Failure> {
-    let told = |why: String| Failure::Write(format!("{} cannot be written: {why}", shown(path)));
+    let told = |why: String| refusal(path, &why);
     let folder = folder(path);
     if !folder.is_dir() {
         return Err(told(format!("there is no folder {}", shown(folder))));
@@ -38,53 +36,54 @@ pub(crate) fn check(path: &Path, sources: &[&Path], extensions: &[&str]) -> Resu
     if path.is_dir() {
         return Err(told("it is a folder".into()));
     }
-    for source in sources {
-        if is_same_file(source, path) {
-            return Err(told("it is the file that is read".into()));
-        }
+    if overwritten(path, sources).is_some() {
+        return Err(told("it is the file that is read".into()));
     }
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let is_usual = extensions.iter().any(|known| extension == *known);
-    let beside = sources.iter().filter(|source| is_beside(path, source));
-    for source in beside.filter(|_| path.is_file()) {
-        if !is_usual {
-            return Err(told(format!(
-                "it exists beside {} and may belong to it, because it is not called .{}",
-                shown(source),
-                extensions.join(" or .")
-            )));
-        }
-        if refers(source, path) {
-            return Err(told(format!("{} refers to it", shown(source))));
-        }
+    let beside = sources.iter().find(|source| is_beside(path, source));
+    match beside.filter(|_| path.is_file() && !is_usual) {
+        Some(source) => Err(told(format!(
+            "it exists beside {} and may belong to it, because it is not called .{}",
+            shown(source),
+            extensions.join(" or .")
+        ))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Fails if an output would replace a file of an asset:
+/// [`Imported::files`](throng::import::Imported::files) of what was imported from `source`.
+pub(crate) fn check_unread(
+    outputs: &[&Path],
+    source: &Path,
+    files: &[PathBuf],
+) -> Result<(), Failure> {
+    let outputs = outputs.iter().filter(|path| !is_stdout(path));
+    let mut replacing = outputs.filter(|path| overwritten(path, files).is_some());
+    match replacing.next() {
+        Some(path) => Err(refusal(
+            path,
+            &format!("it belongs to {}", shown(source)),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn refusal(path: &Path, why: &str) -> Failure {
+    Failure::Write(format!("{} cannot be written: {why}", shown(path)))
 }
 
 /// Fails if two outputs are one file, or both the standard output.
 pub(crate) fn check_distinct(outputs: &[&Path]) -> Result<(), Failure> {
-    // The file may not exist yet, but its folder does.
-    let real = |path: &Path| {
-        let of_folder = || Some(folder(path).canonicalize().ok()?.join(path.file_name()?));
-        if is_stdout(path) {
-            return path.into();
-        }
-        let whole = path.canonicalize().ok();
-        whole.or_else(of_folder).unwrap_or_else(|| path.into())
+    let Some(path) = given_twice(outputs) else {
+        return Ok(());
     };
-    for (index, path) in outputs.iter().enumerate() {
-        if outputs[..index]
-            .iter()
-            .any(|other| real(other) == real(path))
-        {
-            let path = match is_stdout(path) {
-                true => "the standard output".into(),
-                false => shown(path),
-            };
-            return Err(Failure::Usage(format!("{path} is given for two outputs")));
-        }
-    }
-    Ok(())
+    let path = match is_stdout(path) {
+        true => "the standard output".into(),
+        false => shown(path),
+    };
+    Err(Failure::Usage(format!("{path} is given for two outputs")))
 }
 
 /// Writes a file, or the standard output if the path is `-`.
@@ -94,6 +93,5 @@ pub(crate) fn save(path: &Path, bytes: &[u8], out: &mut dyn Write) -> Result<(),
     if is_stdout(path) {
         return Ok(out.write_all(bytes)?);
     }
-    replace::replace(path, bytes)
-        .map_err(|error| Failure::Write(format!("{} cannot be written: {error}", shown(path))))
+    replace(path, bytes).map_err(|error| refusal(path, &error.to_string()))
 }

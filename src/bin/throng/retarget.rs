@@ -49,7 +49,9 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     progress::clear();
     let onto = onto?;
     note_repairs(&onto);
+    output::check_unread(&[&args.output], &args.onto, &onto.files)?;
     let added = clips::add(&onto, &args.clips, args.matching, args.options.space)?;
+    output::check_unread(&[&args.output], &args.clips, &added.files)?;
     if let Some(warning) = &added.warning {
         warn(warning);
     }

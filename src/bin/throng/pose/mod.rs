@@ -143,9 +143,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let model = load(&args.file, &args.space.of(ImportOptions::default()))?;
     note_repairs(&model);
+    output::check_unread(&outputs, &args.file, &model.files)?;
     let mut model = model.character;
     if let Some(path) = &args.clips {
         let added = clips::add(&model, path, args.matching, args.space)?;
+        output::check_unread(&outputs, path, &added.files)?;
         if let Some(warning) = &added.warning {
             warn(warning);
         }
