@@ -1,8 +1,8 @@
 //! Writes pictures as PNG files.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+
+use super::replace::replace;
 
 /// Returns the path of a picture from the command line.
 ///
@@ -24,18 +24,20 @@ pub(crate) fn png_path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Writes 8-bit RGBA, row by row from the top, as a PNG file.
+/// Writes 8-bit RGBA, row by row from the top, as a PNG file. The file is complete or does not
+/// change.
 pub(crate) fn write_rgba(
     path: impl AsRef<Path>,
     rgba: &[u8],
     width: u32,
     height: u32,
 ) -> Result<(), png::EncodingError> {
-    let file = BufWriter::new(File::create(path)?);
-    let mut encoder = png::Encoder::new(file, width, height);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(rgba)?;
-    writer.finish()
+    writer.finish()?;
+    Ok(replace(path.as_ref(), &bytes)?)
 }

@@ -1,6 +1,6 @@
 //! The command line arguments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::picture::png_path;
@@ -99,6 +99,12 @@ impl Args {
     /// Number of characters.
     pub(crate) fn instances(&self) -> u32 {
         self.instances.unwrap_or(INSTANCES)
+    }
+
+    /// The files to write.
+    pub(crate) fn outputs(&self) -> Vec<&Path> {
+        let all = [&self.out, &self.apng, &self.stats];
+        all.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 
     /// Returns true if no window is wanted, even if there is a display.

@@ -1,6 +1,5 @@
 //! Rendering without a window: the last frame goes to a file, the timings to the screen.
 
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use super::progress::Progress;
 use super::scene::Scene;
 use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show};
 use super::stats::{self, Log};
-use super::{Result, check_validation, say, scenery};
+use super::{Result, check_validation, outputs, say, scenery};
 
 /// Default number of frames: half a minute of drawing on a CPU.
 const FRAMES: u32 = 30;
@@ -38,13 +37,13 @@ pub(crate) struct Rendered {
 
 /// Renders, writes the picture and the timings, and prints the table.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("crowd.png"));
-    check_writable(&out)?;
-    args.stats.as_deref().map_or(Ok(()), check_writable)?;
-    args.apng.as_deref().map_or(Ok(()), check_writable)?;
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| PathBuf::from("crowd.png"));
+    let args = &Args {
+        out: Some(out.clone()),
+        ..args.clone()
+    };
+    outputs::check(&args.outputs())?;
     let rendered = render(args)?;
     write_picture(&out, &rendered.rgba, args.size.0)?;
     let (log, scene, device) = (&rendered.log, &rendered.scene, &rendered.device);
@@ -243,17 +242,6 @@ fn check_memory(context: &Context, desc: &TargetDesc<'_>) -> Result<()> {
             "a picture of {width}x{height} takes {needed} MiB, and the device has {largest} MiB"
         );
         return Err(text.into());
-    }
-    Ok(())
-}
-
-/// Fails before the work begins if the file cannot be written.
-pub(crate) fn check_writable(path: &Path) -> Result<()> {
-    let existed = path.exists();
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.map_err(|error| format!("{}: cannot be written: {error}", path.display()))?;
-    if !existed {
-        std::fs::remove_file(path)?;
     }
     Ok(())
 }

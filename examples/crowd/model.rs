@@ -3,7 +3,7 @@
 //! The measurement gives the size of a model and the ground that each of its clips needs. The
 //! walking speed is already known to the character.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use throng::Id;
 use throng::builtin;
@@ -24,6 +24,8 @@ const SIZE_M: f32 = 1.75;
 /// A model and its acts.
 pub(crate) struct Model {
     pub(crate) name: String,
+    /// The files that it was read from.
+    pub(crate) files: Vec<PathBuf>,
     pub(crate) character: Character,
     pub(crate) roles: Roles,
     /// Metres per unit of the model.
@@ -80,11 +82,10 @@ impl Model {
                 Escaped(path.display())
             ));
         }
-        Self::new(
-            Escaped(name.to_string_lossy()).to_string(),
-            imported.character,
-            fades,
-        )
+        let files = imported.files;
+        let name = Escaped(name.to_string_lossy()).to_string();
+        let model = Self::new(name, imported.character, fades)?;
+        Ok(Self { files, ..model })
     }
 
     fn new(name: String, character: Character, fades: Fades) -> Result<Self> {
@@ -113,6 +114,7 @@ impl Model {
         let tint = if name == "builtin" { 0.75 } else { 0.35 };
         Ok(Self {
             name,
+            files: Vec::new(),
             character,
             roles,
             scale,

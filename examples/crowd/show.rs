@@ -17,7 +17,7 @@ use super::roles::Fades;
 use super::scene::{Scene, Skinning};
 use super::shadow::ShadowImage;
 use super::stats::{FrameLog, Stages};
-use super::{Result, say, scenery};
+use super::{Result, outputs, say, scenery};
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
@@ -55,6 +55,7 @@ pub(crate) fn load(args: &Args, fades: Fades) -> Result<Vec<Model>> {
     };
     let load = |path: &PathBuf| {
         let model = Model::load(path, args, fades)?;
+        outputs::check_unread(&args.outputs(), path, &model.files)?;
         let chosen = model.roles.describe(&model.character);
         say(&format!("{}: {chosen}", model.name))?;
         Ok(model)

@@ -20,11 +20,11 @@ use winit::window::{Window, WindowAttributes, WindowId};
 
 use super::args::{Args, KEYS};
 use super::camera::Camera;
-use super::headless::{check_writable, write_picture};
+use super::headless::write_picture;
 use super::scene::Scene;
 use super::show::{self, Canvas, DEPTH, FRAMES_IN_FLIGHT, Show, ms};
 use super::stats::{self, Log, Stages};
-use super::{Result, check_validation, say, scenery};
+use super::{Result, check_validation, outputs, say, scenery};
 
 /// Minimum time between frames, because not every display limits the frame rate.
 const LEAST_FRAME: Duration = Duration::from_millis(4);
@@ -48,8 +48,7 @@ pub(crate) enum Outcome {
 
 /// Shows the crowd until the window is closed.
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    args.out.as_deref().map_or(Ok(()), check_writable)?;
-    args.stats.as_deref().map_or(Ok(()), check_writable)?;
+    outputs::check(&args.outputs())?;
     // winit panics if one of the X libraries is missing.
     let event_loop = match catch_unwind(EventLoop::new) {
         Ok(Ok(event_loop)) => event_loop,

@@ -100,6 +100,32 @@ fn builtin() {
     check("builtin", &draw(&args(&["--instances", "60"])));
 }
 
+/// Pictures and figures do not replace the model, or each other.
+#[test]
+fn files_that_are_read_are_not_overwritten() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("crowd");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let text = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (model, other) = (text("model.throng"), text("other.png"));
+    let mannequin = throng::builtin::mannequin().expect("a character");
+    mannequin.save_file(&model).expect("a file");
+    let _ = std::fs::remove_file(&other);
+    std::fs::hard_link(&model, &other).expect("a link");
+    let free = text("free.png");
+    for (out, stats, said) in [
+        (&other, &text("a.json"), "it belongs to"),
+        (&free, &model, "it belongs to"),
+        (&free, &free, "is given for two outputs"),
+        (&free, &text("none/a.json"), "cannot be written"),
+    ] {
+        let args = args(&["--model", &model, "--out", out, "--stats", stats]);
+        let error = crowd::headless::run(&args).expect_err("a refusal");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    let kept = throng::character::Character::load_file(&model);
+    assert_eq!(kept.expect("a character"), mannequin.character);
+}
+
 /// The comparison notices if one of sixty people has stepped aside.
 ///
 /// Without this test, the others would prove nothing.

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui::{Pos2, RawInput, Rect};
 use throng::ash::vk;
@@ -15,15 +15,27 @@ use super::args::Args;
 use super::picture::write_rgba;
 use super::record::Recording;
 use super::scene::FRAMES_IN_FLIGHT;
-use super::{Result, check_validation, say};
+use super::{Result, check_validation, outputs, say};
 
 /// The longest recording in seconds.
 const LONGEST_S: f64 = 120.0;
 
 /// Writes the picture and the animation that the command line asks for.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let outputs = [&args.screenshot, &args.record];
+    let outputs: Vec<&Path> = outputs
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    outputs::check(&outputs)?;
     let vk::Extent2D { width, height } = args.size.0;
     let messages = with_studio(args, |studio| {
+        if let Some(subject) = &studio.app.subject {
+            for (source, files) in &subject.files {
+                outputs::check_unread(&outputs, source, files)?;
+            }
+        }
         if let Some(path) = &args.screenshot {
             let rgba = studio.shoot()?;
             write_rgba(path, &rgba, width, height)

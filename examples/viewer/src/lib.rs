@@ -27,7 +27,11 @@ pub(crate) mod lens;
 mod measure;
 #[path = "../../common/moving_picture.rs"]
 mod moving_picture;
+#[path = "../../common/outputs.rs"]
+mod outputs;
 pub(crate) mod overlay;
+#[path = "../../../src/bin/throng/overwrite.rs"]
+mod overwrite;
 pub(crate) mod paint;
 pub(crate) mod panels;
 #[path = "../../common/picture.rs"]
@@ -36,6 +40,8 @@ pub(crate) mod playback;
 mod record;
 #[cfg(feature = "shaderc")]
 mod reload;
+#[path = "../../../src/character/save/replace.rs"]
+mod replace;
 pub(crate) mod scene;
 pub(crate) mod settings;
 #[path = "../../common/shadow.rs"]

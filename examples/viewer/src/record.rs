@@ -9,6 +9,7 @@ use throng::ash::vk;
 
 use super::Result;
 use super::moving_picture::MovingPicture;
+use super::replace::Replacement;
 
 /// The speed of the search for 256 colours, 1 to 30. Higher is faster and worse.
 const QUANTISER: i32 = 10;
@@ -22,6 +23,7 @@ pub(crate) enum Recording {
 /// A GIF, with a palette for each frame.
 pub(crate) struct Gif {
     encoder: gif::Encoder<BufWriter<File>>,
+    file: Replacement,
     fps: f64,
     /// The number of pictures so far.
     count: u32,
@@ -44,11 +46,14 @@ impl Recording {
             return Ok(Self::Apng(Box::new(picture)));
         }
         let size = [extent.width.try_into()?, extent.height.try_into()?];
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let mut encoder = gif::Encoder::new(BufWriter::new(file), size[0], size[1], &[])?;
+        let named = |error| format!("{}: {error}", path.display());
+        let file = Replacement::create(path).map_err(named)?;
+        let own = file.file.try_clone().map_err(named)?;
+        let mut encoder = gif::Encoder::new(BufWriter::new(own), size[0], size[1], &[])?;
         encoder.set_repeat(gif::Repeat::Infinite)?;
         Ok(Self::Gif(Box::new(Gif {
             encoder,
+            file,
             fps,
             count: 0,
             delayed: 0,
@@ -80,14 +85,14 @@ impl Recording {
         }
     }
 
-    /// Finishes the file.
+    /// Finishes the file, which has its name from now on.
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Apng(picture) => picture.finish(),
             Self::Gif(gif) => {
-                let file = gif.encoder.into_inner()?;
-                file.into_inner().map_err(|error| error.to_string())?;
-                Ok(())
+                let written = gif.encoder.into_inner()?.into_inner();
+                written.map_err(|error| error.to_string())?;
+                Ok(gif.file.finish()?)
             }
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct Request {
 pub(crate) struct Subject {
     pub(crate) request: Request,
     pub(crate) character: Character,
+    /// The files that were read for the model, and for each file of clips.
+    pub(crate) files: Vec<(PathBuf, Vec<PathBuf>)>,
     /// Files of clips that could not be added, each with its fault.
     pub(crate) faults: Vec<String>,
     /// The repairs, one line for each kind.
@@ -61,7 +63,8 @@ impl Subject {
             ..ImportOptions::with_curves()
         };
         let mut imported = import(&request.path, &options).map_err(|error| error.to_string())?;
-        let faults = add_clips(&mut imported, &request.clips, &options);
+        let mut files = vec![(request.path.clone(), std::mem::take(&mut imported.files))];
+        let faults = add_clips(&mut imported, &request.clips, &options, &mut files);
         let repairs = imported.repair_summary();
         let character = imported.character;
         let bounds = visible_bounds(&character);
@@ -78,6 +81,7 @@ impl Subject {
             import_s: started.elapsed().as_secs_f64(),
             request,
             character,
+            files,
             faults,
             repairs,
         })
@@ -150,13 +154,19 @@ fn import(path: &Path, options: &ImportOptions) -> throng::Result<Imported> {
 }
 
 /// Adds the clips of these files. Returns the faults, with the names of the files.
-fn add_clips(imported: &mut Imported, files: &[PathBuf], options: &ImportOptions) -> Vec<String> {
+fn add_clips(
+    imported: &mut Imported,
+    files: &[PathBuf],
+    options: &ImportOptions,
+    read: &mut Vec<(PathBuf, Vec<PathBuf>)>,
+) -> Vec<String> {
     let mut faults = Vec::new();
     for file in files {
         match imported.character.add_clips_file(file, options) {
             Ok(added) => {
                 imported.character = added.character;
                 imported.repairs.extend(added.repairs);
+                read.push((file.clone(), added.files));
             }
             Err(error) => {
                 let (name, text) = (file_name(file), error.to_string());

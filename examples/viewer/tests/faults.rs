@@ -233,3 +233,77 @@ fn a_recording_that_cannot_be_written_names_its_file() {
         assert!(error.contains(name), "{error}");
     }
 }
+
+/// No picture or recording replaces a file of the model, or of a file whose clips are added. The
+/// two are different files.
+#[test]
+fn files_that_are_read_are_not_overwritten() {
+    let folder = file("read");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("more")).expect("a folder");
+    let model = folder.join("doll.gltf");
+    std::fs::write(&model, DOLL).expect("a file");
+    let skin = folder.join("skin.png");
+    let wall = folder.join("wall.png");
+    for picture in [&skin, &wall] {
+        crate::picture::write_rgba(picture, &[200; 4], 1, 1).expect("a picture");
+    }
+    let link = folder.join("more/link.png");
+    std::fs::hard_link(&skin, &link).expect("a link");
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let refused = |args: &[&str], said: &str| {
+        let args = Args::try_parse_from(["viewer"].iter().chain(args)).expect("arguments");
+        let error = crate::headless::run(&args).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    };
+    let before = std::fs::read(&skin).expect("a picture");
+    let own = text(&model);
+    for option in ["--screenshot", "--record"] {
+        for out in [&skin, &wall, &link, &folder.join("none.png")] {
+            refused(&[&own, option, &text(out)], "it belongs to");
+            let clips = ["builtin", "--clips", &own, option, &text(out)];
+            refused(&clips, "it belongs to");
+        }
+    }
+    assert_eq!(std::fs::read(&skin).expect("a picture"), before);
+    assert!(!folder.join("none.png").exists());
+    let twice = text(&folder.join("twice.png"));
+    let both = ["builtin", "--screenshot", &twice, "--record", &twice];
+    refused(&both, "is given for two outputs");
+    // A recording that ends early leaves what was there, and nothing else.
+    let kept = folder.join("kept.gif");
+    std::fs::write(&kept, b"before").expect("a file");
+    refused(&[&own, "--clip", "none", "--record", &text(&kept)], "none");
+    assert_eq!(std::fs::read(&kept).expect("a file"), b"before");
+    let names = std::fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(names, 5, "doll.gltf, skin.png, wall.png, kept.gif, more");
+    // Its own picture is replaced.
+    let out = text(&folder.join("doll.png"));
+    for _ in 0..2 {
+        let args = Args::parse_from(["viewer", &*own, "--size", "64x64", "--screenshot", &*out]);
+        crate::headless::run(&args).expect("a picture");
+    }
+}
+
+/// A triangle with a texture, one that nothing uses, one that is missing, and a clip for joints of
+/// the built-in character.
+const DOLL: &str = r#"{
+    "asset": { "version": "2.0" },
+    "scenes": [{ "nodes": [0] }],
+    "nodes": [{ "mesh": 0, "name": "Hips" }],
+    "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "material": 0 }] }],
+    "materials": [{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } }],
+    "textures": [{ "source": 0 }],
+    "images": [{ "uri": "skin.png" }, { "uri": "wall.png" }, { "uri": "none.png" }],
+    "animations": [{ "samplers": [{ "input": 1, "output": 2 }],
+        "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } }] }],
+    "accessors": [
+        { "bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 3 },
+        { "bufferView": 1, "componentType": 5126, "type": "SCALAR", "count": 1,
+            "min": [0], "max": [0] },
+        { "bufferView": 1, "componentType": 5126, "type": "VEC3", "count": 1 }
+    ],
+    "bufferViews": [{ "buffer": 0, "byteLength": 36 },
+        { "buffer": 0, "byteOffset": 36, "byteLength": 12 }],
+    "buffers": [{ "byteLength": 48, "uri": "data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAAAA" }]
+}"#;

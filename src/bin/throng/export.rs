@@ -3,9 +3,9 @@
 use crate::clips::{self, Matching};
 use crate::failure::{Failure, after_help};
 use crate::inputs::is_beside;
-use crate::model::{load, note_repairs};
+use crate::model::{Space, load, note_repairs};
 use crate::report::{self, Report};
-use crate::words::{bytes, note, plural};
+use crate::words::{bytes, note, plural, shown, warn};
 use crate::{output, progress};
 use serde_json::json;
 use std::io::Write;
@@ -47,6 +47,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_images: bool,
     #[command(flatten)]
+    space: Space,
+    #[command(flatten)]
     pub(crate) report: Report,
 }
 
@@ -54,20 +56,30 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     let mut sources: Vec<&Path> = args.clips.iter().map(PathBuf::as_path).collect();
     sources.push(&args.input);
     let sidecar = check_outputs(args, &sources)?;
-    let options = ImportOptions {
+    let options = args.space.of(ImportOptions {
         images: !args.no_images,
         on_packed: progress::packing(),
         ..ImportOptions::with_curves()
-    };
+    });
     let model = load(&args.input, &options);
     progress::clear();
     let model = model?;
     note_repairs(&model);
+    let outputs: Vec<&Path> = [Some(&args.output), sidecar.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    output::check_unread(&outputs, &args.input, &model.files)?;
     let mut repairs = model.repairs;
     let mut remarks = Vec::new();
     let mut character = model.character;
     for path in &args.clips {
-        let added = clips::add(&character, path, args.matching)?;
+        let added = clips::add(&character, path, args.matching, args.space)?;
+        output::check_unread(&outputs, path, &added.files)?;
+        if let Some(warning) = &added.warning {
+            warn(warning);
+        }
         added.remarks.iter().for_each(|line| note(line));
         repairs.extend(added.repairs);
         remarks.extend(added.remarks);
@@ -86,7 +98,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     match &sidecar {
         Some(sidecar) => {
             let text = toml::to_string(&exported.description)
-                .map_err(|error| Failure::File(format!("{}: {error}", sidecar.display())))?;
+                .map_err(|error| Failure::File(format!("{}: {error}", shown(sidecar))))?;
             output::save(sidecar, text.as_bytes(), out)?;
         }
         None if !is_measured_only(&exported.description) => note(
@@ -112,11 +124,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
         "wrote {}: {}; {contents}",
-        args.output.display(),
+        shown(&args.output),
         bytes(size)
     )?;
     if let Some(sidecar) = sidecar {
-        writeln!(out, "wrote {}", sidecar.display())?;
+        writeln!(out, "wrote {}", shown(&sidecar))?;
     }
     Ok(())
 }
@@ -140,7 +152,7 @@ fn check_outputs(args: &Args, sources: &[&Path]) -> Result<Option<PathBuf>, Fail
         // It may be the description of an input of the same name.
         let beside = sources.iter().find(|source| is_beside(sidecar, source));
         if let Some(source) = beside.filter(|_| sidecar.is_file()) {
-            let (sidecar, source) = (sidecar.display(), source.display());
+            let (sidecar, source) = (shown(sidecar), shown(source));
             let words = format!("{sidecar} cannot be written: it exists beside {source}");
             return Err(Failure::Write(words));
         }

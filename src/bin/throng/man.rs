@@ -43,7 +43,7 @@ pub(crate) fn run(
         output::check(&path, &[], &[])?;
         output::save(&path, &page, out)?;
         if !args.quiet {
-            writeln!(out, "wrote {}", path.display())?;
+            writeln!(out, "wrote {}", shown(path))?;
         }
     }
     Ok(())
