@@ -29,7 +29,8 @@ pub(crate) struct ShadowImage {
 impl ShadowImage {
     /// Creates a map of `edge` × `edge` texels.
     ///
-    /// It covers everything between the ground, within `rim`, and `height_m` above it.
+    /// It covers everything between the ground, within `rim`, and `height_m` above it, until
+    /// [`Self::aim`].
     pub(crate) fn new(
         context: &mut Context,
         edge: u32,
@@ -42,12 +43,14 @@ impl ShadowImage {
                 format!("a shadow map of {edge} texels: the device has at most {most}").into(),
             );
         }
+        let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
+        let points = rim.iter().copied().chain(above);
         let mut shadow = Self {
             image: vk::Image::null(),
             view: vk::ImageView::null(),
             memory: None,
             edge,
-            clip_from_world: fit(rim, height_m, lighting.sun_direction),
+            clip_from_world: fit(points, 0.0, lighting.sun_direction),
         };
         match shadow.build(context) {
             Ok(()) => Ok(shadow),
@@ -56,6 +59,20 @@ impl ShadowImage {
                 Err(error)
             }
         }
+    }
+
+    /// Covers these corners of a box instead, and the ground at least `depth_m` behind them along
+    /// the light.
+    ///
+    /// While a box of one size moves, edges of shadows stand still: the map moves by whole texels.
+    #[allow(dead_code, reason = "most examples show a place that stays")]
+    pub(crate) fn aim(&mut self, corners: &[Vec3], depth_m: f32, sun_direction: Vec3) {
+        let fitted = fit(corners.iter().copied(), depth_m, sun_direction);
+        let texel = 2.0 / self.edge as f32;
+        let origin = fitted.w_axis;
+        let snapped = (origin / texel).round() * texel;
+        let (x, y) = (snapped.x - origin.x, snapped.y - origin.y);
+        self.clip_from_world = Mat4::from_translation(Vec3::new(x, y, 0.0)) * fitted;
     }
 
     fn build(&mut self, context: &mut Context) -> Result<()> {
@@ -245,19 +262,20 @@ const DEPTH_LAYER: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
-/// The tightest box along the light around all points and their shadows on the ground.
-fn fit(rim: &[Vec3], height_m: f32, sun_direction: Vec3) -> Mat4 {
-    let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun_direction.normalize(), Vec3::Y);
-    let above = rim.iter().map(|point| *point + Vec3::Y * height_m);
-    let points = rim.iter().copied().chain(above);
-    let (mut low, mut high) = (Vec3::splat(-1.0), Vec3::splat(1.0));
-    for point in points.map(|point| light_from_world.transform_point3(point)) {
-        (low, high) = (low.min(point), high.max(point));
-    }
+/// The tightest box along the light around all points, and the ground at least `depth_m` behind.
+fn fit(points: impl Iterator<Item = Vec3>, depth_m: f32, sun_direction: Vec3) -> Mat4 {
+    let sun = sun_direction.normalize();
+    // Any other direction does for light from straight above.
+    let up = if sun.y.abs() > 0.99 { Vec3::Z } else { Vec3::Y };
+    let light_from_world = rh::view::look_to_mat4(Vec3::ZERO, -sun, up);
+    let points = points.map(|point| light_from_world.transform_point3(point));
+    let boxed = points.map(|point| (point, point));
+    let boxed = boxed.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let (low, high) = boxed.unwrap_or((Vec3::NEG_ONE, Vec3::ONE));
     let margin = 0.02 * (high - low).max_element();
     let (low, high) = (low - margin, high + margin);
     // The box looks along -Z. Beyond the crowd it includes ground, as deep as the box is wide.
-    let (near, far) = (-high.z, (high.y - low.y) - low.z);
+    let (near, far) = (-high.z, (high.y - low.y).max(depth_m) - low.z);
     // The offset is a separate translation, because glam 0.34 forgets to flip the offset of boxes
     // that are not centred.
     let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
@@ -278,7 +296,8 @@ mod tests {
             .map(|(x, z)| Vec3::new(x, 0.0, z))
             .into();
         let sun = Vec3::new(0.5, 0.7, -0.4);
-        let clip_from_world = fit(&rim, 2.0, sun);
+        let above = rim.iter().map(|at| *at + Vec3::Y * 2.0);
+        let clip_from_world = fit(rim.iter().copied().chain(above), 0.0, sun);
         for at in rim {
             let top = at + Vec3::Y * 2.0;
             let shadow = top - sun * (2.0 / sun.y);

@@ -38,6 +38,8 @@ pub(crate) struct Measured {
     pub(crate) base: Base,
     pub(crate) layers: Vec<Layer>,
     pub(crate) morphs: Vec<Option<f32>>,
+    pub(crate) expressions: Vec<f32>,
+    pub(crate) springs: bool,
     pub(crate) time_s: f64,
 }
 

@@ -46,6 +46,8 @@ impl App {
                 Ok(())
             }
             Action::Morphs(morphs) => playback.set_morphs(morphs, world),
+            Action::Expressions(weights) => playback.set_expressions(weights, world),
+            Action::Springs(on) => playback.set_springs(on, world),
             Action::Parameter(parameter, value) => playback.set_parameter(parameter, value, world),
             _ => Ok(()),
         })
@@ -86,7 +88,14 @@ impl App {
             Command::ToggleSkeleton => {
                 self.settings.overlays.skeleton = !self.settings.overlays.skeleton;
             }
-            Command::Frame => self.camera = Camera::new(self.framed()),
+            Command::Frame => {
+                self.measure_clip();
+                self.camera = Camera::new(self.framed(), self.settings.fov_degrees);
+            }
+            Command::ToggleFollow => {
+                self.settings.follow = !self.settings.follow;
+                self.frame_again();
+            }
             Command::TogglePanels => self.settings.panels = !self.settings.panels,
             Command::ToggleHelp => self.settings.help = !self.settings.help,
             Command::Close if self.settings.help => self.settings.help = false,

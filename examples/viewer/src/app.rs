@@ -16,14 +16,15 @@ use throng::state_machine::{ParameterDesc, Value};
 use super::Result;
 use super::accuracy::{Accuracy, Measured};
 use super::args::Args;
-use super::camera::Camera;
+use super::camera::{Angle, Camera};
 use super::figures::Times;
+use super::framing::ClipBoxes;
 use super::keys::Command;
 use super::overlay;
 use super::paint::{Painted, Painter};
 use super::panels;
 use super::playback::{Base, Layer, Playback};
-use super::scene::{Scene, Shot, lighting};
+use super::scene::Scene;
 use super::settings::Settings;
 use super::show::UNSETTLED_FRAMES;
 use super::subject::{BUILTIN, Loader, Request, Subject, shown};
@@ -48,6 +49,10 @@ pub(crate) enum Action {
     RemoveLayer,
     /// Overrides of the morph weights.
     Morphs(Vec<Option<f32>>),
+    /// The weights of all expressions.
+    Expressions(Vec<f32>),
+    /// Spring bones on or off.
+    Springs(bool),
     Parameter(Id<ParameterDesc>, Value),
     /// Instances, stage or method changed.
     Rebuild,
@@ -70,7 +75,15 @@ pub(crate) struct App {
     pub(crate) playback: Option<Playback>,
     /// The times of the keys of the clip that plays.
     pub(crate) key_times: (Option<Id<Clip>>, Vec<f64>),
+    /// The boxes of the clip that plays. The first is `None` until a clip was measured.
+    pub(crate) clip_boxes: (Option<Option<Id<Clip>>>, Option<ClipBoxes>),
+    /// What the names of the listed clips contain.
+    pub(crate) search: String,
+    /// True if spring bones of a new file swing.
+    pub(crate) springs: bool,
     pub(crate) camera: Camera,
+    /// The direction of the camera for every file, from the command line.
+    pub(crate) angle: Option<Angle>,
     /// The place of the picture on the screen, in points.
     pub(crate) picture: Rect,
     /// The image that the panels show.
@@ -130,7 +143,11 @@ impl App {
         let mut app = Self {
             #[cfg(feature = "shaderc")]
             watch: super::reload::Watch::new(scene.is_bindless()),
-            camera: Camera::new(scene.bounds),
+            camera: Camera::new(scene.bounds, args.fov),
+            clip_boxes: (None, None),
+            search: String::new(),
+            springs: !args.no_springs,
+            angle: args.camera,
             settings,
             scene,
             painter,
@@ -263,6 +280,7 @@ impl App {
                 self.key_times = (clip, times.unwrap_or_default());
             }
         }
+        self.follow();
         let mut actions = Vec::new();
         let egui = self.egui.clone();
         let picture = self.painter.picture;
@@ -275,6 +293,7 @@ impl App {
                 self.tell(error.to_string());
             }
         }
+        self.follow();
         if let Err(error) = self.measure_if_paused(context) {
             self.tell(error.to_string());
         }
@@ -346,14 +365,7 @@ impl App {
         context: &mut Context,
         frame: &FrameCommands,
     ) -> Result<()> {
-        let shot = Shot {
-            view: self.camera.view(self.scene.extent(), lighting()),
-            time_s: self
-                .playback
-                .as_ref()
-                .map_or(0.0, |playback| playback.time_s),
-            frame_index: frame.frame_index as u32,
-        };
+        let shot = self.shot(frame.frame_index as u32);
         // SAFETY: as the caller guarantees.
         unsafe {
             self.scene
@@ -373,7 +385,10 @@ impl App {
     /// `frame` was begun, and is submitted next.
     pub(crate) unsafe fn record_empty(&self, context: &Context, frame: &FrameCommands) {
         // SAFETY: as the caller guarantees.
-        unsafe { self.scene.record_empty(&context.device, frame.cmd) };
+        unsafe {
+            self.scene
+                .record_empty(&context.device, frame.cmd, &self.settings)
+        };
     }
 
     /// Takes a recorded picture back.

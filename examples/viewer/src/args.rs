@@ -10,7 +10,9 @@ use throng::ash::vk;
 use throng::import::UpAxis;
 use throng::palette::SkinningMethod;
 
+use super::camera::{Angle, FOV_DEGREES, FURTHEST_M, NEAREST_M};
 use super::keys::KEYS;
+use super::light::{LARGEST, Light};
 use super::picture::png_path;
 
 /// The most instances.
@@ -93,6 +95,40 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HZ", default_value_t = 25.0, value_parser = frame_rate)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) fps: f64,
+
+    /// The direction to look from, in degrees, and the distance in metres. Yaw 0 is the front, 90
+    /// the character's left side. Pitch is the height above the horizon. Without a distance,
+    /// everything is visible.
+    #[arg(long, value_name = "YAW,PITCH[,M]", value_parser = angle)]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) camera: Option<Angle>,
+
+    /// The vertical field of view in degrees, 1 to 150.
+    #[arg(long, value_name = "DEG", default_value_t = FOV_DEGREES, value_parser = field_of_view)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) fov: f32,
+
+    /// Lets the camera stay where it is. Otherwise it follows a character that travels.
+    #[arg(long)]
+    pub(crate) stay: bool,
+
+    /// The strength of all light, 0 to 100, or the direction of the sun in degrees as for
+    /// `--camera`, or both.
+    #[arg(long, value_name = "STRENGTH|YAW,PITCH[,STRENGTH]", value_parser = light)]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) light: Option<Light>,
+
+    /// The colour behind everything: black, white, grey, or sRGB as rrggbb in hexadecimal.
+    #[arg(long, value_name = "COLOR", value_parser = color)]
+    pub(crate) background: Option<[f32; 4]>,
+
+    /// Leaves the ground out.
+    #[arg(long)]
+    pub(crate) no_ground: bool,
+
+    /// Switches spring bones off, such as those of hair.
+    #[arg(long)]
+    pub(crate) no_springs: bool,
 
     /// Shows the panels in pictures, too.
     #[arg(long)]
@@ -251,6 +287,86 @@ fn frame_rate(text: &str) -> Result<f64, String> {
     let value = text.parse().ok();
     let value = value.filter(|value: &f64| (1.0..=100.0).contains(value));
     value.ok_or_else(|| "expected frames per second, from 1 to 100".into())
+}
+
+/// Numbers that are separated by commas. `None` if one is not finite.
+fn numbers(text: &str) -> Option<Vec<f32>> {
+    let numbers = text.split(',').map(|part| part.trim().parse::<f32>().ok());
+    numbers
+        .map(|number| number.filter(|n| n.is_finite()))
+        .collect()
+}
+
+fn angle(text: &str) -> Result<Angle, String> {
+    let (yaw, pitch, distance_m) = match numbers(text).as_deref() {
+        Some([yaw, pitch]) => (*yaw, *pitch, None),
+        Some([yaw, pitch, metres]) => (*yaw, *pitch, Some(*metres)),
+        _ => return Err("expected YAW,PITCH or YAW,PITCH,DISTANCE, such as 30,10,4".into()),
+    };
+    check_direction(yaw, pitch)?;
+    if distance_m.is_some_and(|metres| !(NEAREST_M..=FURTHEST_M).contains(&metres)) {
+        return Err("expected a distance in metres, from 0.001 to 1e9".into());
+    }
+    Ok(Angle {
+        yaw,
+        pitch,
+        distance_m,
+    })
+}
+
+fn light(text: &str) -> Result<Light, String> {
+    let (direction, strength) = match numbers(text).as_deref() {
+        Some([strength]) => (None, *strength),
+        Some([yaw, pitch]) => (Some([*yaw, *pitch]), 1.0),
+        Some([yaw, pitch, strength]) => (Some([*yaw, *pitch]), *strength),
+        _ => return Err("expected STRENGTH, YAW,PITCH or YAW,PITCH,STRENGTH, such as 1.5".into()),
+    };
+    if let Some([yaw, pitch]) = direction {
+        check_direction(yaw, pitch)?;
+    }
+    if !(0.0..=LARGEST).contains(&strength) {
+        return Err(format!("expected a strength from 0 to {LARGEST}"));
+    }
+    Ok(Light {
+        strength,
+        direction: direction.unwrap_or(Light::default().direction),
+    })
+}
+
+fn check_direction(yaw: f32, pitch: f32) -> Result<(), String> {
+    if !(-360.0..=360.0).contains(&yaw) || !(-90.0..=90.0).contains(&pitch) {
+        return Err("expected degrees: a yaw from -360 to 360, a pitch from -90 to 90".into());
+    }
+    Ok(())
+}
+
+fn field_of_view(text: &str) -> Result<f32, String> {
+    let value = text.parse().ok();
+    let value = value.filter(|value: &f32| (1.0..=150.0).contains(value));
+    value.ok_or_else(|| "expected degrees, from 1 to 150".into())
+}
+
+/// Linear RGBA of a colour.
+fn color(text: &str) -> Result<[f32; 4], String> {
+    let code = match text {
+        "black" => 0x00_00_00,
+        "white" => 0xff_ff_ff,
+        "grey" | "gray" => 0x80_80_80,
+        _ => {
+            let digits = text.strip_prefix('#').unwrap_or(text);
+            let is_code = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+            let code = u32::from_str_radix(digits, 16).ok().filter(|_| is_code);
+            code.ok_or("expected black, white, grey, or six hexadecimal digits, such as ff8000")?
+        }
+    };
+    let channel = |shift: u32| {
+        let encoded = (code >> shift & 0xff) as f32 / 255.0;
+        match encoded {
+            0.0..=0.040_45 => encoded / 12.92,
+            _ => ((encoded + 0.055) / 1.055).powf(2.4),
+        }
+    };
+    Ok([channel(16), channel(8), channel(0), 1.0])
 }
 
 fn moving_path(text: &str) -> Result<PathBuf, String> {

@@ -4,12 +4,13 @@ use throng::ash::{self, vk};
 use throng::standalone::{Begin, Context, Result, Target, TargetDesc};
 
 pub(crate) const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
-const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
+/// The background, as linear RGBA.
+pub(crate) const BACKGROUND: [f32; 4] = [0.11, 0.13, 0.16, 1.0];
 
-/// The start of rendering.
-pub(crate) fn begin() -> Begin {
+/// The start of rendering, with a colour behind everything.
+pub(crate) fn begin(color: [f32; 4]) -> Begin {
     Begin {
-        color: BACKGROUND,
+        color,
         ..Begin::default()
     }
 }

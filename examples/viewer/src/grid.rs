@@ -1,7 +1,7 @@
 //! The places of instances, and the memory that they take.
 
 use throng::Capacity;
-use throng::glam::{Vec2, vec3};
+use throng::glam::{Vec2, Vec3, vec3};
 use throng::mesh::Aabb;
 use throng::standalone::Context;
 
@@ -31,11 +31,24 @@ fn vec2(x: i32, y: i32) -> Vec2 {
 
 /// The box around a character at all these places.
 pub(crate) fn around(bounds: Aabb, places: &[Vec2]) -> Aabb {
-    let moved = places.iter().map(|at| Aabb {
-        min: bounds.min + vec3(at.x, 0.0, at.y),
-        max: bounds.max + vec3(at.x, 0.0, at.y),
-    });
-    moved.reduce(Aabb::union).unwrap_or(bounds)
+    let all = places.iter().map(|at| moved(bounds, vec3(at.x, 0.0, at.y)));
+    all.reduce(Aabb::union).unwrap_or(bounds)
+}
+
+/// The corners of a box.
+pub(crate) fn corners(bounds: Aabb) -> [Vec3; 8] {
+    std::array::from_fn(|corner| {
+        let high = |bit: usize| (corner >> bit & 1) as f32;
+        bounds.min + bounds.size() * vec3(high(0), high(1), high(2))
+    })
+}
+
+/// A box that is moved.
+pub(crate) fn moved(bounds: Aabb, by: Vec3) -> Aabb {
+    Aabb {
+        min: bounds.min + by,
+        max: bounds.max + by,
+    }
 }
 
 /// Fails if instances of this capacity need more than half of the device's largest heap.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{Pos2, RawInput, Rect};
 use throng::ash::vk;
+use throng::spring::SpringBones;
 use throng::standalone::{
     Begin, Context, ContextDesc, Frames, Messages, Target, TargetDesc, Validation,
 };
@@ -88,12 +89,14 @@ fn studio<T>(
     let frames = Frames::new(context, FRAMES_IN_FLIGHT as usize);
     let used = frames.map_err(Into::into).and_then(|mut frames| {
         let used = app.wait(context).and_then(|()| {
-            use_it(&mut Studio {
+            let mut studio = Studio {
                 context: &mut *context,
                 app: &mut app,
                 frames: &mut frames,
                 target,
-            })
+            };
+            studio.swing()?;
+            use_it(&mut studio)
         });
         frames.destroy(context);
         used
@@ -169,6 +172,37 @@ impl Studio<'_> {
         if self.app.settings.panels { 6 } else { 2 }
     }
 
+    /// Lets spring bones swing before the first picture, as they would if the clip had played up to
+    /// its time. Otherwise hair would stand as it was modelled.
+    ///
+    /// # Errors
+    /// As [`Self::shoot`].
+    fn swing(&mut self) -> Result<()> {
+        /// Time in which springs forget how they started, in seconds.
+        const FORGET_S: f64 = 2.0;
+        let (Some(playback), Some(subject)) = (&self.app.playback, &self.app.subject) else {
+            return Ok(());
+        };
+        if !playback.springs || subject.character.springs().is_empty() {
+            return Ok(());
+        }
+        let mut end_s = playback.time_s;
+        let duration_s = playback.duration_s(&subject.character);
+        if playback.looping && duration_s > 0.0 {
+            end_s += (FORGET_S / duration_s).ceil() * duration_s;
+        }
+        let step_s = SpringBones::STEP_S * f64::from(SpringBones::MAX_STEPS);
+        let steps = (end_s.min(FORGET_S) / step_s).ceil() as u32;
+        for left in (0..=steps).rev() {
+            if let Some(playback) = &mut self.app.playback {
+                playback.time_s =
+                    end_s - f64::from(left) * (end_s.min(FORGET_S) / f64::from(steps.max(1)));
+            }
+            self.draw()?;
+        }
+        Ok(())
+    }
+
     /// Draws this number of frames, and reads the last.
     pub(crate) fn picture(&mut self, draws: u32) -> Result<Vec<u8>> {
         for _ in 0..draws {
@@ -235,7 +269,8 @@ impl Studio<'_> {
             return Err("nothing is loaded".into());
         };
         let duration_s = playback.duration_s(&subject.character);
-        let start_s = playback.clip_time_s(&subject.character);
+        // From here on: time that went back would stop spring bones.
+        let start_s = playback.time_s;
         if duration_s > LONGEST_S {
             let text =
                 format!("the clip takes {duration_s:.1} s, and a recording {LONGEST_S} s at most");
@@ -249,7 +284,7 @@ impl Studio<'_> {
         for frame in 0..frames {
             if let Some(playback) = &mut self.app.playback {
                 playback.playing = false;
-                playback.seek(start_s + f64::from(frame) / fps);
+                playback.time_s = start_s + f64::from(frame) / fps;
             }
             // The panels have their places after the first picture.
             let draws = if frame == 0 { self.settling() } else { 1 };

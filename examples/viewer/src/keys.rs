@@ -13,6 +13,7 @@ pub(crate) const KEYS: &str = "Keys in the window:\n  \
     v           next view\n  \
     s           skeleton on or off\n  \
     f           all poses of the clip in view\n  \
+    c           camera follows or stays\n  \
     Tab         panels on or off\n  \
     h or F1     help\n  \
     Esc         close the help, else the window\n\
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     NextView,
     ToggleSkeleton,
     Frame,
+    ToggleFollow,
     TogglePanels,
     ToggleHelp,
     Close,
@@ -58,6 +60,7 @@ pub(crate) fn command(key: &Key) -> Option<Command> {
         "v" => Command::NextView,
         "s" => Command::ToggleSkeleton,
         "f" => Command::Frame,
+        "c" => Command::ToggleFollow,
         "h" | "?" => Command::ToggleHelp,
         _ => {
             let digit = text.parse::<usize>().ok()?;

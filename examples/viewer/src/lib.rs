@@ -24,6 +24,7 @@ mod grid;
 pub(crate) mod headless;
 pub(crate) mod keys;
 pub(crate) mod lens;
+mod light;
 mod measure;
 #[path = "../../common/moving_picture.rs"]
 mod moving_picture;

@@ -24,6 +24,8 @@ impl App {
             base: playback.base(),
             layers: playback.layers.clone(),
             morphs: playback.morphs.clone(),
+            expressions: playback.expressions.clone(),
+            springs: playback.springs,
             time_s: playback.time_s,
         };
         if self.measured.0.as_ref() != Some(&now) {

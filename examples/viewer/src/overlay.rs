@@ -293,6 +293,13 @@ pub(crate) fn pick(canvas: &Canvas, posed: Posed<'_>, at: Pos2) -> Option<Id<Joi
 
 /// The joint with the largest sum of weights.
 pub(crate) fn heaviest(character: &Character) -> Option<Id<Joint>> {
+    let sums = weight_sums(character);
+    let heaviest = (0..sums.len()).max_by(|a, b| sums[*a].total_cmp(&sums[*b]))?;
+    Some(Id::new(heaviest as u16))
+}
+
+/// The sum of the weights of each joint.
+pub(crate) fn weight_sums(character: &Character) -> Vec<f64> {
     let palette = character.palette();
     let mut sums = vec![0.0_f64; character.skeleton().len()];
     for primitive in character.primitives() {
@@ -305,8 +312,7 @@ pub(crate) fn heaviest(character: &Character) -> Option<Id<Joint>> {
             }
         }
     }
-    let heaviest = (0..sums.len()).max_by(|a, b| sums[*a].total_cmp(&sums[*b]))?;
-    Some(Id::new(heaviest as u16))
+    sums
 }
 
 /// The times of the keys of a clip, ascending: those of the file, else those of the packed clip.

@@ -3,12 +3,12 @@
 use throng::animator::RootMotionMode;
 use throng::ash::{self, vk};
 use throng::character::Character;
-use throng::glam::{Affine3A, Vec3, vec3};
+use throng::glam::{Affine3A, Vec2, Vec3, vec3};
 use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
-use throng::mesh::{Aabb, Material};
+use throng::mesh::{Aabb, Image, Material, TextureRef};
 use throng::standalone::{Context, Target};
 use throng::{
-    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId, Lighting,
+    AnimationEvent, Capacity, CharacterDesc, CharacterId, Crowd, CrowdDesc, InstanceId,
     MaterialDesc, PassDesc, PassId, SkinningStage, Spawn, Stats, Threads, View,
 };
 
@@ -16,7 +16,7 @@ use super::Result;
 use super::args::Look;
 use super::canvas::{DEPTH, begin, new_target, sampled};
 use super::figures::{Deformed, Times, deformed, times};
-use super::grid::{around, check_memory, places};
+use super::grid::{around, check_memory, corners, places};
 use super::lens::{Lens, Modules};
 use super::playback::Playback;
 use super::settings::Settings;
@@ -25,20 +25,12 @@ use super::subject::Subject;
 
 /// Number of frames in flight.
 pub(crate) const FRAMES_IN_FLIGHT: u32 = 2;
-const GROUND_COLOR: [f32; 4] = [0.20, 0.22, 0.25, 1.0];
 const SHADOW_TEXELS: u32 = 2048;
 /// Bits of the view masks.
 const PEOPLE: u32 = 1;
 const GROUND: u32 = 2;
-/// The lighting of all views.
-pub(crate) fn lighting() -> Lighting {
-    Lighting {
-        sun_direction: vec3(0.45, 0.85, 0.6),
-        sun_color: Vec3::splat(1.05),
-        sky_color: vec3(0.42, 0.46, 0.54),
-        ground_color: vec3(0.24, 0.22, 0.20),
-    }
-}
+/// The least height of the sun that casts shadows on the ground: the sine of its angle.
+const LOWEST_SUN: f32 = 0.02;
 
 /// A picture to draw: its view, and the time.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +38,10 @@ pub(crate) struct Shot {
     pub(crate) view: View,
     pub(crate) time_s: f64,
     pub(crate) frame_index: u32,
+    /// The box around everything that casts a shadow.
+    pub(crate) cast: Aabb,
+    /// The displacement of the camera that follows, in metres. The ground comes along.
+    pub(crate) followed: Vec3,
 }
 
 /// Everything on the device that is not a panel.
@@ -59,7 +55,7 @@ pub(crate) struct Scene {
     modules: Modules,
     /// The fragment shader of the shaded view, if it is not the built-in one.
     shading: Option<Vec<u32>>,
-    ground: Option<(CharacterId, InstanceId)>,
+    ground: Option<Ground>,
     character: Option<CharacterId>,
     ids: Vec<InstanceId>,
     target: Target,
@@ -69,6 +65,16 @@ pub(crate) struct Scene {
     pub(crate) times: Times,
     pub(crate) stats: Stats,
     pub(crate) deformed: Option<Deformed>,
+}
+
+/// A large plane with a grid.
+#[derive(Clone, Copy)]
+struct Ground {
+    character: CharacterId,
+    id: InstanceId,
+    /// Its height, and the edge of a cell of the grid, in metres.
+    height_m: f32,
+    cell_m: f32,
 }
 
 #[derive(Clone, Copy)]
@@ -231,7 +237,7 @@ impl Scene {
             self.crowd.set_view_mask(id, PEOPLE)?;
             self.crowd.set_root_motion(id, RootMotionMode::Ignore)?;
         }
-        self.surround(context)?;
+        self.surround(context, settings)?;
         self.renew_lens(context, Some(character))?;
         playback.apply(self.world())?;
         Ok(())
@@ -243,9 +249,9 @@ impl Scene {
         for id in self.ids.drain(..) {
             self.crowd.despawn(id)?;
         }
-        if let Some((character, id)) = self.ground.take() {
-            self.crowd.despawn(id)?;
-            self.crowd.remove_character(character)?;
+        if let Some(ground) = self.ground.take() {
+            self.crowd.despawn(ground.id)?;
+            self.crowd.remove_character(ground.character)?;
         }
         if let Some(character) = self.character.take() {
             self.crowd.remove_character(character)?;
@@ -254,40 +260,30 @@ impl Scene {
     }
 
     /// Creates the ground and the shadow map for the present bounds. The device is idle.
-    fn surround(&mut self, context: &mut Context) -> Result<()> {
+    fn surround(&mut self, context: &mut Context, settings: &Settings) -> Result<()> {
         let (low, high) = (self.bounds.min, self.bounds.max);
         let height = (high.y - low.y).max(1e-3);
         let reach = 60.0 * height.max(high.x - low.x).max(high.z - low.z);
-        let thin = 0.002 * height;
-        let middle = self.bounds.center().with_y(low.y - thin);
-        let block = RawPrimitive::cuboid(vec3(2.0 * reach, thin, 2.0 * reach)).translated(middle);
-        let matt = Material {
-            metallic: 0.0,
-            roughness: 0.9,
-            ..Material::flat(GROUND_COLOR)
-        };
-        let raw = RawCharacter::rigid("ground", vec![block], vec![matt]);
-        let ground = raw.build(&ImportOptions::default())?.character;
+        let height_m = low.y - 0.003 * height;
+        let (ground, cell_m) = ground(reach, height)?;
         let allocator = &mut context.allocator();
         let character = self.crowd.add_character(allocator, &ground)?;
         self.crowd
             .reserve_for(allocator, &[(character, 1)], SkinningStage::Vertex)?;
         let id = self.crowd.spawn(character, &Spawn::default())?;
-        self.ground = Some((character, id));
+        self.ground = Some(Ground {
+            character,
+            id,
+            height_m,
+            cell_m,
+        });
         self.crowd.set_view_mask(id, GROUND)?;
         if let Some(shadow) = self.shadow.take() {
             shadow.destroy(context);
         }
-        let margin = 0.3 * height;
-        let corner = |x, z| vec3(x, low.y, z);
-        let rim = [
-            corner(low.x - margin, low.z - margin),
-            corner(low.x - margin, high.z + margin),
-            corner(high.x + margin, low.z - margin),
-            corner(high.x + margin, high.z + margin),
-        ];
-        let edge = SHADOW_TEXELS;
-        let shadow = ShadowImage::new(context, edge, (&rim, 1.3 * height), &lighting())?;
+        // Each frame aims it.
+        let lighting = settings.light.lighting();
+        let shadow = ShadowImage::new(context, SHADOW_TEXELS, (&[], 0.0), &lighting)?;
         self.has_map = false;
         let map = self.shadow.insert(shadow).map();
         // SAFETY: the device is idle, and the image outlives the crowd's frames: it is destroyed
@@ -381,10 +377,12 @@ impl Scene {
         settings: &Settings,
     ) -> Result<()> {
         let device = &context.device.clone();
+        self.place_ground(shot)?;
+        self.aim_shadow(shot);
         let (Some(passes), Some(shadow)) = (self.passes, &self.shadow) else {
             // Nothing is loaded.
             // SAFETY: as the caller guarantees.
-            unsafe { self.record_empty(device, cmd) };
+            unsafe { self.record_empty(device, cmd, settings) };
             return Ok(());
         };
         let cast = settings.shadow.then(|| shadow.shadow());
@@ -417,7 +415,7 @@ impl Scene {
                 frame.record_draw(cmd, views[2], passes.shadow)?;
                 shadow.end(device, cmd);
             }
-            self.target.begin(device, cmd, &begin());
+            self.target.begin(device, cmd, &begin(settings.background));
             // The crowd does not count draws of other pipelines.
             let mut by_lens = Stats::default();
             match (settings.look, &self.lens, self.character) {
@@ -447,14 +445,43 @@ impl Scene {
         Ok(())
     }
 
+    /// Moves the ground below the character that the camera follows, by whole cells of its grid.
+    fn place_ground(&mut self, shot: &Shot) -> Result<()> {
+        let Some(ground) = self.ground else {
+            return Ok(());
+        };
+        let cells = (shot.followed / ground.cell_m).round();
+        let at = (cells * ground.cell_m).with_y(ground.height_m);
+        let at = Affine3A::from_translation(at);
+        if self.crowd.transform(ground.id)? != at {
+            self.crowd.set_transform(ground.id, &at)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the shadow map cover everything that casts a shadow, and its shadow on the ground.
+    fn aim_shadow(&mut self, shot: &Shot) {
+        let (Some(shadow), Some(ground)) = (&mut self.shadow, self.ground) else {
+            return;
+        };
+        let sun = shot.view.lighting.sun_direction;
+        let fall_m = (shot.cast.max.y - ground.height_m).max(0.0) / sun.y.max(LOWEST_SUN);
+        shadow.aim(&corners(shot.cast), fall_m, sun);
+    }
+
     /// Records an empty picture.
     ///
     /// # Safety
     /// As [`Self::record`].
-    pub(crate) unsafe fn record_empty(&self, device: &ash::Device, cmd: vk::CommandBuffer) {
+    pub(crate) unsafe fn record_empty(
+        &self,
+        device: &ash::Device,
+        cmd: vk::CommandBuffer,
+        settings: &Settings,
+    ) {
         // SAFETY: the caller guarantees that `cmd` is recording, outside of rendering.
         unsafe {
-            self.target.begin(device, cmd, &begin());
+            self.target.begin(device, cmd, &begin(settings.background));
             self.target.end(device, cmd);
             sampled(device, cmd, self.target.color().0);
         }
@@ -489,4 +516,42 @@ impl Scene {
         self.target.destroy(context);
         Ok(idle?)
     }
+}
+
+/// A plane with a grid that reaches this far, and the edge of the grid's cells. `size_m` is the
+/// height of the character.
+fn ground(reach_m: f32, size_m: f32) -> Result<(Character, f32)> {
+    /// Edge of the texture, and the width of a line, in texels.
+    const EDGE: u32 = 128;
+    const LINE: u32 = 2;
+    /// Brightness, sRGB encoded.
+    const PLAIN: [u8; 4] = [136, 142, 150, 255];
+    const LINES: [u8; 4] = [116, 122, 130, 255];
+    let cell_m = 10.0_f32.powf(size_m.log10().round());
+    let texel = |at: u32| match at % EDGE < LINE || at / EDGE < LINE {
+        true => LINES,
+        false => PLAIN,
+    };
+    let texels = (0..EDGE * EDGE).flat_map(texel).collect();
+    let mut plane = RawPrimitive::cuboid(vec3(2.0 * reach_m, 0.0, 2.0 * reach_m));
+    for (uv, at) in plane.uvs.iter_mut().zip(&plane.positions) {
+        *uv = Vec2::new(at.x, at.z) / cell_m;
+    }
+    // The upper side is enough.
+    let first = plane.normals.iter().position(|normal| *normal == Vec3::Y);
+    let first = first.unwrap_or(0) as u32;
+    plane
+        .indices
+        .retain(|index| (first..first + 4).contains(index));
+    let matt = Material {
+        metallic: 0.0,
+        roughness: 0.9,
+        base_color_texture: Some(TextureRef::new(0)),
+        ..Material::default()
+    };
+    let raw = RawCharacter {
+        images: vec![Image::new("grid", EDGE, EDGE, texels)],
+        ..RawCharacter::rigid("ground", vec![plane], vec![matt])
+    };
+    Ok((raw.build(&ImportOptions::default())?.character, cell_m))
 }

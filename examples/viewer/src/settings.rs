@@ -5,6 +5,8 @@ use throng::skeleton::Joint;
 use throng::{Id, SkinningStage};
 
 use super::args::{Args, Look, OverlayArg};
+use super::canvas::BACKGROUND;
+use super::light::Light;
 
 /// The lines and names over the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,13 @@ pub(crate) struct Settings {
     pub(crate) instances: u32,
     pub(crate) stage: SkinningStage,
     pub(crate) method: SkinningMethod,
+    pub(crate) light: Light,
+    /// The colour behind everything, as linear RGBA.
+    pub(crate) background: [f32; 4],
+    /// Vertical field of view in degrees.
+    pub(crate) fov_degrees: f32,
+    /// True if the camera follows a character that travels.
+    pub(crate) follow: bool,
     pub(crate) ground: bool,
     pub(crate) shadow: bool,
     /// Edge of the picture relative to its place on the screen.
@@ -54,7 +63,11 @@ impl Settings {
             instances: args.instances,
             stage: args.skin.into(),
             method: args.method.into(),
-            ground: true,
+            light: args.light.unwrap_or_default(),
+            background: args.background.unwrap_or(BACKGROUND),
+            fov_degrees: args.fov,
+            follow: !args.stay,
+            ground: !args.no_ground,
             shadow: true,
             scale: if slow { 0.5 } else { 1.0 },
             multisampled: !slow,

@@ -7,7 +7,6 @@ use throng::{Id, SkinningStage, palette::SkinningMethod};
 
 use super::Result;
 use super::app::App;
-use super::camera::Camera;
 use super::overlay;
 use super::playback::Playback;
 use super::subject::Subject;
@@ -55,6 +54,9 @@ impl App {
             Some(Err(error)) => faults.push(error.to_string()),
             None => {}
         }
+        if same_file.is_none() {
+            playback.springs = self.springs;
+        }
         if let Some(time_s) = time_s {
             playback.seek(time_s);
             playback.playing = false;
@@ -89,11 +91,15 @@ impl App {
         }
         self.playback = Some(playback);
         self.subject = Some(subject);
-        if is_other {
-            self.camera = Camera::new(self.first_framed());
-            self.events.clear();
-        }
         self.forget_figures();
+        if is_other {
+            self.camera = self.first_camera();
+            if let Some(angle) = self.angle {
+                self.camera.look_from(angle);
+            }
+            self.events.clear();
+            self.search.clear();
+        }
         faults.into_iter().for_each(|fault| self.tell(fault));
         Ok(())
     }
@@ -121,10 +127,10 @@ impl App {
             Ok(()) => self.shown = Some(self.settings.clone()),
             Err(_) => self.go_back(context),
         }
-        if before != self.scene.bounds {
-            self.camera.set_bounds(self.first_framed());
-        }
         self.forget_figures();
+        if before != self.scene.bounds {
+            self.frame_again();
+        }
         shown
     }
 
@@ -160,6 +166,7 @@ impl App {
         self.accuracy = None;
         self.measured = (None, 0);
         self.key_times = (None, Vec::new());
+        self.clip_boxes = (None, None);
     }
 
     /// Makes the picture cheaper if the CPU draws it and is too slow: first without a shadow, then

@@ -14,6 +14,8 @@ use throng::import::{self, ImportOptions, Imported, RawCharacter, UpAxis};
 use throng::mesh::Aabb;
 use throng::skeleton::Joint;
 
+use super::framing::Anchor;
+
 /// The largest coordinate of a character that a camera can show.
 const LARGEST_M: f32 = 1e9;
 /// The name of the character that is made by code.
@@ -47,6 +49,8 @@ pub(crate) struct Subject {
     pub(crate) import_s: f64,
     /// The box around the rest pose, made larger if it is empty or flat.
     pub(crate) bounds: Aabb,
+    /// The joints that the camera follows.
+    pub(crate) anchor: Anchor,
 }
 
 impl Subject {
@@ -76,6 +80,7 @@ impl Subject {
             ));
         }
         Ok(Self {
+            anchor: Anchor::new(&character, bounds),
             bounds,
             file_bytes: std::fs::metadata(&request.path).map_or(0, |file| file.len()),
             import_s: started.elapsed().as_secs_f64(),

@@ -4,10 +4,11 @@ use super::{animated, args, file};
 use crate::app::Action;
 use crate::headless::{Studio, with_studio};
 use crate::keys::{Command, command};
+use crate::panels::clips::found;
 use crate::panels::timeline::time_text;
 use crate::playback::Base;
 use throng::glam::Vec2;
-use throng::import::{ImportOptions, RawCharacter, RawPrimitive};
+use throng::import::{ImportOptions, RawAnimation, RawCharacter, RawPrimitive};
 use throng::palette::SkinningMethod;
 use throng::state_machine::Value;
 use throng::{Id, SkinningStage};
@@ -495,6 +496,121 @@ fn home_starts_the_state_machine_again() {
         let playback = studio.app.playback.as_ref().expect("a machine");
         let character = &studio.app.subject.as_ref().expect("a file").character;
         assert_eq!(playback.shown_time_s(character), 0.0);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// A VRM file: a face with an expression, and hair that swings.
+fn doll() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doll.vrm");
+    path.to_owned()
+}
+
+#[test]
+fn expressions_are_shown() {
+    let path = doll();
+    let ran = with_studio(&args(&[&path, "--time", "0.5", "--no-springs"]), |studio| {
+        let before = studio.shoot()?;
+        studio.act(Action::Expressions(vec![1.0]))?;
+        let happy = studio.shoot()?;
+        assert_ne!(happy, before);
+        // New instances show it, too.
+        studio.app.settings.stage = SkinningStage::Compute;
+        studio.act(Action::Rebuild)?;
+        assert_eq!(
+            studio.app.playback.as_ref().expect("a clip").expressions,
+            [1.0]
+        );
+        let id = studio.app.scene.first().expect("an instance");
+        let mut weights = [0.0];
+        studio.shoot()?;
+        studio.app.scene.crowd().morph_weights(id, &mut weights)?;
+        assert_eq!(weights, [1.0]);
+        assert!(studio.act(Action::Expressions(vec![2.0])).is_err());
+        assert_eq!(
+            studio.app.playback.as_ref().expect("a clip").expressions,
+            [1.0]
+        );
+        studio.act(Action::Expressions(vec![0.0]))?;
+        studio.app.settings.stage = SkinningStage::Vertex;
+        studio.act(Action::Rebuild)?;
+        assert!(studio.shoot()? == before);
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// Hair hangs down in the first picture already, as after a while in the window.
+#[test]
+fn springs_swing_and_can_be_switched_off() {
+    let path = doll();
+    for (more, swings) in [(&[][..], true), (&["--no-springs"], false)] {
+        let ran = with_studio(
+            &args(&[&[&*path, "--time", "0.5"], more].concat()),
+            |studio| {
+                let tip = |studio: &mut Studio<'_>| {
+                    studio.shoot().expect("a picture");
+                    let now_s = studio.app.playback.as_ref().expect("a clip").time_s;
+                    let id = studio.app.scene.first().expect("an instance");
+                    let crowd = studio.app.scene.crowd();
+                    crowd
+                        .joint_model(id, "hair3", now_s)
+                        .expect("a joint")
+                        .translation
+                        .y
+                };
+                // As modelled, the tip is at 1.2 m. It hangs from there on 0.6 m of hair.
+                let hanging = |y: f32| y < 0.75;
+                assert_eq!(hanging(tip(studio)), swings);
+                studio.act(Action::Springs(!swings))?;
+                for _ in 0..20 {
+                    studio.app.playback.as_mut().expect("a clip").time_s += 0.1;
+                    studio.shoot()?;
+                }
+                let y = tip(studio);
+                assert_eq!(hanging(y), !swings, "{y}");
+                let title = studio.app.title();
+                assert!(title.contains("paused at 0.500 s"), "{title}");
+                Ok(())
+            },
+        );
+        ran.expect("a viewer");
+    }
+}
+
+#[test]
+fn clips_are_searched() {
+    let found = |text: &str| found(["Walk", "Run", "Walk back"].into_iter(), text);
+    assert_eq!(found(""), [0, 1, 2]);
+    assert_eq!(found(" wALk"), [0, 2]);
+    assert_eq!(found("jump"), Vec::<usize>::new());
+    // A short list has no field.
+    let more = ["builtin", "--panels", "--time", "0"];
+    let ran = with_studio(&args(&more), |studio| {
+        let before = studio.shoot()?;
+        studio.app.search = "Run".to_owned();
+        assert!(studio.shoot()? == before);
+        Ok(())
+    });
+    ran.expect("a viewer");
+    // A long one has, and lists what is found.
+    let mut raw = RawCharacter::mannequin();
+    for number in 0..20 {
+        let clip = RawAnimation {
+            name: format!("Copy {number}").into(),
+            ..raw.animations[0].clone()
+        };
+        raw.animations.push(clip);
+    }
+    let long = raw.build(&ImportOptions::default()).expect("a character");
+    let path = file("long.throng");
+    std::fs::write(&path, long.character.to_bytes()).expect("a file");
+    let more = [&*path.to_string_lossy(), "--panels", "--time", "0"];
+    let ran = with_studio(&args(&more), |studio| {
+        let before = studio.shoot()?;
+        studio.app.search = "19".to_owned();
+        assert!(studio.shoot()? != before);
         Ok(())
     });
     ran.expect("a viewer");

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use throng::Stats;
-use throng::import::{ImportOptions, RawCharacter, RawKeys};
+use throng::glam::Vec3;
+use throng::import::{ImportOptions, RawCharacter, RawKeys, RawPrimitive};
+use throng::mesh::Material;
 
 use super::{animated, args, file};
 use crate::app::Action;
 use crate::args::{Args, Look};
-use crate::headless::with_studio;
+use crate::camera::Angle;
+use crate::headless::{Studio, with_studio};
 use crate::keys::Command;
 use crate::panels::plots::drawn_text;
 use crate::subject::list_names;
@@ -18,7 +21,7 @@ use crate::subject::list_names;
 #[test]
 fn a_file_of_clips_that_fails_is_named_and_the_model_is_shown() {
     let other = file("block.throng");
-    let block = throng::import::RawPrimitive::cuboid(throng::glam::Vec3::ONE);
+    let block = RawPrimitive::cuboid(Vec3::ONE);
     let block = RawCharacter::rigid("block", vec![block], Vec::new());
     let block = block.build(&ImportOptions::default());
     std::fs::write(&other, block.expect("a block").character.to_bytes()).expect("a file");
@@ -85,6 +88,14 @@ fn the_command_line_says_what_it_expects() {
         (["--time", "-1"], "expected seconds, from 0 to 1e9"),
         (["--fps", "-1"], "expected frames per second, from 1 to 100"),
         (["--instances", "-1"], "-1 is not in 1..=10000"),
+        (["--camera", "-90"], "expected YAW,PITCH"),
+        (["--camera", "0,91"], "a pitch from -90 to 90"),
+        (["--camera", "0,0,0"], "expected a distance in metres"),
+        (["--camera", "nan,0"], "expected YAW,PITCH"),
+        (["--light", "-1"], "a strength from 0 to 100"),
+        (["--light", "1,2,3,4"], "expected STRENGTH"),
+        (["--fov", "0"], "expected degrees, from 1 to 150"),
+        (["--background", "+12345"], "six hexadecimal digits"),
         (["a.glb", "b.glb"], "take one FILE, but 2 were given"),
     ] {
         let text = refused(&more);
@@ -190,15 +201,173 @@ fn a_clip_that_is_elsewhere_is_framed_at_first() {
     for (time, clip) in [("0", &*name), ("0.3", "Walk")] {
         let all = [&*path.to_string_lossy(), "--clip", clip, "--time", time];
         let ran = with_studio(&args(&all), |studio| {
-            let first = studio.app.first_framed();
-            assert_eq!(first.min.x > 45.0, clip == name, "{first:?}");
             let rgba = studio.shoot()?;
             let center = 4 * (120 * 320 + 160);
             assert_ne!(rgba[center..center + 3], rgba[..3], "{clip}");
+            let at = studio.app.camera.target();
+            assert_eq!(at.x > 45.0, clip == name, "{at}");
             Ok(())
         });
         ran.expect("a viewer");
     }
+}
+
+/// A character whose first clip moves 40 m along z, and up.
+fn traveller() -> PathBuf {
+    let mut raw = RawCharacter::mannequin();
+    for channel in &mut raw.animations[0].channels {
+        match &mut channel.values {
+            RawKeys::Translation(keys) if &*raw.nodes[channel.node].name == "Hips" => {
+                let last = keys.len() as f32 - 1.0;
+                for (number, key) in keys.iter_mut().enumerate() {
+                    *key += Vec3::new(0.0, 8.0, 40.0) * (number as f32 / last);
+                }
+            }
+            _ => {}
+        }
+    }
+    let character = raw.build(&ImportOptions::default()).expect("a character");
+    let path = file("traveller.throng");
+    std::fs::write(&path, character.to_bytes()).expect("a file");
+    path
+}
+
+/// The rows and columns of a picture that differ from another one: top, bottom, left, right.
+fn differing(a: &[u8], b: &[u8]) -> Option<[usize; 4]> {
+    let texels = a.chunks_exact(4).zip(b.chunks_exact(4)).enumerate();
+    let differ = texels.filter(|(_, (a, b))| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8));
+    differ
+        .map(|(at, _)| (at / 320, at % 320))
+        .fold(None, |all, (y, x)| {
+            let [top, bottom, left, right] = all.unwrap_or([y, y, x, x]);
+            Some([top.min(y), bottom.max(y), left.min(x), right.max(x)])
+        })
+}
+
+/// The camera follows a clip that travels, so the character is as large as in a clip on the spot.
+#[test]
+fn the_camera_follows_a_clip_that_travels() {
+    let path = traveller();
+    let path = path.to_string_lossy();
+    let clean = ["--clip", "0", "--no-ground", "--background", "white"];
+    let all = [&[&*path, "--time", "0"], &clean[..]].concat();
+    let (_, messages) = with_studio(&args(&all), |studio| {
+        let height = |studio: &mut Studio<'_>| {
+            let rgba = studio.shoot().expect("a picture");
+            let white = vec![255; rgba.len()];
+            let [top, bottom, ..] = differing(&rgba, &white).expect("a character");
+            bottom - top
+        };
+        for part in [0.0, 0.4, 0.99] {
+            let character = &studio.app.subject.as_ref().expect("a file").character;
+            let time_s = part * character.clips()[0].duration_s();
+            studio.app.playback.as_mut().expect("a clip").seek(time_s);
+            // Of 240 rows.
+            let rows = height(studio);
+            assert!(rows > 100, "{rows} rows at {part}");
+            // The camera lags behind by as much as a character sways.
+            let at = studio.app.camera.target();
+            assert!((at.z - 40.0 * part as f32).abs() < 0.6, "{at} at {part}");
+            studio.app.command(Command::ToggleFollow)?;
+            let rows = height(studio);
+            assert!(rows < 30, "{rows} rows at {part}");
+            studio.app.command(Command::ToggleFollow)?;
+        }
+        Ok(())
+    })
+    .expect("a viewer");
+    assert!(messages.is_empty(), "{}", messages.report());
+}
+
+/// A character far from where it rests has its shadow.
+#[test]
+fn a_clip_far_away_casts_a_shadow() {
+    let path = traveller();
+    let path = path.to_string_lossy();
+    for more in [&["--stay"][..], &[], &["--instances", "3"]] {
+        let all = [
+            &[&*path, "--clip", "0", "--time", "0.2", "--camera", "90,40"],
+            more,
+        ]
+        .concat();
+        let ran = with_studio(&args(&all), |studio| {
+            studio.app.settings.ground = true;
+            let shaded = studio.shoot()?;
+            studio.app.settings.shadow = false;
+            let lit = studio.shoot()?;
+            assert!(differing(&shaded, &lit).is_some(), "{more:?}");
+            Ok(())
+        });
+        ran.expect("a viewer");
+    }
+}
+
+/// A matt white surface is below the brightest white, from every side.
+#[test]
+fn white_keeps_its_shape() {
+    let mut raw = RawCharacter::rigid(
+        "ball",
+        vec![RawPrimitive::sphere(1.0, 32)],
+        vec![Material::flat([1.0; 4])],
+    );
+    raw.materials[0].roughness = 1.0;
+    let ball = raw.build(&ImportOptions::default()).expect("a ball");
+    let path = file("white.throng");
+    std::fs::write(&path, ball.character.to_bytes()).expect("a file");
+    let path = path.to_string_lossy();
+    let all = [&*path, "--no-ground", "--background", "black"];
+    let ran = with_studio(&args(&all), |studio| {
+        // From the side of the sun, and from the usual one.
+        let mut brightest = 0;
+        for yaw in [36.9, 0.0] {
+            studio.app.camera.look_from(Angle {
+                yaw,
+                pitch: 48.6,
+                distance_m: None,
+            });
+            let rgba = studio.shoot()?;
+            let white = rgba.chunks_exact(4).filter(|texel| texel[..3] == [255; 3]);
+            assert_eq!(white.count(), 0);
+            brightest = rgba
+                .chunks_exact(4)
+                .map(|texel| texel[1])
+                .max()
+                .unwrap_or(0);
+            assert!(brightest > 220, "{brightest}: it still looks white");
+        }
+        studio.app.settings.light.strength = 0.5;
+        let darker = studio.shoot()?;
+        let darkest = darker.chunks_exact(4).map(|texel| texel[1]).max();
+        assert!(darkest < Some(brightest - 30), "{darkest:?}");
+        Ok(())
+    });
+    ran.expect("a viewer");
+}
+
+/// Camera, field of view, background and light of the command line.
+#[test]
+fn the_command_line_decides_on_camera_and_light() {
+    let more = ["--camera=-90,0,5", "--fov", "60", "--background", "#ff8000"];
+    let light = ["--light", "10,80,1.5", "--no-ground"];
+    let all = [&["builtin", "--time", "0"], &more[..], &light].concat();
+    let ran = with_studio(&args(&all), |studio| {
+        let rgba = studio.shoot()?;
+        assert_eq!(rgba[..3], [0xff, 0x80, 0x00]);
+        let (camera, settings) = (&studio.app.camera, &studio.app.settings);
+        let view = camera.view(studio.app.scene.extent(), settings.light.lighting());
+        let away = view.eye - camera.target();
+        assert!(away.distance(Vec3::new(-5.0, 0.0, 0.0)) < 1e-3, "{away}");
+        // 5 m tan 30° above the target is the upper edge.
+        let top = camera.target() + Vec3::Y * 5.0 * 30_f32.to_radians().tan();
+        let clip = view.clip_from_world * top.extend(1.0);
+        assert!((clip.y / clip.w + 1.0).abs() < 1e-4, "{clip}");
+        assert_eq!(
+            (settings.light.strength, settings.light.direction),
+            (1.5, [10.0, 80.0])
+        );
+        Ok(())
+    });
+    ran.expect("a viewer");
 }
 
 /// A saved character keeps its packing, even if it has curves.

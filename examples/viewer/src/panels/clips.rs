@@ -13,6 +13,8 @@ use super::text_within;
 
 /// Height of the list of clips, in points.
 const LIST_HEIGHT: f32 = 220.0;
+/// A longer list has a field to search it.
+const LONG: usize = 9;
 
 pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let (Some(subject), Some(playback)) = (&app.subject, &mut app.playback) else {
@@ -22,6 +24,16 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         ui.label("Fade");
         ui.add(egui::Slider::new(&mut playback.fade_s, 0.0..=2.0).suffix(" s"));
     });
+    let clips = subject.character.clips();
+    let mut search = "";
+    if clips.len() > LONG {
+        ui.horizontal(|ui| {
+            ui.label("find");
+            ui.text_edit_singleline(&mut app.search);
+        });
+        search = &app.search;
+    }
+    let found = found(clips.iter().map(Clip::name), search);
     let base = playback.base();
     // The present clip is scrolled into view when it changes.
     let id = ui.id().with("shown clip");
@@ -45,7 +57,7 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
         .max_height(LIST_HEIGHT)
         .show(ui, |ui| {
             row(ui, Base::RestPose, "Rest pose", String::new());
-            for (index, clip) in subject.character.clips().iter().enumerate() {
+            for (index, clip) in found.iter().map(|index| (*index, &clips[*index])) {
                 let key = match index {
                     0..9 => format!("{}  ", index + 1),
                     _ => String::new(),
@@ -59,7 +71,18 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
                 let own = Base::Clip(Id::new(index as u16));
                 row(ui, own, &format!("{key}{name}"), right);
             }
+            if found.is_empty() && !clips.is_empty() {
+                ui.weak("no name contains this");
+            }
         });
+}
+
+/// The indices of the names that contain a text, in any case.
+pub(crate) fn found<'a>(names: impl Iterator<Item = &'a str>, text: &str) -> Vec<usize> {
+    let text = text.trim().to_lowercase();
+    let names = names.enumerate();
+    let found = names.filter(|(_, name)| text.is_empty() || name.to_lowercase().contains(&text));
+    found.map(|(index, _)| index).collect()
 }
 
 /// A pad for each blend space. A click plays it, and dragging moves the position.

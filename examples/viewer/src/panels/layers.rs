@@ -1,4 +1,4 @@
-//! Layers over the base, and morph weights.
+//! Layers over the base, expressions, spring bones and morph weights.
 
 use egui::{ComboBox, Slider, Ui};
 use throng::Id;
@@ -72,6 +72,59 @@ fn edit(ui: &mut Ui, character: &Character, layer: Layer, number: usize) -> Opti
             .suffix(" s"),
     );
     (new != layer).then_some(new)
+}
+
+/// A slider for each expression.
+pub(super) fn expressions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
+        return;
+    };
+    let expressions = subject.character.expressions();
+    if expressions.is_empty() {
+        ui.weak("none (VRM files have them)");
+        return;
+    }
+    let mut weights = playback.expressions.clone();
+    for (index, (expression, weight)) in expressions.iter().zip(&mut weights).enumerate() {
+        let name = match &*expression.name {
+            "" => format!("expression {index}"),
+            name => name.to_owned(),
+        };
+        let hint = if expression.binary {
+            "fully shown above 0.5"
+        } else {
+            "added to the morph weights of the clips"
+        };
+        ui.add(Slider::new(weight, 0.0..=1.0).text(name))
+            .on_hover_text(hint);
+    }
+    if ui.button("None").clicked() {
+        weights.fill(0.0);
+    }
+    if weights != playback.expressions {
+        actions.push(Action::Expressions(weights));
+    }
+}
+
+/// A switch, and what swings.
+pub(super) fn springs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {
+        return;
+    };
+    let springs = subject.character.springs();
+    if springs.is_empty() {
+        ui.weak("none (VRM files have them)");
+        return;
+    }
+    let mut on = playback.springs;
+    if ui.checkbox(&mut on, "swing").changed() {
+        actions.push(Action::Springs(on));
+    }
+    let joints: usize = springs.chains.iter().map(|chain| chain.joints.len()).sum();
+    let (chains, colliders) = (springs.chains.len(), springs.colliders.len());
+    ui.weak(format!(
+        "chains: {chains}, joints: {joints}, colliders: {colliders}"
+    ));
 }
 
 pub(super) fn morphs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

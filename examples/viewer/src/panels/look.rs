@@ -6,8 +6,9 @@ use throng::palette::SkinningMethod;
 
 use super::super::app::{Action, App};
 use super::super::args::{Look, MAX_INSTANCES};
+use super::super::keys::Command;
 
-pub(super) fn view(ui: &mut Ui, app: &mut App) {
+pub(super) fn view(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let settings = &mut app.settings;
     ComboBox::from_id_salt("view")
         .selected_text(settings.look.name())
@@ -43,7 +44,38 @@ pub(super) fn view(ui: &mut Ui, app: &mut App) {
         ui.checkbox(&mut settings.shadow, "shadow");
         ui.checkbox(&mut settings.multisampled, "antialiasing");
     });
+    let mut follow = settings.follow;
+    ui.checkbox(&mut follow, "camera follows")
+        .on_hover_text("a character that travels (c)");
+    if follow != settings.follow {
+        actions.push(Action::Command(Command::ToggleFollow));
+    }
     ui.add(Slider::new(&mut settings.scale, 0.25..=2.0).text("resolution"));
+    ui.add(
+        Slider::new(&mut settings.fov_degrees, 1.0..=150.0)
+            .text("field of view")
+            .suffix("°"),
+    );
+    let light = &mut settings.light;
+    ui.add(Slider::new(&mut light.strength, 0.0..=4.0).text("light"));
+    ui.add(
+        Slider::new(&mut light.direction[0], -180.0..=180.0)
+            .text("sun around")
+            .suffix("°"),
+    );
+    ui.add(
+        Slider::new(&mut light.direction[1], -90.0..=90.0)
+            .text("sun above")
+            .suffix("°"),
+    );
+    ui.horizontal(|ui| {
+        let [r, g, b, _] = settings.background;
+        let mut color = [r, g, b];
+        if ui.color_edit_button_rgb(&mut color).changed() {
+            settings.background = [color[0], color[1], color[2], 1.0];
+        }
+        ui.label("background");
+    });
 }
 
 pub(super) fn skinning(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {

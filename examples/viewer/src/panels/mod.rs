@@ -1,6 +1,6 @@
 //! The panels around the picture, one file each.
 
-mod clips;
+pub(crate) mod clips;
 mod help;
 mod layers;
 mod look;
@@ -99,6 +99,8 @@ fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     let character = app.subject.as_ref().map(|subject| &subject.character);
     let spaces = character.is_some_and(|character| !character.blend_spaces().is_empty());
     let machine = character.is_some_and(|character| character.state_machine().is_some());
+    let expressions = character.is_some_and(|character| !character.expressions().is_empty());
+    let springs = character.is_some_and(|character| !character.springs().is_empty());
     section(ui, "Clips", true, |ui| clips::show(ui, app, actions));
     section(ui, "Layers", true, |ui| layers::show(ui, app, actions));
     section(ui, "Blend spaces", spaces, |ui| {
@@ -106,6 +108,12 @@ fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
     });
     section(ui, "State machine", machine, |ui| {
         machine::show(ui, app, actions)
+    });
+    section(ui, "Expressions", expressions, |ui| {
+        layers::expressions(ui, app, actions)
+    });
+    section(ui, "Spring bones", springs, |ui| {
+        layers::springs(ui, app, actions)
     });
     section(ui, "Morph weights", false, |ui| {
         layers::morphs(ui, app, actions)
@@ -115,7 +123,7 @@ fn left(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
 }
 
 fn right(ui: &mut Ui, app: &mut App, actions: &mut Vec<Action>) {
-    section(ui, "View", true, |ui| look::view(ui, app));
+    section(ui, "View", true, |ui| look::view(ui, app, actions));
     section(ui, "Skinning", true, |ui| look::skinning(ui, app, actions));
     section(ui, "Times", true, |ui| plots::show(ui, app));
     section(ui, "Skeleton", false, |ui| skeleton::show(ui, app));

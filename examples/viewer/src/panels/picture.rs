@@ -2,12 +2,12 @@
 
 use egui::{CentralPanel, Color32, Frame, PointerButton, Rect, Sense, TextureId, Ui, pos2};
 
+use throng::Lighting;
 use throng::ash::vk;
 
 use super::super::app::App;
 use super::super::args::Look;
 use super::super::overlay::{self, Canvas, Posed};
-use super::super::scene::lighting;
 
 pub(super) fn show(ui: &mut Ui, app: &mut App, texture: TextureId) {
     CentralPanel::no_frame().frame(Frame::NONE).show(ui, |ui| {
@@ -18,7 +18,10 @@ pub(super) fn show(ui: &mut Ui, app: &mut App, texture: TextureId) {
         let canvas = Canvas {
             painter: ui.painter_at(rect),
             rect,
-            clip_from_world: app.camera.view(extent(rect), lighting()).clip_from_world,
+            clip_from_world: app
+                .camera
+                .view(extent(rect), Lighting::default())
+                .clip_from_world,
         };
         let chosen = mouse(ui, rect, app);
         let (Some(subject), Some(playback)) = (&app.subject, &app.playback) else {

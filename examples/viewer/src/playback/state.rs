@@ -47,6 +47,10 @@ pub(crate) struct Playback {
     pub(crate) layers: Vec<Layer>,
     /// Morph weights that override those of the clips.
     pub(crate) morphs: Vec<Option<f32>>,
+    /// The weights at which expressions are shown.
+    pub(crate) expressions: Vec<f32>,
+    /// True if spring bones swing.
+    pub(crate) springs: bool,
     /// Parameters of the state machine that the user has set.
     parameters: Vec<(Id<ParameterDesc>, Value)>,
     /// True if a clip that does not loop has come to its end.
@@ -68,6 +72,8 @@ impl Playback {
             start_s: 0.0,
             layers: Vec::new(),
             morphs: vec![None; character.morph_weights().len()],
+            expressions: vec![0.0; character.expressions().len()],
+            springs: true,
             parameters: Vec::new(),
             ended: false,
         }
@@ -183,6 +189,35 @@ impl Playback {
             .try_for_each(|id| crowd.set_morph_weights(*id, &self.morphs))
     }
 
+    /// Shows expressions at these weights.
+    pub(crate) fn set_expressions(
+        &mut self,
+        weights: Vec<f32>,
+        world: (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        self.expressions = weights;
+        self.show_expressions(world)
+    }
+
+    fn show_expressions(&self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
+        for id in ids {
+            for (index, weight) in self.expressions.iter().enumerate() {
+                crowd.set_expression(*id, Id::new(index as u16), *weight)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Switches spring bones on or off.
+    pub(crate) fn set_springs(
+        &mut self,
+        on: bool,
+        (crowd, ids): (&mut Crowd, &[InstanceId]),
+    ) -> Result<()> {
+        self.springs = on;
+        ids.iter().try_for_each(|id| crowd.set_springs(*id, on))
+    }
+
     /// The same for another version of the character. Everything that it lacks is left out.
     pub(crate) fn fitted(mut self, character: &Character) -> Self {
         let has = |clip: Id<Clip>| clip.index() < character.clips().len();
@@ -201,6 +236,7 @@ impl Playback {
             layer.mask = layer.mask.filter(known);
         }
         self.morphs.resize(character.morph_weights().len(), None);
+        self.expressions.resize(character.expressions().len(), 0.0);
         let count = character
             .state_machine()
             .map_or(0, |machine| machine.parameters().len());
@@ -219,6 +255,13 @@ impl Playback {
             for id in ids {
                 crowd.set_morph_weights(*id, &self.morphs)?;
             }
+        }
+        if self.expressions.iter().any(|weight| *weight != 0.0) {
+            self.show_expressions((&mut *crowd, ids))?;
+        }
+        if !self.springs {
+            ids.iter()
+                .try_for_each(|id| crowd.set_springs(*id, false))?;
         }
         Ok(())
     }
