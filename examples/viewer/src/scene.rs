@@ -263,7 +263,7 @@ impl Scene {
     fn surround(&mut self, context: &mut Context, settings: &Settings) -> Result<()> {
         let (low, high) = (self.bounds.min, self.bounds.max);
         let height = (high.y - low.y).max(1e-3);
-        let reach = 60.0 * height.max(high.x - low.x).max(high.z - low.z);
+        let reach = 300.0 * height.max(high.x - low.x).max(high.z - low.z);
         let height_m = low.y - 0.003 * height;
         let (ground, cell_m) = ground(reach, height)?;
         let allocator = &mut context.allocator();

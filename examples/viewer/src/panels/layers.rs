@@ -90,13 +90,10 @@ pub(super) fn expressions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             "" => format!("expression {index}"),
             name => name.to_owned(),
         };
-        let hint = if expression.binary {
-            "fully shown above 0.5"
-        } else {
-            "added to the morph weights of the clips"
-        };
-        ui.add(Slider::new(weight, 0.0..=1.0).text(name))
-            .on_hover_text(hint);
+        let slider = ui.add(Slider::new(weight, 0.0..=1.0).text(name));
+        if expression.binary {
+            slider.on_hover_text("all or nothing: shown above 0.5");
+        }
     }
     if ui.button("None").clicked() {
         weights.fill(0.0);
