@@ -208,8 +208,9 @@
 //! [`ImportOptions::resources`] provides them, if it is set. Otherwise [`file()`] reads them from
 //! the folder of the file and the folders inside that, and [`bytes()`] provides none. Paths must be
 //! relative (after percent-decoding in glTF), without `..`, and must still lie in the folder after
-//! all links are followed. Only plain files are read. A file that does not exist is looked for
-//! without regard to case, as some systems do anyway. Of several, the first in byte order is read.
+//! all links are followed. Only plain files are read. [`Imported::files`] lists them. A file that
+//! does not exist is looked for without regard to case, as some systems do anyway. Of several, the
+//! first in byte order is read.
 //!
 //! # Animation data beside a file
 //!

@@ -206,7 +206,7 @@ fn files_of_an_asset_are_not_overwritten() {
     let sidecar = Path::new(&file).with_extension("toml");
     let machine = "state_machine_file = 'machine.throng'";
     std::fs::write(&sidecar, machine).unwrap();
-    let state = "state = [{ name = 'go', motion = 'rest' }]";
+    let state = "state = [{ name = 'go', motion = 'none' }]";
     let machine = format!("[[layer]]\nname = 'a'\nentry = 'go'\n{state}");
     let machine = write(&folder, "machine.throng", machine);
     let words = fails(3, &["bake", &file, &machine]);

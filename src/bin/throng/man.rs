@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::words::shown;
 use clap_mangen::Man;
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub(crate) fn run(
         output::check(&path, &[], &[])?;
         output::save(&path, &page, out)?;
         if !args.quiet {
-            writeln!(out, "wrote {}", shown(path))?;
+            writeln!(out, "wrote {}", shown(&path))?;
         }
     }
     Ok(())
