@@ -5,7 +5,6 @@ use super::vertices::{INFLUENCES, Vertices};
 use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, not_allowed, object};
-use crate::import::folder::Files;
 use crate::import::inverse_rest::{check_origin, inverse_rest, unusable_inverse};
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawCharacter, RawNode, RawPrimitive, RawSkin};
@@ -52,7 +51,7 @@ pub(super) fn textures(model: &Model) -> Vec<(usize, &str)> {
 /// The model as raw data.
 pub(super) fn read(
     model: &Model,
-    (vertices, files): (&Vertices, &Files<'_>),
+    vertices: &Vertices,
     budget: &mut Budget<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<RawCharacter> {
