@@ -57,7 +57,7 @@ impl fmt::Display for Why<'_> {
         let part = self.part.listed();
         match self.why {
             DescFault::Unknown { what, name, known }
-                if part.is_some_and(|(kind, _, own)| kind == *what && *own == **name) =>
+                if part.is_some_and(|(kind, _, own)| kind.ends_with(what) && *own == **name) =>
             {
                 write!(f, "does not exist: there are {}", Escaped(known))
             }

@@ -49,10 +49,10 @@ pub(crate) fn plain(message: &str, format: Format) -> String {
             continue;
         };
         if let Some((name, allowed)) = rest.rsplit_once("`, expected ") {
-            let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed);
             let allowed = allowed.replace('`', "\"");
+            let fields = allowed.strip_prefix("one of ").unwrap_or(&allowed);
             return match is_field {
-                true => format!("unknown field \"{name}\": there are {allowed}"),
+                true => format!("unknown field \"{name}\": there are {fields}"),
                 false => format!("must be {allowed}, but is \"{name}\""),
             };
         }

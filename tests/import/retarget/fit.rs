@@ -9,6 +9,7 @@ fn skeleton(change: impl Fn(&mut RawCharacter)) -> Skeleton {
     let mut raw = RawCharacter::mannequin();
     raw.primitives.clear();
     raw.animations.clear();
+    raw.animation = None;
     change(&mut raw);
     let built = raw.build(&ImportOptions::curves_only()).unwrap();
     built.character.skeleton().clone()

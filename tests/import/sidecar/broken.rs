@@ -154,7 +154,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[clip]]\nname = 'Walk'\n[clip.root_motion]\nreference = 'first'",
-        "doll.toml:4: clip 0 \"Walk\", root_motion.reference: unknown variant `first`",
+        "doll.toml:4: clip 0 \"Walk\", root_motion.reference: must be one of \"rest\", \"start\", \"frame\"",
         "",
     ),
     (
@@ -170,8 +170,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Additive clips.
     (
         "[[additive]]\nclip = 'Rnu'",
-        "doll.toml:2: additive clip 0 \"Rnu\", clip: clip \"Rnu\" does not exist",
-        "Idle, Walk, Run",
+        "doll.toml:2: additive clip 0 \"Rnu\", clip: does not exist: there are Run, Idle",
+        "Walk",
     ),
     (
         "[[additive]]\nname = 'Idle'\nclip = 'Run'",
@@ -195,7 +195,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ),
     (
         "[[additive]]\nclip = 'Run'\nreference = 'first'",
-        "doll.toml:3: additive clip 0 \"Run\", reference: unknown variant `first`",
+        "doll.toml:3: additive clip 0 \"Run\", reference: must be one of \"rest\", \"start\", \"frame\"",
         "",
     ),
     // Blend spaces.

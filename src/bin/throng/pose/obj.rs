@@ -2,6 +2,7 @@
 
 use super::deform::Mesh;
 use std::fmt::Write as _;
+use throng::error::Escaped;
 use throng::glam::{DVec3, Vec3};
 use throng::mesh::Primitive;
 
@@ -9,10 +10,7 @@ use throng::mesh::Primitive;
 ///
 /// An OBJ file defines front faces by winding only. Primitives without normals get one per face.
 pub(super) fn obj(mesh: &Mesh<'_>, summary: &str) -> String {
-    let mut text = format!(
-        "# {}, {summary}\n",
-        throng::error::Escaped(mesh.model.name())
-    );
+    let mut text = format!("# {}, {summary}\n", Escaped(mesh.model.name()));
     let (mut first_position, mut first_normal) = (1, 1);
     let parts = mesh.model.primitives().iter().zip(mesh.posed);
     for (index, (part, posed)) in parts.enumerate() {
@@ -61,7 +59,8 @@ fn object(text: &mut String, name: &str, positions: &[Vec3], normals: &[Vec3]) {
 /// An object name that is a single word and unique to the primitive.
 fn object_name(index: usize, part: &Primitive) -> String {
     let plain = |c: char| {
-        if c.is_whitespace() || c.is_control() {
+        let is_escaped = !c.is_ascii_graphic() && Escaped(c).to_string() != c.to_string();
+        if c.is_whitespace() || is_escaped {
             '_'
         } else {
             c
