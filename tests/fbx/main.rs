@@ -2,12 +2,16 @@
 //!
 //! - It reads text files that are written here, and the results match numbers computed by hand.
 //! - Posed vertices match those that ufbx skins itself.
+//! - Parts that multiply are shared, or counted against a cap before they are allocated.
 //! - Altered files are imported or rejected with a typed error.
 #![cfg(feature = "fbx")]
 
 mod ascii;
+#[path = "../memory/counting.rs"]
+mod counting;
 
 mod arm;
+mod bombs;
 mod hostile;
 mod materials;
 mod oracle;

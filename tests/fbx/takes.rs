@@ -1,7 +1,9 @@
 //! Curves: steps, takes without keys, and the range of a take.
 
 use crate::arm::import;
-use crate::ascii::{CONSTANT, LINEAR, arm};
+use crate::ascii::{CONSTANT, CUBIC, File, LINEAR, arm};
+use throng::clip::TrackValues;
+use throng::import::Imported;
 
 #[test]
 fn steps_stay_steps() {
@@ -54,6 +56,15 @@ fn a_take_is_as_long_as_its_range() {
     assert!((c.curves()[2].duration_s() - 5.0).abs() < 1e-6);
 }
 
+/// Makes the curve that was added last repeat after its last key.
+pub(crate) fn repeat_the_last_curve(file: &mut File) {
+    // Code 82 is "repeat".
+    let repeat = "Post-Extrapolation: {\nType: 82\nRepetition: -1\n}\nKeyVer: 4008";
+    let last = file.objects.rfind("KeyVer: 4008").unwrap();
+    file.objects
+        .replace_range(last..last + "KeyVer: 4008".len(), repeat);
+}
+
 #[test]
 fn curves_that_repeat_fill_the_take() {
     let (mut file, numbers) = arm();
@@ -65,11 +76,7 @@ fn curves_that_repeat_fill_the_take() {
         &keys,
         LINEAR,
     );
-    // Code 82 is "repeat".
-    let repeat = "Post-Extrapolation: {\nType: 82\nRepetition: -1\n}\nKeyVer: 4008";
-    let last = file.objects.rfind("KeyVer: 4008").unwrap();
-    file.objects
-        .replace_range(last..last + "KeyVer: 4008".len(), repeat);
+    repeat_the_last_curve(&mut file);
     let c = import(&file);
     let clip = &c.curves()[2];
     let mut local = c.skeleton().rest_pose();
@@ -93,4 +100,50 @@ fn a_take_of_years_costs_no_memory() {
     );
     let c = import(&file);
     assert!(c.curves()[2].duration_s() > 9e7);
+}
+
+/// The number of keys of the first rotation of a clip.
+fn rotation_keys(c: &Imported, clip: usize) -> usize {
+    let tracks = c.curves()[clip].tracks().iter();
+    let keys = tracks.filter_map(|track| match &track.values {
+        TrackValues::Rotation(keys) => Some(keys.times_s.len()),
+        _ => None,
+    });
+    keys.into_iter().next().unwrap()
+}
+
+#[test]
+fn keys_of_every_frame_are_kept_as_they_are() {
+    // Cubic keys, as exporters write them that bake every frame. The last three files say that they
+    // have more frames per second: 3 and 14 are the codes of 60 and 120.
+    for (rate, code) in [
+        (24.0, 11),
+        (25.0, 10),
+        (30.0, 6),
+        (30.0, 3),
+        (30.0, 1),
+        (60.0, 1),
+    ] {
+        let (mut file, numbers) = arm();
+        file.settings = file.settings.replace("\"\",6", &format!("\"\",{code}"));
+        let take = file.take("Baked", 0.0, 2.0);
+        let last = (2.0 * rate) as u32;
+        let key = |key: u32| (f64::from(key) / rate, (f64::from(key) * 0.37).sin() * 40.0);
+        let keys: Vec<(f64, f64)> = (0..=last).map(key).collect();
+        file.curve(take, (numbers.tip, "Lcl Rotation", "d|X"), &keys, CUBIC);
+        let c = import(&file);
+        assert_eq!(rotation_keys(&c, 2), keys.len(), "{rate} Hz, code {code}");
+    }
+}
+
+#[test]
+fn curves_are_sampled_only_beside_the_keys_of_those_that_repeat() {
+    let (mut file, numbers) = arm();
+    let take = file.take("Cycle", 0.0, 4.0);
+    let key = |key: u32| (f64::from(key) / 30.0, (f64::from(key) * 0.37).sin() * 40.0);
+    let keys: Vec<(f64, f64)> = (0..=90).map(key).collect();
+    file.curve(take, (numbers.tip, "Lcl Rotation", "d|X"), &keys, LINEAR);
+    repeat_the_last_curve(&mut file);
+    // 60 samples of the last second beside 91 keys.
+    assert_eq!(rotation_keys(&import(&file), 2), 91 + 60);
 }

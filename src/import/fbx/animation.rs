@@ -2,23 +2,31 @@
 
 use super::convert::{quat, vec3};
 use super::fault::{check_cap, failed};
+use super::images::Decoded;
 use super::keys::{Curve, Key, Range};
-use super::morph::{ChannelWeights, DrivenWeights, effective_weights};
+use super::morph::{Channel, DrivenWeights, effective_weights};
 use super::nodes::Nodes;
 use crate::clip::Interpolation;
-use crate::error::{AssetFault, ObjectKind, Result};
+use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::fault::{cut, fault, object};
+use crate::import::gltf::image::Budget as _;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::import::{RawAnimation, RawChannel, RawKeys};
 use glam::{Quat, Vec3};
 use std::collections::HashMap;
+use std::rc::Rc;
 use ufbx::{AllocatorOpts, BakeOpts, BakeStepHandling, ExtrapolationMode};
 
 /// The least rate at which curves that are not linear are sampled, per second.
 const LEAST_RATE: f64 = 60.0;
 /// The largest frame rate of a file that the sampling follows, per second.
 const MOST_RATE: f64 = 240.0;
+/// The least rate of keys that are taken as they are, per second: that of film, less what rounding
+/// and rates such as 23.976 take.
+///
+/// Most exporters write a key for each frame. Samples between these add nothing.
+const KEPT_RATE: f64 = 23.5;
 
 /// The property of a blend channel with its weight, in percent.
 const DEFORM_PERCENT: &str = "DeformPercent";
@@ -29,50 +37,54 @@ const MOST_SEGMENTS: usize = 4096;
 pub(super) fn read(
     scene: &ufbx::Scene,
     nodes: &Nodes,
-    morphs: &[DrivenWeights],
-    options: &ImportOptions,
+    morphs: &[DrivenWeights<'_>],
+    decoded: &mut Decoded<'_>,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<RawAnimation>> {
     check_key_times(scene)?;
-    let mut keys = 0;
-    let extends = scene.anim_curves.iter().any(|curve| {
-        let both = [&curve.pre_extrapolation, &curve.post_extrapolation];
-        both.iter()
-            .any(|side| side.mode != ExtrapolationMode::Constant)
-    });
+    let options = decoded.options;
+    let weights = WeightProps::new(scene);
+    let mut budget = Budget { keys: 0, decoded };
     let mut animations = Vec::with_capacity(scene.anim_stacks.len());
     for (index, stack) in scene.anim_stacks.iter().enumerate() {
         let baked = ufbx::bake_anim(scene, &stack.anim, bake_options(scene, options))
             .map_err(|error| failed(&error, options.max_decoded_bytes))?;
-        let take = Take {
+        let mut take = Take {
+            index,
             anim: &stack.anim,
             range: range(&baked),
-            extends,
+            inside: extrapolated(stack),
             rate: sampling_rate(scene.settings.frames_per_second),
+            budget: &mut budget,
         };
-        if extends {
-            let at = || object(ObjectKind::Animation, index, "");
-            let curves = baked.nodes.len() * 3 + baked.elements.len();
-            let samples = (take.range.end_s - take.range.begin_s).max(0.0) * take.rate;
-            let asked = (samples * curves as f64) as u64;
-            check_cap(at, "samples", asked, options.max_keys as u64)?;
-        }
         let mut raw = RawAnimation {
             name: cut(&stack.element.name),
             ..RawAnimation::default()
         };
-        take.transforms(scene, &baked, nodes, &mut raw.channels);
-        take.weights(scene, &baked, morphs, &mut raw.channels);
-        for channel in &raw.channels {
-            keys += channel.times_s.len() as u64;
-        }
-        let at = || object(ObjectKind::Animation, index, "");
-        check_cap(at, "keys", keys, options.max_keys as u64)?;
+        take.transforms(scene, &baked, nodes, &mut raw.channels)?;
+        take.weights(&baked, &weights, morphs, &mut raw.channels)?;
         let empty = u64::from(raw.channels.is_empty());
-        note(repairs, &at(), RepairKind::NoChannels, empty);
+        let at = object(ObjectKind::Animation, index, "");
+        note(repairs, &at, RepairKind::NoChannels, empty);
         animations.push(raw);
     }
     Ok(animations)
+}
+
+/// Counts keys and bytes of all takes against their caps, before they are allocated.
+struct Budget<'a, 'b> {
+    keys: u64,
+    decoded: &'a mut Decoded<'b>,
+}
+
+impl Budget<'_, '_> {
+    /// Charges for keys of this size.
+    fn charge(&mut self, keys: u64, bytes_each: u64, at: &Object) -> Result<()> {
+        self.keys = self.keys.saturating_add(keys);
+        let cap = self.decoded.options.max_keys as u64;
+        check_cap(|| at.clone(), "keys", self.keys, cap)?;
+        self.decoded.charge(keys.saturating_mul(bytes_each), at)
+    }
 }
 
 /// Refuses keys at times that are not finite, with which ufbx would not come to an end.
@@ -99,8 +111,7 @@ fn bake_options(scene: &ufbx::Scene, options: &ImportOptions) -> BakeOpts {
         temp_allocator: allocator(options),
         result_allocator: allocator(options),
         resample_rate: rate,
-        // Curves that have keys at this rate are taken as they are. The factor is for rounding.
-        minimum_sample_rate: rate * 0.99,
+        minimum_sample_rate: KEPT_RATE,
         max_keyframe_segments: MOST_SEGMENTS,
         step_handling: BakeStepHandling::IdenticalTime,
         key_reduction_enabled: true,
@@ -143,48 +154,100 @@ fn range(baked: &ufbx::BakedAnim) -> Range {
     if is_usable { own } else { keys }
 }
 
-/// A take that is read.
-struct Take<'a> {
-    anim: &'a ufbx::Anim,
-    range: Range,
-    /// True if some curves of the file do not stay constant before their first or after their last
-    /// key. ufbx samples only between keys.
-    extends: bool,
-    /// Samples per second.
-    rate: f64,
+/// The time between the keys of all curves of a take that do not stay constant before their first or
+/// after their last key. `None` if there is no such curve.
+///
+/// ufbx samples only between keys.
+fn extrapolated(stack: &ufbx::AnimStack) -> Option<Range> {
+    let values = stack.layers.iter().flat_map(|layer| &layer.anim_values);
+    let curves = values.flat_map(|value| value.curves.iter().flatten());
+    let ranges = curves.filter_map(|curve| {
+        let sides = [&curve.pre_extrapolation, &curve.post_extrapolation];
+        let extends = |side: &&ufbx::Extrapolation| side.mode != ExtrapolationMode::Constant;
+        let is_extrapolated = sides.iter().any(extends);
+        let (first, last) = (curve.keyframes.first()?, curve.keyframes.last()?);
+        is_extrapolated.then_some(Range {
+            begin_s: first.time,
+            end_s: last.time,
+        })
+    });
+    ranges.reduce(|a, b| Range {
+        begin_s: a.begin_s.max(b.begin_s),
+        end_s: a.end_s.min(b.end_s),
+    })
 }
 
-impl Take<'_> {
-    /// Adds samples to a curve, if some do not stay constant outside their keys.
-    fn extend<V: Copy>(&self, keys: &mut Vec<Key<V>>, at: impl Fn(f64) -> V) {
-        if !self.extends || keys.is_empty() {
-            return;
-        }
+/// A take that is read.
+struct Take<'a, 'b, 'c> {
+    index: usize,
+    anim: &'a ufbx::Anim,
+    range: Range,
+    /// [`extrapolated`]
+    inside: Option<Range>,
+    /// Samples per second.
+    rate: f64,
+    budget: &'a mut Budget<'b, 'c>,
+}
+
+impl Take<'_, '_, '_> {
+    /// Charges for a curve with values of this size, and adds samples where some curves do not stay
+    /// constant outside their keys.
+    fn extend<V: Copy>(
+        &mut self,
+        keys: &mut Vec<Key<V>>,
+        at: impl Fn(f64) -> V,
+        object: impl FnOnce() -> Object,
+    ) -> Result<()> {
         let Range { begin_s, end_s } = self.range;
-        let count = ((end_s - begin_s) * self.rate).ceil().max(0.0) as u64;
-        let times = (0..=count).map(|step| begin_s + step as f64 / self.rate);
-        let samples: Vec<Key<V>> = times
-            .filter(|time| keys.binary_search_by(|key| key.0.total_cmp(time)).is_err())
-            .map(|time| (time, at(time)))
-            .collect();
-        keys.extend(samples);
-        // Stable, so both keys of a step keep their order.
-        keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut spans: [(f64, u64); 2] = [(begin_s, 0); 2];
+        if let Some(inside) = self.inside.filter(|_| !keys.is_empty()) {
+            let count = |seconds: f64| (seconds * self.rate).ceil().max(0.0) as u64;
+            if inside.begin_s < inside.end_s {
+                let after = count(end_s - inside.end_s.max(begin_s));
+                spans[0].1 = count(inside.begin_s.min(end_s) - begin_s);
+                spans[1] = (end_s - after as f64 / self.rate, after);
+            } else {
+                spans[0].1 = count(end_s - begin_s);
+            }
+            // The end of the take.
+            spans[1].1 += 1;
+        }
+        let samples = spans.iter().map(|span| span.1);
+        let count = samples.fold(keys.len() as u64 + 2, u64::saturating_add);
+        let bytes = size_of::<f32>() + size_of::<V>();
+        self.budget.charge(count, bytes as u64, &object())?;
+        let rate = self.rate;
+        let mut added = Vec::new();
+        for (start, count) in spans {
+            let times = (0..count).map(|step| start + step as f64 / rate);
+            let missing = |time: &f64| {
+                let is_inside = (begin_s..=end_s).contains(time);
+                is_inside && keys.binary_search_by(|key| key.0.total_cmp(time)).is_err()
+            };
+            added.extend(times.filter(missing).map(|time| (time, at(time))));
+        }
+        if !added.is_empty() {
+            keys.extend(added);
+            // Stable, so both keys of a step keep their order.
+            keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        Ok(())
     }
 
     fn transforms(
-        &self,
+        &mut self,
         scene: &ufbx::Scene,
         baked: &ufbx::BakedAnim,
         nodes: &Nodes,
         all: &mut Vec<RawChannel>,
-    ) {
+    ) -> Result<()> {
         for node in &baked.nodes {
             let source = scene.nodes.get(node.typed_id as usize);
             let (Some(number), Some(source)) = (nodes.of_typed_id(node.typed_id), source) else {
                 continue;
             };
-            let at = |time: f64| ufbx::evaluate_transform(self.anim, source, time);
+            let anim = self.anim;
+            let at = |time: f64| ufbx::evaluate_transform(anim, source, time);
             let mut add = |curve: Option<(Vec<f32>, RawKeys)>| {
                 all.extend(curve.map(|(times_s, values)| RawChannel {
                     node: number,
@@ -193,50 +256,153 @@ impl Take<'_> {
                     values,
                 }));
             };
-            let translation = self.vectors(&node.translation_keys, |time| at(time).translation);
+            let keys = &node.translation_keys;
+            let translation = self.vectors(number, keys, |time| at(time).translation)?;
             add(translation.map(|curve| (curve.times_s, RawKeys::Translation(curve.values))));
-            let rotation = self.rotations(&node.rotation_keys, |time| at(time).rotation);
+            let rotation = self.rotations(number, &node.rotation_keys, |time| at(time).rotation)?;
             add(rotation.map(|curve| (curve.times_s, RawKeys::Rotation(curve.values))));
-            let scale = self.vectors(&node.scale_keys, |time| at(time).scale);
+            let scale = self.vectors(number, &node.scale_keys, |time| at(time).scale)?;
             add(scale.map(|curve| (curve.times_s, RawKeys::Scale(curve.values))));
+        }
+        Ok(())
+    }
+
+    /// The curves of a node of this take.
+    fn curves_of(&self, node: usize) -> impl FnOnce() -> Object + use<> {
+        let index = self.index;
+        move || {
+            object(
+                ObjectKind::Animation,
+                index,
+                format!("curves of node {node}"),
+            )
         }
     }
 
     fn vectors(
-        &self,
+        &mut self,
+        node: usize,
         keys: &[ufbx::BakedVec3],
         at: impl Fn(f64) -> ufbx::Vec3,
-    ) -> Option<Curve<Vec3>> {
+    ) -> Result<Option<Curve<Vec3>>> {
         let mut keys: Vec<Key<Vec3>> = keys.iter().map(|key| (key.time, vec3(key.value))).collect();
-        self.extend(&mut keys, |time| vec3(at(time)));
-        Curve::new(&keys, self.range, |a, b, t| a.lerp(b, t as f32))
+        let object = self.curves_of(node);
+        self.extend(&mut keys, |time| vec3(at(time)), object)?;
+        Ok(Curve::new(&keys, self.range, |a, b, t| a.lerp(b, t as f32)))
     }
 
     fn rotations(
-        &self,
+        &mut self,
+        node: usize,
         keys: &[ufbx::BakedQuat],
         at: impl Fn(f64) -> ufbx::Quat,
-    ) -> Option<Curve<Quat>> {
+    ) -> Result<Option<Curve<Quat>>> {
         let mut keys: Vec<Key<Quat>> = keys.iter().map(|key| (key.time, quat(key.value))).collect();
-        self.extend(&mut keys, |time| quat(at(time)));
+        let object = self.curves_of(node);
+        self.extend(&mut keys, |time| quat(at(time)), object)?;
         for at in 1..keys.len() {
             if keys[at].1.dot(keys[at - 1].1) < 0.0 {
                 keys[at].1 = -keys[at].1;
             }
         }
-        Curve::new(&keys, self.range, |a, b, t| a.slerp(b, t as f32))
+        Ok(Curve::new(&keys, self.range, |a, b, t| {
+            a.slerp(b, t as f32)
+        }))
     }
 
-    /// The curves of blend channels, by element. Their values are 1 for 100 %.
-    ///
-    /// Before version 7, the curve is that of a property of the mesh, with the channel's name.
-    /// ufbx connects that property to the channel.
+    /// The curves of blend channels, by element. Their values are 1 for 100 %. Channels that one
+    /// property drives share its curve.
     fn blend_curves(
-        &self,
-        scene: &ufbx::Scene,
+        &mut self,
         baked: &ufbx::BakedAnim,
-    ) -> HashMap<u32, Curve<f64>> {
-        let mut sources: HashMap<(u32, &str), Vec<&ufbx::BlendChannel>> = HashMap::new();
+        props: &WeightProps<'_>,
+    ) -> Result<HashMap<u32, Rc<Curve<f64>>>> {
+        let index = self.index;
+        let mut curves = HashMap::new();
+        for element in &baked.elements {
+            for prop in &element.props {
+                let driven = props.0.get(&(element.element_id, &*prop.name));
+                let driven = driven.map_or(&[][..], Vec::as_slice);
+                let Some(first) = driven.first() else {
+                    continue;
+                };
+                let key = |key: &ufbx::BakedVec3| (key.time, key.value.x / 100.0);
+                let mut keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
+                let anim = self.anim;
+                let weight = |time| ufbx::evaluate_blend_weight(anim, first, time);
+                let name = || format!("weights of {}", cut(&first.element.name));
+                let at = || object(ObjectKind::Animation, index, name());
+                self.extend(&mut keys, weight, at)?;
+                let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
+                if let Some(curve) = Curve::new(&keys, self.range, mix) {
+                    let curve = Rc::new(curve);
+                    let ids = driven.iter().map(|channel| channel.element.element_id);
+                    curves.extend(ids.map(|id| (id, curve.clone())));
+                }
+            }
+        }
+        Ok(curves)
+    }
+
+    /// Reads the weights of blend shapes. All nodes that carry a mesh have the same.
+    fn weights(
+        &mut self,
+        baked: &ufbx::BakedAnim,
+        props: &WeightProps<'_>,
+        morphs: &[DrivenWeights<'_>],
+        all: &mut Vec<RawChannel>,
+    ) -> Result<()> {
+        let curves = self.blend_curves(baked, props)?;
+        for morph in morphs {
+            let curve = |channel: &Channel<'_>| curves.get(&channel.channel.element.element_id);
+            let driven = morph.shapes.channels.iter();
+            let driven: Vec<Driven<'_>> = driven
+                .map(|channel| Driven {
+                    channel: *channel,
+                    curve: curve(channel),
+                })
+                .collect();
+            if driven.iter().all(|driven| driven.curve.is_none()) {
+                continue;
+            }
+            let Some((last, others)) = morph.nodes.split_last() else {
+                continue;
+            };
+            let count = morph.shapes.count();
+            let at = |node: &usize| {
+                let part = format!("weights of node {node}");
+                object(ObjectKind::Animation, self.index, part)
+            };
+            let times_s = times(&driven, self.budget.decoded.options, &at(last))?;
+            let bytes = (count as u64 + 1).saturating_mul(size_of::<f32>() as u64);
+            for node in &morph.nodes {
+                self.budget.charge(times_s.len() as u64, bytes, &at(node))?;
+            }
+            let values = sampled(&driven, &times_s, count);
+            let channel = |node: &usize, times_s: Vec<f32>, values: Vec<f32>| RawChannel {
+                node: *node,
+                times_s,
+                interpolation: Interpolation::Linear,
+                values: RawKeys::Weights(values),
+            };
+            for node in others {
+                all.push(channel(node, times_s.clone(), values.clone()));
+            }
+            all.push(channel(last, times_s, values));
+        }
+        Ok(())
+    }
+}
+
+/// The channels that properties drive, by element and name of the property.
+///
+/// Before version 7, the curve is that of a property of the mesh, with the channel's name. ufbx
+/// connects that property to the channel.
+struct WeightProps<'a>(HashMap<(u32, &'a str), Vec<&'a ufbx::BlendChannel>>);
+
+impl<'a> WeightProps<'a> {
+    fn new(scene: &'a ufbx::Scene) -> Self {
+        let mut all: HashMap<_, Vec<&ufbx::BlendChannel>> = HashMap::new();
         for channel in &scene.blend_channels {
             let own = (channel.element.element_id, DEFORM_PERCENT);
             let connected = channel.element.connections_dst.iter();
@@ -244,93 +410,24 @@ impl Take<'_> {
                 .filter(|connection| &*connection.dst_prop == DEFORM_PERCENT)
                 .map(|connection| (connection.src.element_id, &*connection.src_prop));
             for source in connected.chain([own]) {
-                sources.entry(source).or_default().push(channel);
+                all.entry(source).or_default().push(channel);
             }
         }
-        let mut curves = HashMap::new();
-        for element in &baked.elements {
-            for prop in &element.props {
-                let driven = sources.get(&(element.element_id, &*prop.name));
-                for channel in driven.into_iter().flatten() {
-                    let key = |key: &ufbx::BakedVec3| (key.time, key.value.x / 100.0);
-                    let mut keys: Vec<Key<f64>> = prop.keys.iter().map(key).collect();
-                    let weight = |time| ufbx::evaluate_blend_weight(self.anim, channel, time);
-                    self.extend(&mut keys, weight);
-                    let mix = |a: f64, b: f64, t: f64| a + (b - a) * t;
-                    if let Some(curve) = Curve::new(&keys, self.range, mix) {
-                        curves.insert(channel.element.element_id, curve);
-                    }
-                }
-            }
-        }
-        curves
-    }
-
-    /// Reads the weights of blend shapes.
-    fn weights(
-        &self,
-        scene: &ufbx::Scene,
-        baked: &ufbx::BakedAnim,
-        morphs: &[DrivenWeights],
-        all: &mut Vec<RawChannel>,
-    ) {
-        let curves = self.blend_curves(scene, baked);
-        for morph in morphs {
-            let driven: Vec<Driven<'_>> = morph
-                .channels
-                .iter()
-                .filter_map(|weights| driven(scene, weights, curves.get(&weights.element_id)))
-                .collect();
-            if driven.iter().all(|driven| driven.curve.is_none()) {
-                continue;
-            }
-            let times_s = times(&driven);
-            let mut values = vec![0.0; times_s.len() * morph.count];
-            for channel in &driven {
-                for (key, time) in times_s.iter().enumerate() {
-                    let first = key * morph.count + channel.first;
-                    let shapes = first..first + channel.channel.keyframes.len();
-                    let weight = channel.weight(*time);
-                    effective_weights(channel.channel, weight, &mut values[shapes]);
-                }
-            }
-            all.push(RawChannel {
-                node: morph.node,
-                times_s,
-                interpolation: Interpolation::Linear,
-                values: RawKeys::Weights(values),
-            });
-        }
+        Self(all)
     }
 }
 
 /// A blend channel in a take.
 struct Driven<'a> {
-    channel: &'a ufbx::BlendChannel,
-    /// The index of its first weight.
-    first: usize,
+    channel: Channel<'a>,
     /// Its weight over time. `None`: it stays at rest.
-    curve: Option<&'a Curve<f64>>,
-}
-
-fn driven<'a>(
-    scene: &'a ufbx::Scene,
-    weights: &ChannelWeights,
-    curve: Option<&'a Curve<f64>>,
-) -> Option<Driven<'a>> {
-    let element = scene.elements.get(weights.element_id as usize)?;
-    let channel = scene.blend_channels.get(element.typed_id as usize)?;
-    (channel.element.element_id == weights.element_id).then_some(Driven {
-        channel,
-        first: weights.first,
-        curve,
-    })
+    curve: Option<&'a Rc<Curve<f64>>>,
 }
 
 impl Driven<'_> {
     fn weight(&self, time_s: f32) -> f64 {
         let Some(curve) = self.curve else {
-            return self.channel.weight;
+            return self.channel.channel.weight;
         };
         let after = curve.times_s.partition_point(|time| *time <= time_s);
         let Some(before) = after.checked_sub(1) else {
@@ -343,33 +440,79 @@ impl Driven<'_> {
         let t = (f64::from(time_s) - start) / (end - start);
         curve.values[before] + (curve.values[after] - curve.values[before]) * t
     }
-}
 
-/// All key times of these channels, and the times at which a channel passes one of its shapes.
-fn times(driven: &[Driven<'_>]) -> Vec<f32> {
-    let mut times = Vec::new();
-    for channel in driven {
-        let Some(curve) = channel.curve else {
-            continue;
+    /// Visits the times at which the channel passes one of its shapes, with the number of them
+    /// between two keys first.
+    fn passes(
+        &self,
+        mut visit: impl FnMut(u64, &mut dyn Iterator<Item = f32>) -> Result<()>,
+    ) -> Result<()> {
+        let shapes = &self.channel.channel.keyframes;
+        let Some(curve) = self.curve.filter(|_| shapes.len() > 1) else {
+            return Ok(());
         };
-        times.extend_from_slice(&curve.times_s);
-        let shapes = &channel.channel.keyframes;
-        if shapes.len() < 2 {
-            continue;
-        }
+        // ufbx has sorted the shapes. 0 lies between or beside them.
+        let mut targets: Vec<f64> = shapes.iter().map(|shape| shape.target_weight).collect();
+        targets.push(0.0);
+        targets.sort_by(f64::total_cmp);
         for at in 1..curve.times_s.len() {
             let (a, b) = (curve.values[at - 1], curve.values[at]);
             let (start, end) = (curve.times_s[at - 1], curve.times_s[at]);
-            let passed = shapes.iter().map(|shape| shape.target_weight).chain([0.0]);
-            for target in passed.filter(|target| (a < *target) != (b < *target)) {
+            let place = |weight: f64| targets.partition_point(|target| *target <= weight);
+            let passed = &targets[place(a.min(b))..place(a.max(b))];
+            let mut times = passed.iter().map(|target| {
                 let t = (target - a) / (b - a);
                 let time = f64::from(start) + f64::from(end - start) * t;
-                times.push((time as f32).clamp(start, end));
-            }
+                (time as f32).clamp(start, end)
+            });
+            visit(passed.len() as u64, &mut times)?;
         }
+        Ok(())
+    }
+}
+
+/// All key times of these channels, and the times at which a channel passes one of its shapes.
+///
+/// The cap on keys counts them before equal ones are merged.
+fn times(driven: &[Driven<'_>], options: &ImportOptions, at: &Object) -> Result<Vec<f32>> {
+    let mut curves: Vec<&Rc<Curve<f64>>> = driven.iter().filter_map(|one| one.curve).collect();
+    let cap = options.max_keys as u64;
+    // Channels may share a curve.
+    curves.sort_by_key(|curve| Rc::as_ptr(curve));
+    curves.dedup_by_key(|curve| Rc::as_ptr(curve));
+    let mut asked: u64 = curves.iter().map(|curve| curve.times_s.len() as u64).sum();
+    for channel in driven {
+        channel.passes(|count, _| {
+            asked = asked.saturating_add(count);
+            check_cap(|| at.clone(), "keys", asked, cap)
+        })?;
+    }
+    let mut times = Vec::with_capacity(asked as usize);
+    for curve in curves {
+        times.extend_from_slice(&curve.times_s);
+    }
+    for channel in driven {
+        channel.passes(|_, passed| {
+            times.extend(passed);
+            Ok(())
+        })?;
     }
     times.retain(|time| time.is_finite());
     times.sort_by(f32::total_cmp);
     times.dedup();
-    times
+    Ok(times)
+}
+
+/// The weights at these times: `count` for each.
+fn sampled(driven: &[Driven<'_>], times_s: &[f32], count: usize) -> Vec<f32> {
+    let mut values = vec![0.0; times_s.len() * count];
+    for one in driven {
+        let Channel { channel, first } = one.channel;
+        for (key, time_s) in times_s.iter().enumerate() {
+            let first = key * count + first;
+            let shapes = first..first + channel.keyframes.len();
+            effective_weights(channel, one.weight(*time_s), &mut values[shapes]);
+        }
+    }
+    values
 }

@@ -3,34 +3,42 @@
 use super::convert::{vec2, vec3};
 use super::fault::check_cap;
 use super::images::Decoded;
-use super::morph::{self, Counts, DrivenWeights};
+use super::morph::{Counts, DrivenWeights, Shapes};
 use super::nodes::Nodes;
-use super::skin::{Skin, WeightCounts};
+use super::skin::{Skin, Skins};
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::fault::cut;
 use crate::import::fault::object;
-use crate::import::gltf::image::Budget;
+use crate::import::gltf::image::Budget as _;
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::{RawMorph, RawPrimitive, RawSkin};
+use crate::import::{RawMorph, RawPrimitive};
 use glam::Vec2;
 use std::collections::HashMap;
 
 /// What the nodes of a scene carry.
 #[derive(Default)]
-pub(super) struct Meshes {
+pub(super) struct Meshes<'a> {
     pub(super) primitives: Vec<RawPrimitive>,
-    pub(super) skins: Vec<RawSkin>,
+    pub(super) skins: Skins<'a>,
     pub(super) morphs: Vec<RawMorph>,
-    pub(super) driven: Vec<DrivenWeights>,
+    pub(super) driven: Vec<DrivenWeights<'a>>,
     vertices: u64,
     indices: u64,
     counts: Counts,
 }
 
-impl Meshes {
+/// A mesh, and what all nodes that carry it have in common.
+struct Carried<'a> {
+    mesh: &'a ufbx::Mesh,
+    /// The parts with triangles, one for each material.
+    parts: Vec<&'a ufbx::MeshPart>,
+    shapes: Shapes<'a>,
+}
+
+impl<'a> Meshes<'a> {
     /// Reads the meshes of all nodes.
     pub(super) fn read(
-        scene: &ufbx::Scene,
+        scene: &'a ufbx::Scene,
         nodes: &Nodes,
         decoded: &mut Decoded<'_>,
         repairs: &mut Vec<Repair>,
@@ -56,11 +64,26 @@ impl Meshes {
             if !mesh.vertex_position.exists {
                 continue;
             }
-            let weights = WeightCounts::of(mesh);
-            for node in mesh.element.instances.iter().filter(|node| shown(node)) {
-                if let Some(number) = nodes.number(node) {
-                    all.carried(mesh, weights, node, number, nodes, decoded)?;
-                }
+            let instances = mesh.element.instances.iter().filter(|node| shown(node));
+            let numbered = instances.filter_map(|node| Some((&**node, nodes.number(node)?)));
+            let carriers: Vec<(&ufbx::Node, usize)> = numbered.collect();
+            if carriers.is_empty() {
+                continue;
+            }
+            let parts = mesh.material_parts.iter();
+            let carried = Carried {
+                mesh,
+                parts: parts.filter(|part| part.num_triangles > 0).collect(),
+                shapes: all.counts.shapes(mesh, carriers.len(), decoded.options)?,
+            };
+            for (node, number) in &carriers {
+                all.carried(&carried, node, *number, nodes, decoded)?;
+            }
+            if carried.shapes.count() > 0 {
+                all.driven.push(DrivenWeights {
+                    nodes: carriers.iter().map(|(_, number)| *number).collect(),
+                    shapes: carried.shapes,
+                });
             }
         }
         Ok(all)
@@ -69,15 +92,15 @@ impl Meshes {
     /// Reads the mesh of one node: a primitive for each material.
     fn carried(
         &mut self,
-        mesh: &ufbx::Mesh,
-        weights: WeightCounts,
+        carried: &Carried<'a>,
         node: &ufbx::Node,
         number: usize,
         nodes: &Nodes,
         decoded: &mut Decoded<'_>,
     ) -> Result<()> {
+        let mesh = carried.mesh;
         let index = mesh.element.typed_id as usize;
-        let at = || object(ObjectKind::Mesh, index, "");
+        let at = object(ObjectKind::Mesh, index, "");
         let names = [&mesh.element.name, &node.element.name];
         let mut given = names.into_iter().filter(|name| !name.is_empty());
         let name = given
@@ -87,30 +110,27 @@ impl Meshes {
             true => name.clone(),
             false => cut(&node.element.name),
         };
-        let skin = Skin::read(mesh, weights, node, nodes, &mut self.skins);
-        self.counts.count_weights(mesh, decoded.options)?;
-        let morph = morph::weights(mesh, number, &part).map(|weights| {
-            self.driven.push(DrivenWeights {
-                node: number,
-                count: weights.weights.len(),
-                channels: morph::first_weights(mesh),
-            });
+        let skin = self.skins.read(mesh, node, nodes, decoded)?;
+        let morph = carried.shapes.of_node(number, &part, &at, decoded)?;
+        let morph = morph.map(|weights| {
             self.morphs.push(weights);
             self.morphs.len() - 1
         });
-        let drawn = mesh.material_parts.iter().filter(|p| p.num_triangles > 0);
-        for (number_in_mesh, source) in drawn.enumerate() {
+        for (number_in_mesh, source) in carried.parts.iter().enumerate() {
             let cap = decoded.options.max_primitives as u64;
-            check_cap(at, "primitives", self.primitives.len() as u64 + 1, cap)?;
+            let count = self.primitives.len() as u64 + 1;
+            check_cap(|| at.clone(), "primitives", count, cap)?;
             let corners = Corners::read(mesh, source);
             self.vertices += corners.vertices.len() as u64;
             self.indices += corners.indices.len() as u64;
             let options = decoded.options;
             let cap = options.max_vertices as u64;
-            check_cap(at, "vertices", self.vertices, cap)?;
-            check_cap(at, "indices", self.indices, options.max_indices as u64)?;
+            check_cap(|| at.clone(), "vertices", self.vertices, cap)?;
+            let cap = options.max_indices as u64;
+            check_cap(|| at.clone(), "indices", self.indices, cap)?;
             let influences = skin.as_ref().map_or(0, Skin::influences);
-            charge(decoded, &corners, influences, &at())?;
+            charge(decoded, &corners, influences, &at)?;
+            decoded.charge((name.len() + part.len()) as u64, &at)?;
             let mut primitive = corners.streams(mesh);
             primitive.name = format!("{name}.{number_in_mesh}").into();
             primitive.part.clone_from(&part);
@@ -124,7 +144,8 @@ impl Meshes {
             }
             if morph.is_some() {
                 primitive.morph = morph;
-                primitive.targets = self.counts.targets(mesh, &vertices, decoded.options)?;
+                let shapes = &carried.shapes;
+                primitive.targets = self.counts.targets(shapes, &vertices, &at, decoded)?;
             }
             self.primitives.push(primitive);
         }

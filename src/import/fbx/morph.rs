@@ -2,76 +2,96 @@
 
 use super::convert::vec3;
 use super::fault::check_cap;
+use super::images::Decoded;
 use crate::error::{Object, ObjectKind, Result};
 use crate::import::RawMorph;
 use crate::import::fault::cut;
 use crate::import::fault::object;
+use crate::import::gltf::image::Budget as _;
 use crate::import::options::ImportOptions;
-use crate::mesh::MorphTarget;
+use crate::mesh::{MorphTarget, MorphWeight};
 use glam::Vec3;
 
-/// The channel with this number in ufbx's list, and its first morph weight.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ChannelWeights {
-    /// The element, as baked animation names it.
-    pub(super) element_id: u32,
+/// A channel that has shapes, and the index of its first morph weight.
+#[derive(Clone, Copy)]
+pub(super) struct Channel<'a> {
+    pub(super) channel: &'a ufbx::BlendChannel,
     /// The index of its first weight. There is one for each of its shapes.
     pub(super) first: usize,
 }
 
-/// The morph weights of a node that channels drive.
-pub(super) struct DrivenWeights {
-    /// The node.
-    pub(super) node: usize,
-    /// The number of weights.
-    pub(super) count: usize,
-    /// The channels.
-    pub(super) channels: Vec<ChannelWeights>,
+/// The morph weights of a mesh, which all nodes that carry it have.
+#[derive(Default)]
+pub(super) struct Shapes<'a> {
+    pub(super) channels: Vec<Channel<'a>>,
+    /// The weights at rest.
+    rest: Vec<f32>,
+    names: Vec<Box<str>>,
+    /// The bytes of all names.
+    name_bytes: usize,
+}
+
+/// The morph weights of the nodes that carry a mesh.
+pub(super) struct DrivenWeights<'a> {
+    /// The nodes.
+    pub(super) nodes: Vec<usize>,
+    pub(super) shapes: Shapes<'a>,
 }
 
 /// All channels of a mesh, over all of its deformers.
-pub(super) fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendChannel> {
+fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendChannel> {
     let deformers = mesh.blend_deformers.iter();
     deformers.flat_map(|deformer| deformer.channels.iter().map(|channel| &**channel))
 }
 
-/// The weights of a mesh on a node at rest. `None` if it has no shapes.
-pub(super) fn weights(mesh: &ufbx::Mesh, node: usize, owner: &str) -> Option<RawMorph> {
-    let mut morph = RawMorph {
-        node,
-        owner: owner.into(),
-        ..RawMorph::default()
-    };
-    for channel in channels(mesh) {
-        let mut effective = vec![0.0; channel.keyframes.len()];
-        effective_weights(channel, channel.weight, &mut effective);
-        for (key, weight) in channel.keyframes.iter().zip(effective) {
-            morph.weights.push(weight);
-            let name = match channel.keyframes.len() {
-                1 => cut(&channel.element.name),
-                _ => {
-                    let percent = key.target_weight * 100.0;
-                    format!("{} {percent}%", cut(&channel.element.name)).into()
+impl<'a> Shapes<'a> {
+    fn read(mesh: &'a ufbx::Mesh) -> Self {
+        let mut all = Self::default();
+        for channel in channels(mesh).filter(|channel| !channel.keyframes.is_empty()) {
+            let first = all.rest.len();
+            all.channels.push(Channel { channel, first });
+            all.rest.resize(first + channel.keyframes.len(), 0.0);
+            effective_weights(channel, channel.weight, &mut all.rest[first..]);
+            let name = cut(&channel.element.name);
+            all.names.extend(channel.keyframes.iter().map(|key| {
+                let percent = key.target_weight * 100.0;
+                match channel.keyframes.len() {
+                    1 => name.clone(),
+                    _ => format!("{name} {percent}%").into(),
                 }
-            };
-            morph.names.push(name);
+            }));
         }
+        all.name_bytes = all.names.iter().map(|name| name.len()).sum();
+        all
     }
-    (!morph.weights.is_empty()).then_some(morph)
-}
 
-/// The first weight of each channel of a mesh.
-pub(super) fn first_weights(mesh: &ufbx::Mesh) -> Vec<ChannelWeights> {
-    let mut next = 0;
-    let first = |channel: &ufbx::BlendChannel| {
-        let first = next;
-        next += channel.keyframes.len();
-        ChannelWeights {
-            element_id: channel.element.element_id,
-            first,
+    /// The number of weights.
+    pub(super) fn count(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The weights of a node that carries the mesh. `None` if there are no shapes.
+    pub(super) fn of_node(
+        &self,
+        node: usize,
+        owner: &str,
+        at: &Object,
+        decoded: &mut Decoded<'_>,
+    ) -> Result<Option<RawMorph>> {
+        if self.rest.is_empty() {
+            return Ok(None);
         }
-    };
-    channels(mesh).map(first).collect()
+        // Every weight of the character also names its owner.
+        let each = size_of::<MorphWeight>() + size_of::<Box<str>>() + size_of::<f32>();
+        let bytes = (self.count() as u64).saturating_mul((each + owner.len()) as u64);
+        decoded.charge(bytes.saturating_add(self.name_bytes as u64), at)?;
+        Ok(Some(RawMorph {
+            node,
+            owner: owner.into(),
+            weights: self.rest.clone(),
+            names: self.names.clone(),
+        }))
+    }
 }
 
 /// The weights of a channel's shapes for a weight of the channel (1 is 100 %).
@@ -131,67 +151,76 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts the weights of one more node that carries `mesh`.
-    pub(super) fn count_weights(
+    /// The shapes of a mesh that `nodes` nodes carry, whose weights are counted.
+    pub(super) fn shapes<'a>(
         &mut self,
-        mesh: &ufbx::Mesh,
+        mesh: &'a ufbx::Mesh,
+        nodes: usize,
         options: &ImportOptions,
-    ) -> Result<()> {
-        let keys = channels(mesh).map(|channel| channel.keyframes.len() as u64);
-        self.weights += keys.sum::<u64>();
+    ) -> Result<Shapes<'a>> {
+        // Channels without shapes take time, too.
+        let each = channels(mesh).map(|channel| channel.keyframes.len().max(1) as u64);
+        let count = each.sum::<u64>().saturating_mul(nodes as u64);
+        self.weights = self.weights.saturating_add(count);
         let at = || object(ObjectKind::Mesh, mesh.element.typed_id as usize, "");
         let cap = options.max_morph_targets as u64;
-        check_cap(at, "morph weights", self.weights, cap)
+        check_cap(at, "morph weights", self.weights, cap)?;
+        Ok(Shapes::read(mesh))
     }
 
     /// The targets of a primitive whose vertices are these vertices of the mesh.
     pub(super) fn targets(
         &mut self,
-        mesh: &ufbx::Mesh,
+        shapes: &Shapes<'_>,
         vertices: &[u32],
-        options: &ImportOptions,
+        at: &Object,
+        decoded: &mut Decoded<'_>,
     ) -> Result<Vec<MorphTarget>> {
+        let count = shapes.count() as u64;
+        self.targets = self.targets.saturating_add(count);
+        let cap = decoded.options.max_morph_targets as u64;
+        check_cap(|| at.clone(), "morph targets", self.targets, cap)?;
+        decoded.charge(count * size_of::<MorphTarget>() as u64, at)?;
         let copies = Copies::new(vertices);
-        let at = || object(ObjectKind::Mesh, mesh.element.typed_id as usize, "");
-        let mut targets = Vec::new();
-        for key in channels(mesh).flat_map(|channel| &channel.keyframes) {
-            self.targets += 1;
-            let cap = options.max_morph_targets as u64;
-            check_cap(at, "morph targets", self.targets, cap)?;
-            targets.push(self.target(&key.shape, &copies, options, at)?);
-        }
-        Ok(targets)
+        let channels = shapes.channels.iter();
+        let keys = channels.flat_map(|channel| &channel.channel.keyframes);
+        keys.map(|key| self.target(&key.shape, &copies, at, decoded))
+            .collect()
     }
 
     fn target(
         &mut self,
         shape: &ufbx::BlendShape,
         copies: &Copies,
-        options: &ImportOptions,
-        at: impl Fn() -> Object,
+        at: &Object,
+        decoded: &mut Decoded<'_>,
     ) -> Result<MorphTarget> {
-        let mut changes: Vec<(u32, Vec3, Vec3)> = Vec::new();
-        for (index, vertex) in shape.offset_vertices.iter().enumerate() {
-            let Some(offset) = shape.position_offsets.get(index) else {
-                break;
-            };
-            let copies = copies.of(*vertex);
+        let offsets = || shape.offset_vertices.iter().zip(&shape.position_offsets);
+        let mut count = 0;
+        for (vertex, _) in offsets() {
+            let copies = copies.of(*vertex).len();
+            count += copies;
             // Those of vertices outside the primitive take time too.
-            self.elements += copies.len().max(1) as u64;
-            let cap = options.max_morph_elements;
-            check_cap(&at, "morph target elements", self.elements, cap)?;
-            let weight = shape.offset_weights.get(index).map_or(1.0, |w| *w as f32);
-            let normal = shape
-                .normal_offsets
-                .get(index)
-                .map_or(Vec3::ZERO, |n| vec3(*n));
-            let (position, normal) = (vec3(*offset) * weight, normal * weight);
-            changes.extend(copies.iter().map(|(_, copy)| (*copy, position, normal)));
+            self.elements = self.elements.saturating_add(copies.max(1) as u64);
         }
-        changes.sort_by_key(|(vertex, ..)| *vertex);
-        let has_normals = changes.iter().any(|(_, _, normal)| *normal != Vec3::ZERO);
+        let cap = decoded.options.max_morph_elements;
+        check_cap(|| at.clone(), "morph target elements", self.elements, cap)?;
+        let has_normals = shape.normal_offsets.iter().any(|n| vec3(*n) != Vec3::ZERO);
+        let vectors = 1 + usize::from(has_normals);
+        let bytes = size_of::<u32>() + vectors * size_of::<Vec3>();
+        decoded.charge((count as u64).saturating_mul(bytes as u64), at)?;
+        let mut changes: Vec<(u32, usize)> = Vec::with_capacity(count);
+        for (index, (vertex, _)) in offsets().enumerate() {
+            changes.extend(copies.of(*vertex).iter().map(|(_, copy)| (*copy, index)));
+        }
+        // Stable, so offsets of one vertex are added in the file's order.
+        changes.sort_by_key(|(vertex, _)| *vertex);
         let mut target = MorphTarget::default();
-        for (vertex, position, normal) in changes {
+        for (vertex, index) in changes {
+            let weight = shape.offset_weights.get(index).map_or(1.0, |w| *w as f32);
+            let vector = |all: &[ufbx::Vec3]| all.get(index).map_or(Vec3::ZERO, |v| vec3(*v));
+            let position = vector(&shape.position_offsets) * weight;
+            let normal = vector(&shape.normal_offsets) * weight;
             // A shape that lists a vertex twice adds both offsets.
             if target.vertices.last() == Some(&vertex) {
                 let last = target.positions.len() - 1;

@@ -56,11 +56,11 @@ pub(in crate::import) fn read_raw(
     images::list(&scene.textures, files);
     let images = Images::new(&mut decoded, files);
     let (materials, images) = material::read(&scene, &used, images, options.images, repairs)?;
-    let animations = animation::read(&scene, &nodes, &meshes.driven, options, repairs)?;
+    let animations = animation::read(&scene, &nodes, &meshes.driven, &mut decoded, repairs)?;
     let raw = RawCharacter {
         name: options.name.clone(),
         nodes: nodes.raw,
-        skins: meshes.skins,
+        skins: meshes.skins.raw,
         primitives: meshes.primitives,
         materials,
         images,

@@ -1,98 +1,148 @@
 //! Skins: clusters become joints with inverse bind matrices.
 
 use super::convert::matrix;
+use super::images::Decoded;
 use super::nodes::Nodes;
-use crate::import::fault::cut;
+use crate::error::{ObjectKind, Result};
+use crate::import::fault::{cut, object};
+use crate::import::gltf::image::Budget as _;
 use crate::import::{RawPrimitive, RawSkin};
+use glam::Mat4;
+use std::collections::HashMap;
+use std::rc::Rc;
 
-/// The least and the most weights of a vertex of a mesh.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WeightCounts {
-    least: u32,
-    most: u32,
+/// The bytes of a joint in a [`RawSkin`], and of its index in [`Clusters`].
+const JOINT_BYTES: usize = size_of::<usize>() + size_of::<Mat4>() + size_of::<Option<u32>>();
+
+/// The skins that were read so far. All nodes and meshes with the same deformer share one.
+#[derive(Default)]
+pub(super) struct Skins<'a> {
+    pub(super) raw: Vec<RawSkin>,
+    /// By ufbx's number of the deformer. `None` if none of its clusters has a joint.
+    known: HashMap<u32, Option<Rc<Clusters<'a>>>>,
 }
 
-impl WeightCounts {
-    /// Those of the first skin of a mesh.
-    pub(super) fn of(mesh: &ufbx::Mesh) -> Self {
-        let skin = mesh.skin_deformers.first();
-        let vertices = skin.map_or(&[][..], |skin| skin.vertices.as_ref());
-        let counts = || vertices.iter().map(|vertex| vertex.num_weights);
-        Self {
-            least: counts().min().unwrap_or_default(),
-            most: counts().max().unwrap_or_default(),
-        }
-    }
-}
-
-/// The skin of a mesh on a node.
-pub(super) struct Skin<'a> {
+/// What all nodes with the same deformer share.
+struct Clusters<'a> {
     deformer: &'a ufbx::SkinDeformer,
     /// By cluster: the index of its joint.
     joints: Vec<Option<u32>>,
-    /// The index of the joint that vertices without weights follow.
-    node_joint: Option<u32>,
+    /// The most weights of a vertex, at least 1.
     influences: usize,
+    /// True if a vertex has no weights.
+    has_weightless: bool,
     /// The skin's number in the character.
     number: usize,
 }
 
-impl<'a> Skin<'a> {
-    /// Appends the skin of `mesh` on `node` to `skins`. `None` if the mesh has none.
+/// The skin of a mesh on a node.
+pub(super) struct Skin<'a> {
+    clusters: Rc<Clusters<'a>>,
+    /// The index of the joint that vertices without weights follow.
+    node_joint: Option<u32>,
+}
+
+impl<'a> Skins<'a> {
+    /// The skin of `mesh` on `node`. `None` if the mesh has none.
     ///
     /// Vertices without weights follow the node that carries the mesh, which is one more joint.
     pub(super) fn read(
+        &mut self,
         mesh: &'a ufbx::Mesh,
-        counts: WeightCounts,
         node: &ufbx::Node,
         nodes: &Nodes,
-        skins: &mut Vec<RawSkin>,
-    ) -> Option<Self> {
-        let deformer: &ufbx::SkinDeformer = mesh.skin_deformers.first()?;
+        decoded: &mut Decoded<'_>,
+    ) -> Result<Option<Skin<'a>>> {
+        let Some(deformer) = mesh.skin_deformers.first() else {
+            return Ok(None);
+        };
+        let id = deformer.element.typed_id;
+        let clusters = match self.known.get(&id) {
+            Some(known) => known.clone(),
+            None => {
+                let clusters = self.clusters(deformer, nodes, decoded)?.map(Rc::new);
+                self.known.entry(id).or_insert(clusters).clone()
+            }
+        };
+        let Some(clusters) = clusters else {
+            return Ok(None);
+        };
+        let own = nodes.number(node).filter(|_| clusters.has_weightless);
+        let node_joint = match own {
+            Some(number) => {
+                let at = object(ObjectKind::Skin, id as usize, "joints");
+                decoded.charge(JOINT_BYTES as u64, &at)?;
+                Some(add(
+                    &mut self.raw[clusters.number],
+                    number,
+                    &node.geometry_to_node,
+                ))
+            }
+            None => None,
+        };
+        Ok(Some(Skin {
+            clusters,
+            node_joint,
+        }))
+    }
+
+    fn clusters(
+        &mut self,
+        deformer: &'a ufbx::SkinDeformer,
+        nodes: &Nodes,
+        decoded: &mut Decoded<'_>,
+    ) -> Result<Option<Clusters<'a>>> {
+        let at = object(
+            ObjectKind::Skin,
+            deformer.element.typed_id as usize,
+            "joints",
+        );
+        let bytes = (deformer.clusters.len() as u64).saturating_mul(JOINT_BYTES as u64);
+        decoded.charge(bytes, &at)?;
         let mut raw = RawSkin {
             name: cut(&deformer.element.name),
             ..RawSkin::default()
         };
-        let mut add = |joint: Option<usize>, bind: &ufbx::Matrix| {
-            raw.joints.push(joint?);
-            raw.inverse_bind.push(matrix(bind));
-            Some(raw.joints.len() as u32 - 1)
-        };
-        let joint_of = |cluster: &ufbx::SkinCluster| {
-            let bone = cluster.bone_node.as_ref()?;
-            nodes.number(bone)
-        };
-        let joints: Vec<Option<u32>> = deformer
-            .clusters
-            .iter()
-            .map(|cluster| add(joint_of(cluster), &cluster.geometry_to_bone))
-            .collect();
-        if joints.iter().all(Option::is_none) {
-            return None;
+        let mut joints = Vec::with_capacity(deformer.clusters.len());
+        for cluster in &deformer.clusters {
+            let bone = cluster.bone_node.as_ref();
+            let number = bone.and_then(|bone| nodes.number(bone));
+            joints.push(number.map(|number| add(&mut raw, number, &cluster.geometry_to_bone)));
         }
-        let mut skin = Self {
+        if raw.joints.is_empty() {
+            return Ok(None);
+        }
+        let counts = || deformer.vertices.iter().map(|vertex| vertex.num_weights);
+        let number = self.raw.len();
+        self.raw.push(raw);
+        Ok(Some(Clusters {
             deformer,
             joints,
-            node_joint: None,
-            influences: counts.most.max(1) as usize,
-            number: skins.len(),
-        };
-        if counts.least == 0 {
-            skin.node_joint = add(nodes.number(node), &node.geometry_to_node);
-        }
-        skins.push(raw);
-        Some(skin)
+            influences: counts().max().unwrap_or_default().max(1) as usize,
+            has_weightless: counts().min().unwrap_or_default() == 0,
+            number,
+        }))
     }
+}
 
+/// Appends a joint and returns its index.
+fn add(skin: &mut RawSkin, node: usize, bind: &ufbx::Matrix) -> u32 {
+    skin.joints.push(node);
+    skin.inverse_bind.push(matrix(bind));
+    skin.joints.len() as u32 - 1
+}
+
+impl Skin<'_> {
     /// The joints and weights of a vertex of the mesh.
     fn weights(&self, vertex: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
-        let vertex = self.deformer.vertices.get(vertex);
+        let clusters = &*self.clusters;
+        let vertex = clusters.deformer.vertices.get(vertex);
         let (begin, count) = vertex.map_or((0, 0), |vertex| {
             (vertex.weight_begin as usize, vertex.num_weights as usize)
         });
-        let weights = self.deformer.weights.iter().skip(begin).take(count);
+        let weights = clusters.deformer.weights.iter().skip(begin).take(count);
         weights.filter_map(|weight| {
-            let joint = self.joints.get(weight.cluster_index as usize);
+            let joint = clusters.joints.get(weight.cluster_index as usize);
             let value = weight.weight as f32;
             joint.copied().flatten().map(|joint| (joint, value))
         })
@@ -100,14 +150,15 @@ impl<'a> Skin<'a> {
 
     /// The number of joints and weights of each vertex.
     pub(super) fn influences(&self) -> usize {
-        self.influences
+        self.clusters.influences
     }
 
     /// Sets the skin, joints and weights of a primitive with these vertices of the mesh.
     pub(super) fn write(&self, vertices: &[u32], primitive: &mut RawPrimitive) {
-        let size = vertices.len() * self.influences;
-        primitive.skin = Some(self.number);
-        primitive.influences_per_vertex = self.influences;
+        let influences = self.influences();
+        let size = vertices.len() * influences;
+        primitive.skin = Some(self.clusters.number);
+        primitive.influences_per_vertex = influences;
         primitive.joints = Vec::with_capacity(size);
         primitive.weights = Vec::with_capacity(size);
         for (done, vertex) in vertices.iter().enumerate() {
@@ -117,13 +168,13 @@ impl<'a> Skin<'a> {
                 primitive.weights.push(weight);
                 sum += weight;
             }
-            if sum == 0.0 && primitive.joints.len() == done * self.influences {
+            if sum == 0.0 && primitive.joints.len() == done * influences {
                 // The root is no joint. What follows it stays where it is.
                 primitive.joints.push(self.node_joint.unwrap_or_default());
                 primitive.weights.push(1.0);
             }
-            primitive.joints.resize((done + 1) * self.influences, 0);
-            primitive.weights.resize((done + 1) * self.influences, 0.0);
+            primitive.joints.resize((done + 1) * influences, 0);
+            primitive.weights.resize((done + 1) * influences, 0.0);
         }
     }
 }
