@@ -89,6 +89,7 @@ impl<'a> Budget<'a> {
         self.decoded(count.saturating_mul(20), object)
     }
 
+    /// Counts other bytes that are about to be stored.
     pub(super) fn decoded(&mut self, bytes: u64, object: &Object) -> Result<()> {
         // No allocation can be larger than this.
         let cap = self.options.max_decoded_bytes.min(isize::MAX as u64);

@@ -1,6 +1,6 @@
 //! Inverse bind matrices of formats that bind their meshes in the rest pose.
 
-use super::build::affine;
+use super::build::affine_part;
 use super::fault::fault;
 use super::{RawCharacter, RawNode};
 use crate::error::{AssetFault, ObjectKind, Result};
@@ -70,7 +70,7 @@ pub(super) fn unusable_inverse(raw: &RawCharacter) -> Option<(usize, &'static st
     }
     let skins = raw.skins.iter().zip(used).filter(|(_, used)| *used);
     let mut pairs = skins.flat_map(|(skin, _)| skin.joints.iter().zip(&skin.inverse_bind));
-    pairs.find_map(|(joint, matrix)| Some((*joint, affine(matrix).err()?)))
+    pairs.find_map(|(joint, matrix)| Some((*joint, affine_part(matrix).err()?)))
 }
 
 /// Reports that the rest pose of `node` has no finite inverse, by the node that causes this.

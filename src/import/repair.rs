@@ -88,6 +88,14 @@ pub enum RepairKind {
     /// Trailing indices that make no full triangle were dropped.
     #[error("trailing indices that make no full triangle dropped")]
     TrailingIndices,
+    /// The elements that Draco data has are not as many as the accessor states.
+    ///
+    /// All of them are read. The count is their number.
+    #[error("decoded elements read, whose number differs from that of the accessor")]
+    DracoCount {
+        /// The number that the accessor states.
+        stated: u64,
+    },
     /// An animation has no channels. Its clip has no tracks.
     #[error("animation without channels")]
     NoChannels,
@@ -107,6 +115,9 @@ pub enum RepairKind {
     /// It was computed from the rest pose.
     #[error("missing inverse bind matrices computed from the rest pose")]
     InverseBindComputed,
+    /// Inverse bind matrices had a last row other than 0, 0, 0, 1, which replaces it.
+    #[error("last rows of inverse bind matrices set to 0, 0, 0, 1")]
+    InverseBindLastRow,
     /// Weights did not sum to 1 and were scaled to do so.
     #[error("weights renormalised")]
     WeightsRenormalised,

@@ -4,6 +4,7 @@ use crate::save::small;
 use std::path::{Path, PathBuf};
 use throng::Error;
 use throng::character::Character;
+use throng::error::SavedFault;
 use throng::import;
 use throng::import::ImportOptions;
 fn folder(name: &str) -> PathBuf {
@@ -165,4 +166,17 @@ fn a_pipe_stays_a_pipe() {
     let file_type = std::fs::symlink_metadata(&path).unwrap().file_type();
     assert!(file_type.is_fifo());
     assert!(reader.join().unwrap() == small()[0].to_bytes());
+}
+
+#[test]
+fn large_files_of_another_kind_are_refused_by_their_start() {
+    let path = folder("saved characters, large").join("one.throng");
+    // A terabyte, of which nothing is stored.
+    let file = std::fs::File::create(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let error = Character::load_file(&path).unwrap_err();
+    let Error::Saved { why, .. } = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(*why, SavedFault::Magic);
 }

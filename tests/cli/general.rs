@@ -245,3 +245,54 @@ fn foreign_files_are_no_panic() {
         assert!(!std::path::Path::new(&out).exists());
     }
 }
+
+/// Opening a pipe would wait for its other end, and a device may have no end.
+#[cfg(unix)]
+#[test]
+fn inputs_that_are_not_plain_files_are_refused_at_once() {
+    let folder = folder("inputs that are not plain files");
+    let pipe = text(&folder.join("pipe.glb"));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let socket = folder.join("socket.glb");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let large = folder.join("large.glb");
+    let file = std::fs::File::create(&large).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let out = text(&folder.join("out.throng"));
+    let obj = text(&folder.join("out.obj"));
+    let plain = "is not a plain file";
+    for (input, why) in [
+        (&*pipe, plain),
+        (&text(&socket), plain),
+        ("/dev/zero", plain),
+        (
+            &text(&large),
+            "bytes of one resource: 1099511627776 exceeds the limit of",
+        ),
+        (&text(&folder), "is a directory"),
+    ] {
+        let mut all = vec![
+            vec!["inspect", input],
+            vec!["check", input],
+            vec!["bake", input, &out],
+            vec!["pose", input, "--obj", &obj],
+        ];
+        if input == pipe {
+            // These make the built-in character first, which takes seconds without optimisation.
+            all.push(vec!["bake", "builtin", &out, "--clips", input]);
+            all.push(vec!["retarget", input, "builtin", &out]);
+            all.push(vec!["retarget", input, "builtin", &out, "--match", "names"]);
+        }
+        for args in &all {
+            // It ends by itself at once. Otherwise the status is 124.
+            let mut ended = std::process::Command::new("timeout");
+            let ended = ended.arg("60").arg(env!("CARGO_BIN_EXE_throng")).args(args);
+            let ended = ended.output().unwrap();
+            // `check` lists its files on the standard output.
+            let words = [ended.stdout, ended.stderr].concat();
+            let words = String::from_utf8_lossy(&words);
+            assert!(words.contains(why), "{args:?}: {:?} {words}", ended.status);
+        }
+    }
+}

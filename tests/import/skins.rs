@@ -395,3 +395,29 @@ fn a_mesh_on_two_nodes_and_two_primitives_in_a_mesh() {
     assert_eq!((c.primitives().len(), c.palette().len()), (4, 2));
     assert_eq!(c.rest_bounds().max.x, 6.0);
 }
+
+#[test]
+fn wrong_last_rows_of_inverse_binds_are_repaired() {
+    let sound = import(&arm());
+    let mut b = arm();
+    let accessor = b.json["skins"][0]["inverseBindMatrices"].as_u64().unwrap();
+    let view = b.json["accessors"][accessor as usize]["bufferView"].as_u64();
+    let view = &b.json["bufferViews"][view.unwrap() as usize];
+    let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;
+    // Transposed, scaled and empty rows. The fourth number of each column belongs to the last row.
+    for row in [[0.5_f32, -2.0, 3.0, 1.0], [0.0, 0.0, 0.0, 2.0], [0.0; 4]] {
+        for (column, value) in row.into_iter().enumerate() {
+            let at = start + column * 16 + 12;
+            b.bin[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        let c = import(&b);
+        told(
+            &c,
+            &[
+                "skin 0, inverseBindMatrices: last rows of inverse bind matrices set to 0, 0, 0, 1 (1)",
+            ],
+        );
+        assert_eq!(c.palette(), sound.palette());
+        assert_eq!(c.primitives(), sound.primitives());
+    }
+}

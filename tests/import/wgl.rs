@@ -4,7 +4,7 @@ use crate::help::told;
 use crate::samples::{WGL_CLIP, WGL_MODEL, import_wgl, wgl_lumps, wgl_triangle, wgl_vertices};
 use throng::clip::TrackValues;
 use throng::glam::{Quat, Vec2, Vec3};
-use throng::import::{ImportOptions, Imported};
+use throng::import::{ImportOptions, Imported, RepairKind};
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -257,11 +257,6 @@ fn wrong_models_are_refused() {
         ),
         (
             "3,4,5,1]",
-            "3,4,5,2]",
-            "f.wglmodel: node 1, bindPoseMat: has a last row other than 0, 0, 0, 1",
-        ),
-        (
-            "3,4,5,1]",
             "1e39,4,5,1]",
             "f.wglmodel: node 1, bindPoseMat: has a component that is not finite",
         ),
@@ -411,5 +406,47 @@ fn wrong_clips_are_refused() {
     );
     for end in 0..WGL_CLIP.len() {
         refused(&WGL_CLIP[..end]);
+    }
+}
+
+#[test]
+fn wrong_last_rows_of_bind_poses_are_repaired() {
+    let model = replaced("3,4,5,1]", "3,4,5,2]");
+    let repaired = import_wgl(model.as_bytes(), &wgl_triangle(), &options()).unwrap();
+    let sound = import_wgl(WGL_MODEL.as_bytes(), &wgl_triangle(), &options()).unwrap();
+    let kinds = repaired.repairs.iter().map(|repair| &repair.kind);
+    assert!(
+        kinds
+            .into_iter()
+            .any(|kind| *kind == RepairKind::InverseBindLastRow)
+    );
+    assert_eq!(repaired.palette(), sound.palette());
+}
+
+#[test]
+fn ranges_of_bones_and_names_are_charged() {
+    // Each sub-mesh has a range of its own, and a copy of the model's name.
+    let bone = r#"{ "name": "b", "parent": -1, "pos": [0, 0, 0], "rot": [0, 0, 0, 1] }"#;
+    let bones = vec![bone; 2000].join(",");
+    let submesh = |count: usize| {
+        format!(r#"{{ "indexOffset": 0, "indexCount": 3, "boneOffset": 0, "boneCount": {count} }}"#)
+    };
+    let submeshes: Vec<String> = (2..1800).map(submesh).collect();
+    let model = |name: &str| {
+        let submeshes = submeshes.join(",");
+        format!(
+            r#"{{ "modelVersion": 1, "name": "{name}", "vertexFormat": 0, "bones": [{bones}],
+            "meshes": [{{ "material": "m", "submeshes": [{submeshes}] }}] }}"#
+        )
+    };
+    let small = ImportOptions {
+        max_decoded_bytes: 8 << 20,
+        ..options()
+    };
+    for name in ["short", &"long".repeat(1 << 18)] {
+        let told = import_wgl(model(name).as_bytes(), &wgl_triangle(), &small);
+        let words = told.unwrap_err().to_string();
+        assert!(words.contains("bytes of decoded data: "), "{words}");
+        assert!(words.ends_with("exceeds the limit of 8388608"), "{words}");
     }
 }

@@ -203,6 +203,21 @@ fn what_is_claimed_is_not_allocated() {
     println!("{} MiB for the shared targets of 2,000 nodes", bytes >> 20);
     assert!(!worked && bytes < 32 << 20, "{bytes} bytes");
 
+    // Many primitives on a node with a long name, which each of them keeps.
+    let mut b = triangle();
+    let primitive = b.json["meshes"][0]["primitives"][0].clone();
+    b.json["meshes"][0]["primitives"] = json!(vec![primitive; 60_000]);
+    b.json["nodes"][0]["name"] = json!("n".repeat(1 << 16));
+    let small = ImportOptions {
+        max_decoded_bytes: 64 << 20,
+        ..ImportOptions::curves_only()
+    };
+    let (bytes, words) = peak_bytes(|| import::bytes(&b.glb(), &small).unwrap_err().to_string());
+    assert!(
+        bytes < 256 << 20 && words.contains("bytes of decoded data"),
+        "{bytes} {words}"
+    );
+
     // The most vertices that a small file can claim.
     let most = ImportOptions::curves_only().max_vertices as u64 / 3 * 3;
     let mut b = triangle();

@@ -5,6 +5,8 @@ use crate::model::{Space, is_builtin, load};
 use crate::words::{plural, shown};
 use clap::ValueEnum;
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use throng::character::Character;
 use throng::clip::CurveClip;
@@ -136,11 +138,13 @@ fn unknown_tracks(onto: &Character, path: &Path) -> Result<Failure, Failure> {
 
 /// True for a saved character, whose clips can only be retargeted.
 fn is_saved(path: &Path) -> bool {
-    let start = std::fs::File::open(path).and_then(|mut file| {
-        let mut start = [0; 8];
-        std::io::Read::read_exact(&mut file, &mut start).map(|()| start)
-    });
-    start.is_ok_and(|start| &start == b"throng\r\n")
+    // Opening a pipe would wait for its other end. The import refuses it.
+    if !path.is_file() {
+        return false;
+    }
+    let mut start = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && &start == b"throng\r\n"
 }
 
 /// True if every joint that moves was found, with the same rest pose.

@@ -65,7 +65,10 @@ impl Character {
     }
 }
 
-/// The bytes of a plain file. The error is `None` for a device, a pipe and the like.
+/// The bytes that tell a saved character from other files.
+const SIGNATURE: u64 = 8;
+
+/// The bytes of a plain file, or only its first ones if it is no saved character. The error is `None` for a device, a pipe and the like.
 fn read(path: &Path) -> Result<Vec<u8>, Option<io::Error>> {
     // Checked before opening, because opening a pipe waits for its other end.
     let metadata = fs::metadata(path)?;
@@ -75,11 +78,17 @@ fn read(path: &Path) -> Result<Vec<u8>, Option<io::Error>> {
     if !metadata.is_file() {
         return Err(None);
     }
-    // The size is known, so nothing has to ask for it again, nor for the end.
-    let size = metadata.len();
+    let mut file = File::open(path)?;
     let mut bytes = Vec::new();
+    // A file of another kind may be large, and is refused by its start.
+    file.by_ref().take(SIGNATURE).read_to_end(&mut bytes)?;
+    if !Character::is_saved(&bytes) {
+        return Ok(bytes);
+    }
+    // The size is known, so nothing has to ask for it again, nor for the end.
+    let size = metadata.len().saturating_sub(SIGNATURE);
     let reserved = bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
     reserved.map_err(io::Error::from)?;
-    File::open(path)?.take(size).read_to_end(&mut bytes)?;
+    file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     let (mut skeleton, joint_of) =
         super::skeleton::build(&raw.nodes, wanted, options, &mut repairs)?;
     let morphs = Morphs::new(&raw)?;
-    let mut entries = Entries::new(&raw, &joint_of)?;
+    let mut entries = Entries::new(&raw, &joint_of, &mut repairs)?;
     let mut drafts = Vec::with_capacity(raw.primitives.len());
     for primitive in &raw.primitives {
         let draft =

@@ -25,4 +25,4 @@ pub(super) use character::check_clip_joints;
 #[cfg(feature = "gltf")]
 pub(super) use clips::wrong_time;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
-pub(super) use skeleton::affine;
+pub(super) use skeleton::affine_part;

@@ -6,7 +6,8 @@ use crate::character::bound;
 use crate::error::{AssetFault, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::RawCharacter;
-use crate::import::fault::fault;
+use crate::import::fault::{fault, object};
+use crate::import::repair::{Repair, RepairKind, note};
 use crate::mesh::{Aabb, PaletteJoint, Primitive};
 use glam::{Affine3A, DMat3};
 use std::cmp::Ordering;
@@ -29,7 +30,11 @@ struct Entry {
 
 impl Entries {
     /// The pairs of the skins that primitives use.
-    pub(super) fn new(raw: &RawCharacter, joint_of: &[Option<u16>]) -> Result<Self> {
+    pub(super) fn new(
+        raw: &RawCharacter,
+        joint_of: &[Option<u16>],
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self> {
         let mut all = Self {
             list: Vec::new(),
             numbers: HashMap::new(),
@@ -61,16 +66,22 @@ impl Entries {
             }
             slots.sort_unstable();
             let mut numbers = vec![0; need];
+            let mut repaired = 0;
             for (joint, slot) in slots {
                 let inverse_bind = match skin.inverse_bind.get(slot) {
                     None => Affine3A::IDENTITY,
-                    Some(matrix) => skeleton::affine(matrix).map_err(|why| {
-                        let part = format!("inverseBindMatrices[{slot}]");
-                        fault(ObjectKind::Skin, index, part, AssetFault::Invalid(why))
-                    })?,
+                    Some(matrix) => {
+                        repaired += u64::from(!skeleton::is_affine(matrix));
+                        skeleton::affine_part(matrix).map_err(|why| {
+                            let part = format!("inverseBindMatrices[{slot}]");
+                            fault(ObjectKind::Skin, index, part, AssetFault::Invalid(why))
+                        })?
+                    }
                 };
                 numbers[slot] = all.number(joint, inverse_bind);
             }
+            let at = object(ObjectKind::Skin, index, "inverseBindMatrices");
+            note(repairs, &at, RepairKind::InverseBindLastRow, repaired);
             all.of_skin[index] = numbers;
         }
         Ok(all)

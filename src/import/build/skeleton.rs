@@ -8,7 +8,7 @@ use crate::import::fault::fault;
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::skeleton::{Joint, Skeleton, Transform, rest_model_pose};
-use glam::{Affine3A, DQuat, Mat4, Quat};
+use glam::{Affine3A, DQuat, Mat4, Quat, Vec4};
 use std::sync::Arc;
 
 /// The largest deviation of a matrix's last row from 0, 0, 0, 1.
@@ -191,16 +191,26 @@ fn transform(node: usize, raw: &RawNode, repairs: &mut Vec<Repair>) -> Result<Tr
 }
 
 /// The affine part of a finite matrix whose last row is 0, 0, 0, 1.
-pub(in crate::import) fn affine(matrix: &Mat4) -> Result<Affine3A, &'static str> {
-    let columns = matrix.to_cols_array();
-    if !columns.iter().all(|value| value.is_finite()) {
-        return Err("has a component that is not finite");
-    }
-    let last = [columns[3], columns[7], columns[11], columns[15] - 1.0];
-    if last.iter().any(|v| v.abs() > LAST_ROW_TOLERANCE) {
+fn affine(matrix: &Mat4) -> Result<Affine3A, &'static str> {
+    let affine = affine_part(matrix)?;
+    if !is_affine(matrix) {
         return Err("has a last row other than 0, 0, 0, 1");
     }
+    Ok(affine)
+}
+
+/// The affine part of a finite matrix, whatever its last row is.
+pub(in crate::import) fn affine_part(matrix: &Mat4) -> Result<Affine3A, &'static str> {
+    if !matrix.is_finite() {
+        return Err("has a component that is not finite");
+    }
     Ok(Affine3A::from_mat4(*matrix))
+}
+
+/// True if the last row of a matrix is 0, 0, 0, 1.
+pub(in crate::import) fn is_affine(matrix: &Mat4) -> bool {
+    let last = matrix.row(3) - Vec4::W;
+    last.abs().max_element() <= LAST_ROW_TOLERANCE
 }
 
 /// The normalised quaternion, and the repair that was needed.

@@ -90,6 +90,7 @@ pub(super) fn read(
                 }
             };
             budget.primitive(&at(""))?;
+            budget.decoded(name(mesh, "name").len() as u64, &at(""))?;
             let mut indices = Vec::new();
             for buffer in children(section, "indexbuffer") {
                 indices.extend(vertices::indices(buffer, budget, &at(".indexbuffer"))?);

@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
         let Some((component, (_, size))) = shape else {
             return Err(fault_of(object, AssetFault::Missing("a known type")));
         };
-        let count = count.min(usize::try_from(accessor.count).unwrap_or(usize::MAX));
+        let count = count.min(usize::try_from(self.count(index)).unwrap_or(usize::MAX));
         self.charge((count as u64).saturating_mul(decoded_size as u64), || {
             object.clone()
         })?;
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
             normalized: accessor.normalized,
         };
         #[cfg(feature = "draco")]
-        if let Some(bytes) = self.decoded.get(&index) {
+        if let Some((_, bytes)) = self.decoded.get(&index) {
             elements.bytes = Bytes::Shared(bytes.clone());
             return Ok(elements);
         }

@@ -33,16 +33,12 @@ impl<'a> Reader<'_, 'a> {
         };
         let object = || at.object(&format!("attributes.{name}"));
         let source = &mut *self.source;
-        let (index, accessor) =
-            source.typed(*index, form.kind, form.allowed, form.allow, object)?;
+        let (index, _) = source.typed(*index, form.kind, form.allowed, form.allow, object)?;
         let position = raw.attributes.get("POSITION").copied().unwrap_or_default();
-        let need = source.doc.accessors[position as usize].count;
-        if accessor.count != need {
-            let why = AssetFault::Count {
-                what: "the accessor",
-                got: accessor.count,
-                need,
-            };
+        let (got, need) = (source.count(index), source.count(position as usize));
+        if got != need {
+            let what = "the accessor";
+            let why = AssetFault::Count { what, got, need };
             return Err(fault_of(object(), why));
         }
         source.elements(index, usize::MAX, decoded_size).map(Some)

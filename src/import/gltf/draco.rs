@@ -12,7 +12,15 @@ use draco_core::{
 };
 
 /// The decoded elements of an accessor, tightly packed.
-type Decoded = (usize, Vec<u8>);
+pub(super) struct Decoded {
+    /// The index of the accessor.
+    pub(super) accessor: usize,
+    /// The number of elements, which may differ from what the accessor states.
+    pub(super) count: u64,
+    pub(super) bytes: Vec<u8>,
+    /// The part of the primitive that refers to the accessor.
+    pub(super) part: Box<str>,
+}
 
 /// Decodes the accessors of a primitive that the compressed data replaces. `at` names a part of the
 /// primitive.
@@ -34,18 +42,10 @@ pub(super) fn decode(
         return Err(fault_of(at(""), why));
     };
     let (indices, list) = lookup(&doc.accessors, indices, "accessor", || at("indices"))?;
-    let (asked, cap) = (list.count, source.options.max_indices as u64);
-    if asked > cap {
-        let what = "triangle indices";
-        return Err(fault_of(
-            at("indices"),
-            AssetFault::Cap { what, asked, cap },
-        ));
-    }
     let (bytes, start, length) = source.view(draco.buffer_view, &whole())?;
     source.charge(length as u64, whole)?;
     let limits = DecodeLimits::default()
-        .with_max_faces(list.count / 3)
+        .with_max_faces(source.options.max_indices as u64 / 3)
         .with_max_points(source.options.max_vertices as u64)
         .with_max_decoded_bytes(source.decodable_bytes());
     let encoded = bytes.as_ref().get(start..).and_then(|b| b.get(..length));
@@ -60,8 +60,12 @@ pub(super) fn decode(
             };
             fault_of(whole(), why)
         })?;
-    expect(list.count, mesh.num_faces() as u64 * 3, || at("indices"))?;
-    let mut decoded = vec![(indices, list_of(source, &mesh, list, &at("indices"))?)];
+    let mut decoded = vec![Decoded {
+        accessor: indices,
+        count: mesh.num_faces() as u64 * 3,
+        bytes: list_of(source, &mesh, list, &at("indices"))?,
+        part: "indices".into(),
+    }];
     for (name, id) in draco.attributes.iter() {
         let place = || at(&format!("attributes.{}", cut(name)));
         let Some(accessor) = raw.attributes.get(name) else {
@@ -69,7 +73,6 @@ pub(super) fn decode(
             return Err(fault_of(place(), why));
         };
         let (index, accessor) = lookup(&doc.accessors, *accessor, "accessor", place)?;
-        expect(accessor.count, mesh.num_points() as u64, place)?;
         let attribute = u32::try_from(*id)
             .ok()
             .and_then(|id| mesh.attribute_by_unique_id(id));
@@ -81,8 +84,13 @@ pub(super) fn decode(
             };
             return Err(fault_of(place(), why));
         };
-        let elements = elements_of(source, attribute, accessor, &place())?;
-        decoded.push((index, elements));
+        let count = mesh.num_points() as u32;
+        decoded.push(Decoded {
+            accessor: index,
+            count: count.into(),
+            bytes: elements_of(source, attribute, accessor, count, &place())?,
+            part: format!("attributes.{}", cut(name)).into(),
+        });
     }
     Ok(decoded)
 }
@@ -115,7 +123,8 @@ fn list_of(
 ) -> Result<Vec<u8>> {
     let (component, width) = form_of(accessor, at)?;
     expect(width as u64, 1, || at.clone())?;
-    let size = accessor.count.saturating_mul(component.size() as u64);
+    let count = mesh.num_faces() as u64 * 3;
+    let size = count.saturating_mul(component.size() as u64);
     source.charge(size, || at.clone())?;
     let mut bytes = Vec::with_capacity(size as usize);
     for corner in mesh.faces().iter().flatten() {
@@ -128,6 +137,7 @@ fn elements_of(
     source: &mut Source<'_>,
     attribute: &PointAttribute,
     accessor: &Accessor,
+    count: u32,
     at: &Object,
 ) -> Result<Vec<u8>> {
     let (component, width) = form_of(accessor, at)?;
@@ -140,15 +150,13 @@ fn elements_of(
         };
         return Err(fault_of(at.clone(), why));
     }
-    let size = accessor
-        .count
-        .saturating_mul((width * component.size()) as u64);
+    let size = u64::from(count).saturating_mul((width * component.size()) as u64);
     source.charge(size, || at.clone())?;
     let mut bytes = Vec::with_capacity(size as usize);
     let stride = attribute.byte_stride();
     let data = attribute.buffer().data();
     let kind = attribute.data_type();
-    for point in 0..accessor.count as u32 {
+    for point in 0..count {
         let value = attribute.mapped_index(PointIndex(point)).0;
         let start = i64::from(value).saturating_mul(stride);
         for part in 0..width {

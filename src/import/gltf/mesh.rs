@@ -61,6 +61,8 @@ pub(super) fn read(
                 return Err(at.cap("primitives", visited, cap));
             }
             if let Some(mut raw) = reader.primitive(&at, primitive, skin)? {
+                let names = (name.len() + part.len()) as u64;
+                reader.source.charge(names, || at.object(""))?;
                 raw.name = format!("{name}.{number}").into();
                 raw.part.clone_from(&part);
                 raw.node = *node;
@@ -150,13 +152,13 @@ impl Reader<'_, '_> {
             self.leave_out(at, "", RepairKind::LeftOut, 1);
             return Ok(None);
         };
-        let count = self.source.doc.accessors[*position as usize].count;
+        self.decompress(at, raw)?;
+        let count = self.source.count(*position as usize);
         let cap = self.source.options.max_vertices as u64;
         self.vertices = self.vertices.saturating_add(count);
         if self.vertices > cap {
             return Err(at.cap("vertices", self.vertices, cap));
         }
-        self.decompress(at, raw)?;
         let mut primitive = RawPrimitive {
             mesh: at.mesh,
             number: at.number,
@@ -187,10 +189,15 @@ impl Reader<'_, '_> {
         if let Some(draco) = extensions.and_then(|all| all.draco.as_ref()) {
             let place = |part: &str| at.object(part);
             let decoded = super::draco::decode(self.source, raw, draco, &place)?;
-            let decoded = decoded
-                .into_iter()
-                .map(|(index, bytes)| (index, bytes.into()));
-            self.source.decoded = decoded.collect();
+            for one in decoded {
+                let stated = self.source.doc.accessors[one.accessor].count;
+                if one.count != stated {
+                    let kind = RepairKind::DracoCount { stated };
+                    self.leave_out(at, &one.part, kind, one.count);
+                }
+                let elements = (one.count, one.bytes.into());
+                self.source.decoded.insert(one.accessor, elements);
+            }
         }
         Ok(())
     }

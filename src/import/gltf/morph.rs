@@ -199,13 +199,11 @@ impl<'a> Reader<'_, 'a> {
         let object = || at.object(part);
         let source = &mut *self.source;
         let (index, accessor) = source.typed(accessor, "VEC3", allowed, allow, object)?;
-        let need = vertex_count(source, raw);
-        if accessor.count != need {
-            let why = AssetFault::Count {
-                what: "the accessor",
-                got: accessor.count,
-                need,
-            };
+        // The deltas are not compressed.
+        let (got, need) = (accessor.count, vertex_count(source, raw));
+        if got != need {
+            let what = "the accessor";
+            let why = AssetFault::Count { what, got, need };
             return Err(at.fault(part, why));
         }
         source.stored(index)
@@ -270,7 +268,7 @@ impl<'a> Reader<'_, 'a> {
 
 fn vertex_count(source: &Source<'_>, raw: &Primitive) -> u64 {
     let position = raw.attributes.get("POSITION").copied().unwrap_or_default();
-    source.doc.accessors[position as usize].count
+    source.count(position as usize)
 }
 
 /// The stored values of these vertices, which ascend. Vertices without a value get zeros.

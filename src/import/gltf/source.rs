@@ -26,9 +26,10 @@ pub(super) struct Source<'a> {
     /// The decoded bytes of compressed views. Empty until one is decoded.
     #[cfg(feature = "meshopt")]
     views: Vec<Option<Rc<[u8]>>>,
-    /// Decoded accessors of the primitive that is read, in place of the file's.
+    /// Decoded accessors of the primitive that is read, in place of the file's: the number of
+    /// their elements, and the elements.
     #[cfg(feature = "draco")]
-    pub(super) decoded: HashMap<usize, Rc<[u8]>>,
+    pub(super) decoded: HashMap<usize, (u64, Rc<[u8]>)>,
     decoded_bytes: u64,
 }
 
@@ -101,6 +102,15 @@ impl<'a> Source<'a> {
     pub(super) fn decodable_bytes(&self) -> u64 {
         let cap = self.options.max_decoded_bytes;
         cap.saturating_sub(self.decoded_bytes)
+    }
+
+    /// The number of elements of an accessor. `index` is in range.
+    pub(super) fn count(&self, index: usize) -> u64 {
+        #[cfg(feature = "draco")]
+        if let Some((count, _)) = self.decoded.get(&index) {
+            return *count;
+        }
+        self.doc.accessors[index].count
     }
 
     /// The bytes of a view, which has been checked against its buffer.

@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
     ) -> Result<Vec<u32>> {
         let count = match raw.indices {
             None => vertices,
-            Some(index) => self.source.doc.accessors[index as usize].count,
+            Some(index) => self.source.count(index as usize),
         };
         let (total, trailing) = match mode {
             4 => (count - count % 3, count % 3),

@@ -12,6 +12,7 @@ use crate::mesh::Material;
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3, Vec4};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A position, mirrored in x.
 pub(super) fn mirrored_position([x, y, z]: [f32; 3]) -> Vec3 {
@@ -79,6 +80,7 @@ pub(super) fn read(
         for (number, submesh) in mesh.submeshes.0.iter().enumerate() {
             let at = object(ObjectKind::Mesh, index, format!("primitives[{number}]"));
             budget.primitive(&at)?;
+            budget.decoded(model.name.len() as u64, &at)?;
             let mut primitive = RawPrimitive {
                 name: model.name.as_str().into(),
                 mesh: index,
@@ -100,14 +102,20 @@ pub(super) fn read(
                 );
             } else if has_weights {
                 let range = bone_range(submesh, bones.len(), &at)?;
-                let skin = *skins.entry(range).or_insert_with(|| {
-                    raw.skins.push(RawSkin {
-                        name: model.name.as_str().into(),
-                        joints: (range.0..range.1).collect(),
-                        inverse_bind: inverse_bind[range.0..range.1].to_vec(),
-                    });
-                    raw.skins.len() - 1
-                });
+                let skin = match skins.entry(range) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(new) => {
+                        let each = size_of::<usize>() + size_of::<Mat4>();
+                        let bytes = (range.1 - range.0) * each + model.name.len();
+                        budget.decoded(bytes as u64, &at)?;
+                        raw.skins.push(RawSkin {
+                            name: model.name.as_str().into(),
+                            joints: (range.0..range.1).collect(),
+                            inverse_bind: inverse_bind[range.0..range.1].to_vec(),
+                        });
+                        *new.insert(raw.skins.len() - 1)
+                    }
+                };
                 primitive.skin = Some(skin);
                 primitive.influences_per_vertex = INFLUENCES;
             }
