@@ -11,7 +11,9 @@
 //! - Joints are the first nodes, in the order of the skeleton.
 //! - A primitive that follows one joint rigidly is the mesh of that joint's node. Other primitives
 //!   are skinned meshes on nodes of their own, with any number of influences.
-//! - A skin lists all joints of its hierarchy, so that none is lost.
+//! - A skin lists all joints of its hierarchy, so that none is lost. If one mesh follows several
+//!   hierarchies, there is a node above all roots, because glTF requires one. An import recognises
+//!   it by its `extras` and leaves it out.
 //! - Morph targets have their names in `extras.targetNames` of the mesh.
 //! - A clip is written from its curves if the character kept them
 //!   ([`Character::curves`](crate::character::Character::curves)), otherwise from its packed keys,

@@ -6,6 +6,7 @@ use super::omissions::{OmissionKind, Omissions};
 use super::skins::{Carrier, Skins};
 use crate::character::Character;
 use crate::id::Id;
+use crate::import::COMMON_ROOT;
 use crate::skeleton::Transform;
 use glam::{DQuat, Mat4, Quat, Vec3};
 use serde_json::{Value, json};
@@ -74,9 +75,9 @@ pub(super) fn write(
     if skins.needs_root {
         let mut root = named(character.name());
         root["children"] = std::mem::take(&mut nodes.roots).into();
+        root["extras"] = json!({ "throng": COMMON_ROOT });
         nodes.roots.push(nodes.list.len());
         nodes.list.push(root);
-        omissions.add(OmissionKind::NodesAdded, 1);
     }
     for (mesh, (group, carrier)) in groups.iter().zip(&skins.carriers).enumerate() {
         let index = match carrier {

@@ -263,6 +263,10 @@ mod weight_match;
 #[cfg(feature = "wgl")]
 mod wgl;
 
+/// The mark, in `extras.throng`, of the node that an export adds above several roots.
+#[cfg(feature = "gltf")]
+pub(crate) const COMMON_ROOT: &str = "common root";
+
 // For the command line, which is outside of the crate.
 #[doc(hidden)]
 pub use clip_files::has_hierarchy;

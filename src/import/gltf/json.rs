@@ -7,6 +7,7 @@ use super::json_extensions::{
 };
 use super::json_material::{Image, Material, Sampler, Texture};
 use super::json_morph::{MeshExtras, Target as MorphTarget};
+use super::json_node::NodeExtras;
 use super::json_values::{List, Weights, whole, whole_if_any, wholes};
 use crate::import::vrm::{self, SpringBone1, Vrm0, Vrm1, VrmAnimation};
 use serde::Deserialize;
@@ -105,6 +106,8 @@ pub(super) struct Node {
     #[serde(default)]
     pub(super) weights: Weights,
     pub(super) extensions: Option<Box<NodeExtensions>>,
+    #[serde(default)]
+    pub(super) extras: NodeExtras,
 }
 
 #[derive(Debug, Deserialize)]

@@ -23,6 +23,7 @@ mod json_extensions;
 mod json_lenient;
 mod json_material;
 mod json_morph;
+mod json_node;
 mod json_values;
 pub(super) mod lost_images;
 mod material;

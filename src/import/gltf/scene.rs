@@ -10,6 +10,7 @@ use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};
 use crate::skeleton::Transform;
 use glam::{Mat4, Quat, Vec3};
+use std::collections::HashSet;
 
 /// The parent of each node. Rejects hierarchies that are not a forest.
 pub(super) fn parents(doc: &Document) -> Result<Vec<Option<usize>>> {
@@ -177,7 +178,36 @@ fn check_matrix(index: usize, node: &Node) -> Result<()> {
 
 /// All nodes with their transforms.
 pub(super) fn nodes(doc: &Document, parents: Vec<Option<usize>>) -> Vec<RawNode> {
-    doc.nodes.iter().zip(parents).map(raw_node).collect()
+    let nodes = doc.nodes.iter().zip(&parents);
+    let mut nodes: Vec<RawNode> = nodes.map(|(node, at)| raw_node((node, *at))).collect();
+    for root in common_roots(doc, &parents) {
+        for child in doc.nodes[root].children.iter() {
+            nodes[*child as usize].parent = None;
+        }
+    }
+    nodes
+}
+
+/// The nodes that an export added above several roots, unless they do more than that by now.
+fn common_roots(doc: &Document, parents: &[Option<usize>]) -> Vec<usize> {
+    let is_marked = |index: &usize| {
+        let node = &doc.nodes[*index];
+        let raw = raw_node((node, None));
+        node.extras.is_common_root
+            && parents[*index].is_none()
+            && node.mesh.is_none()
+            && raw.matrix.is_none()
+            && raw.transform == Transform::IDENTITY
+    };
+    let mut marked: Vec<usize> = (0..doc.nodes.len()).filter(is_marked).collect();
+    if !marked.is_empty() {
+        let channels = doc.animations.iter().flat_map(|of| of.channels.iter());
+        let targets = channels.filter_map(|channel| channel.target.node);
+        let joints = doc.skins.iter().flat_map(|skin| skin.joints.iter());
+        let used: HashSet<u64> = targets.chain(joints.copied()).collect();
+        marked.retain(|index| !used.contains(&(*index as u64)));
+    }
+    marked
 }
 
 fn raw_node((node, parent): (&Node, Option<usize>)) -> RawNode {

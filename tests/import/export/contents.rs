@@ -4,7 +4,7 @@ use super::{again, exported, json};
 use throng::character::{AnimationDesc, SocketDesc};
 use throng::export::{self, ExportOptions, OmissionKind};
 use throng::glam::{Mat4, Quat, Vec3};
-use throng::import::{ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
+use throng::import::{self, ImportOptions, RawCharacter, RawMorph, RawNode, RawPrimitive, RawSkin};
 use throng::mesh::{Image, Material, MorphTarget, TextureRef};
 use throng::skeleton::Transform;
 
@@ -66,6 +66,54 @@ fn a_rigid_part_is_the_mesh_of_its_node() {
         again(&exported, ImportOptions::default()).skeleton(),
         was.skeleton()
     );
+}
+
+/// glTF requires a common root for the joints of a skin, which an import leaves out again.
+#[test]
+fn several_roots_stay_roots() {
+    let mut part = triangle("cloth.0", 0);
+    part.part = "cloth".into();
+    part.skin = Some(0);
+    part.influences_per_vertex = 1;
+    (part.joints, part.weights) = (vec![0, 1, 2], vec![1.0; 3]);
+    let raw = RawCharacter {
+        nodes: vec![node("a", None), node("b", None), node("c", Some(1))],
+        skins: vec![RawSkin {
+            joints: vec![0, 1, 2],
+            ..RawSkin::default()
+        }],
+        primitives: vec![part],
+        ..RawCharacter::default()
+    };
+    let was = built(raw);
+    let exported = exported(&was);
+    let mut root = json(&exported);
+    assert_eq!(root["nodes"][3]["children"], serde_json::json!([0, 1]));
+    let is = again(&exported, ImportOptions::default());
+    assert_eq!(is.skeleton(), was.skeleton());
+    assert_eq!(is.primitives(), was.primitives());
+    assert!(exported.omissions.is_empty(), "{:?}", exported.omissions);
+    // A node that was moved since then does something.
+    root["nodes"][3]["translation"] = serde_json::json!([0.0, 1.0, 0.0]);
+    let moved = import::bytes(&with_json(&exported, &root), &ImportOptions::default()).unwrap();
+    assert_eq!(moved.skeleton().len(), 4);
+}
+
+/// The file with another JSON.
+fn with_json(exported: &export::Exported, root: &serde_json::Value) -> Vec<u8> {
+    let old = u32::from_le_bytes(exported.bytes[12..16].try_into().unwrap()) as usize;
+    let mut text = root.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let length = |bytes: usize| (bytes as u32).to_le_bytes();
+    [
+        b"glTF\x02\0\0\0",
+        &length(exported.bytes.len() - old + text.len())[..],
+        &length(text.len()),
+        b"JSON",
+        &text,
+        &exported.bytes[20 + old..],
+    ]
+    .concat()
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn check_packed(was: &Character) {
         "{}: curves {off:.4}, packed again {packed:.4} of the bound",
         was.name()
     );
-    // Measured: 0.06 where rotations are a quarter of a turn apart, otherwise up to 0.05.
+    // Measured: up to 0.05.
     assert!(off < 0.1, "{}: {off}", was.name());
     assert!(packed <= 1.0, "{}: {packed}", was.name());
 }
