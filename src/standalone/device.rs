@@ -3,8 +3,8 @@
 use super::error::Check;
 use super::instance::{InstanceOwner, names};
 use super::{
-    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, StandaloneError, Surface,
-    select,
+    ContextDesc, DEVICE_VARIABLE, DeviceInfo, FeatureSet, Missing, Result, StandaloneError,
+    Surface, select,
 };
 use ash::{khr, vk};
 use std::ffi::{CStr, CString};

@@ -8,6 +8,7 @@
 
 mod ascii;
 #[path = "../memory/counting.rs"]
+#[allow(dead_code, reason = "the program `memory` uses all of it")]
 mod counting;
 
 mod arm;

@@ -2,7 +2,6 @@
 //!
 //! It needs X11 and the program `xdotool`.
 
-use super::golden::say;
 use crate::args::Args;
 use clap::Parser as _;
 use std::process::{Child, Command, Stdio};

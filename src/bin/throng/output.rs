@@ -62,10 +62,7 @@ pub(crate) fn check_unread(
     let outputs = outputs.iter().filter(|path| !is_stdout(path));
     let mut replacing = outputs.filter(|path| overwritten(path, files).is_some());
     match replacing.next() {
-        Some(path) => Err(refusal(
-            path,
-            &format!("it belongs to {}", shown(source)),
-        )),
+        Some(path) => Err(refusal(path, &format!("it belongs to {}", shown(source)))),
         None => Ok(()),
     }
 }
