@@ -43,6 +43,7 @@
 //! - `KHR_materials_*` extensions of used materials that are not read and change how a surface
 //!   looks.
 //! - Trailing indices that make no full triangle.
+//! - The node that [`export`](crate::export) adds above several roots, without a report.
 //! - Animation channels without a node, of a path that glTF 2.0 does not have, or with a pointer to
 //!   anything but a property of a node.
 //!

@@ -60,7 +60,7 @@ fn influences(
     let mut all: Vec<_> = all
         .map(|(at, weight)| (palette[at].joint.0, palette[at].inverse_bind, weight))
         .collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all.sort_by_key(|of| of.0);
     all
 }
 
