@@ -8,9 +8,9 @@ use core::fmt;
 
 /// The largest difference of two postures that belong to the same build, in radians.
 ///
-/// It is 40°. The spines of bipeds lie within 20° of their legs' direction, and those of quadrupeds
-/// about 60° to 100° from it.
-const SAME_POSTURE_RAD: f64 = 40.0 * core::f64::consts::PI / 180.0;
+/// It is 30°. At rest, the spines of four published bipeds are within 5° of the direction of their
+/// legs, and that of a fox is at 52°.
+const SAME_POSTURE_RAD: f64 = 30.0 * core::f64::consts::PI / 180.0;
 
 /// The numbers that tell how well two skeletons fit together.
 ///
@@ -80,7 +80,7 @@ impl RetargetFit {
         share(self.target_matched, self.target_joints)
     }
 
-    /// True if the postures differ by more than 40°, as those of a biped and a quadruped do.
+    /// True if the postures differ by more than 30°, as those of a biped and a quadruped do.
     #[must_use]
     pub fn is_other_posture(&self) -> bool {
         let both = self.source_posture_rad.zip(self.target_posture_rad);

@@ -3,7 +3,7 @@
 use crate::ascii::{File, arm, list};
 use crate::oracle::posed;
 use throng::glam::Vec3;
-use throng::import::{self, ImportOptions, Imported, RepairKind};
+use throng::import::{self, ImportOptions, Imported, RepairKind, UpAxis};
 
 pub(crate) fn import(file: &File) -> Imported {
     let options = ImportOptions::curves_only();
@@ -44,6 +44,33 @@ fn rest_pose_in_metres_and_y_up() {
     let names: Vec<&str> = c.skeleton().joints().iter().map(|j| &*j.name).collect();
     assert_eq!(names, ["Base", "Arm", "Tip"]);
     for joint in c.skeleton().joints() {
+        assert!((joint.rest.scale - Vec3::ONE).length() < 1e-6, "{joint:?}");
+    }
+}
+
+/// The axis of the options counts, instead of that of the file, which is +Z.
+#[test]
+fn the_up_axis_and_the_scale_can_be_stated() {
+    let with = |up, scale| {
+        let options = ImportOptions {
+            up,
+            scale,
+            ..ImportOptions::curves_only()
+        };
+        import::bytes(arm().0.text().as_bytes(), &options).unwrap()
+    };
+    let same = with(Some(UpAxis::Z), 1.0);
+    assert_eq!(same.repairs, []);
+    near(&posed(&same, None), &REST);
+    let unturned = with(Some(UpAxis::Y), 1.0);
+    near(&posed(&unturned, None), &REST.map(|[x, y, z]| [x, -z, y]));
+    let kinds: Vec<_> = unturned.repairs.iter().map(|repair| &repair.kind).collect();
+    let (stated, up) = (UpAxis::Z, UpAxis::Y);
+    assert_eq!(kinds, [&RepairKind::UpReplaced { stated, up }]);
+    let scaled = with(None, 0.5);
+    assert_eq!(scaled.repairs, []);
+    near(&posed(&scaled, None), &REST.map(|at| at.map(|x| 0.5 * x)));
+    for joint in scaled.skeleton().joints() {
         assert!((joint.rest.scale - Vec3::ONE).length() < 1e-6, "{joint:?}");
     }
 }

@@ -115,7 +115,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "entry = \"stand\"",
         "entry = 3",
         "layer 0 \"body\"",
-        "integer",
+        "must be a string, but is 3",
     ),
     (
         "mask = \"upper body\"",
