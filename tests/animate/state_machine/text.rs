@@ -295,7 +295,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "from = \"wave\"",
         "from = \"wawe\"",
         "layer \"gesture\", transition 1 \"wawe\" → \"none\", from",
-        "there are none, wave",
+        "there are wave, none",
     ),
     (
         "exit = 0.85",
