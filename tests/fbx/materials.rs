@@ -71,6 +71,16 @@ fn textures_come_from_the_folder() {
         assert_eq!((size == 1, is_replaced), (found, !found), "{texture}");
         // A texture replaces the colour.
         assert_eq!(c.materials()[0].base_color, [1.0; 4]);
+        // Its file is listed, also if it is not read.
+        let unread = ImportOptions {
+            images: false,
+            ..ImportOptions::curves_only()
+        };
+        let name = texture.rsplit(['\\', '/']).next().unwrap();
+        for listed in [c.files, import::file(&path, &unread).unwrap().files] {
+            let is_listed = listed.iter().any(|file| file.ends_with(name));
+            assert!(is_listed, "{texture}: {listed:?}");
+        }
     }
 }
 

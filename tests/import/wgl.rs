@@ -46,6 +46,29 @@ const TEXTURE: &str = "material 0, texture root/texture/Player.png: \
                        left out: cannot be decoded: it is not PNG, JPEG or WebP (1)";
 const SUMS: &str = "mesh 0, primitives[0]: weights renormalised (1)";
 
+/// The vertices, and the texture at its path and under its name.
+#[test]
+fn the_files_of_a_model_are_listed() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_wgl_files");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("doll.wglmodel");
+    std::fs::write(&path, WGL_MODEL).unwrap();
+    std::fs::write(folder.join("doll.wglvert"), wgl_triangle()).unwrap();
+    let options = ImportOptions {
+        sidecar: false,
+        ..ImportOptions::curves_only()
+    };
+    let imported = throng::import::file(&path, &options).unwrap();
+    let real = folder.canonicalize().unwrap();
+    let names = [
+        "Player.png",
+        "doll.wglmodel",
+        "doll.wglvert",
+        "root/texture/Player.png",
+    ];
+    assert_eq!(imported.files, names.map(|name| real.join(name)));
+}
+
 #[test]
 fn a_skinned_model_is_read_and_mirrored() {
     let imported = import(WGL_MODEL);
