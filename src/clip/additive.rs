@@ -123,7 +123,7 @@ pub(crate) fn curves(
         })
     });
     let tracks = tracks.collect::<Result<Vec<_>>>()?;
-    let curves = CurveClip::new(raw.name(), tracks, skeleton)?;
+    let curves = CurveClip::of_aligned(raw.name(), tracks, skeleton)?;
     // Weight tracks may last longer than joint tracks.
     let weights = weight_curves(model, raw, from)?;
     let curves = curves.with_weight_tracks(weights, model.morph_weights().len())?;

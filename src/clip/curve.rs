@@ -12,9 +12,10 @@ pub enum Interpolation {
     Step,
     /// Linear interpolation. Rotations use spherical interpolation on the shortest arc.
     ///
-    /// If two keys are half a turn apart, both arcs are equally short. To within 10⁻⁶ rad, such
-    /// keys turn the way that their quaternions imply: right-handed about the axis of
-    /// `key⁻¹ × next key`, `xyz`. To turn the other way, negate one of the two quaternions.
+    /// The arc is that of glTF 2.0, appendix C.4: the next key is negated if the dot product of the
+    /// two quaternions is negative, however small it is. This decides the direction of keys half a
+    /// turn apart, whose dot product is 0 except for rounding. If it is exactly 0, they turn
+    /// right-handed about the axis of `key⁻¹ × next key`, `xyz`.
     Linear,
     /// Cubic Hermite spline with an in-tangent and an out-tangent per key.
     CubicSpline,
@@ -105,6 +106,9 @@ pub struct CurveClip {
 impl CurveClip {
     /// Creates a clip from tracks for `skeleton`, sorted by joint.
     ///
+    /// Keys of rotations that are interpolated linearly are negated where necessary, so that each
+    /// lies in the same half space as the one before. This does not change any rotation.
+    ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::NotFound`] if
     ///
@@ -114,6 +118,28 @@ impl CurveClip {
     /// - the number of values is wrong, or values are not finite;
     /// - two tracks drive the same property.
     pub fn new(name: &str, mut tracks: Vec<Track>, skeleton: &Skeleton) -> Result<Self> {
+        for track in &mut tracks {
+            if let TrackValues::Rotation(keys) = &mut track.values
+                && keys.interpolation == Interpolation::Linear
+            {
+                align(&mut keys.values);
+            }
+        }
+        Self::of_aligned(name, tracks, skeleton)
+    }
+
+    /// [`Self::new`] for rotations whose signs were chosen by [`align`] already.
+    ///
+    /// Keys half a turn apart keep their direction, even if their dot product was rounded below 0
+    /// since.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_aligned(
+        name: &str,
+        mut tracks: Vec<Track>,
+        skeleton: &Skeleton,
+    ) -> Result<Self> {
         for track in &tracks {
             let joint = usize::from(track.joint);
             if joint >= skeleton.len() {
@@ -293,11 +319,32 @@ impl CurveClip {
     }
 }
 
+/// Negates rotations so that each continues the way to it that glTF's formula takes.
+///
+/// Rotations half a turn apart turn the way that their signs imply from then on, see
+/// [`is_opposite`]. So this must see the keys as they are in the file: normalising them or taking
+/// differences can round a product that is almost 0 to the other side. Returns the number of
+/// negated keys.
+pub(crate) fn align(keys: &mut [Quat]) -> u64 {
+    let (mut negated, mut negate) = (0, false);
+    let mut before = keys.first().copied().unwrap_or(Quat::IDENTITY);
+    for key in keys.iter_mut().skip(1) {
+        // `f64` has the products exactly. The sum is from x to w, as in other players.
+        negate ^= before.as_dquat().dot(key.as_dquat()) < 0.0;
+        before = *key;
+        if negate {
+            *key = -*key;
+            negated += 1;
+        }
+    }
+    negated
+}
+
 /// Returns true if `-to`, the same rotation, is nearer to `from` than `to` is.
 ///
-/// Quaternions half a turn apart have a dot product of 0. Rounding must not choose the direction,
-/// because the result would depend on the order of summation. So a product close to 0 counts as 0,
-/// and the quaternions keep their signs.
+/// Quaternions half a turn apart have a dot product of 0. Their direction was chosen by [`align`],
+/// and rounding since then must not change it. So a product close to 0 counts as 0, and the
+/// quaternions keep their signs.
 pub(crate) fn is_opposite(from: Quat, to: Quat) -> bool {
     /// About three times the largest rounding error of the dot product of two unit quaternions,
     /// 3.6e-7.

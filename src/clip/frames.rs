@@ -1,7 +1,7 @@
 //! Samples a clip's frames from the curves and finds what moves and what is constant.
 
 use super::base::Base;
-use super::curve::{CurveClip, Track, TrackValues};
+use super::curve::{CurveClip, Track, TrackValues, is_opposite};
 use super::curve_sample::animate_tracks;
 use super::packed::{
     Block, BlockKeys, COMPONENTS, Clip, ClipReport, Property, components, fingerprint,
@@ -100,11 +100,10 @@ fn poses(clip: &Clip, base: Base<'_>, tracks: &[Track], same: [f32; 3]) -> (Vec<
         let (before, now) = poses.split_at_mut(start);
         animate_tracks(tracks, timing.time_s(frame), 0, now);
         for (before, now) in before[start.saturating_sub(joints)..].iter().zip(now) {
-            let cosine = before.rotation.dot(now.rotation);
-            if cosine < 0.0 {
+            if is_opposite(before.rotation, now.rotation) {
                 now.rotation = -now.rotation;
             }
-            least = least.min(cosine.abs());
+            least = least.min(before.rotation.dot(now.rotation).max(0.0));
         }
     }
     if timing.frames > 1 {

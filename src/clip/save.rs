@@ -104,7 +104,7 @@ impl Clip {
         let additive = Save::load(from)?;
         let kept: Vec<Track> = Save::load(from)?;
         // This checks and sorts the tracks.
-        let kept = CurveClip::new("", kept, skeleton)?.tracks().to_vec();
+        let kept = CurveClip::of_aligned("", kept, skeleton)?.tracks().to_vec();
         let weights = load_weights(model, from)?;
         let report = ClipReport {
             quantised: matches!(keys, BlockKeys::Packed(_)),

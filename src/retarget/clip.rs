@@ -92,7 +92,7 @@ impl Retarget {
             unused_translations: self.unused_translations(clip),
             weight_tracks: clip.weight_tracks().len(),
         };
-        let made = CurveClip::new(clip.name(), tracks, &self.target)?;
+        let made = CurveClip::of_aligned(clip.name(), tracks, &self.target)?;
         Ok((made.with_range_of(clip), report))
     }
 

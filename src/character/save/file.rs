@@ -245,7 +245,7 @@ fn load_curves(character: &Character, from: &mut Reader<'_>) -> Result<CurveClip
     let name: Box<str> = Save::load(from)?;
     let [start_s, end_s] = Save::load(from)?;
     let tracks = Save::load(from)?;
-    let curve = CurveClip::new(&name, tracks, &character.model.skeleton)?;
+    let curve = CurveClip::of_aligned(&name, tracks, &character.model.skeleton)?;
     let curve = curve.with_weight_tracks(Save::load(from)?, character.model.morph_weights.len())?;
     if (curve.start_s(), curve.duration_s()) == (start_s, end_s) {
         return Ok(curve);

@@ -3,7 +3,7 @@
 use super::morphs::Morphs;
 use super::skeleton;
 use crate::character::NamedTimes;
-use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, is_opposite};
+use crate::clip::{CurveClip, Interpolation, Keys, Track, TrackValues, WeightTrack, align};
 use crate::error::{AssetFault, Error, Object, ObjectKind, Result};
 use crate::id::Id;
 use crate::import::fault::{dangling, fault};
@@ -26,7 +26,7 @@ pub(super) fn build(
         let mut tally = Tally::default();
         let (tracks, weights) = tracks(index, animation, joint_of, morphs, &mut tally)?;
         tally.note(index, repairs);
-        let clip = CurveClip::new(&animation.name, tracks, skeleton)?;
+        let clip = CurveClip::of_aligned(&animation.name, tracks, skeleton)?;
         let clip = clip.with_weight_tracks(weights, morphs.len())?;
         // Channels that are left out still count for the clip's start and end.
         let times_s = || {
@@ -336,21 +336,18 @@ fn rotations(mut values: Vec<Quat>, interpolation: Interpolation, tally: &mut Ta
         return values;
     }
     for value in &mut values {
-        let (unit, repair) = skeleton::unit(*value);
-        *value = unit;
-        match repair {
-            Some(RepairKind::ZeroQuaternion) => tally.zero += 1,
-            Some(_) => tally.normalised += 1,
-            None => {}
+        if *value == Quat::from_xyzw(0.0, 0.0, 0.0, 0.0) {
+            *value = Quat::IDENTITY;
+            tally.zero += 1;
         }
     }
     if interpolation == Interpolation::Linear {
-        for key in 1..values.len() {
-            if is_opposite(values[key - 1], values[key]) {
-                values[key] = -values[key];
-                tally.flipped += 1;
-            }
-        }
+        tally.flipped += align(&mut values);
+    }
+    for value in &mut values {
+        let (unit, repair) = skeleton::unit(*value);
+        *value = unit;
+        tally.normalised += u64::from(repair.is_some());
     }
     values
 }

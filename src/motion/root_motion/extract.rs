@@ -154,7 +154,7 @@ fn replaced(
     let mut all: Vec<_> = kept.collect();
     all.extend(tracks.into_iter().map(|values| Track { joint, values }));
     let weights = clip.weight_tracks().to_vec();
-    let clip_without = CurveClip::new(clip.name(), all, skeleton)?
+    let clip_without = CurveClip::of_aligned(clip.name(), all, skeleton)?
         .with_weight_tracks(weights, model.morph_weights().len())?;
     Ok(clip_without.with_range_of(clip))
 }
