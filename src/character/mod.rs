@@ -50,7 +50,7 @@
 //! section of another version, a missing one, and one that exists twice. Nothing is converted:
 //! import the original file again and save the result.
 //!
-//! The versions of `mesh` and `images` are 2, those of all other sections are 1. An image is its
+//! The versions of `mesh`, `images` and `clips` are 2, those of all other sections are 1. An image is its
 //! name, its width and height as two 32-bit numbers, the number of its runs in 8 bytes, the runs,
 //! and the literals of all runs one after the other, 4 bytes each. This is run-length encoding of
 //! texels. A run has two bytes: the number of its literals, at least 1, and the number of times

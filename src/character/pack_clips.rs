@@ -1,7 +1,7 @@
 //! Packing of clips: a character's own, or others for its skeleton.
 
 use super::Character;
-use crate::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, PackCount, curves};
+use crate::clip::{AdditiveReference, Clip, ClipOptions, CurveClip, PackCount, Probes, curves};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ impl Clip {
     /// - [`Error::Argument`](crate::error::Error::Argument) if the error bound is not positive and
     ///   finite.
     pub fn new(character: &Character, clip: &CurveClip, options: &ClipOptions) -> Result<Self> {
-        Self::pack(character.model(), clip, options)
+        Ok(Self::pack_counted((character.model(), &character.probes()), clip, options)?.0)
     }
 
     /// Packs `clip` and returns the number of joint poses that were computed meanwhile.
@@ -28,7 +28,7 @@ impl Clip {
         clip: &CurveClip,
         options: &ClipOptions,
     ) -> Result<u64> {
-        Ok(Self::pack_counted(character.model(), clip, options)?.1)
+        Ok(Self::pack_counted((character.model(), &character.probes()), clip, options)?.1)
     }
 
     /// Packs the difference of `clip` from a reference pose, as an additive clip.
@@ -67,11 +67,17 @@ impl Clip {
         options: &ClipOptions,
     ) -> Result<Self> {
         let (curves, reference) = curves(character.model(), clip, reference)?;
-        Self::of_difference(character.model(), &curves, &reference, options)
+        let of = (character.model(), &character.probes());
+        Self::of_difference(of, &curves, &reference, options)
     }
 }
 
 impl Character {
+    /// The points at which the error of packed clips is measured.
+    pub(crate) fn probes(&self) -> Probes {
+        Probes::new(&self.model, &self.animations.sockets)
+    }
+
     /// Packs `curves` for this character, in parallel.
     ///
     /// The curves are the character's or others for its skeleton. The work runs on rayon's current
@@ -101,8 +107,9 @@ impl Character {
         progress: impl Fn(&str, usize, usize) + Sync,
     ) -> Result<Vec<Clip>> {
         let told = PackCount::new(curves.len());
+        let probes = self.probes();
         let pack = |curve: &CurveClip| {
-            let clip = Clip::new(self, curve, options)?;
+            let (clip, _) = Clip::pack_counted((&self.model, &probes), curve, options)?;
             told.add(curve.name(), &progress);
             Ok(clip)
         };

@@ -6,7 +6,8 @@ use super::curve::{CurveClip, Interpolation, Track, TrackValues};
 use super::exact::Times;
 use super::frames::{Made, make};
 use super::measure::{Measure, Worst};
-use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport};
+use super::packed::{BlockKeys, COMPONENTS, Clip, ClipOptions, ClipReport, VertexError};
+use super::probes::{Probes, VertexIndex};
 use super::rates::timings;
 use super::timing::Timing;
 use super::unpacked::Unpacked;
@@ -27,30 +28,29 @@ const ATTEMPTS: usize = 6;
 ///   best one.
 const ENOUGH: f32 = 0.6;
 const LONGER: f64 = 1.6;
+/// Part of the bound that morph weights may use in clips that move joints, too. What they leave is
+/// for the joints.
+const OF_WEIGHTS: f32 = 0.25;
+/// Part of the bound that is left for the joints at least, even if weights in `f32` cannot be as
+/// exact as the bound requires.
+const LEAST_LEFT: f32 = 0.5;
 /// Least cosine between the rotations of neighbouring frames: they are at most a quarter of a turn
 /// apart, unless no rate achieves that. Blending relies on it for its precision.
 const LEAST_COSINE: f32 = 0.7;
 
 impl Clip {
-    /// Packs `curves` for the skeleton of `model`.
-    ///
-    /// # Errors
-    /// The errors of `Clip::new`.
-    pub(crate) fn pack(model: &Model, curves: &CurveClip, options: &ClipOptions) -> Result<Self> {
-        Ok(Self::pack_counted(model, curves, options)?.0)
-    }
-
-    /// Does the same as [`Self::pack`], and returns the number of joint poses that it computed.
+    /// Packs `curves` for the skeleton of `model`, and returns the number of joint poses that were
+    /// computed meanwhile.
     ///
     /// # Errors
     /// The errors of `Clip::new`.
     pub(crate) fn pack_counted(
-        model: &Model,
+        (model, probes): (&Model, &Probes),
         curves: &CurveClip,
         options: &ClipOptions,
     ) -> Result<(Self, u64)> {
         let rest = model.skeleton.rest_pose();
-        clip(model, curves, options, Base::Rest(&rest))
+        clip((model, probes), curves, options, Base::Rest(&rest))
     }
 
     /// Does the same as [`Self::additive`] for curves that are already differences from
@@ -59,18 +59,18 @@ impl Clip {
     /// # Errors
     /// The errors of [`Self::new`].
     pub(crate) fn of_difference(
-        model: &Model,
+        of: (&Model, &Probes),
         curves: &CurveClip,
         reference: &[Transform],
         options: &ClipOptions,
     ) -> Result<Self> {
-        Ok(clip(model, curves, options, Base::Reference(reference))?.0)
+        Ok(clip(of, curves, options, Base::Reference(reference))?.0)
     }
 }
 
 /// See [`Clip::new`]. Also returns the number of joint poses that were computed.
 fn clip(
-    model: &Model,
+    (model, probes): (&Model, &Probes),
     raw: &CurveClip,
     options: &ClipOptions,
     base: Base<'_>,
@@ -93,8 +93,13 @@ fn clip(
             "must be positive and finite",
         ));
     }
-    let measure = Measure::new(model, raw, options, base);
-    let weights = build_weights::weights(model, raw, measure.bound_m())?;
+    let bound_m = options.error_m.unwrap_or(probes.error_m());
+    let both = !raw.tracks().is_empty() && !raw.weight_tracks().is_empty();
+    let of_weights = if both { OF_WEIGHTS } else { 1.0 };
+    let weights = build_weights::weights(model, raw, of_weights * bound_m)?;
+    let moved_m = weights.moved.map_or(0.0, |moved| moved.error_m);
+    let left_m = (bound_m - moved_m).max(LEAST_LEFT * bound_m);
+    let measure = Measure::new((model, probes), raw, left_m, base);
     let clip = joints(model, raw, options, base, &measure);
     Ok((with_weights(clip, weights), measure.poses()))
 }
@@ -125,7 +130,7 @@ fn joints(
             continue;
         }
         let mut times = measure.times(&clip);
-        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
+        let worst = measure.within(&Unpacked::new(&clip, base), &mut times, !options.quantise);
         if let Some(worst) = worst {
             let clip = stored(clip, worst, measure, &mut times, options.quantise);
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
@@ -169,7 +174,21 @@ fn with_weights(mut clip: Clip, made: build_weights::Made) -> Clip {
     let bytes = sizes.sum::<usize>();
     let driven = made.weights.iter().map(|keys| keys.range().len());
     let driven = driven.sum::<usize>();
+    let of_joints = clip.report;
+    let moved = made.moved.map_or(0.0, |moved| moved.error_m);
+    // The sum of both errors, where the larger one is.
+    let by_weights = made.moved.filter(|moved| moved.error_m > of_joints.error_m);
+    let vertex_error = match (of_joints.vertex_error, made.moved) {
+        (Some(own), Some(moved)) if own.error_m >= moved.error_m => Some(own),
+        (own, moved) => moved.or(own),
+    };
     let report = ClipReport {
+        error_m: of_joints.error_m + moved,
+        error_time_s: by_weights.map_or(of_joints.error_time_s, |moved| moved.time_s),
+        vertex_error: vertex_error.map(|error| VertexError {
+            error_m: of_joints.vertex_error.map_or(0.0, |own| own.error_m) + moved,
+            ..error
+        }),
         bytes: clip.report.bytes + bytes,
         memory_bytes: clip.report.memory_bytes + bytes,
         raw_bytes: clip.report.raw_bytes + raw_bytes(&clip, driven),
@@ -205,7 +224,11 @@ fn stored(
     let packed = search(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
     match packed {
         Some(packed) if packed.report.bytes < clip.report.bytes => packed,
-        _ => clip,
+        _ => {
+            let made = Unpacked::new(&clip, measure.base());
+            let exactly = measure.within(&made, times, true).unwrap_or(worst);
+            reported(clip, &exactly)
+        }
     }
 }
 
@@ -237,6 +260,15 @@ fn reported(mut clip: Clip, worst: &Worst) -> Clip {
         error_m: worst.error_m,
         error_joint: Id::new(worst.joint),
         error_time_s: worst.time_s,
+        vertex_error: worst.vertex.number.map(|number| {
+            let VertexIndex { primitive, vertex } = number;
+            VertexError {
+                error_m: worst.vertex.error_m,
+                primitive,
+                vertex,
+                time_s: worst.vertex.time_s,
+            }
+        }),
         kept_tracks: clip.kept.len(),
         weight_error: 0.0,
     };

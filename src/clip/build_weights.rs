@@ -3,6 +3,7 @@
 use super::curve::{CurveClip, Interpolation, WeightTrack};
 use super::curve_sample::Playhead;
 use super::curve_weights::{sample_weights, weight_range};
+use super::packed::VertexError;
 use super::rates::timings_over;
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
@@ -20,11 +21,21 @@ const STEPS: [f32; 2] = [1.9, 1.0];
 /// A track with more keys than this is kept as a curve.
 const MAX_KEYS: usize = 1 << 16;
 
-/// Packed weights, and the largest difference between any of them and the file's.
+/// Packed weights, and how far they are off.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) weights: Vec<WeightKeys>,
+    /// The largest difference between any weight and the file's.
     pub(super) error: f32,
+    /// The vertex that their errors may move furthest in the rest pose, together, and the distance.
+    pub(super) moved: Option<VertexError>,
+}
+
+/// The worst error of one weight.
+#[derive(Debug, Clone, Copy, Default)]
+struct Off {
+    error: f32,
+    time_s: f64,
 }
 
 /// Packs the morph weights of a clip.
@@ -55,20 +66,58 @@ pub(super) fn weights(model: &Model, raw: &CurveClip, bound_m: f32) -> Result<Ma
         }
     }
     let reaches = reaches(model, &moving);
+    let mut off = vec![Off::default(); count];
     for track in raw.weight_tracks() {
         let range = weight_range(track);
         let moves = moving[range.clone()].contains(&true);
-        let packed = pack(track, &reaches[range], moves, bound_m);
+        let packed = pack(track, &reaches[range.clone()], moves, bound_m);
         let kept = WeightKeys::Curve(track.clone());
         match packed {
-            Some((even, error)) if WeightKeys::size(&even) < kept.size() => {
-                made.error = made.error.max(error);
+            Some((even, errors)) if WeightKeys::size(&even) < kept.size() => {
+                let worst = errors.iter().map(|off| off.error);
+                made.error = worst.fold(made.error, f32::max);
+                off[range].copy_from_slice(&errors);
                 made.weights.push(even);
             }
             _ => made.weights.push(kept),
         }
     }
+    made.moved = moved(model, &off);
     Ok(made)
+}
+
+/// Returns the vertex that these errors of the weights may move furthest, if they move any.
+fn moved(model: &Model, off: &[Off]) -> Option<VertexError> {
+    let scales = scales(model);
+    let mut worst: Option<VertexError> = None;
+    for (number, primitive) in model.primitives().iter().enumerate() {
+        let entries = scales[model.palette_range(primitive)].iter();
+        let scale = entries.copied().fold(0.0, f32::max);
+        // For each vertex: the distance, the largest part of it, and the time of that.
+        let mut moves = vec![(0.0_f32, 0.0_f32, 0.0_f64); primitive.vertex_count()];
+        let first = primitive.first_weight as usize;
+        for (target, off) in primitive.targets.iter().zip(&off[first..]) {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                let moved = delta.length() * scale * off.error;
+                let (sum, most, time_s) = &mut moves[*vertex as usize];
+                *sum += moved;
+                if moved > *most {
+                    (*most, *time_s) = (moved, off.time_s);
+                }
+            }
+        }
+        for (vertex, (error_m, _, time_s)) in (0..).zip(moves) {
+            if error_m > worst.map_or(0.0, |worst| worst.error_m) {
+                worst = Some(VertexError {
+                    error_m,
+                    primitive: number as u32,
+                    vertex,
+                    time_s,
+                });
+            }
+        }
+    }
+    worst
 }
 
 /// Returns how far each morph weight can move a vertex, in metres of the rest pose.
@@ -119,13 +168,14 @@ fn scales(model: &Model) -> Vec<f32> {
     model.palette().iter().map(scale).collect()
 }
 
-/// Packs a track at uniform times and returns its worst error. `None` if no rate follows it.
+/// Packs a track at uniform times and returns the error of each weight. `None` if no rate follows
+/// it.
 fn pack(
     track: &WeightTrack,
     reaches: &[f32],
     moves: bool,
     bound_m: f32,
-) -> Option<(WeightKeys, f32)> {
+) -> Option<(WeightKeys, Vec<Off>)> {
     let times = &track.keys.times_s;
     let steps = track.keys.interpolation == Interpolation::Step;
     if times.len() > MAX_KEYS || moves && steps {
@@ -171,13 +221,13 @@ fn ranges(track: &WeightTrack) -> Vec<[f32; 2]> {
     ranges
 }
 
-/// Returns the track with the frames of `timing` and its worst error, if within tolerances.
+/// Returns the track with the frames of `timing` and its errors, if within tolerances.
 fn even(
     track: &WeightTrack,
     timing: &Timing,
     tolerances: &[f32],
     step: f32,
-) -> Option<(WeightKeys, f32)> {
+) -> Option<(WeightKeys, Vec<Off>)> {
     let count = tolerances.len();
     let mut values = vec![0.0; timing.frames * count];
     for (frame, values) in values.chunks_exact_mut(count).enumerate() {
@@ -210,8 +260,8 @@ fn even(
         stride,
         bytes,
     };
-    let error = error(track, &even, tolerances)?;
-    Some((WeightKeys::Even(even), error))
+    let errors = errors(track, &even, tolerances)?;
+    Some((WeightKeys::Even(even), errors))
 }
 
 /// Chooses how a weight with these values is encoded in fields, with steps of at most `step`. The
@@ -241,9 +291,9 @@ fn column(values: impl Iterator<Item = f32> + Clone, step: f32, bit: u32) -> Opt
     })
 }
 
-/// Returns the worst error if all errors are within their tolerances. Errors are measured at the
-/// keys, between keys of splines, and between frames.
-fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<f32> {
+/// Returns the worst error of each weight if all are within their tolerances. Errors are measured
+/// at the keys, between keys of splines, and between frames.
+fn errors(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<Vec<Off>> {
     let times = &track.keys.times_s;
     let cubic = track.keys.interpolation == Interpolation::CubicSpline;
     let keys = times.iter().copied().map(f64::from);
@@ -256,14 +306,17 @@ fn error(track: &WeightTrack, even: &EvenWeights, tolerances: &[f32]) -> Option<
         [0.25, 0.5, 0.75].map(|part| from + (to - from) * part)
     });
     let mut exact = vec![0.0; tolerances.len()];
-    let mut worst = 0.0_f32;
+    let mut worst = vec![Off::default(); tolerances.len()];
     let first = even.first_weight as usize;
     for time_s in keys.chain(bows).chain(frames) {
         sample(track, time_s, &mut exact);
         let mut beyond = false;
         even.sample(time_s, &(0..usize::MAX), |weight, value| {
             let off = (value - exact[weight - first]).abs();
-            worst = worst.max(off);
+            let worst = &mut worst[weight - first];
+            if off > worst.error {
+                *worst = Off { error: off, time_s };
+            }
             // NaN is never within the bound.
             let bound = tolerances[weight - first];
             beyond |= off > bound || off.is_nan();

@@ -67,6 +67,7 @@ pub(crate) fn make(
             error_m: 0.0,
             error_joint: Id::new(0),
             error_time_s: 0.0,
+            vertex_error: None,
             kept_tracks: 0,
             weight_error: 0.0,
         },

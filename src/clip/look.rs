@@ -1,8 +1,9 @@
-//! Compares eight poses of a clip with exact ones, joint by joint.
+//! Compares eight poses of a clip with exact ones, joint by joint and vertex by vertex.
 
 use super::octet::{EIGHT, Matrices, Octet};
+use super::probes::{Probes, VertexIndex};
 use super::unpacked::{Moments, Unpacked};
-use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Vec3};
 
 /// A joint's worst error so far in each of eight lanes: its square, and the group where it was
 /// found.
@@ -12,18 +13,61 @@ pub(super) struct Far {
     group: [u32; EIGHT],
 }
 
+/// The points that are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Detail {
+    /// The points that are always tested, and each joint's outermost vertices instead of all.
+    Guides,
+    /// The points that are always tested, and all vertices that may be off by more than this many
+    /// metres.
+    Vertices(f32),
+}
+
+/// The vertex with the worst error so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct FarVertex {
+    pub(super) error_m: f32,
+    pub(super) number: Option<VertexIndex>,
+    /// The joint that moves it most.
+    pub(super) joint: u16,
+    pub(super) time_s: f64,
+}
+
 /// The inputs for comparing the poses at eight times.
 pub(super) struct Look<'a> {
     pub(super) made: &'a Unpacked<'a>,
     pub(super) at: &'a Moments,
     pub(super) exact: &'a [Matrices],
-    pub(super) reaches: &'a [Vec3],
+    /// True if all exact poses are finite. Others are not an error of the clip.
+    pub(super) finite: bool,
+    pub(super) probes: &'a Probes,
+    pub(super) detail: Detail,
     pub(super) number: u32,
+    pub(super) times_s: &'a [f64; EIGHT],
     pub(super) which: [&'a [bool]; 2],
 }
 
+/// The results of comparisons.
+pub(super) struct Found {
+    pub(super) joints: Vec<Far>,
+    pub(super) vertex: FarVertex,
+}
+
+impl Found {
+    pub(super) fn new(joints: usize) -> Self {
+        Self {
+            joints: vec![Far::default(); joints],
+            vertex: FarVertex::default(),
+        }
+    }
+}
+
 impl Look<'_> {
-    pub(super) fn run(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
+    /// Compares the poses. Returns the squares of the worst errors of the points, without those of
+    /// vertices.
+    ///
+    /// Leaves the differences of the joints' matrices in `models`.
+    pub(super) fn run(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the check above found AVX2 on this CPU.
@@ -38,41 +82,94 @@ impl Look<'_> {
     /// The CPU has AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    unsafe fn run_avx2(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
+    unsafe fn run_avx2(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
         self.run_any(models, found)
     }
 
     #[inline(always)]
-    fn run_any(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
+    fn run_any(&self, models: &mut [Matrices], found: &mut Found) -> Octet {
         let [wanted, counted] = self.which;
         self.made.model_poses(self.at, wanted, models);
         let mut most = Octet::default();
+        let guides = self.detail == Detail::Guides;
         for joint in 0..models.len() {
             if !counted[joint] {
                 continue;
             }
-            let squared = squared(&self.exact[joint], &models[joint], self.reaches[joint]);
+            let off = difference(&self.exact[joint], &models[joint], self.finite);
+            let squared = self
+                .probes
+                .points(joint, guides)
+                .iter()
+                .fold(Octet::default(), |worst, point| {
+                    worst.max(squared_image(&off, *point))
+                });
             most = most.max(squared);
-            found[joint].take(squared, self.number);
+            found.joints[joint].take(squared, self.number);
+            models[joint] = off;
+        }
+        if let Detail::Vertices(above_m) = self.detail {
+            self.vertices(above_m, models, found);
         }
         most
     }
 
-    /// Does the same if the file's own pose may not be finite. That is not an error of the clip.
-    #[cold]
-    pub(super) fn carefully(&self, models: &mut [Matrices], found: &mut [Far]) -> Octet {
-        let [wanted, counted] = self.which;
-        self.made.model_poses(self.at, wanted, models);
-        let mut most = Octet::default();
-        for joint in (0..models.len()).filter(|joint| counted[*joint]) {
-            let squared = core::array::from_fn(|lane| {
-                let [exact, made] = [&self.exact[joint], &models[joint]].map(|m| affine(m, lane));
-                apart(&exact, &made, self.reaches[joint]).0.powi(2)
-            });
-            most = most.max(Octet(squared));
-            found[joint].take(Octet(squared), self.number);
+    /// Compares the vertices that may be off by more than `above_m`, and more than the worst so
+    /// far. All joints must be counted.
+    ///
+    /// A vertex is a weighted mean of points that its joints move, so it is off by no more than the
+    /// worst of them. They lie in the joints' boxes, whose worst point is a corner.
+    #[inline(always)]
+    fn vertices(&self, above_m: f32, off: &[Matrices], found: &mut Found) {
+        for (joint, own) in off.iter().enumerate() {
+            let ([center, half], moved) = self.probes.moved(joint);
+            if moved.is_empty() {
+                continue;
+            }
+            // Vertices at the threshold itself do not count.
+            let least = above_m * above_m;
+            if farthest_corner(own, center, half).greatest() <= least {
+                continue;
+            }
+            for vertex in moved {
+                let squared = self.vertex(*vertex, off);
+                let worst = squared.greatest();
+                if worst <= least {
+                    continue;
+                }
+                found.joints[joint].take(squared, self.number);
+                if worst.sqrt() > found.vertex.error_m {
+                    let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
+                    found.vertex = FarVertex {
+                        error_m: worst.sqrt(),
+                        number: Some(self.probes.vertex(*vertex)),
+                        joint: self.strongest(*vertex),
+                        time_s: self.times_s[lane],
+                    };
+                }
+            }
         }
-        most
+    }
+
+    /// The squares of a vertex's errors.
+    #[inline(always)]
+    fn vertex(&self, vertex: u32, off: &[Matrices]) -> Octet {
+        let mut sum = [Octet::default(); 3];
+        for influence in self.probes.influences(vertex) {
+            let (off, point) = (&off[usize::from(influence.joint)], influence.point);
+            let [x, y, z] = point.to_array().map(Octet::splat);
+            for (row, sum) in sum.iter_mut().enumerate() {
+                let turned = off[row] * x + off[3 + row] * y + off[6 + row] * z;
+                *sum = *sum + turned + off[9 + row] * Octet::splat(influence.weight);
+            }
+        }
+        squared(sum)
+    }
+
+    fn strongest(&self, vertex: u32) -> u16 {
+        let influences = self.probes.influences(vertex).iter();
+        let strongest = influences.max_by(|a, b| a.weight.total_cmp(&b.weight));
+        strongest.map_or(0, |influence| influence.joint)
     }
 }
 
@@ -98,36 +195,54 @@ impl Far {
     }
 }
 
-/// Squared distance of the joint's worst point. NaN becomes infinite.
+/// The difference of two matrices. If some exact ones may not be finite, it is 0 for those.
 #[inline(always)]
-fn squared(exact: &Matrices, made: &Matrices, reach: Vec3) -> Octet {
-    let off: Matrices = core::array::from_fn(|k| exact[k] - made[k]);
-    let mut worst = Octet::default();
-    for (axis, reach) in reach.to_array().into_iter().enumerate() {
-        let mut sum = Octet::default();
-        for row in 0..3 {
-            let off = off[axis * 3 + row] * Octet::splat(reach) + off[9 + row];
-            sum = sum + off * off;
+fn difference(exact: &Matrices, made: &Matrices, finite: bool) -> Matrices {
+    let mut off: Matrices = core::array::from_fn(|k| exact[k] - made[k]);
+    if !finite {
+        for lane in 0..EIGHT {
+            if !exact.iter().all(|number| number.0[lane].is_finite()) {
+                off.iter_mut().for_each(|number| number.0[lane] = 0.0);
+            }
         }
-        worst = worst.max(sum.map(|sum| if sum.is_nan() { f32::INFINITY } else { sum }));
     }
-    worst
+    off
 }
 
-/// Extracts one of eight matrices.
-fn affine(matrices: &Matrices, lane: usize) -> Affine3A {
-    let column = |axis: usize| Vec3A::from([0, 1, 2].map(|row| matrices[axis * 3 + row].0[lane]));
-    Affine3A {
-        matrix3: Mat3A::from_cols(column(0), column(1), column(2)),
-        translation: column(3),
+/// The square of a vector's length. NaN becomes infinite.
+#[inline(always)]
+fn squared([x, y, z]: [Octet; 3]) -> Octet {
+    let sum = x * x + y * y + z * z;
+    sum.map(|sum| if sum.is_nan() { f32::INFINITY } else { sum })
+}
+
+/// The squared length of a point's image.
+#[inline(always)]
+fn squared_image(off: &Matrices, point: Vec3) -> Octet {
+    let [x, y, z] = point.to_array().map(Octet::splat);
+    squared(core::array::from_fn(|row| {
+        off[row] * x + off[3 + row] * y + off[6 + row] * z + off[9 + row]
+    }))
+}
+
+/// The squared length of the farthest image of a box.
+#[inline(always)]
+fn farthest_corner(off: &Matrices, center: Vec3, half: Vec3) -> Octet {
+    let [x, y, z] = half.to_array();
+    let mut most = Octet::default();
+    for [x, y] in [[x, y], [-x, y], [x, -y], [-x, -y]] {
+        for z in [z, -z] {
+            most = most.max(squared_image(off, center + Vec3::new(x, y, z)));
+        }
     }
+    most
 }
 
 /// Returns the largest distance between a joint's points, and the point. The distance is 0 if the
 /// file's own pose is not finite.
-pub(super) fn apart(exact: &Affine3A, made: &Affine3A, reach: Vec3) -> (f32, Vec3) {
+pub(super) fn apart(exact: &Affine3A, made: &Affine3A, points: &[Vec3]) -> (f32, Vec3) {
     let mut worst = (0.0, Vec3::ZERO);
-    for point in [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| axis * reach) {
+    for point in points.iter().copied() {
         let want = exact.transform_point3(point);
         let error = (want - made.transform_point3(point)).length();
         let error = match (want.is_finite(), error.is_nan()) {

@@ -6,24 +6,21 @@ use super::curve::{CurveClip, Track, TrackValues};
 use super::curve_sample::animate_tracks;
 use super::exact::{FileCurves, Part, Pick, Times, picks};
 use super::key_times;
-use super::look::{Far, Look, apart};
+use super::look::{Detail, FarVertex, Found, Look, apart};
 use super::octet::{EIGHT, Matrices, Octet};
-use super::packed::{Clip, ClipOptions};
+use super::packed::Clip;
+use super::probes::{Probes, compose, rest_pose};
 use super::unpacked::{Moments, Unpacked};
 use crate::mesh::Model;
-use crate::skeleton::{NO_PARENT, Skeleton, Transform};
-use glam::{Affine3A, Vec3};
+use crate::skeleton::{NO_PARENT, Transform};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// For a character of height [`HUMAN_M`], in metres: the distance of the test points from their
-/// joints, and the allowed error. The metric is that of the Animation Compression Library.
-const POINT_M: f32 = 0.03;
-const ERROR_M: f32 = 1e-4;
-const HUMAN_M: f32 = 1.8;
 /// Part of the bound that may be used at the tested times, so that it also holds between them.
 const MARGIN: f32 = 0.9;
+/// Part of the bound below which vertices are not compared while a clip is only tested.
+const FLOOR: f32 = 0.5;
 /// Limit of tested times from the file's own keys. If there are more, only the time in each stretch
 /// where the curves bend most is tested.
 const MAX_KEY_TIMES: usize = 1 << 15;
@@ -38,6 +35,8 @@ pub(super) struct Worst {
     pub(super) error_m: f32,
     pub(super) joint: u16,
     pub(super) time_s: f64,
+    /// The worst vertex. Its error is 0 if no vertex was found to be off.
+    pub(super) vertex: FarVertex,
 }
 
 /// The worst error of one joint.
@@ -51,9 +50,7 @@ pub(super) struct Most {
 pub(super) struct Measure<'a> {
     file: FileCurves<'a>,
     bound_m: f32,
-    point_m: f32,
-    /// Distance of the test points along each joint's axes.
-    reaches: Vec<Vec3>,
+    probes: &'a Probes,
     /// The times from the file's keys.
     keys: Part,
     /// The joint poses computed so far, which count the work.
@@ -69,43 +66,23 @@ struct Scratch {
 }
 
 impl<'a> Measure<'a> {
+    /// Prepares the comparison with the curves. The bound is that of all joints, in metres.
     pub(super) fn new(
-        model: &'a Model,
+        (model, probes): (&'a Model, &'a Probes),
         raw: &'a CurveClip,
-        options: &ClipOptions,
+        bound_m: f32,
         base: Base<'a>,
     ) -> Self {
-        let size = model.rest_bounds().size().max_element();
-        let scale = if size > 0.0 && size.is_finite() {
-            size / HUMAN_M
-        } else {
-            1.0
-        };
         let skeleton = model.skeleton();
         let most = (MAX_POSES / skeleton.len().max(1)).clamp(64, MAX_KEY_TIMES);
-        let mut rest = Vec::new();
-        let joints = skeleton.joints();
-        let local: Vec<_> = joints.iter().map(|joint| joint.rest).collect();
-        compose(skeleton, &local, &mut rest);
-        let reach = |length: f32| {
-            let reach = POINT_M * scale / length;
-            if reach.is_finite() {
-                reach
-            } else {
-                POINT_M * scale
-            }
-        };
-        let reaches = rest.iter().map(|model| {
-            let m = model.matrix3;
-            Vec3::from([m.x_axis, m.y_axis, m.z_axis].map(|axis| reach(axis.length())))
-        });
+        let (rest, joints) = (rest_pose(skeleton), skeleton.joints());
         // A unit of the track relative to a human's size. A rotation or scale of 1 moves the end of
         // a bone of that length equally far.
         let worth = |track: &Track| {
             let parent = rest.get(usize::from(joints[usize::from(track.joint)].parent_index()));
             let unit = parent.map_or(1.0, |m| m.matrix3.x_axis.length());
             match track.values {
-                TrackValues::Translation(_) => unit / scale,
+                TrackValues::Translation(_) => unit / probes.scale(),
                 _ => 1.0,
             }
         };
@@ -116,9 +93,8 @@ impl<'a> Measure<'a> {
                 curves: raw,
                 base,
             },
-            bound_m: options.error_m.unwrap_or(ERROR_M * scale),
-            point_m: POINT_M * scale,
-            reaches: reaches.collect(),
+            bound_m,
+            probes,
             keys: Part::default(),
             poses: AtomicU64::new(0),
         };
@@ -150,34 +126,53 @@ impl<'a> Measure<'a> {
     }
 
     /// Returns the worst error if it is within the bound.
-    pub(super) fn within(&self, made: &Unpacked<'_>, times: &mut Times) -> Option<Worst> {
+    ///
+    /// Vertices that are off by less than half the bound are not compared, unless none is off by
+    /// more and `exactly` is true.
+    pub(super) fn within(
+        &self,
+        made: &Unpacked<'_>,
+        times: &mut Times,
+        exactly: bool,
+    ) -> Option<Worst> {
+        let worst = self.within_above(made, times, FLOOR * self.limit_m())?;
+        if exactly && worst.vertex.error_m == 0.0 {
+            return self.within_above(made, times, 0.0);
+        }
+        Some(worst)
+    }
+
+    fn within_above(&self, made: &Unpacked<'_>, times: &mut Times, above_m: f32) -> Option<Worst> {
         let limit = self.limit_m();
         let mut worst = Worst::default();
         let mut scratch = Scratch::default();
         let all = vec![true; self.file.skeleton.len()];
-        let mut found = vec![Far::default(); all.len()];
         for part in 0..Times::PARTS {
-            found.fill(Far::default());
+            let mut found = Found::new(all.len());
+            found.vertex = worst.vertex;
             for group in 0..times.part(part, &self.keys).groups() {
                 times.fill(part, &self.file, group, &mut scratch.local);
                 let pick = Pick {
                     part: times.part(part, &self.keys),
                     group,
                 };
-                let most = self.look(made, &pick, group, [&all, &all], &mut scratch, &mut found);
+                let detail = Detail::Vertices(above_m.max(found.vertex.error_m));
+                let which = (detail, [&all[..], &all]);
+                let most = self.look(made, &pick, group, which, &mut scratch, &mut found);
                 // NaN was replaced by infinity.
-                if most.greatest().sqrt() > limit {
+                if most.greatest().sqrt() > limit || found.vertex.error_m > limit {
                     return None;
                 }
             }
-            for (joint, far) in found.iter().enumerate() {
+            for (joint, far) in found.joints.iter().enumerate() {
                 let (error_m, group, lane) = far.worst();
                 worst.take(error_m, joint, || {
                     times.part(part, &self.keys).time_s(group as usize, lane)
                 });
             }
+            worst.vertex = found.vertex;
         }
-        Some(worst)
+        Some(worst.with_vertex())
     }
 
     /// Returns the worst error and the joints that cause errors beyond the bound.
@@ -190,10 +185,10 @@ impl<'a> Measure<'a> {
         let made = Unpacked::new(clip, self.file.base);
         let mut errors = vec![Most::default(); self.file.skeleton.len()];
         let all = vec![true; errors.len()];
-        self.errors(
+        let vertex = self.errors(
             &made,
             &picks(&self.keys, &times, 0..Times::PARTS),
-            &all,
+            (Detail::Vertices(0.0), &all),
             &mut errors,
         );
         let (mut worst, mut blamed) = (Worst::default(), BTreeSet::new());
@@ -203,7 +198,8 @@ impl<'a> Measure<'a> {
                 blamed.extend(self.culprit(clip, joint, most.time_s));
             }
         }
-        (worst, blamed)
+        worst.vertex = vertex;
+        (worst.with_vertex(), blamed)
     }
 
     /// Returns the joint whose local pose moves the worst point of `joint` most at a time.
@@ -225,7 +221,8 @@ impl<'a> Measure<'a> {
             }
             compose(self.file.skeleton, local, model);
         }
-        let mut point = apart(&models[0][joint], &models[1][joint], self.reaches[joint]).1;
+        let points = self.probes.points(joint, true);
+        let mut point = apart(&models[0][joint], &models[1][joint], points).1;
         let mut most = (0.0_f32, None);
         let mut at = joint as u16;
         while at != NO_PARENT {
@@ -250,13 +247,16 @@ impl<'a> Measure<'a> {
 
     /// Recomputes the worst errors at these times of joints that `changed` and of their
     /// descendants.
+    ///
+    /// If vertices are compared, all joints must have changed. Each vertex's error counts for all
+    /// joints that move it, and the worst is returned.
     pub(super) fn errors(
         &self,
         made: &Unpacked<'_>,
         picks: &[Pick<'_>],
-        changed: &[bool],
+        (detail, changed): (Detail, &[bool]),
         errors: &mut [Most],
-    ) {
+    ) -> FarVertex {
         let joints = self.file.skeleton.joints();
         let mut counted = changed.to_vec();
         for (joint, own) in joints.iter().enumerate() {
@@ -275,30 +275,38 @@ impl<'a> Measure<'a> {
             *error = Most::default();
         }
         let share = (SHARE / EIGHT / joints.len().max(1)).max(1);
-        let take = |picks: &[Pick<'_>]| self.far(made, picks, [&wanted, &counted]);
-        let merge = |errors: &mut [Most], found: Vec<Most>| {
+        let take = |picks: &[Pick<'_>]| self.far(made, picks, (detail, [&wanted, &counted]));
+        let mut vertex = FarVertex::default();
+        let mut merge = |(found, of_vertex): (Vec<Most>, FarVertex)| {
             let worse = errors.iter_mut().zip(found);
             for (error, found) in worse.filter(|(error, found)| found.error_m > error.error_m) {
                 *error = found;
             }
+            if of_vertex.error_m > vertex.error_m {
+                vertex = of_vertex;
+            }
         };
         if picks.len() < 2 * share {
-            merge(errors, take(picks));
-            return;
+            merge(take(picks));
+        } else {
+            let all: Vec<_> = picks.par_chunks(share).map(take).collect();
+            all.into_iter().for_each(merge);
         }
-        let all: Vec<Vec<Most>> = picks.par_chunks(share).map(take).collect();
-        for found in all {
-            merge(errors, found);
-        }
+        vertex
     }
 
-    fn far(&self, made: &Unpacked<'_>, picks: &[Pick<'_>], which: [&[bool]; 2]) -> Vec<Most> {
+    fn far(
+        &self,
+        made: &Unpacked<'_>,
+        picks: &[Pick<'_>],
+        which: (Detail, [&[bool]; 2]),
+    ) -> (Vec<Most>, FarVertex) {
         let mut scratch = Scratch::default();
-        let mut found = vec![Far::default(); self.file.skeleton.len()];
+        let mut found = Found::new(self.file.skeleton.len());
         for (number, pick) in picks.iter().enumerate() {
             self.look(made, pick, number, which, &mut scratch, &mut found);
         }
-        let most = found.iter().map(|far| {
+        let most = found.joints.iter().map(|far| {
             let (error_m, number, lane) = far.worst();
             let pick = picks.get(number as usize);
             Most {
@@ -306,7 +314,7 @@ impl<'a> Measure<'a> {
                 time_s: pick.map_or(0.0, |pick| pick.part.time_s(pick.group, lane)),
             }
         });
-        most.collect()
+        (most.collect(), found.vertex)
     }
 
     /// Tests the eight times of group `number` and returns the squares of the worst errors.
@@ -317,9 +325,9 @@ impl<'a> Measure<'a> {
         made: &Unpacked<'_>,
         pick: &Pick<'_>,
         number: usize,
-        which: [&[bool]; 2],
+        (detail, which): (Detail, [&[bool]; 2]),
         scratch: &mut Scratch,
-        found: &mut [Far],
+        found: &mut Found,
     ) -> Octet {
         self.count(EIGHT);
         let Scratch {
@@ -334,15 +342,14 @@ impl<'a> Measure<'a> {
             made,
             at: &at,
             exact,
-            reaches: &self.reaches,
+            finite,
+            probes: self.probes,
+            detail,
             number: number as u32,
+            times_s: pick.part.times_s(pick.group),
             which,
         };
-        if finite {
-            look.run(models, found)
-        } else {
-            look.carefully(models, found)
-        }
+        look.run(models, found)
     }
 
     /// Counts the joint poses of `times` times as work.
@@ -365,9 +372,8 @@ impl<'a> Measure<'a> {
         self.bound_m * MARGIN
     }
 
-    /// Distance of a test point from its joint, in model space at rest.
-    pub(super) fn point_m(&self) -> f32 {
-        self.point_m
+    pub(super) fn probes(&self) -> &'a Probes {
+        self.probes
     }
 }
 
@@ -378,18 +384,19 @@ impl Worst {
                 error_m,
                 joint: joint as u16,
                 time_s: time_s(),
+                ..*self
             };
         }
     }
-}
 
-fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine3A>) {
-    model.clear();
-    for (joint, local) in skeleton.joints().iter().zip(local) {
-        let own = local.to_affine();
-        model.push(match model.get(usize::from(joint.parent_index())) {
-            Some(parent) => *parent * own,
-            None => own,
-        });
+    /// The worst vertex counts, too, where it is worse than all other points. It is at a joint that
+    /// moves it most.
+    fn with_vertex(mut self) -> Self {
+        let vertex = self.vertex;
+        if vertex.error_m >= self.error_m && vertex.error_m > 0.0 {
+            (self.error_m, self.time_s) = (vertex.error_m, vertex.time_s);
+            self.joint = vertex.joint;
+        }
+        self
     }
 }

@@ -1,16 +1,17 @@
 //! Animation clips: the keyframes of a file, and the packed form that is played.
 //!
 //! [`CurveClip`] holds the curves of a file. [`Clip::new`] packs them: it samples at a uniform
-//! rate, stores constant joints once, and quantises the rest. The error is measured in model space
-//! against the curves and kept below [`ClipOptions::error_m`].
+//! rate, stores constant joints once, and quantises the rest. The error is measured against the
+//! curves at all vertices, in model space, and kept below [`ClipOptions::error_m`].
 //!
 //! - `curve`, `curve_sample`, `curve_weights`: the file's curves and their evaluation at a time.
 //! - `packed`, `keys`, `weights`: the packed form. `weights_sample`: its weights at a time. `save`
 //!   and `words`: its serialisation, for files and for shaders.
 //! - `build`, `build_weights`: conversion of curves to packed clips, with `rates`, `frames`, `fold`
 //!   and `quantise`.
-//! - `measure`, `exact`, `key_times`, `look`, `widths`: the error of a packed clip, and the number
-//!   of bits that each key needs to stay below the bound.
+//! - `probes`, `measure`, `exact`, `key_times`, `look`, `widths`: the points at which errors are
+//!   measured, the error of a packed clip there, and the number of bits that each key needs to stay
+//!   below the bound.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
 //! - `to_curves`: packed clips as curves again, for export.
 
@@ -33,6 +34,7 @@ mod near;
 mod octet;
 mod pack_clips;
 mod packed;
+mod probes;
 mod quantise;
 mod rates;
 mod save;
@@ -59,7 +61,8 @@ pub use pack_clips::PackObserver;
 pub(crate) use packed::{
     Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
 };
-pub use packed::{Clip, ClipOptions, ClipReport};
+pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
+pub(crate) use probes::Probes;
 pub(crate) use timing::Place;
 
 // For the tests and benches of this crate: not part of the API.

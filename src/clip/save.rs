@@ -5,7 +5,7 @@
 
 use super::curve::{CurveClip, Track, WeightTrack};
 use super::keys::{Packed, PackedRow};
-use super::packed::{Block, BlockKeys, Clip, ClipReport, Property, fingerprint};
+use super::packed::{Block, BlockKeys, Clip, ClipReport, Property, VertexError, fingerprint};
 use super::timing::Timing;
 use super::weights::{Column, EvenWeights, MAX_BITS, PADDING, WeightKeys};
 use crate::bytes::{Reader, Save, invalid, save_structs};
@@ -18,8 +18,9 @@ save_structs! {
     Timing { start_s, end_s, frames, rate, offsets }
     ClipReport {
         quantised, rate_hz, frames, bytes, memory_bytes, raw_bytes, error_m, error_joint,
-        error_time_s, kept_tracks, weight_error,
+        error_time_s, vertex_error, kept_tracks, weight_error,
     }
+    VertexError { error_m, primitive, vertex, time_s }
 }
 
 /// Saves a block without [`Block::NEAR`], which is derived while loading.

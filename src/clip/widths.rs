@@ -8,6 +8,7 @@
 use super::exact::{Pick, Times, picks};
 use super::fold::{Fate, at_rest, folded};
 use super::keys::WINDOW_BITS;
+use super::look::Detail;
 use super::measure::{Measure, Most, Worst};
 use super::octet::{EIGHT, Matrices, Octet};
 use super::packed::{BlockKeys, Clip, Property};
@@ -76,12 +77,18 @@ pub(super) fn search(
     for _ in 0..ROUNDS {
         let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
         let made = Unpacked::new(&tried, measure.base());
-        if let Some(worst) = measure.within(&made, times) {
+        if let Some(worst) = measure.within(&made, times, true) {
             return Some((tried, worst));
         }
         let mut errors = vec![Most::default(); powers.len()];
         let all = picks(measure.keys(), times, 0..Times::PARTS);
-        measure.errors(&made, &all, &vec![true; powers.len()], &mut errors);
+        let detail = Detail::Vertices(SEARCHED * measure.limit_m());
+        measure.errors(
+            &made,
+            &all,
+            (detail, &vec![true; powers.len()]),
+            &mut errors,
+        );
         let slack = slack(clip, &errors, measure.limit_m());
         for (power, slack) in powers.iter_mut().zip(slack) {
             *power += (slack - BEYOND).clamp(-MOST, 0.0);
@@ -107,7 +114,7 @@ fn least(
     for round in 0..ROUNDS {
         let widths = widths(lanes, base, &powers);
         let changed = change(clip, lanes, before.as_deref(), &widths, &mut made);
-        measure.errors(&made, searched, &changed, &mut errors);
+        measure.errors(&made, searched, (Detail::Guides, &changed), &mut errors);
         let slack = slack(clip, &errors, limit);
         let bits: u32 = widths.as_flattened().iter().sum();
         if slack.iter().all(|slack| *slack >= 0.0)
@@ -264,7 +271,9 @@ fn reaches(
         let (models, _) = pick
             .part
             .models(measure.file(), pick.group, &mut local, &mut out);
-        far.fill(Octet::splat(measure.point_m()));
+        for (joint, far) in far.iter_mut().enumerate() {
+            *far = Octet::splat(measure.probes().reach_m(joint));
+        }
         reach(clip, models, &mut far, &mut reaches);
     }
     chains(clip, lanes, &mut reaches);

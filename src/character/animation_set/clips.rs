@@ -151,9 +151,10 @@ fn pack_all(
         return Ok(());
     }
     let told = PackCount::new(left.len());
+    let probes = character.probes();
     // One at a time, because the lengths of clips differ widely.
     let packed = left.into_par_iter().with_max_len(1).map(|clip| {
-        clip.pack(character)?;
+        clip.pack(character, &probes)?;
         told.add(clip.name(), |clip, done, total| {
             if let Some(observer) = observer {
                 observer.tell(clip, done, total);

@@ -2,7 +2,7 @@
 
 use super::desc::Gait;
 use crate::character::asset::Character;
-use crate::clip::{AdditiveReference, Clip, CurveClip, curves as difference_curves};
+use crate::clip::{AdditiveReference, Clip, CurveClip, Probes, curves as difference_curves};
 use crate::error::Result;
 use crate::motion::RootMotion;
 use crate::skeleton::Transform;
@@ -152,15 +152,16 @@ impl ClipDraft {
     ///
     /// # Errors
     /// As [`Clip::new`].
-    pub(crate) fn pack(&mut self, character: &Character) -> Result<()> {
+    pub(crate) fn pack(&mut self, character: &Character, probes: &Probes) -> Result<()> {
         if !self.is_to_be_packed(character) {
             return Ok(());
         }
         if let (Some(curve), Some(options)) = (&self.curve, &character.packing.options) {
+            let of = (character.model(), probes);
             let reference = self.reference.as_ref().and_then(|of| of.pose.as_deref());
             self.packed = Some(match reference {
-                Some(pose) => Clip::of_difference(character.model(), curve, pose, options)?,
-                None => Clip::new(character, curve, options)?,
+                Some(pose) => Clip::of_difference(of, curve, pose, options)?,
+                None => Clip::pack_counted(of, curve, options)?.0,
             });
         }
         Ok(())

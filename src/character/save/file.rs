@@ -29,7 +29,10 @@ const IMAGES: Section = Section {
 /// The file's own curves, if they were kept.
 const CURVES: Section = section("curves");
 /// The packed clips.
-const CLIPS: Section = section("clips");
+const CLIPS: Section = Section {
+    name: "clips",
+    version: 2,
+};
 /// The animation data.
 const ANIMATIONS: Section = section("animations");
 

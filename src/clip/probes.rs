@@ -1,0 +1,347 @@
+//! The points at which the error of a character's clips is measured.
+//!
+//! These are points near each joint, its sockets, and all vertices. Testing every vertex at every
+//! time takes long, so the search for the number of bits tests each joint's outermost vertices
+//! instead, as if no other joint moved them. The result is then checked at all vertices, with their
+//! weights; see [`Look`](super::look::Look).
+
+use crate::mesh::{Model, Primitive};
+use crate::skeleton::{Skeleton, Socket, Transform};
+use glam::{Affine3A, Vec3};
+use std::ops::Range;
+
+/// For a character of height [`HUMAN_M`], in metres: the distance from each joint of the points
+/// that are always tested, and the allowed error.
+const POINT_M: f32 = 0.03;
+const ERROR_M: f32 = 1e-4;
+const HUMAN_M: f32 = 1.8;
+/// Least weight of a joint at a vertex that is tested as if the joint alone moved it.
+const GUIDE_WEIGHT: f32 = 0.25;
+/// Directions in which a joint's outermost vertices are found, and their opposites: towards the
+/// faces, edges and corners of a cube.
+const AXES: [Vec3; 13] = [
+    Vec3::new(1.0, 0.0, 0.0),
+    Vec3::new(0.0, 1.0, 0.0),
+    Vec3::new(0.0, 0.0, 1.0),
+    Vec3::new(1.0, 1.0, 0.0),
+    Vec3::new(1.0, -1.0, 0.0),
+    Vec3::new(1.0, 0.0, 1.0),
+    Vec3::new(1.0, 0.0, -1.0),
+    Vec3::new(0.0, 1.0, 1.0),
+    Vec3::new(0.0, 1.0, -1.0),
+    Vec3::new(1.0, 1.0, 1.0),
+    Vec3::new(1.0, 1.0, -1.0),
+    Vec3::new(1.0, -1.0, 1.0),
+    Vec3::new(1.0, -1.0, -1.0),
+];
+
+/// The points at which the error of a character's clips is measured.
+#[derive(Debug)]
+pub(crate) struct Probes {
+    /// The character's size as a multiple of a human's.
+    scale: f32,
+    joints: Vec<OfJoint>,
+    /// The points of all joints, in the space of the joint.
+    points: Vec<Vec3>,
+    /// The influences of all vertices.
+    influences: Vec<Influence>,
+    /// The first influence of each vertex, and the end.
+    first: Vec<u32>,
+    /// The first vertex of each primitive, and the end.
+    primitives: Vec<u32>,
+    /// For each joint, the vertices that it moves.
+    moved: Vec<u32>,
+}
+
+/// The points of one joint.
+#[derive(Debug, Clone, Default)]
+struct OfJoint {
+    /// Points that count as they are: near the joint, sockets, and morphed vertices.
+    always: Range<u32>,
+    /// Outermost vertices, which follow.
+    guides: Range<u32>,
+    moved: Range<u32>,
+    /// Bounds of the vertices that it moves.
+    bounds: [Vec3; 2],
+    /// Distance of the farthest point from the joint in the rest pose, in metres.
+    reach_m: f32,
+}
+
+/// A joint that moves a vertex.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Influence {
+    pub(super) joint: u16,
+    pub(super) weight: f32,
+    /// The vertex in the joint's space, times the weight.
+    pub(super) point: Vec3,
+}
+
+/// A vertex: the indices of its primitive and in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct VertexIndex {
+    pub(super) primitive: u32,
+    pub(super) vertex: u32,
+}
+
+impl Probes {
+    /// Finds the points of a character.
+    pub(crate) fn new(model: &Model, sockets: &[Socket]) -> Self {
+        let size = model.rest_bounds().size().max_element();
+        let scale = if size > 0.0 && size.is_finite() {
+            size / HUMAN_M
+        } else {
+            1.0
+        };
+        let mut probes = Self {
+            scale,
+            joints: vec![OfJoint::default(); model.skeleton().len()],
+            points: Vec::new(),
+            influences: Vec::new(),
+            first: vec![0],
+            primitives: vec![0],
+            moved: Vec::new(),
+        };
+        for primitive in model.primitives() {
+            probes.push_vertices(model, primitive);
+        }
+        probes.list_moved();
+        let outermost = probes.outermost(model);
+        let rest = rest_pose(model.skeleton());
+        for (joint, (rest, outermost)) in rest.iter().zip(outermost).enumerate() {
+            probes.push_points(joint, rest, sockets, &outermost);
+        }
+        probes
+    }
+
+    /// The character's size as a multiple of a human's.
+    pub(super) fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// The error bound in metres, unless options have another.
+    pub(super) fn error_m(&self) -> f32 {
+        ERROR_M * self.scale
+    }
+
+    /// Distance of the farthest point from its joint in the rest pose, in metres.
+    pub(super) fn reach_m(&self, joint: usize) -> f32 {
+        self.joints[joint].reach_m
+    }
+
+    /// The points of a joint that are always tested, and its outermost vertices if `guides` is
+    /// true. They are in the joint's space.
+    #[inline(always)]
+    pub(super) fn points(&self, joint: usize, guides: bool) -> &[Vec3] {
+        let own = &self.joints[joint];
+        let end = if guides {
+            own.guides.end
+        } else {
+            own.always.end
+        };
+        &self.points[own.always.start as usize..end as usize]
+    }
+
+    /// The centre and half the size of the box around the vertices that a joint moves, in its
+    /// space, and the numbers of these vertices.
+    #[inline(always)]
+    pub(super) fn moved(&self, joint: usize) -> ([Vec3; 2], &[u32]) {
+        let own = &self.joints[joint];
+        let [min, max] = own.bounds;
+        let list = &self.moved[own.moved.start as usize..own.moved.end as usize];
+        ([0.5 * min + 0.5 * max, 0.5 * max - 0.5 * min], list)
+    }
+
+    /// The joints that move a vertex.
+    #[inline(always)]
+    pub(super) fn influences(&self, vertex: u32) -> &[Influence] {
+        let [from, to] = [vertex, vertex + 1].map(|at| self.first[at as usize] as usize);
+        &self.influences[from..to]
+    }
+
+    /// The indices of a vertex by its number.
+    pub(super) fn vertex(&self, number: u32) -> VertexIndex {
+        let primitive = self.primitives.partition_point(|first| *first <= number) - 1;
+        VertexIndex {
+            primitive: primitive as u32,
+            vertex: number - self.primitives[primitive],
+        }
+    }
+
+    fn push_vertices(&mut self, model: &Model, primitive: &Primitive) {
+        let entries = &model.palette()[model.palette_range(primitive)];
+        let mut positions = primitive.positions.clone();
+        let weights = model.morph_weights().get(primitive.first_weight as usize..);
+        for (target, weight) in primitive.targets.iter().zip(weights.unwrap_or_default()) {
+            for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                positions[*vertex as usize] += *delta * weight.rest;
+            }
+        }
+        for (vertex, position) in positions.iter().enumerate() {
+            for (entry, weight) in primitive.influences(vertex) {
+                let entry = &entries[entry];
+                let point = entry.inverse_bind.transform_point3(*position);
+                if weight > 0.0 && point.is_finite() {
+                    self.influences.push(Influence {
+                        joint: entry.joint.0,
+                        weight,
+                        point: point * weight,
+                    });
+                }
+            }
+            self.first.push(self.influences.len() as u32);
+        }
+        self.primitives.push(self.first.len() as u32 - 1);
+    }
+
+    /// Lists the vertices of each joint, with their bounds.
+    fn list_moved(&mut self) {
+        let mut counts = vec![0_u32; self.joints.len()];
+        for influence in &self.influences {
+            counts[usize::from(influence.joint)] += 1;
+        }
+        let mut next = 0;
+        for (own, count) in self.joints.iter_mut().zip(counts) {
+            own.moved = next..next;
+            own.bounds = [Vec3::INFINITY, Vec3::NEG_INFINITY];
+            next += count;
+        }
+        self.moved = vec![0; self.influences.len()];
+        for (vertex, ends) in (0..).zip(self.first.windows(2)) {
+            for influence in &self.influences[ends[0] as usize..ends[1] as usize] {
+                let own = &mut self.joints[usize::from(influence.joint)];
+                let point = influence.point / influence.weight;
+                own.bounds = [own.bounds[0].min(point), own.bounds[1].max(point)];
+                self.moved[own.moved.end as usize] = vertex;
+                own.moved.end += 1;
+            }
+        }
+    }
+
+    /// For each joint, its outermost vertices in every direction.
+    fn outermost(&self, model: &Model) -> Vec<Outermost> {
+        let size = |own: &OfJoint| (own.bounds[1] - own.bounds[0]).max(Vec3::splat(1e-20));
+        let mut all: Vec<Outermost> = self.joints.iter().map(size).map(Outermost::new).collect();
+        for influence in &self.influences {
+            if influence.weight >= GUIDE_WEIGHT {
+                let own = &mut all[usize::from(influence.joint)];
+                own.add(influence.point / influence.weight, false);
+            }
+        }
+        for primitive in model.primitives() {
+            let entries = &model.palette()[model.palette_range(primitive)];
+            for target in &primitive.targets {
+                for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+                    let position = primitive.positions[*vertex as usize] + *delta;
+                    let influences = primitive.influences(*vertex as usize);
+                    for (entry, _) in influences.filter(|(_, weight)| *weight >= GUIDE_WEIGHT) {
+                        let entry = &entries[entry];
+                        let point = entry.inverse_bind.transform_point3(position);
+                        all[usize::from(entry.joint)].add(point, true);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn push_points(
+        &mut self,
+        joint: usize,
+        rest: &Affine3A,
+        sockets: &[Socket],
+        outermost: &Outermost,
+    ) {
+        let near_m = POINT_M * self.scale;
+        let near = |axis: Vec3| {
+            let length = rest.transform_vector3(axis).length();
+            let reach = near_m / length;
+            axis * if reach.is_finite() { reach } else { near_m }
+        };
+        let start = self.points.len() as u32;
+        let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(near);
+        self.points.extend(axes);
+        for socket in sockets {
+            let origin = Vec3::from(socket.offset.translation);
+            if usize::from(socket.joint) == joint && origin != Vec3::ZERO && origin.is_finite() {
+                let own = axes.map(|axis| origin + axis);
+                self.points.extend(own);
+            }
+        }
+        let far = |point: &Vec3| rest.transform_vector3(*point).length() > near_m;
+        let outside = |morphed| outermost.points(morphed).filter(far).collect::<Vec<_>>();
+        self.points.extend(outside(true));
+        let guides = self.points.len() as u32;
+        self.points.extend(outside(false));
+        let end = self.points.len() as u32;
+        let own = &mut self.joints[joint];
+        (own.always, own.guides) = (start..guides, guides..end);
+        let points = self.points[start as usize..].iter();
+        let reaches = points.map(|point| rest.transform_vector3(*point).length());
+        own.reach_m = reaches
+            .filter(|reach| reach.is_finite())
+            .fold(near_m, f32::max);
+    }
+}
+
+/// The points that are farthest in each direction.
+struct Outermost {
+    /// Factors that make the box around the points a cube.
+    unit: Vec3,
+    /// The greatest and the least of each axis, with its coordinate.
+    found: [[Option<(f32, Vec3, bool)>; 2]; AXES.len()],
+}
+
+impl Outermost {
+    fn new(size: Vec3) -> Self {
+        Self {
+            unit: size.recip(),
+            found: [[None; 2]; AXES.len()],
+        }
+    }
+
+    fn add(&mut self, point: Vec3, morphed: bool) {
+        let scaled = point * self.unit;
+        for (axis, found) in AXES.iter().zip(&mut self.found) {
+            let along = axis.dot(scaled);
+            for (found, along) in found.iter_mut().zip([along, -along]) {
+                if along.is_finite() && found.is_none_or(|(most, ..)| along > most) {
+                    *found = Some((along, point, morphed));
+                }
+            }
+        }
+    }
+
+    /// The points, each once: either the morphed or the others.
+    fn points(&self, morphed: bool) -> impl Iterator<Item = Vec3> {
+        let all = self.found.iter().flatten().flatten();
+        let own = all.filter(|found| found.2 == morphed).map(|found| found.1);
+        let mut points: Vec<Vec3> = Vec::new();
+        for point in own {
+            if !points.contains(&point) {
+                points.push(point);
+            }
+        }
+        points.into_iter()
+    }
+}
+
+/// The model matrices of the rest pose.
+pub(super) fn rest_pose(skeleton: &Skeleton) -> Vec<Affine3A> {
+    let joints = skeleton.joints();
+    let local: Vec<Transform> = joints.iter().map(|joint| joint.rest).collect();
+    let mut rest = Vec::new();
+    compose(skeleton, &local, &mut rest);
+    rest
+}
+
+/// Computes model matrices from a local pose.
+pub(super) fn compose(skeleton: &Skeleton, local: &[Transform], model: &mut Vec<Affine3A>) {
+    model.clear();
+    for (joint, local) in skeleton.joints().iter().zip(local) {
+        let own = local.to_affine();
+        model.push(match model.get(usize::from(joint.parent_index())) {
+            Some(parent) => *parent * own,
+            None => own,
+        });
+    }
+}
