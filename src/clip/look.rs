@@ -1,7 +1,7 @@
 //! Compares eight poses of a clip with exact ones, joint by joint and vertex by vertex.
 
 use super::octet::{EIGHT, Matrices, Octet};
-use super::probes::{Probes, VertexIndex};
+use super::probes::{Cell, Probes, VertexIndex};
 use super::unpacked::{Moments, Unpacked};
 use glam::{Affine3A, Vec3};
 
@@ -118,36 +118,39 @@ impl Look<'_> {
     /// far. All joints must be counted.
     ///
     /// A vertex is a weighted mean of points that its joints move, so it is off by no more than the
-    /// worst of them. They lie in the joints' boxes, whose worst point is a corner.
+    /// worst of them. They lie in boxes, whose worst point is a corner.
     #[inline(always)]
     fn vertices(&self, above_m: f32, off: &[Matrices], found: &mut Found) {
+        let least = above_m * above_m;
+        let reaches = |off: &Matrices, cell: &Cell| farthest_corner(off, cell).greatest() > least;
         for (joint, own) in off.iter().enumerate() {
-            let ([center, half], moved) = self.probes.moved(joint);
-            if moved.is_empty() {
+            let Some((all, cells)) = self.probes.cells(joint) else {
+                continue;
+            };
+            if !reaches(own, all) {
                 continue;
             }
-            // Vertices at the threshold itself do not count.
-            let least = above_m * above_m;
-            if farthest_corner(own, center, half).greatest() <= least {
-                continue;
-            }
-            for vertex in moved {
-                let squared = self.vertex(*vertex, off);
-                let worst = squared.greatest();
-                if worst <= least {
-                    continue;
-                }
-                found.joints[joint].take(squared, self.number);
-                if worst.sqrt() > found.vertex.error_m {
-                    let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
-                    found.vertex = FarVertex {
-                        error_m: worst.sqrt(),
-                        number: Some(self.probes.vertex(*vertex)),
-                        joint: self.strongest(*vertex),
-                        time_s: self.times_s[lane],
-                    };
+            for cell in cells.iter().filter(|cell| reaches(own, cell)) {
+                for vertex in self.probes.moved(cell) {
+                    self.take_vertex(joint, *vertex, off, found);
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    fn take_vertex(&self, joint: usize, vertex: u32, off: &[Matrices], found: &mut Found) {
+        let squared = self.vertex(vertex, off);
+        let worst = squared.greatest();
+        found.joints[joint].take(squared, self.number);
+        if worst.sqrt() > found.vertex.error_m {
+            let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
+            found.vertex = FarVertex {
+                error_m: worst.sqrt(),
+                number: Some(self.probes.vertex(vertex)),
+                joint: self.strongest(vertex),
+                time_s: self.times_s[lane],
+            };
         }
     }
 
@@ -227,12 +230,12 @@ fn squared_image(off: &Matrices, point: Vec3) -> Octet {
 
 /// The squared length of the farthest image of a box.
 #[inline(always)]
-fn farthest_corner(off: &Matrices, center: Vec3, half: Vec3) -> Octet {
-    let [x, y, z] = half.to_array();
+fn farthest_corner(off: &Matrices, cell: &Cell) -> Octet {
+    let [x, y, z] = cell.half.to_array();
     let mut most = Octet::default();
     for [x, y] in [[x, y], [-x, y], [x, -y], [-x, -y]] {
         for z in [z, -z] {
-            most = most.max(squared_image(off, center + Vec3::new(x, y, z)));
+            most = most.max(squared_image(off, cell.center + Vec3::new(x, y, z)));
         }
     }
     most

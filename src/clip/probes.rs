@@ -18,22 +18,18 @@ const HUMAN_M: f32 = 1.8;
 /// Least weight of a joint at a vertex that is tested as if the joint alone moved it.
 const GUIDE_WEIGHT: f32 = 0.25;
 /// Directions in which a joint's outermost vertices are found, and their opposites: towards the
-/// faces, edges and corners of a cube.
-const AXES: [Vec3; 13] = [
-    Vec3::new(1.0, 0.0, 0.0),
-    Vec3::new(0.0, 1.0, 0.0),
-    Vec3::new(0.0, 0.0, 1.0),
-    Vec3::new(1.0, 1.0, 0.0),
-    Vec3::new(1.0, -1.0, 0.0),
-    Vec3::new(1.0, 0.0, 1.0),
-    Vec3::new(1.0, 0.0, -1.0),
-    Vec3::new(0.0, 1.0, 1.0),
-    Vec3::new(0.0, 1.0, -1.0),
+/// faces and corners of the box around its vertices.
+const AXES: [Vec3; 7] = [
+    Vec3::X,
+    Vec3::Y,
+    Vec3::Z,
     Vec3::new(1.0, 1.0, 1.0),
     Vec3::new(1.0, 1.0, -1.0),
     Vec3::new(1.0, -1.0, 1.0),
     Vec3::new(1.0, -1.0, -1.0),
 ];
+/// Most vertices of a cell.
+const CELL: usize = 16;
 
 /// The points at which the error of a character's clips is measured.
 #[derive(Debug)]
@@ -49,8 +45,19 @@ pub(crate) struct Probes {
     first: Vec<u32>,
     /// The first vertex of each primitive, and the end.
     primitives: Vec<u32>,
-    /// For each joint, the vertices that it moves.
+    /// The vertices that each joint moves, in boxes in its space.
+    cells: Vec<Cell>,
+    /// The vertices of all cells.
     moved: Vec<u32>,
+}
+
+/// Vertices that one joint moves and that are close together.
+#[derive(Debug, Clone)]
+pub(super) struct Cell {
+    /// The box around them, in the joint's space: its centre and half of its size.
+    pub(super) center: Vec3,
+    pub(super) half: Vec3,
+    moved: Range<u32>,
 }
 
 /// The points of one joint.
@@ -60,9 +67,8 @@ struct OfJoint {
     always: Range<u32>,
     /// Outermost vertices, which follow.
     guides: Range<u32>,
-    moved: Range<u32>,
-    /// Bounds of the vertices that it moves.
-    bounds: [Vec3; 2],
+    /// Its vertices. The first cell has all of them; the others share them out.
+    cells: Range<u32>,
     /// Distance of the farthest point from the joint in the rest pose, in metres.
     reach_m: f32,
 }
@@ -99,6 +105,7 @@ impl Probes {
             influences: Vec::new(),
             first: vec![0],
             primitives: vec![0],
+            cells: Vec::new(),
             moved: Vec::new(),
         };
         for primitive in model.primitives() {
@@ -141,14 +148,18 @@ impl Probes {
         &self.points[own.always.start as usize..end as usize]
     }
 
-    /// The centre and half the size of the box around the vertices that a joint moves, in its
-    /// space, and the numbers of these vertices.
+    /// The cell of all vertices that a joint moves, and smaller cells with the same vertices. There
+    /// are none if it moves no vertex.
     #[inline(always)]
-    pub(super) fn moved(&self, joint: usize) -> ([Vec3; 2], &[u32]) {
-        let own = &self.joints[joint];
-        let [min, max] = own.bounds;
-        let list = &self.moved[own.moved.start as usize..own.moved.end as usize];
-        ([0.5 * min + 0.5 * max, 0.5 * max - 0.5 * min], list)
+    pub(super) fn cells(&self, joint: usize) -> Option<(&Cell, &[Cell])> {
+        let own = &self.joints[joint].cells;
+        self.cells[own.start as usize..own.end as usize].split_first()
+    }
+
+    /// The numbers of a cell's vertices.
+    #[inline(always)]
+    pub(super) fn moved(&self, cell: &Cell) -> &[u32] {
+        &self.moved[cell.moved.start as usize..cell.moved.end as usize]
     }
 
     /// The joints that move a vertex.
@@ -193,34 +204,47 @@ impl Probes {
         self.primitives.push(self.first.len() as u32 - 1);
     }
 
-    /// Lists the vertices of each joint, with their bounds.
+    /// Lists the vertices of each joint, in cells.
     fn list_moved(&mut self) {
-        let mut counts = vec![0_u32; self.joints.len()];
-        for influence in &self.influences {
-            counts[usize::from(influence.joint)] += 1;
-        }
-        let mut next = 0;
-        for (own, count) in self.joints.iter_mut().zip(counts) {
-            own.moved = next..next;
-            own.bounds = [Vec3::INFINITY, Vec3::NEG_INFINITY];
-            next += count;
-        }
-        self.moved = vec![0; self.influences.len()];
+        let mut moved: Vec<Vec<(Vec3, u32)>> = vec![Vec::new(); self.joints.len()];
         for (vertex, ends) in (0..).zip(self.first.windows(2)) {
             for influence in &self.influences[ends[0] as usize..ends[1] as usize] {
-                let own = &mut self.joints[usize::from(influence.joint)];
                 let point = influence.point / influence.weight;
-                own.bounds = [own.bounds[0].min(point), own.bounds[1].max(point)];
-                self.moved[own.moved.end as usize] = vertex;
-                own.moved.end += 1;
+                moved[usize::from(influence.joint)].push((point, vertex));
             }
         }
+        for (joint, moved) in moved.iter_mut().enumerate() {
+            let start = self.cells.len() as u32;
+            if !moved.is_empty() {
+                let first = self.moved.len() as u32;
+                self.cells.push(cell(moved, first));
+                self.push_cells(moved);
+            }
+            self.joints[joint].cells = start..self.cells.len() as u32;
+        }
+    }
+
+    /// Divides vertices at the middle until the cells are small.
+    fn push_cells(&mut self, moved: &mut [(Vec3, u32)]) {
+        let own = cell(moved, self.moved.len() as u32);
+        if moved.len() <= CELL {
+            self.moved.extend(moved.iter().map(|moved| moved.1));
+            self.cells.push(own);
+            return;
+        }
+        let axis = own.half.max_position();
+        let middle = moved.len() / 2;
+        moved.select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]));
+        let (low, high) = moved.split_at_mut(middle);
+        self.push_cells(low);
+        self.push_cells(high);
     }
 
     /// For each joint, its outermost vertices in every direction.
     fn outermost(&self, model: &Model) -> Vec<Outermost> {
-        let size = |own: &OfJoint| (own.bounds[1] - own.bounds[0]).max(Vec3::splat(1e-20));
-        let mut all: Vec<Outermost> = self.joints.iter().map(size).map(Outermost::new).collect();
+        let half = |joint| self.cells(joint).map_or(Vec3::ONE, |(all, _)| all.half);
+        let joints = 0..self.joints.len();
+        let mut all: Vec<Outermost> = joints.map(half).map(Outermost::new).collect();
         for influence in &self.influences {
             if influence.weight >= GUIDE_WEIGHT {
                 let own = &mut all[usize::from(influence.joint)];
@@ -283,6 +307,18 @@ impl Probes {
     }
 }
 
+/// The cell of these vertices, which are listed from `first` on.
+fn cell(moved: &[(Vec3, u32)], first: u32) -> Cell {
+    let points = moved.iter().map(|moved| moved.0);
+    let min = points.clone().fold(Vec3::INFINITY, Vec3::min);
+    let max = points.fold(Vec3::NEG_INFINITY, Vec3::max);
+    Cell {
+        center: 0.5 * min + 0.5 * max,
+        half: 0.5 * max - 0.5 * min,
+        moved: first..first + moved.len() as u32,
+    }
+}
+
 /// The points that are farthest in each direction.
 struct Outermost {
     /// Factors that make the box around the points a cube.
@@ -292,9 +328,9 @@ struct Outermost {
 }
 
 impl Outermost {
-    fn new(size: Vec3) -> Self {
+    fn new(half: Vec3) -> Self {
         Self {
-            unit: size.recip(),
+            unit: half.max(Vec3::splat(1e-20)).recip(),
             found: [[None; 2]; AXES.len()],
         }
     }
