@@ -1,4 +1,6 @@
 //! Compares eight poses of a clip with exact ones, joint by joint and vertex by vertex.
+//!
+//! Loops here have no closures: a closure that is not inlined is not compiled for AVX2.
 
 use super::octet::{EIGHT, Matrices, Octet};
 use super::probes::{Cell, Probes, VertexIndex};
@@ -97,13 +99,10 @@ impl Look<'_> {
                 continue;
             }
             let off = difference(&self.exact[joint], &models[joint], self.finite);
-            let squared = self
-                .probes
-                .points(joint, guides)
-                .iter()
-                .fold(Octet::default(), |worst, point| {
-                    worst.max(squared_image(&off, *point))
-                });
+            let mut squared = Octet::default();
+            for point in self.probes.points(joint, guides) {
+                squared = squared.max(squared_image(&off, *point));
+            }
             most = most.max(squared);
             found.joints[joint].take(squared, self.number);
             models[joint] = off;
@@ -122,17 +121,18 @@ impl Look<'_> {
     #[inline(always)]
     fn vertices(&self, above_m: f32, off: &[Matrices], found: &mut Found) {
         let least = above_m * above_m;
-        let reaches = |off: &Matrices, cell: &Cell| farthest_corner(off, cell).greatest() > least;
         for (joint, own) in off.iter().enumerate() {
             let Some((all, cells)) = self.probes.cells(joint) else {
                 continue;
             };
-            if !reaches(own, all) {
+            if farthest_corner(own, all).greatest() <= least {
                 continue;
             }
-            for cell in cells.iter().filter(|cell| reaches(own, cell)) {
-                for vertex in self.probes.moved(cell) {
-                    self.take_vertex(joint, *vertex, off, found);
+            for cell in cells {
+                if farthest_corner(own, cell).greatest() > least {
+                    for vertex in self.probes.moved(cell) {
+                        self.take_vertex(joint, *vertex, off, found);
+                    }
                 }
             }
         }
@@ -160,7 +160,8 @@ impl Look<'_> {
         let mut sum = [Octet::default(); 3];
         for influence in self.probes.influences(vertex) {
             let (off, point) = (&off[usize::from(influence.joint)], influence.point);
-            let [x, y, z] = point.to_array().map(Octet::splat);
+            let (x, y) = (Octet::splat(point.x), Octet::splat(point.y));
+            let z = Octet::splat(point.z);
             for (row, sum) in sum.iter_mut().enumerate() {
                 let turned = off[row] * x + off[3 + row] * y + off[6 + row] * z;
                 *sum = *sum + turned + off[9 + row] * Octet::splat(influence.weight);
@@ -201,7 +202,10 @@ impl Far {
 /// The difference of two matrices. If some exact ones may not be finite, it is 0 for those.
 #[inline(always)]
 fn difference(exact: &Matrices, made: &Matrices, finite: bool) -> Matrices {
-    let mut off: Matrices = core::array::from_fn(|k| exact[k] - made[k]);
+    let mut off = *exact;
+    for (off, made) in off.iter_mut().zip(made) {
+        *off = *off - *made;
+    }
     if !finite {
         for lane in 0..EIGHT {
             if !exact.iter().all(|number| number.0[lane].is_finite()) {
@@ -222,10 +226,13 @@ fn squared([x, y, z]: [Octet; 3]) -> Octet {
 /// The squared length of a point's image.
 #[inline(always)]
 fn squared_image(off: &Matrices, point: Vec3) -> Octet {
-    let [x, y, z] = point.to_array().map(Octet::splat);
-    squared(core::array::from_fn(|row| {
-        off[row] * x + off[3 + row] * y + off[6 + row] * z + off[9 + row]
-    }))
+    let [x, y, z] = [point.x, point.y, point.z];
+    let (x, y, z) = (Octet::splat(x), Octet::splat(y), Octet::splat(z));
+    let mut image = [off[9], off[10], off[11]];
+    for (row, image) in image.iter_mut().enumerate() {
+        *image = off[row] * x + off[3 + row] * y + off[6 + row] * z + *image;
+    }
+    squared(image)
 }
 
 /// The squared length of the farthest image of a box.

@@ -30,7 +30,7 @@ pub struct ClipOptions {
     /// measured in model space, with the errors of all joints above, at
     ///
     /// - every vertex, with its weights and the morph weights at rest;
-    /// - every vertex with one morph target at weight 1, if it is among the outermost of a joint;
+    /// - the outermost positions to which morph weights from 0 to 1 can move vertices;
     /// - points 3 cm from each joint along its axes;
     /// - points 3 cm from each [`Socket`](crate::skeleton::Socket) that the character has when the
     ///   clip is packed. Put a socket at the end of a long attachment.

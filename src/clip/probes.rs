@@ -253,12 +253,11 @@ impl Probes {
         }
         for primitive in model.primitives() {
             let entries = &model.palette()[model.palette_range(primitive)];
-            for target in &primitive.targets {
-                for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
-                    let position = primitive.positions[*vertex as usize] + *delta;
-                    let influences = primitive.influences(*vertex as usize);
-                    for (entry, _) in influences.filter(|(_, weight)| *weight >= GUIDE_WEIGHT) {
-                        let entry = &entries[entry];
+            for (vertex, morphed) in morphed(primitive) {
+                let influences = primitive.influences(vertex);
+                for (entry, _) in influences.filter(|(_, weight)| *weight >= GUIDE_WEIGHT) {
+                    let entry = &entries[entry];
+                    for position in morphed {
                         let point = entry.inverse_bind.transform_point3(position);
                         all[usize::from(entry.joint)].add(point, true);
                     }
@@ -305,6 +304,33 @@ impl Probes {
             .filter(|reach| reach.is_finite())
             .fold(near_m, f32::max);
     }
+}
+
+/// The vertices that morph targets move, each with the corners of a box around its positions for
+/// all weights from 0 to 1.
+fn morphed(primitive: &Primitive) -> impl Iterator<Item = (usize, [Vec3; 8])> {
+    let count = if primitive.targets.is_empty() {
+        0
+    } else {
+        primitive.vertex_count()
+    };
+    let mut moves = vec![[Vec3::ZERO; 2]; count];
+    for target in &primitive.targets {
+        for (vertex, delta) in target.vertices.iter().zip(&target.positions) {
+            let [low, high] = &mut moves[*vertex as usize];
+            *low += delta.min(Vec3::ZERO);
+            *high += delta.max(Vec3::ZERO);
+        }
+    }
+    let all = moves.into_iter().zip(&primitive.positions).enumerate();
+    let moved = all.filter(|(_, ([low, high], _))| low != high);
+    moved.map(|(vertex, (ends, position))| {
+        let corners = core::array::from_fn(|corner| {
+            let side = |axis: usize| ends[corner >> axis & 1][axis];
+            *position + Vec3::new(side(0), side(1), side(2))
+        });
+        (vertex, corners)
+    })
 }
 
 /// The cell of these vertices, which are listed from `first` on.

@@ -13,6 +13,7 @@
 //! - [`compare`]: a scene against the crate's `Character`;
 //! - [`blend`]: characters and palettes for tests of blending;
 //! - [`methods`]: the skinning methods;
+//! - [`vertices`]: all vertices of a character in two poses;
 //! - [`poser`]: poses by the crate's own per-pose functions, one after the other.
 //!
 //! Drawing and picking:
@@ -61,3 +62,4 @@ pub mod shade;
 pub mod signed;
 pub mod sweep;
 pub mod trace;
+pub mod vertices;

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use throng::character::Character;
-use throng::clip::ClipOptions;
+use throng::clip::{ClipOptions, ClipReport};
 use throng::import::ImportOptions;
 
 /// Import a character, pack its clips, and save it.
@@ -47,8 +47,8 @@ pub(crate) struct Args {
 /// The options of import and packing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The largest error of a packed clip in millimetres, measured 3 cm from each joint. By
-    /// default 0.1 mm for a character of 1.8 m, and in proportion for others.
+    /// The largest error of a packed clip in millimetres, at every vertex and 3 cm from each joint.
+    /// By default 0.1 mm for a character of 1.8 m, and in proportion for others.
     #[arg(long, value_name = "MM", value_parser = positive)]
     error: Option<f32>,
     /// The storage of keys.
@@ -154,6 +154,21 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
     tell(&character, &args.output, size, out)
 }
 
+/// The joint, the vertex if it is one, and the time of a clip's largest error.
+fn place(character: &Character, report: &ClipReport) -> String {
+    let joint = report.error_joint;
+    let joint = character.skeleton().joints().get(joint.index());
+    let joint = title(joint.map_or("", |joint| &joint.name));
+    let worst = report.vertex_error;
+    let worst = worst.filter(|at| at.error_m >= report.error_m);
+    let primitive = worst.and_then(|at| character.primitives().get(at.primitive as usize));
+    let vertex = worst
+        .zip(primitive)
+        .map(|(at, primitive)| format!("vertex {} of {}, ", at.vertex, title(&primitive.name)));
+    let vertex = vertex.unwrap_or_default();
+    format!("at {vertex}joint {joint}, {:.3} s", report.error_time_s)
+}
+
 /// Writes the character, and returns the size of the file in bytes.
 pub(crate) fn save(character: &Character, path: &Path) -> Result<u64, Failure> {
     character.save_file(path)?;
@@ -184,8 +199,6 @@ pub(crate) fn tell(
         let packed = clips.iter().map(|clip| clip.report().bytes);
         let packed = packed.fold(0, usize::saturating_add);
         let raw: f64 = clips.iter().map(|clip| clip.report().raw_bytes).sum();
-        let joint = worst.report().error_joint;
-        let joint = character.skeleton().joints().get(joint.index());
         writeln!(
             out,
             "  {}: {}, {:.1} times smaller than 32-bit transforms at 30 Hz",
@@ -195,9 +208,9 @@ pub(crate) fn tell(
         )?;
         writeln!(
             out,
-            "  largest error {}, of joint {} in clip {}",
+            "  largest error {}, {} of clip {}",
             millimetres(worst.report().error_m),
-            title(joint.map_or("", |joint| &joint.name)),
+            place(character, worst.report()),
             title(worst.name())
         )?;
     }

@@ -9,5 +9,6 @@ mod loops;
 mod many;
 mod near;
 mod odd;
+mod vertices;
 mod words;
 mod work;

@@ -94,6 +94,12 @@ fn clip(model: &Character, index: usize, clip: &Clip) -> Value {
         "error_m": report.error_m,
         "error_joint": report.error_joint.0,
         "error_time_s": report.error_time_s,
+        "vertex_error": report.vertex_error.map(|at| json!({
+            "error_m": at.error_m,
+            "primitive": at.primitive,
+            "vertex": at.vertex,
+            "time_s": at.time_s,
+        })),
         "morph_weight_error": report.weight_error,
         "kept_tracks": report.kept_tracks,
         "tracks": model.curves().get(index).map(|curve| curve.tracks().len()),

@@ -103,6 +103,19 @@ fn clips(model: &Character) -> Vec<Vec<String>> {
         row.extend(counted(report.bytes, "byte"));
         row.push(format!("ratio {:.1}", report.ratio()));
         row.push(format!("error {:.4} mm", report.error_m * 1000.0));
+        row.push(match report.vertex_error {
+            Some(at) => format!(
+                "{:.4} mm at vertex {} of primitive {} at {:.3} s",
+                at.error_m * 1000.0,
+                at.vertex,
+                at.primitive,
+                at.time_s
+            ),
+            None => format!(
+                "joint {} at {:.3} s",
+                report.error_joint.0, report.error_time_s
+            ),
+        });
         row.push(remarks(model, index, clip));
         row
     };
