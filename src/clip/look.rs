@@ -101,7 +101,7 @@ impl Look<'_> {
             let off = difference(&self.exact[joint], &models[joint], self.finite);
             let mut squared = Octet::default();
             for point in self.probes.points(joint, guides) {
-                squared = squared.max(squared_image(&off, *point));
+                squared = squared.max(self::squared(image(&off, *point)));
             }
             most = most.max(squared);
             found.joints[joint].take(squared, self.number);
@@ -125,24 +125,27 @@ impl Look<'_> {
             let Some((all, cells)) = self.probes.cells(joint) else {
                 continue;
             };
-            if farthest_corner(own, all).greatest() <= least {
+            if !farthest_corner(own, all).any_above(least) {
                 continue;
             }
             for cell in cells {
-                if farthest_corner(own, cell).greatest() > least {
-                    for vertex in self.probes.moved(cell) {
-                        self.take_vertex(joint, *vertex, off, found);
+                if !farthest_corner(own, cell).any_above(least) {
+                    continue;
+                }
+                for vertex in self.probes.moved(cell) {
+                    let squared = self.vertex(*vertex, off);
+                    if squared.any_above(least) {
+                        self.take_vertex(joint, *vertex, squared, found);
                     }
                 }
             }
         }
     }
 
-    #[inline(always)]
-    fn take_vertex(&self, joint: usize, vertex: u32, off: &[Matrices], found: &mut Found) {
-        let squared = self.vertex(vertex, off);
-        let worst = squared.greatest();
+    #[cold]
+    fn take_vertex(&self, joint: usize, vertex: u32, squared: Octet, found: &mut Found) {
         found.joints[joint].take(squared, self.number);
+        let worst = squared.greatest();
         if worst.sqrt() > found.vertex.error_m {
             let lane = squared.0.iter().position(|own| *own == worst).unwrap_or(0);
             found.vertex = FarVertex {
@@ -223,27 +226,33 @@ fn squared([x, y, z]: [Octet; 3]) -> Octet {
     sum.map(|sum| if sum.is_nan() { f32::INFINITY } else { sum })
 }
 
-/// The squared length of a point's image.
+/// The image of a point.
 #[inline(always)]
-fn squared_image(off: &Matrices, point: Vec3) -> Octet {
-    let [x, y, z] = [point.x, point.y, point.z];
-    let (x, y, z) = (Octet::splat(x), Octet::splat(y), Octet::splat(z));
+fn image(off: &Matrices, point: Vec3) -> [Octet; 3] {
+    let (x, y) = (Octet::splat(point.x), Octet::splat(point.y));
+    let z = Octet::splat(point.z);
     let mut image = [off[9], off[10], off[11]];
     for (row, image) in image.iter_mut().enumerate() {
         *image = off[row] * x + off[3 + row] * y + off[6 + row] * z + *image;
     }
-    squared(image)
+    image
 }
 
 /// The squared length of the farthest image of a box.
 #[inline(always)]
 fn farthest_corner(off: &Matrices, cell: &Cell) -> Octet {
-    let [x, y, z] = cell.half.to_array();
-    let mut most = Octet::default();
-    for [x, y] in [[x, y], [-x, y], [x, -y], [-x, -y]] {
-        for z in [z, -z] {
-            most = most.max(squared_image(off, cell.center + Vec3::new(x, y, z)));
+    let (x, y) = (Octet::splat(cell.half.x), Octet::splat(cell.half.y));
+    let (z, zero) = (Octet::splat(cell.half.z), Octet::default());
+    let center = image(off, cell.center);
+    let mut most = zero;
+    for (x, y) in [(x, y), (zero - x, y), (x, zero - y), (zero - x, zero - y)] {
+        let (mut low, mut high) = (center, center);
+        for row in 0..3 {
+            let (side, along) = (off[row] * x + off[3 + row] * y, off[6 + row] * z);
+            low[row] = center[row] + side - along;
+            high[row] = center[row] + side + along;
         }
+        most = most.max(squared(low)).max(squared(high));
     }
     most
 }

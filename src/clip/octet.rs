@@ -49,6 +49,16 @@ impl Octet {
         self.map(f32::sqrt)
     }
 
+    /// Returns true if any of the numbers is greater than `least`.
+    #[inline(always)]
+    pub(super) fn any_above(self, least: f32) -> bool {
+        let mut any = false;
+        for value in self.0 {
+            any |= value > least;
+        }
+        any
+    }
+
     /// The greatest of the eight numbers.
     pub(super) fn greatest(self) -> f32 {
         self.0.into_iter().fold(f32::NEG_INFINITY, f32::max)
