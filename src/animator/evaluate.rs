@@ -1,12 +1,11 @@
 //! Evaluation of actors' poses, in any form, by the batch kernel.
 
 use super::ActorId;
-use super::actor::Actor;
-use super::instances::Animator;
+use super::Animator;
+use super::actors::{ActorState, Actors};
 use super::library::Library;
-use super::own_pose::clip_of;
-use super::pool::RecordPool;
 use super::record::PlayRecord;
+use super::state::{OwnPose, Pools, blend_records, clip_of};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
@@ -18,8 +17,8 @@ use glam::Affine3A;
 /// The clips that some actors play at the present time.
 struct Plan<'a> {
     library: &'a Library,
-    actors: &'a [Actor],
-    pool: &'a RecordPool,
+    actors: &'a Actors,
+    pools: &'a Pools,
     list: &'a [u32],
     now_s: f64,
 }
@@ -31,11 +30,9 @@ impl PlanSource for Plan<'_> {
 
     #[inline]
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
-        let Some(actor) = self.actors.get(self.list[index] as usize) else {
-            return;
-        };
+        let actor = &self.actors[self.list[index]];
         let local_s = actor.clock.local_s(self.now_s);
-        for record in self.pool.get(actor.block) {
+        for record in actor.layers.records(self.pools) {
             let weight = record.weight_at(local_s);
             if weight > 0.0
                 && let Some(clip) = clip(self.library, actor, record)
@@ -52,7 +49,7 @@ impl PlanSource for Plan<'_> {
 #[inline]
 pub(super) fn clip<'a>(
     library: &'a Library,
-    actor: &'a Actor,
+    actor: &'a ActorState,
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
     clip_of(library, actor.own_pose.as_deref(), record)
@@ -149,8 +146,8 @@ impl Animator {
     fn plan<'a>(&'a self, list: &'a [u32]) -> Plan<'a> {
         Plan {
             library: &self.library,
-            actors: &self.actors.list,
-            pool: &self.pool,
+            actors: &self.actors,
+            pools: &self.pools,
             list,
             now_s: self.now_s,
         }
@@ -167,15 +164,13 @@ impl Animator {
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine3A::IDENTITY);
         let skeleton = &self.library.skeleton;
-        let mut swings = core::mem::take(&mut self.swings);
+        let mut swings = core::mem::take(&mut self.work.swings);
         swings.clear();
         let poses = local
             .chunks_exact_mut(joints.max(1))
             .zip(model.chunks_exact_mut(joints.max(1)));
         for (index, (local, model)) in list.iter().zip(poses) {
-            let Some(actor) = self.actors.list.get_mut(*index as usize) else {
-                continue;
-            };
+            let actor = &mut self.actors[*index];
             let local_s = actor.clock.local_s(self.now_s);
             if let Some(carry) = actor.carry_at(local_s) {
                 carry.apply(local_s, local);
@@ -183,22 +178,18 @@ impl Animator {
             // The lengths match, so there is no error.
             let _ = skeleton.model_pose(local, model);
             if actor.goals.is_empty()
-                && is_alone(actor, &self.pool, local_s)
-                && let Some(own) = &actor.own_pose
+                && let Some(own) = alone(actor, &self.pools, local_s)
             {
-                model.copy_from_slice(&own.model);
+                model.copy_from_slice(own);
             }
-            if let Some(rig) = &self.rig {
-                for goal in &mut actor.goals {
-                    goal.solve(&self.solvers, rig, local_s, local, model);
-                }
-            }
+            let pose = (&mut *local, &mut *model);
+            actor.goals.solve(&self.solvers, local_s, pose);
             if !self.library.springs.is_empty() {
                 swings.push((actor.springs.take(), local_s));
             }
         }
         self.swing(list, &mut swings, (local, model));
-        self.swings = swings;
+        self.work.swings = swings;
     }
 
     /// Takes the spring bones of actors to the present time, and puts them back.
@@ -222,9 +213,8 @@ impl Animator {
             .for_each_pose(joints, swings, (local, model), advance);
         let mut twice = false;
         for (index, (state, local_s)) in list.iter().zip(&mut *swings) {
-            let actor = self.actors.list.get_mut(*index as usize);
-            if let (Some(actor), Some(state)) = (actor, state.take()) {
-                actor.springs = Some(state);
+            if let Some(state) = state.take() {
+                self.actors[*index].springs.put_back(state);
                 *local_s = f64::NAN;
             } else {
                 twice = true;
@@ -238,10 +228,8 @@ impl Animator {
             .chunks_exact_mut(joints)
             .zip(model.chunks_exact_mut(joints));
         for ((index, (_, local_s)), pose) in list.iter().zip(&*swings).zip(poses) {
-            let actor = self.actors.list.get_mut(*index as usize);
-            let state = actor.and_then(|actor| actor.springs.as_mut());
-            if let Some(state) = state.filter(|_| !local_s.is_nan()) {
-                state.advance(rig, *local_s, pose);
+            if !local_s.is_nan() {
+                self.actors[*index].springs.advance(rig, *local_s, pose);
             }
         }
     }
@@ -251,7 +239,7 @@ impl Animator {
     /// [`BatchPoser::run_planned`](crate::animate::BatchPoser). The actors must be alive.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);
-        let samples = self.pool.most() * 16;
+        let samples = self.pools.most_records() * 16;
         // SAFETY: the caller guarantees that the starts are valid. Clips, masks and weights were
         // checked when they were played.
         unsafe {
@@ -272,10 +260,10 @@ impl Animator {
         starts: Starts<'_>,
     ) {
         let special = |index: &u32| {
-            let actor = self.actors.list.get(*index as usize);
-            actor.is_some_and(|actor| actor.may_be_special && actor.is_special(self.now_s))
+            let actor = &self.actors[*index];
+            actor.may_be_special && actor.is_special(self.now_s)
         };
-        if self.specials == 0 || !list.iter().any(special) {
+        if self.work.specials == 0 || !list.iter().any(special) {
             // SAFETY: the caller guarantees that the starts are valid for the palettes of all
             // actors.
             unsafe { self.run(list, Product::Palette(format), starts) };
@@ -298,19 +286,58 @@ impl Animator {
         }
         self.work = work;
     }
+
+    /// Writes the morph weights of a living actor. The length of `out` must be correct.
+    pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
+        out.copy_from_slice(&self.library.morph_weights);
+        let actor = &self.actors[index];
+        let local_s = actor.clock.local_s(self.now_s);
+        let records = actor.layers.records(&self.pools);
+        let own = actor.own_pose.as_deref();
+        blend_records(&self.library, own, records, local_s, out);
+        if let Some(carry) = actor.carry_at(local_s) {
+            carry.apply_weights(local_s, out);
+        }
+        actor.weights.apply(&self.library, out);
+    }
+
+    /// Checks that the palette format of a crowd's character can represent a model pose.
+    pub(super) fn check_fit(&self, model: &[Affine3A]) -> Result<()> {
+        let fits = self.fits.as_ref();
+        fits.map_or(Ok(()), |(rig, format)| rig.check_palette(model, *format))
+    }
+
+    /// The same as [`Self::check_fit`], for a local pose of the right length.
+    pub(super) fn check_fit_of_local(&mut self, local: &[Transform]) -> Result<()> {
+        // Matrices represent any pose.
+        if self.fits.as_ref().is_none_or(|(_, format)| *format == PaletteFormat::Mat3x4) {
+            return Ok(());
+        }
+        let mut model = core::mem::take(&mut self.work.model);
+        model.resize(local.len().max(model.len()), Affine3A::IDENTITY);
+        let pose = &mut model[..local.len()];
+        let checked = self.library.skeleton.model_pose(local, pose);
+        let checked = checked.and_then(|()| self.check_fit(pose));
+        self.work.model = model;
+        checked
+    }
 }
 
-/// Returns true if the caller's model pose is the only visible pose of an actor.
-pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
+/// The model pose that the caller set for an actor, if it is the only visible one.
+pub(super) fn alone<'a>(
+    actor: &'a ActorState,
+    pools: &Pools,
+    local_s: f64,
+) -> Option<&'a [Affine3A]> {
+    let model = actor.own_pose.as_deref().and_then(OwnPose::model)?;
     let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
-    let mut seen = pool.get(actor.block).iter().filter(seen);
-    let own = actor.own_pose.as_ref();
-    own.is_some_and(|own| !own.model.is_empty())
-        && actor.carry_at(local_s).is_none()
+    let mut seen = actor.layers.records(pools).iter().filter(seen);
+    let is_alone = actor.carry_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
             record.has(PlayRecord::FLAG_POSE)
                 && record.mask().is_none()
                 && record.weight_at(local_s) >= 1.0
         })
-        && seen.next().is_none()
+        && seen.next().is_none();
+    is_alone.then_some(model)
 }

@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
     /// Plays a blend space by name or id: looping, at normal speed, without a fade.
     ///
     /// All its clips play at one phase. [`Self::at`] sets the position in the blend space, and
-    /// [`Animator::set_blend_position`](super::instances::Animator::set_blend_position) moves it
+    /// [`Actor::set_blend_position`](super::Actor::set_blend_position) moves it
     /// later.
     #[doc(alias = "blend tree")]
     #[must_use]
@@ -233,7 +233,7 @@ impl<'a, C: Into<NameOrId<'a, Id<Clip>>>> From<C> for Play<'a> {
 
 /// A clip that plays on an actor.
 ///
-/// [`Animator::playing`](super::instances::Animator::playing) lists them.
+/// [`Actor::playing`](super::Actor::playing) lists them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
     /// The clip. `None` for a pose set by the caller.
@@ -244,6 +244,8 @@ pub struct Playing {
     pub blend_space: Option<Id<BlendSpace>>,
     /// The layer that it plays on.
     pub layer: u8,
+    /// The joints that it affects. `None` affects all joints.
+    pub mask: Option<Id<Mask>>,
     /// The clip's own time, in seconds.
     pub time_s: f64,
     /// Clip seconds per second.
@@ -254,6 +256,8 @@ pub struct Playing {
     pub to_weight: f32,
     /// The behaviour past the end of the clip.
     pub loop_mode: LoopMode,
+    /// True if it is synchronised with other clips of its layer.
+    pub synced: bool,
     /// True if the actor's state machine plays it.
     pub by_state_machine: bool,
 }

@@ -1,5 +1,6 @@
 //! Buffers for the evaluation of poses.
 
+use super::state::CutWork;
 use crate::animate::Starts;
 use crate::skeleton::Transform;
 use crate::spring::SpringState;
@@ -16,6 +17,11 @@ pub(super) struct Work {
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine3A>,
+    /// The spring bones of the actors whose poses are evaluated.
+    pub(super) swings: Vec<Swing>,
+    pub(super) cut: CutWork,
+    /// The number of actors whose pose may need more than their records.
+    pub(super) specials: usize,
 }
 
 /// The state of an actor's spring bones, if it has some, and the actor's time.
@@ -34,8 +40,8 @@ unsafe impl Sync for Places {}
 impl Work {
     /// Reserves memory for lists of actors, so that no frame allocates.
     ///
-    /// `special` of the `actors` need more than their records, with `joints` joints each.
-    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
+    /// Some of the `actors` need more than their records, with `joints` joints each.
+    pub(super) fn make_room(&mut self, actors: usize, joints: usize) {
         for list in [&mut self.list, &mut self.plain, &mut self.special] {
             list.reserve(actors.saturating_sub(list.len()));
         }
@@ -43,7 +49,7 @@ impl Work {
             starts.reserve(actors.saturating_sub(starts.len()));
         }
         // Powers of two, so that calls seldom allocate.
-        let poses = match special {
+        let poses = match self.specials {
             0 => 0,
             special => special.next_power_of_two().saturating_mul(joints),
         };

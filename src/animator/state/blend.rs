@@ -1,7 +1,7 @@
 //! Playing blend spaces: one phase and one position for up to three clips.
 
-use super::library::Library;
-use super::record::PlayRecord;
+use crate::animator::library::Library;
+use crate::animator::record::PlayRecord;
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
