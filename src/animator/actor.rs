@@ -13,9 +13,7 @@ use crate::id::Id;
 use crate::mesh::Expression;
 use crate::motion::{BlendSpace, RootTransform};
 use crate::skeleton::{Skeleton, Transform};
-use crate::state_machine::{
-    LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value,
-};
+use crate::state_machine::{LayerStatus, ParameterDesc, StateMachine, StateMachineInstance, Value};
 use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
 
@@ -213,7 +211,9 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     #[must_use]
     pub fn shows_pose(&self) -> bool {
         let shows = |record: &PlayRecord| record.to_weight > 0.0;
-        self.records().iter().any(|r| r.has(PlayRecord::FLAG_POSE) && shows(r))
+        self.records()
+            .iter()
+            .any(|r| r.has(PlayRecord::FLAG_POSE) && shows(r))
     }
 
     /// The local pose that the caller set. `None` if it shows none.
@@ -256,7 +256,11 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// # Errors
     /// [`Error::Argument`] if the length of `out` is not the number of weights.
     pub fn morph_weights(&self, out: &mut [f32]) -> Result<()> {
-        expect_len("morph weights", out.len(), self.library().morph_weights.len())?;
+        expect_len(
+            "morph weights",
+            out.len(),
+            self.library().morph_weights.len(),
+        )?;
         self.animator.write_weights(self.id.index, out);
         Ok(())
     }
@@ -298,11 +302,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     /// not have.
     #[doc(alias = "socket")]
     #[doc(alias = "bone")]
-    pub fn joint_model<'j>(
-        &self,
-        joint: impl Into<JointRef<'j>>,
-        time_s: f64,
-    ) -> Result<Affine3A> {
+    pub fn joint_model<'j>(&self, joint: impl Into<JointRef<'j>>, time_s: f64) -> Result<Affine3A> {
         let library = self.library();
         let socket = joint.into().find(&library.skeleton, &library.set)?;
         let joint = socket.joint.index();
@@ -564,7 +564,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// [`Error::Argument`] if no state machine drives the actor, the parameter is of another kind,
     /// or the value is not finite.
     pub fn set_float(&mut self, parameter: Id<ParameterDesc>, value: f32) -> Result<()> {
-        self.set(parameter, |machine, state| machine.set_float(state, parameter, value))
+        self.set(parameter, |machine, state| {
+            machine.set_float(state, parameter, value)
+        })
     }
 
     /// Moves a float parameter linearly to a value, over `over_s` seconds.
@@ -592,7 +594,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// The same as [`Self::set_float`].
     pub fn set_int(&mut self, parameter: Id<ParameterDesc>, value: i32) -> Result<()> {
-        self.set(parameter, |machine, state| machine.set_int(state, parameter, value))
+        self.set(parameter, |machine, state| {
+            machine.set_int(state, parameter, value)
+        })
     }
 
     /// Sets a bool parameter. Otherwise works like [`Self::set_float`].
@@ -600,7 +604,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// The same as [`Self::set_float`].
     pub fn set_bool(&mut self, parameter: Id<ParameterDesc>, value: bool) -> Result<()> {
-        self.set(parameter, |machine, state| machine.set_bool(state, parameter, value))
+        self.set(parameter, |machine, state| {
+            machine.set_bool(state, parameter, value)
+        })
     }
 
     /// Sets a trigger, until a transition consumes it or [`Self::reset_trigger`] clears it.
@@ -608,7 +614,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// The same as [`Self::set_float`].
     pub fn set_trigger(&mut self, parameter: Id<ParameterDesc>) -> Result<()> {
-        self.set(parameter, |machine, state| machine.set_trigger(state, parameter))
+        self.set(parameter, |machine, state| {
+            machine.set_trigger(state, parameter)
+        })
     }
 
     /// Clears a trigger.
@@ -616,7 +624,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// The same as [`Self::set_float`].
     pub fn reset_trigger(&mut self, parameter: Id<ParameterDesc>) -> Result<()> {
-        self.set(parameter, |machine, state| machine.reset_trigger(state, parameter))
+        self.set(parameter, |machine, state| {
+            machine.reset_trigger(state, parameter)
+        })
     }
 
     fn set(
@@ -777,7 +787,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
             poser,
             ..
         } = self.animator.parts(self.id.index);
-        let own = actor.own_pose.get_or_insert_with(|| Box::new(OwnPose::new(poser)));
+        let own = actor
+            .own_pose
+            .get_or_insert_with(|| Box::new(OwnPose::new(poser)));
         set(own, &library.skeleton);
     }
 
@@ -806,7 +818,9 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     fn check_model(&self, model: &[Affine3A]) -> Result<()> {
         let joints = self.skeleton().len();
-        check_joints("model pose", model.len(), joints, |joint| model[joint].is_finite())?;
+        check_joints("model pose", model.len(), joints, |joint| {
+            model[joint].is_finite()
+        })?;
         self.animator.check_fit(model)
     }
 

@@ -310,7 +310,11 @@ impl Animator {
     /// The same as [`Self::check_fit`], for a local pose of the right length.
     pub(super) fn check_fit_of_local(&mut self, local: &[Transform]) -> Result<()> {
         // Matrices represent any pose.
-        if self.fits.as_ref().is_none_or(|(_, format)| *format == PaletteFormat::Mat3x4) {
+        if self
+            .fits
+            .as_ref()
+            .is_none_or(|(_, format)| *format == PaletteFormat::Mat3x4)
+        {
             return Ok(());
         }
         let mut model = core::mem::take(&mut self.work.model);

@@ -91,7 +91,7 @@ use actors::{ActorState, Actors};
 use event::EventQueue;
 use library::Library;
 use solvers::Solvers;
-use state::{Cut, Driver, Mix, Pools, THRESHOLD};
+use state::{Cut, Mix, Pools, THRESHOLD};
 use std::sync::Arc;
 use step::Schedule;
 use work::Work;

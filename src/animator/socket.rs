@@ -13,7 +13,10 @@ use glam::Affine3A;
 impl Animator {
     /// The transform to character space from the space of a joint, which must exist.
     pub(super) fn joint_model(
-        &self, actor: &ActorState, wanted: usize, local_s: f64,
+        &self,
+        actor: &ActorState,
+        wanted: usize,
+        local_s: f64,
     ) -> Result<Affine3A> {
         let joints = self.library.skeleton.joints();
         let swings = actor.springs.is_on() && self.library.springs.moves(wanted);

@@ -156,7 +156,9 @@ impl Mix<'_> {
     /// Removes the blend spaces that have faded out.
     pub(crate) fn drop_faded_blends(&mut self) {
         let (blends, local_s) = (&mut self.layers.blends, self.local_s);
-        self.pools.blends.retain(blends, |play| !play.is_over(local_s));
+        self.pools
+            .blends
+            .retain(blends, |play| !play.is_over(local_s));
     }
 
     /// Removes what the caller plays below a layer.
@@ -252,7 +254,9 @@ impl Mix<'_> {
     fn write_blends(&mut self) {
         let records = (&mut self.pools.records, &mut self.layers.block);
         let blends = self.layers.blends;
-        self.pools.blends.write(self.library, blends, records, self.local_s);
+        self.pools
+            .blends
+            .write(self.library, blends, records, self.local_s);
         self.drop_faded_blends();
         self.drop_faded();
     }
@@ -354,7 +358,10 @@ impl Mix<'_> {
     /// # Errors
     /// [`Error::Argument`] if the layer plays no blend space.
     pub(crate) fn move_blend(&mut self, layer: u8, to: Vec2, over_s: f32) -> Result<()> {
-        let number = self.layers.blend_on(self.pools, layer).map(|play| play.number);
+        let number = self
+            .layers
+            .blend_on(self.pools, layer)
+            .map(|play| play.number);
         let number = number.ok_or(no_blend())?;
         let (local_s, to) = (self.local_s, to.to_array());
         self.pools.blends.for_each(self.layers.blends, |play| {

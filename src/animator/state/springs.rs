@@ -1,7 +1,7 @@
 //! The spring bones of an actor.
 
-use crate::spring::{SpringRig, SpringState};
 use crate::skeleton::Transform;
+use crate::spring::{SpringRig, SpringState};
 use glam::Affine3A;
 
 /// The spring bones of an actor: on, or off and without state.
