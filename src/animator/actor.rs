@@ -307,7 +307,7 @@ impl<A: Deref<Target = Animator>> Actor<A> {
         let socket = joint.into().find(&library.skeleton, &library.set)?;
         let joint = socket.joint.index();
         let local_s = self.state().clock.local_s(time_s);
-        let model = self.animator.joint_model(self.state(), joint, local_s)?;
+        let model = self.animator.model_of(self.state(), joint, local_s)?;
         Ok(model * socket.offset)
     }
 

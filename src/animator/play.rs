@@ -17,7 +17,7 @@ use crate::skeleton::Mask;
 /// // Cross-fade to the walk in a quarter of a second.
 /// let walk = Play::new("Walk").fade_s(0.25);
 /// // Run, in step with the walk that it replaces.
-/// let run = Play::new("Run").fade_s(0.4).in_step();
+/// let run = Play::new("Run").fade_s(0.4).synced();
 /// // Wave once, only above the hips, on top of whatever the legs do.
 /// let wave = Play::new("Wave").layer(1).mask("upper body").once().fade_s(0.2);
 /// // Play a blend space of the asset, at a movement speed of 1.8.
@@ -67,7 +67,7 @@ pub struct Play<'a> {
     ///
     /// The new clip takes over the phase, and both clips advance at one rate during the fade, so
     /// that feet do not slide. Only looping clips can keep step.
-    pub in_step: bool,
+    pub synced: bool,
 }
 
 impl<'a> Play<'a> {
@@ -86,7 +86,7 @@ impl<'a> Play<'a> {
         offset_s: 0.0,
         speed: 1.0,
         loop_mode: LoopMode::Loop,
-        in_step: false,
+        synced: false,
     };
 
     /// Plays a clip by name or id: looping, at normal speed, without a fade.
@@ -209,11 +209,11 @@ impl<'a> Play<'a> {
         self.loop_mode(LoopMode::Once)
     }
 
-    /// Synchronises it with what the layer already plays. See the field `in_step`.
+    /// Synchronises it with what the layer already plays. See the field `synced`.
     #[must_use]
-    pub const fn in_step(self) -> Self {
+    pub const fn synced(self) -> Self {
         Self {
-            in_step: true,
+            synced: true,
             ..self
         }
     }

@@ -12,7 +12,7 @@ use glam::Affine3A;
 
 impl Animator {
     /// The transform to character space from the space of a joint, which must exist.
-    pub(super) fn joint_model(
+    pub(super) fn model_of(
         &self,
         actor: &ActorState,
         wanted: usize,

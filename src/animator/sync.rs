@@ -52,7 +52,7 @@ impl Layer<'_> {
         let lead = match self.lead() {
             Joined::No => return false,
             Joined::First => {
-                new.flags |= PlayRecord::FLAG_IN_STEP;
+                new.flags |= PlayRecord::FLAG_SYNCED;
                 return false;
             }
             Joined::With(lead) => lead,
@@ -60,7 +60,7 @@ impl Layer<'_> {
         let rates_hz = [lead.rate_hz, new.to_speed / duration_s];
         let (layer, now_s) = (self.layer, self.now_s);
         let is_same = |record: &PlayRecord| {
-            let of_layer = record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP);
+            let of_layer = record.layer == layer && record.has(PlayRecord::FLAG_SYNCED);
             let same = (record.clip, record.mask) == (new.clip, new.mask);
             of_layer && same && record.blend() == 0
         };
@@ -75,7 +75,7 @@ impl Layer<'_> {
             self.records[at..end].rotate_left(1);
             return true;
         }
-        new.flags |= PlayRecord::FLAG_IN_STEP;
+        new.flags |= PlayRecord::FLAG_SYNCED;
         let unwrapped_s = lead.phase * duration_s + new.offset_s;
         let speeds = rates_hz.map(|hz| hz * duration_s);
         new.re_anchor(now_s, unwrapped_s, speeds, new.fade_s);
@@ -90,12 +90,12 @@ impl Layer<'_> {
         let lead = match self.lead() {
             Joined::No => return,
             Joined::First => {
-                new.in_step = true;
+                new.synced = true;
                 return;
             }
             Joined::With(lead) => lead,
         };
-        new.in_step = true;
+        new.synced = true;
         let rates_hz = [lead.rate_hz, new.rate.to];
         self.follow(rates_hz, play.fade_s);
         let phase = lead.phase + play.offset_s / new.cycle_s(self.library);
@@ -112,16 +112,16 @@ impl Layer<'_> {
         if led.loop_mode() != LoopMode::Loop || led_s <= 0.0 {
             return Joined::No;
         }
-        if !led.has(PlayRecord::FLAG_IN_STEP) {
+        if !led.has(PlayRecord::FLAG_SYNCED) {
             let (layer, number) = (self.layer, led.blend());
             // The records that kept step with each other before continue independently.
             for record in self.records.iter_mut().filter(|r| r.layer == layer) {
-                record.flags &= !PlayRecord::FLAG_IN_STEP;
+                record.flags &= !PlayRecord::FLAG_SYNCED;
             }
-            self.records[at].flags |= PlayRecord::FLAG_IN_STEP;
+            self.records[at].flags |= PlayRecord::FLAG_SYNCED;
             self.blends.for_each(self.of_actor, |play| {
                 if play.layer == layer {
-                    play.in_step = play.number == number;
+                    play.synced = play.number == number;
                 }
             });
         }
@@ -134,16 +134,16 @@ impl Layer<'_> {
     /// Changes the rate of everything that keeps step, over `over_s` seconds.
     fn follow(&mut self, rates_hz: [f64; 2], over_s: f32) {
         let (layer, now_s) = (self.layer, self.now_s);
-        let in_step = |record: &&mut PlayRecord| {
-            record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP) && record.blend() == 0
+        let synced = |record: &&mut PlayRecord| {
+            record.layer == layer && record.has(PlayRecord::FLAG_SYNCED) && record.blend() == 0
         };
-        for record in self.records.iter_mut().filter(in_step) {
+        for record in self.records.iter_mut().filter(synced) {
             let own_s = self.library.duration_s(record.clip);
             let unwrapped_s = record.unwrapped_s(now_s);
             record.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * own_s), over_s);
         }
         self.blends.for_each(self.of_actor, |play| {
-            if play.layer == layer && play.in_step {
+            if play.layer == layer && play.synced {
                 play.follows = true;
                 play.go_on(now_s, rates_hz, over_s.into());
             }

@@ -21,7 +21,7 @@ pub struct Spawn<'a> {
     /// Linear RGBA that multiplies the base colour. See [`InstanceMut::set_tint`](super::InstanceMut::set_tint).
     pub tint: [f32; 4],
     /// A word for the engine's own shaders.
-    pub user: u32,
+    pub user_data: u32,
     /// The clip that it plays. By default it stands in its rest pose.
     pub play: Play<'a>,
     /// True if the character's state machine drives it.
@@ -31,7 +31,7 @@ pub struct Spawn<'a> {
     /// The root motion mode.
     pub root_motion: RootMotionMode,
     /// The stage that deforms its vertices.
-    pub skin: SkinningStage,
+    pub skinning_stage: SkinningStage,
 }
 
 impl Default for Spawn<'_> {
@@ -39,11 +39,11 @@ impl Default for Spawn<'_> {
         Self {
             world_from_model: Affine3A::IDENTITY,
             tint: [1.0; 4],
-            user: 0,
+            user_data: 0,
             play: Play::REST,
             driven: false,
             root_motion: RootMotionMode::Ignore,
-            skin: SkinningStage::Vertex,
+            skinning_stage: SkinningStage::Vertex,
         }
     }
 }
@@ -62,13 +62,13 @@ impl Crowd {
         let entry = self.scene.entry(character)?;
         let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
         let morphs = morph_words(entry.rig.morph_weights().len());
-        let skinned = skinned_words(entry, spawn.skin)?;
+        let skinned = skinned_words(entry, spawn.skinning_stage)?;
         let place = entry.members.len() as u32;
         let rest_palette = entry.mesh.rest_palette();
         check_transform(&spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
-        instances.check_capacity(rows, morphs, (spawn.skin, skinned))?;
+        instances.check_capacity(rows, morphs, (spawn.skinning_stage, skinned))?;
         let actor = self.add_actor(character, spawn)?;
         let flipped = is_flipped(&spawn.world_from_model);
         let allocation = |size| Allocation { start: 0, size };
@@ -77,7 +77,7 @@ impl Crowd {
                 world_from_model: Mat3x4::from_affine(&spawn.world_from_model),
                 tint: spawn.tint,
                 character: character.0,
-                user: spawn.user,
+                user: spawn.user_data,
                 ..Zeroable::zeroed()
             },
             actor,
@@ -88,7 +88,7 @@ impl Crowd {
             dirty: false,
             flipped,
             place,
-            skin: spawn.skin,
+            skin: spawn.skinning_stage,
             rows: allocation(rows),
             morphs: allocation(morphs),
             skinned: allocation(skinned),

@@ -89,7 +89,7 @@ pub struct View {
     ///
     /// See [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
     pub mask: u32,
-    /// The list of the only instances that it shows, from [`Frame::list`](super::Frame::list).
+    /// The list of the only instances that it shows, from [`Frame::make_list`](super::Frame::make_list).
     ///
     /// With `None`, there is no such restriction.
     pub list: Option<ListId>,

@@ -66,28 +66,37 @@ fn what_was_set_can_be_asked_for() {
         let spawn = Spawn {
             world_from_model: place,
             tint: [0.5, 0.25, 1.0, 0.75],
-            user: 7,
+            user_data: 7,
             ..Spawn::default()
         };
         let ids: Vec<_> = [one, two, one]
             .map(|kind| crowd.spawn(kind, &spawn).unwrap())
             .to_vec();
         let id = ids[1];
-        assert_eq!(crowd.transform(id), Ok(place));
-        assert_eq!(crowd.tint(id), Ok(spawn.tint));
-        assert_eq!(crowd.user(id), Ok(7));
-        assert_eq!(crowd.is_visible(id), Ok(true));
-        assert_eq!(crowd.view_mask(id), Ok(u32::MAX));
-        assert_eq!(crowd.character_of(id), Ok(two));
-        let weights = |crowd: &Crowd| -> Vec<_> { crowd.morph_overrides(id).unwrap().collect() };
+        assert_eq!(crowd.instance(id).map(|it| it.transform()), Ok(place));
+        assert_eq!(crowd.instance(id).map(|it| it.tint()), Ok(spawn.tint));
+        assert_eq!(crowd.instance(id).map(|it| it.user_data()), Ok(7));
+        assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(true));
+        assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(u32::MAX));
+        assert_eq!(crowd.instance(id).map(|it| it.character()), Ok(two));
+        let weights =
+            |crowd: &Crowd| -> Vec<_> { crowd.instance(id).unwrap().morph_overrides().collect() };
         assert_eq!(weights(&crowd), [None, None]);
-        crowd.set_morph_weight(id, 1, Some(0.5)).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_morph_weight(1, Some(0.5))
+            .unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);
-        crowd.set_morph_weights(id, &[Some(0.0), None]).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_morph_weights(&[Some(0.0), None])
+            .unwrap();
         assert_eq!(weights(&crowd), [Some(0.0), None]);
         let all: BTreeSet<u32> = crowd
             .instances()
-            .map(|id| crowd.table_index(id).unwrap())
+            .map(|id| crowd.instance(id).unwrap().table_index())
             .collect();
         assert_eq!(all.len(), 3);
         for index in all {
@@ -124,7 +133,7 @@ fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) ->
 fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinningStage) {
     let spawn = Spawn {
         play: "sway".into(),
-        skin,
+        skinning_stage: skin,
         ..Spawn::default()
     };
     for (kind, count) in kinds {

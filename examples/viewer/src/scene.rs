@@ -223,13 +223,15 @@ impl Scene {
         for at in &places {
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(vec3(at.x, 0.0, at.y)),
-                skin: settings.stage,
+                skinning_stage: settings.stage,
                 ..Spawn::default()
             };
             let id = self.crowd.spawn(added, &spawn)?;
             self.ids.push(id);
-            self.crowd.set_view_mask(id, PEOPLE)?;
-            self.crowd.set_root_motion(id, RootMotionMode::Ignore)?;
+            self.crowd.instance_mut(id)?.set_view_mask(PEOPLE);
+            self.crowd
+                .instance_mut(id)?
+                .set_root_motion(RootMotionMode::Ignore);
         }
         self.surround(context)?;
         self.renew_lens(context, Some(character))?;
@@ -274,7 +276,7 @@ impl Scene {
             .reserve_for(allocator, &[(character, 1)], SkinningStage::Vertex)?;
         let id = self.crowd.spawn(character, &Spawn::default())?;
         self.ground = Some((character, id));
-        self.crowd.set_view_mask(id, GROUND)?;
+        self.crowd.instance_mut(id)?.set_view_mask(GROUND);
         if let Some(shadow) = self.shadow.take() {
             shadow.destroy(context);
         }

@@ -97,7 +97,7 @@ impl Layers {
             weight: record.weight_at(local_s),
             to_weight: record.to_weight,
             loop_mode: record.loop_mode(),
-            synced: record.has(PlayRecord::FLAG_IN_STEP),
+            synced: record.has(PlayRecord::FLAG_SYNCED),
             by_state_machine: record.has(PlayRecord::FLAG_STATE_MACHINE),
         })
     }
@@ -212,7 +212,7 @@ impl Mix<'_> {
 
     fn start_clip(&mut self, play: &Play<'_>, clip: u16, mask: Option<u16>) {
         let mut record = record(play, (clip, mask), self.local_s);
-        let joined = play.in_step && self.layer(play.layer).join(&mut record);
+        let joined = play.synced && self.layer(play.layer).join(&mut record);
         if !joined {
             self.push(record);
         }
@@ -230,7 +230,7 @@ impl Mix<'_> {
             weight: Ramp::new(from, play.weight, local_s, play.fade_s.into(), play.ease),
             ..BlendPlay::new(self.library, (space, at), times)
         };
-        if play.in_step {
+        if play.synced {
             self.layer(play.layer).join_blend(&mut new, play);
         }
         let blends = &mut self.layers.blends;
@@ -281,17 +281,17 @@ impl Mix<'_> {
     /// Sets the speed of what the caller plays on a layer.
     pub(crate) fn set_speed(&mut self, layer: u8, speed: f64) {
         let step_s = self.step_duration_s(layer);
-        let in_step = |is_in_step: bool, duration_s: f64| match step_s {
-            Some(step_s) if is_in_step => speed * (duration_s / step_s),
+        let synced = |is_synced: bool, duration_s: f64| match step_s {
+            Some(step_s) if is_synced => speed * (duration_s / step_s),
             _ => speed,
         };
         self.change_layer(layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let speed = in_step(record.has(PlayRecord::FLAG_IN_STEP), duration_s);
+                let speed = synced(record.has(PlayRecord::FLAG_SYNCED), duration_s);
                 record.turn(now_s, speed, duration_s);
             }
             Part::BlendSpace(play) => {
-                let speed = in_step(play.in_step, duration_s);
+                let speed = synced(play.synced, duration_s);
                 play.turn(now_s, speed, duration_s);
             }
         });
@@ -301,20 +301,20 @@ impl Mix<'_> {
     pub(crate) fn seek(&mut self, layer: u8, time_s: f64) {
         let phase = self.step_duration_s(layer).map(|step_s| time_s / step_s);
         let phase = phase.filter(|phase| phase.is_finite());
-        let in_step = |is_in_step: bool, duration_s: f64| match phase {
-            Some(phase) if is_in_step => phase * duration_s,
+        let synced = |is_synced: bool, duration_s: f64| match phase {
+            Some(phase) if is_synced => phase * duration_s,
             _ => time_s,
         };
         self.change_layer(layer, |part, now_s, duration_s| match part {
             Part::Clip(record) => {
-                let time_s = in_step(record.has(PlayRecord::FLAG_IN_STEP), duration_s);
+                let time_s = synced(record.has(PlayRecord::FLAG_SYNCED), duration_s);
                 let speeds = [record.speed_at(now_s), record.to_speed];
                 let left_s = record.anchor_s + f64::from(record.speed_ramp_s) - now_s;
                 record.re_anchor(now_s, time_s, speeds, left_s.max(0.0) as f32);
                 record.flags &= !(PlayRecord::FLAG_STARTED | PlayRecord::FLAG_FINISHED);
             }
             Part::BlendSpace(play) => {
-                play.seek(now_s, in_step(play.in_step, duration_s) / duration_s);
+                play.seek(now_s, synced(play.synced, duration_s) / duration_s);
             }
         });
     }
@@ -323,9 +323,9 @@ impl Mix<'_> {
     ///
     /// For a blend space it is the duration of the blended cycle. `None` if nothing keeps step.
     fn step_duration_s(&self, layer: u8) -> Option<f64> {
-        let in_step =
-            |record: &&PlayRecord| is_played(record, layer) && record.has(PlayRecord::FLAG_IN_STEP);
-        let last = self.records().iter().rev().find(in_step)?;
+        let synced =
+            |record: &&PlayRecord| is_played(record, layer) && record.has(PlayRecord::FLAG_SYNCED);
+        let last = self.records().iter().rev().find(synced)?;
         let duration_s = match self.layers.blend(self.pools, last.blend()) {
             Some(play) => play.cycle_s(self.library),
             None => self.library.duration_s(last.clip),

@@ -127,11 +127,34 @@ fn a_world_that_is_not_finite_is_refused() {
     let mut animator = Animator::new(&strand()).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let bad = Affine3A::from_translation(Vec3::NAN);
-    let error = animator.set_world(actor, &bad).unwrap_err();
+    let error = animator
+        .actor_mut(actor)
+        .and_then(|mut it| it.set_transform(&bad))
+        .unwrap_err();
     assert_eq!(error.to_string(), "world_from_model: must be finite");
-    assert!(animator.teleport(actor, &bad).is_err());
+    assert!(
+        animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.teleport(&bad))
+            .is_err()
+    );
     animator.remove(actor).unwrap();
-    assert!(animator.set_world(actor, &Affine3A::IDENTITY).is_err());
-    assert!(animator.set_springs(actor, true).is_err());
-    assert!(animator.reset_springs(actor).is_err());
+    assert!(
+        animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_transform(&Affine3A::IDENTITY))
+            .is_err()
+    );
+    assert!(
+        animator
+            .actor_mut(actor)
+            .map(|mut it| it.set_springs(true))
+            .is_err()
+    );
+    assert!(
+        animator
+            .actor_mut(actor)
+            .map(|mut it| it.reset_springs())
+            .is_err()
+    );
 }
