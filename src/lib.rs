@@ -27,7 +27,7 @@
 //!
 //! /// On change.
 //! fn stop(crowd: &mut Crowd, id: InstanceId) -> Result<()> {
-//!     crowd.play(id, Play::new("Idle").fade_s(0.25))
+//!     crowd.instance_mut(id)?.play(Play::new("Idle").fade_s(0.25))
 //! }
 //!
 //! /// Every frame, after the engine waited for the fence of `frame_index`.

@@ -110,7 +110,7 @@ pub(crate) const MOST_RESERVED: usize = 1 << 20;
 /// let mut animator = Animator::new(&character)?;
 /// let actors = [animator.add("Walk")?, animator.add("Idle")?];
 /// animator.update(0.5)?;
-/// animator.play(actors[0], Play::new("Run").fade_s(0.3))?;
+/// animator.actor_mut(actors[0])?.play(Play::new("Run").fade_s(0.3))?;
 /// animator.update(0.6)?;
 ///
 /// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];

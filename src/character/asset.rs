@@ -215,7 +215,7 @@ impl Character {
         self.model.parts.bits(part)
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `InstanceMut::set_part_visible`.
     ///
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.

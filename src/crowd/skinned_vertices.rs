@@ -74,7 +74,7 @@ impl Frame<'_> {
         if instance.skin == SkinningStage::Vertex {
             return fault(
                 "instance",
-                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skin)",
+                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skinning_stage)",
             );
         }
         if !self.crowd.scene.visibility.is_shown(id.index) {

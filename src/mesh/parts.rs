@@ -157,7 +157,7 @@ impl Parts {
         }
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible`.
+    /// Finds the part with this name, for `InstanceMut::set_part_visible`.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.

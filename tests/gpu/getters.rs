@@ -4,12 +4,18 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
+use std::ops::DerefMut;
+use throng::animator::Animator;
 use throng::character::Character;
-use throng::glam::{Affine3A, Quat, Vec3};
+use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::import::RawMorph;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, SkinningStage, Spawn};
+use throng::skeleton::Transform;
+use throng::{
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, RootMotionMode, ShowPose,
+    SkinningStage, Spawn,
+};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -272,5 +278,61 @@ fn uploads_are_counted_as_they_are_written() {
         assert_eq!(linear, 592 + 3 * 4 + entries * 48);
         assert_eq!(dual, 592 + 3 * 4 + entries * 32);
         assert_eq!(offset, dual);
+    });
+}
+
+/// An instance is its actor and more, so what the actor's own methods do is right for the crowd.
+#[test]
+fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
+    fn control<A: DerefMut<Target = Animator>>(actor: &mut Actor<A>) {
+        actor.set_root_motion(RootMotionMode::Apply);
+        actor.set_springs(false);
+    }
+    each(|setup| {
+        let mut crowd = setup.crowd(1, SMALL);
+        let character = character(3, false);
+        let allocator = &mut setup.context.allocator();
+        let desc = CharacterDesc {
+            method: SkinningMethod::QuatOffset,
+            ..CharacterDesc::default()
+        };
+        let kind = crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_translation(Vec3::new(1.0, 2.0, 3.0)),
+            ..Spawn::default()
+        };
+        let id = crowd.spawn(kind, &spawn).unwrap();
+        let mut instance = crowd.instance_mut(id).unwrap();
+        control(&mut instance);
+        // Root motion starts where the instance is, and continues where it is put.
+        let at = instance.root_transform().translation;
+        assert_eq!(at, DVec3::new(1.0, 2.0, 3.0));
+        let moved = Affine3A::from_translation(Vec3::new(-4.0, 0.0, 0.5));
+        instance.set_transform(&moved).unwrap();
+        assert_eq!(
+            instance.root_transform().translation,
+            DVec3::new(-4.0, 0.0, 0.5)
+        );
+        assert_eq!((instance.transform(), instance.id()), (moved, id));
+        // The palette format cannot represent the pose.
+        let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
+        model[1] = Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
+        let actor: &mut Actor<_> = &mut instance;
+        let refused = actor.show_model_pose(&model, &ShowPose::default());
+        assert!(matches!(
+            refused,
+            Err(Error::Unrepresentable { joint: 1, .. })
+        ));
+        let scaled = Transform {
+            scale: Vec3::new(1.0, 3.0, 1.0),
+            ..Transform::IDENTITY
+        };
+        let local = vec![scaled; character.skeleton().len()];
+        let refused = actor.show_pose(&local, &ShowPose::default());
+        assert!(matches!(refused, Err(Error::Unrepresentable { .. })));
+        assert!(!actor.shows_pose());
+        setup.destroy(crowd);
     });
 }

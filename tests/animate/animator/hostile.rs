@@ -305,7 +305,7 @@ fn animator(world: &World, seed: u64) -> Animator {
     animator
 }
 
-fn arm(world: &World) -> IkSolver {
+pub(super) fn arm(world: &World) -> IkSolver {
     let skeleton = world.character.skeleton();
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
