@@ -26,7 +26,8 @@ use glam::Affine3A;
 /// ```
 /// use throng::animator::{Animator, Play};
 ///
-/// let mut animator = Animator::new(&throng::builtin::mannequin()?)?;
+/// let character = throng::builtin::mannequin()?;
+/// let mut animator = Animator::new(&character)?;
 /// let id = animator.add("Walk")?;
 /// animator.update(0.4)?;
 /// let mut guard = animator.actor_mut(id)?;

@@ -240,7 +240,8 @@ impl Animator {
     /// ```
     /// use throng::animator::{Animator, Play};
     ///
-    /// let mut animator = Animator::new(&throng::builtin::mannequin()?)?;
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
     /// let guard = animator.add("Idle")?;
     /// let mut guard = animator.actor_mut(guard)?;
     /// guard.play(Play::new("Walk").fade_s(0.25))?;
