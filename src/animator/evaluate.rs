@@ -85,7 +85,7 @@ impl Animator {
         let starts = Starts::Even(out.as_mut_ptr().cast(), entries * size_of::<E>());
         // SAFETY: `out` is borrowed for writing, and its length was checked: all palettes fit.
         unsafe { self.write_palettes(&list, E::FORMAT, starts) };
-        self.work.list = list;
+        self.work.buffers.list = list;
         Ok(())
     }
 
@@ -103,9 +103,9 @@ impl Animator {
             joints.saturating_mul(actors.len()),
         )?;
         let list = self.take_list(actors)?;
-        let mut model = core::mem::take(&mut self.work.model);
+        let mut model = core::mem::take(&mut self.work.buffers.model);
         self.pose(&list, out, &mut model);
-        (self.work.model, self.work.list) = (model, list);
+        (self.work.buffers.model, self.work.buffers.list) = (model, list);
         Ok(())
     }
 
@@ -124,12 +124,12 @@ impl Animator {
             joints.saturating_mul(actors.len()),
         )?;
         let list = self.take_list(actors)?;
-        let mut work = core::mem::take(&mut self.work);
+        let mut work = core::mem::take(&mut self.work.buffers);
         work.local.resize(out.len(), Transform::IDENTITY);
         self.pose(&list, &mut work.local, &mut work.model);
         out.copy_from_slice(&work.model[..out.len()]);
         work.list = list;
-        self.work = work;
+        self.work.buffers = work;
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Animator {
         for id in actors {
             self.actors.check(*id)?;
         }
-        let mut list = core::mem::take(&mut self.work.list);
+        let mut list = core::mem::take(&mut self.work.buffers.list);
         list.clear();
         list.extend(actors.iter().map(|id| id.index));
         Ok(list)
@@ -269,7 +269,7 @@ impl Animator {
             unsafe { self.run(list, Product::Palette(format), starts) };
             return;
         }
-        let mut work = core::mem::take(&mut self.work);
+        let mut work = core::mem::take(&mut self.work.buffers);
         work.split(list, &starts, special);
         // SAFETY: the caller guarantees that the starts are valid, and `split` gave each start to
         // exactly one of the two lists.
@@ -284,7 +284,7 @@ impl Animator {
             let models = &work.model[..length];
             self.poser.finish_to(models, format, starts, &self.threads);
         }
-        self.work = work;
+        self.work.buffers = work;
     }
 
     /// Writes the morph weights of a living actor. The length of `out` must be correct.
@@ -317,12 +317,12 @@ impl Animator {
         {
             return Ok(());
         }
-        let mut model = core::mem::take(&mut self.work.model);
+        let mut model = core::mem::take(&mut self.work.buffers.model);
         model.resize(local.len().max(model.len()), Affine3A::IDENTITY);
         let pose = &mut model[..local.len()];
         let checked = self.library.skeleton.model_pose(local, pose);
         let checked = checked.and_then(|()| self.check_fit(pose));
-        self.work.model = model;
+        self.work.buffers.model = model;
         checked
     }
 }
