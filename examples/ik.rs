@@ -114,7 +114,7 @@ impl Solvers {
 fn ground(crowd: &Crowd, id: InstanceId) -> throng::Result<[GroundHit; 2]> {
     let mut hits = [GroundHit::level(Vec3::ZERO); 2];
     for ((hit, foot), (height, x, z)) in hits.iter_mut().zip(FEET).zip(GROUND) {
-        let ankle = crowd.joint_model(id, foot, 0.0)?.translation;
+        let ankle = crowd.instance(id)?.joint_model(foot, 0.0)?.translation;
         *hit = GroundHit {
             point: vec3(ankle.x, height, ankle.z),
             normal: vec3(x, 1.0, z).normalize(),
@@ -160,7 +160,9 @@ fn populate(
         }
         if number > 0 {
             let stand = FeetTarget::on(&hits.map(Some));
-            crowd.set_target(id, solvers.feet, stand, 0.0)?;
+            crowd
+                .instance_mut(id)?
+                .set_target(solvers.feet, stand, 0.0)?;
         }
         if number > 1 {
             take_ball(crowd, id, &solvers)?;
@@ -174,7 +176,9 @@ fn populate(
             // The hat follows the head, no matter what moves the head.
             let tilt = Quat::from_rotation_x(-0.12);
             let head_from_hat = Affine3A::from_rotation_translation(tilt, HAT);
-            crowd.attach(hat, id, "head", &head_from_hat)?;
+            crowd
+                .instance_mut(id)?
+                .attach(hat, "head", &head_from_hat)?;
         }
     }
     Ok((solvers, people))
@@ -183,14 +187,18 @@ fn populate(
 /// Makes an instance look at the ball and reach for it.
 fn take_ball(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<()> {
     let look = AimTarget::at(BALL);
-    crowd.set_target(id, solvers.look, look, 0.0)?;
+    crowd
+        .instance_mut(id)?
+        .set_target(solvers.look, look, 0.0)?;
     // The solver places the wrist, so that the fingers touch the ball and do not go through it.
     let wrist = BALL - (BALL_RADIUS_M + HAND_M) * (BALL - SHOULDER).normalize();
     let hand = TwoBoneTarget {
         pole: Pole::Direction(vec3(1.0, -0.5, -0.5)),
         ..TwoBoneTarget::at(wrist)
     };
-    crowd.set_target(id, solvers.reach, hand, 0.0)
+    crowd
+        .instance_mut(id)
+        .and_then(|mut it| it.set_target(solvers.reach, hand, 0.0))
 }
 
 /// Prints how close each character came to its target.
@@ -199,7 +207,7 @@ fn report(crowd: &Crowd, (solvers, people): Shown) -> Result<(), Box<dyn Error>>
     for (number, id) in people.into_iter().enumerate() {
         let mut line = format!("{number:>2}");
         for solver in [solvers.feet, solvers.look, solvers.reach] {
-            line += &match crowd.target_report(id, solver)? {
+            line += &match crowd.instance(id)?.target_report(solver) {
                 Some(IkReport::Feet {
                     pelvis_m,
                     distance_m: [left_m, right_m, ..],

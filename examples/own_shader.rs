@@ -173,7 +173,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
             ..Spawn::default()
         };
         let person = crowd.spawn(character, &spawn)?;
-        crowd.set_view_mask(person, PEOPLE)?;
+        crowd.instance_mut(person)?.set_view_mask(PEOPLE);
     }
     let ground = shapes::prop(vec![shapes::ground(0.0)])?;
     let ground = crowd.add_character(&mut context.allocator(), &ground)?;
@@ -182,7 +182,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Result<(), Box<dyn Erro
         ..Spawn::default()
     };
     let ground = crowd.spawn(ground, &warm)?;
-    crowd.set_view_mask(ground, GROUND)?;
+    crowd.instance_mut(ground)?.set_view_mask(GROUND);
     Ok(())
 }
 

@@ -81,7 +81,9 @@ fn main() -> Result<(), Words> {
     let mut picture = diagram();
     let mut animator = Animator::new(&character)?;
     let walker = animator.add(walk)?;
-    animator.set_root_motion(walker, RootMotionMode::Apply)?;
+    animator
+        .actor_mut(walker)?
+        .set_root_motion(RootMotionMode::Apply);
     let (mut now_s, mut frame) = (0.0, 0);
     while now_s < PASSES * end_s {
         // From 4 to 34 milliseconds.
@@ -101,9 +103,14 @@ fn main() -> Result<(), Words> {
     }
     let mut leaper = Animator::new(&character)?;
     let leap = leaper.add(walk)?;
-    leaper.set_root_motion(leap, RootMotionMode::Apply)?;
+    leaper
+        .actor_mut(leap)?
+        .set_root_motion(RootMotionMode::Apply);
     leaper.update(now_s)?;
-    let (walked, leapt) = (animator.place(walker)?, leaper.place(leap)?);
+    let (walked, leapt) = (
+        animator.actor(walker)?.root_transform(),
+        leaper.actor(leap)?.root_transform(),
+    );
     say!(
         "{frame} frames and one step differ by {:.1e} m",
         walked.translation.distance(leapt.translation)
@@ -182,8 +189,9 @@ impl Scene<'_> {
     /// World position of a joint at a time near that of the frame.
     fn joint(&self, time_s: f64, name: &str) -> throng::Result<Vec3> {
         let joint = self.character.skeleton().joint(name)?;
-        let model = self.animator.joint_model(self.walker, joint, time_s)?;
-        let place = self.animator.place(self.walker)?;
+        let walker = self.animator.actor(self.walker)?;
+        let model = walker.joint_model(joint, time_s)?;
+        let place = self.animator.actor(self.walker)?.root_transform();
         let world_from_model = place.world_from_model(DVec3::ZERO, Vec3::ONE);
         Ok(world_from_model.transform_point3(model.translation.into()))
     }
@@ -193,7 +201,7 @@ impl Scene<'_> {
             let at = self.joint(self.animator.now_s(), foot)?;
             self.dot(at, 1.4, ANKLES);
         }
-        let place = self.animator.place(self.walker)?;
+        let place = self.animator.actor(self.walker)?.root_transform();
         let at = place.translation.as_vec3();
         self.dot(at, 1.6, ACTOR);
         if frame.is_multiple_of(20) {

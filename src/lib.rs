@@ -27,7 +27,7 @@
 //!
 //! /// On change.
 //! fn stop(crowd: &mut Crowd, id: InstanceId) -> Result<()> {
-//!     crowd.play(id, Play::new("Idle").fade_s(0.25))
+//!     crowd.instance_mut(id)?.play(Play::new("Idle").fade_s(0.25))
 //! }
 //!
 //! /// Every frame, after the engine waited for the fence of `frame_index`.
@@ -156,16 +156,16 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play,
-    Playing, RootMotionMode, ShowPose,
+    Actor, ActorMut, ActorRef, AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget,
+    JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, DrawBindings, Frame, InstanceId,
-    Lighting, ListId, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats,
-    View, ViewId,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
+    Frame, InCrowd, Instance, InstanceId, InstanceMut, InstanceRef, Lighting, ListId, PassId,
+    Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -123,8 +123,8 @@ impl Bench {
     fn batch(&mut self) -> Outcome<f64> {
         self.list.clear();
         for id in &self.load.instances {
-            let playing = self.load.crowd.playing(*id)?;
-            self.list.push(playing.filter_map(|one| {
+            let instance = self.load.crowd.instance(*id)?;
+            self.list.push(instance.playing().filter_map(|one| {
                 let sample = ClipSample::new(one.clip?, one.time_s);
                 Some(sample.weighted(one.weight))
             }));

@@ -135,16 +135,20 @@ impl Load {
             let instance = self.crowd.spawn(id, &spawn)?;
             if self.kind == Kind::Fade {
                 let play = clip(1).offset_s(0.7 * offset_s).fade_s(FADE_S);
-                self.crowd.play(instance, play)?;
+                self.crowd.instance_mut(instance)?.play(play)?;
             }
             if self.kind == Kind::Reach && number % REACH == 0 {
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
                 let target = IkTarget::TwoBone(target);
-                self.crowd.set_target(instance, arm, target, 0.0)?;
+                self.crowd
+                    .instance_mut(instance)?
+                    .set_target(arm, target, 0.0)?;
             }
             if driven {
                 let speed = [0.0, 1.4][number % 2];
-                self.crowd.set_float(instance, self.speed, speed)?;
+                self.crowd
+                    .instance_mut(instance)?
+                    .set_float(self.speed, speed)?;
             }
             self.instances.push(instance);
         }
@@ -158,7 +162,7 @@ impl Load {
         }
         let speed = [1.4, 0.0][frame / CHANGE % 2];
         for id in self.instances.iter().skip(frame % CHANGE).step_by(CHANGE) {
-            self.crowd.set_float(*id, self.speed, speed)?;
+            self.crowd.instance_mut(*id)?.set_float(self.speed, speed)?;
         }
         Ok(())
     }

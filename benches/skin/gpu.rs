@@ -167,7 +167,7 @@ fn scene(
             id,
             &Spawn {
                 play,
-                skin,
+                skinning_stage: skin,
                 ..Spawn::default()
             },
         )?;

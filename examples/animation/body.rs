@@ -71,36 +71,52 @@ impl Solvers {
 /// Tells an instance what to do.
 pub(crate) fn direct(crowd: &mut Crowd, id: InstanceId, act: Act, solvers: &Solvers) -> Result<()> {
     let walks = matches!(act, Act::Walk | Act::Wave | Act::HalfWave);
-    crowd.play(id, if walks { "Walk" } else { "Idle" })?;
+    crowd
+        .instance_mut(id)?
+        .play(if walks { "Walk" } else { "Idle" })?;
     // The clips are paused, with the hand raised.
     let raised = |clip| Play::new(clip).layer(1).offset_s(1.0).speed(0.0);
     match act {
         Act::Walk => Ok(()),
         Act::Jog => {
-            crowd.drive(id)?;
-            let machine = crowd.animator(crowd.character_of(id)?)?.state_machine()?;
+            crowd.instance_mut(id)?.start_state_machine()?;
+            let machine = crowd
+                .animator(crowd.instance(id)?.character())?
+                .state_machine()?;
             let speed = machine.parameter("speed")?;
-            crowd.set_float(id, speed, 0.5 * (1.2 + 3.1))
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.set_float(speed, 0.5 * (1.2 + 3.1)))
         }
-        Act::Wave => crowd.play(id, raised("Wave").mask("upper body")),
-        Act::HalfWave => crowd.play(id, raised("Wave added").weight(0.5)),
+        Act::Wave => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.play(raised("Wave").mask("upper body"))),
+        Act::HalfWave => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.play(raised("Wave added").weight(0.5))),
         Act::Look => look(crowd, id, solvers),
         Act::LookAndReach => {
             look(crowd, id, solvers)?;
             // The wrist stays short of the ball, by the ball's radius and the length of the hand.
             let wrist = BALL - 0.22 * (BALL - vec3(-0.2, 1.4, 0.0)).normalize();
             let target = TwoBoneTarget::at(wrist);
-            crowd.set_target(id, solvers.arm, target, 0.0)
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.set_target(solvers.arm, target, 0.0))
         }
         Act::Stand => {
             let ground = STEPS_M.map(|y| Some(GroundHit::level(Vec3::Y * y)));
             let target = FeetTarget::on(&ground);
-            crowd.set_target(id, solvers.feet, target, 0.0)
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.set_target(solvers.feet, target, 0.0))
         }
     }
 }
 
 fn look(crowd: &mut Crowd, id: InstanceId, solvers: &Solvers) -> Result<()> {
     let target = AimTarget::at(BALL);
-    crowd.set_target(id, solvers.look, target, 0.0)
+    crowd
+        .instance_mut(id)
+        .and_then(|mut it| it.set_target(solvers.look, target, 0.0))
 }

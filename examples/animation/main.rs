@@ -109,7 +109,7 @@ pub(crate) fn picture() -> Result<(), Box<dyn Error>> {
 fn said(crowd: &Crowd, id: InstanceId, solvers: &Solvers) -> throng::Result<String> {
     let mut said = Vec::new();
     for solver in [solvers.look, solvers.arm, solvers.feet] {
-        said.extend(match crowd.target_report(id, solver)? {
+        said.extend(match crowd.instance(id)?.target_report(solver) {
             Some(IkReport::Aim { reached: true, .. }) => Some("looks at it".into()),
             Some(IkReport::Aim { .. }) => Some("can't look so far back".into()),
             Some(IkReport::TwoBone { distance_m, .. }) => {

@@ -107,7 +107,9 @@ impl Director {
         };
         if model.roles.has_machine() {
             let pace = parameter(crowd, instance, PACE)?;
-            crowd.set_float(instance, pace, person.speed as f32)?;
+            crowd
+                .instance_mut(instance)?
+                .set_float(pace, person.speed as f32)?;
         }
         let waves_s = match model.roles.can_wave() {
             Some(_) => self.now_s + f64::from(rng.range(0.0, STILL_S[1])),
@@ -146,8 +148,12 @@ impl Director {
         time_s: f64,
     ) -> Result<()> {
         for instance in self.waved.drain(..) {
-            crowd.stop(instance, WAVE_LAYER, self.fades.wave_s)?;
-            let mind = self.minds.get_mut(crowd.user(instance)? as usize);
+            crowd
+                .instance_mut(instance)?
+                .stop(WAVE_LAYER, self.fades.wave_s)?;
+            let mind = self
+                .minds
+                .get_mut(crowd.instance(instance)?.user_data() as usize);
             if let Some(Some(mind)) = mind {
                 mind.waving = false;
                 let [from_s, to_s] = STILL_S;
@@ -162,7 +168,8 @@ impl Director {
             let Some(mind) = &mut self.minds[index] else {
                 continue;
             };
-            let records = crowd.play_records(mind.instance)?;
+            let instance = crowd.instance(mind.instance)?;
+            let records = instance.records();
             let (speed_m_s, _) = ground(model, records, self.now_s + 0.5 * step_s);
             let gone_m = f64::from(speed_m_s * person.scale) * step_s;
             self.ways_m[index] += gone_m;
@@ -216,7 +223,9 @@ impl Mind {
             way.aim = aim;
             let goes = matches!(aim, Aim::Goes { .. });
             let speed = parameter(crowd, self.instance, SPEED)?;
-            crowd.set_float(self.instance, speed, if goes { way.speed } else { 0.0 })?;
+            crowd
+                .instance_mut(self.instance)?
+                .set_float(speed, if goes { way.speed } else { 0.0 })?;
         }
         Ok(matches!(aim, Aim::Stands { .. }))
     }
@@ -234,7 +243,7 @@ impl Mind {
             true => wave.mask(UPPER_BODY),
             false => wave,
         };
-        crowd.play(self.instance, wave)?;
+        crowd.instance_mut(self.instance)?.play(wave)?;
         self.waving = true;
         Ok(())
     }
@@ -299,6 +308,6 @@ pub(crate) fn ground(model: &Model, records: &[PlayRecord], time_s: f64) -> (f32
 }
 
 fn parameter(crowd: &Crowd, id: InstanceId, name: &str) -> throng::Result<Id<ParameterDesc>> {
-    let animator = crowd.animator(crowd.character_of(id)?)?;
+    let animator = crowd.animator(crowd.instance(id)?.character())?;
     animator.state_machine()?.parameter(name)
 }

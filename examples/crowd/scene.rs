@@ -220,7 +220,7 @@ impl Scene {
         let spawn = Spawn {
             world_from_model: self.world_from_model(index, act.floor),
             tint: person.tint,
-            user: index as u32,
+            user_data: index as u32,
             play: Play {
                 clip: clip.map(Into::into),
                 start_s: Some(0.0),
@@ -229,7 +229,7 @@ impl Scene {
                 ..Play::REST
             },
             driven,
-            skin: self.skinning.mode,
+            skinning_stage: self.skinning.mode,
             ..Spawn::default()
         };
         let instance = crowd.spawn(self.characters[person.model], &spawn)?;
@@ -252,10 +252,11 @@ impl Scene {
         for (index, mind) in self.director.minds() {
             let person = &self.layout.persons[index];
             if let Motion::Travels { .. } = person.motion {
-                let records = crowd.play_records(mind.instance)?;
+                let instance = crowd.instance(mind.instance)?;
+                let records = instance.records();
                 let (_, floor) = director::ground(&self.models[person.model], records, time_s);
                 let place = self.world_from_model(index, floor);
-                crowd.set_transform(mind.instance, &place)?;
+                crowd.instance_mut(mind.instance)?.set_transform(&place)?;
             }
         }
         Ok(())
@@ -269,7 +270,7 @@ impl Scene {
         self.hidden = order.split_off(count.min(order.len()));
         for index in &self.hidden {
             if let Some(mind) = self.director.mind(*index) {
-                crowd.set_view_mask(mind.instance, 0)?;
+                crowd.instance_mut(mind.instance)?.set_view_mask(0);
             }
         }
         Ok(())

@@ -59,7 +59,8 @@ fn main() -> Result<(), Words> {
             say!("{time_s:8.4} s  layer {} {word} \"{name}\"", event.layer);
         }
         if frame % 15 == 0 {
-            let clips = animator.playing(hero)?.map(|playing| {
+            let actor = animator.actor(hero)?;
+            let clips = actor.playing().map(|playing| {
                 let clip = playing.clip.map(|clip| &character.clips()[clip.index()]);
                 let name = clip.map_or("", |clip| clip.name());
                 let (layer, time_s) = (playing.layer, playing.time_s);
@@ -86,8 +87,14 @@ fn apply(animator: &mut Animator, hero: ActorId, input: Input) -> throng::Result
     };
     let parameter = animator.state_machine()?.parameter(name)?;
     match input {
-        Input::Speed(speed) => animator.set_float(hero, parameter, speed),
-        Input::Wave | Input::Jump => animator.set_trigger(hero, parameter),
-        Input::Ground(is) => animator.set_bool(hero, parameter, is),
+        Input::Speed(speed) => animator
+            .actor_mut(hero)
+            .and_then(|mut it| it.set_float(parameter, speed)),
+        Input::Wave | Input::Jump => animator
+            .actor_mut(hero)
+            .and_then(|mut it| it.set_trigger(parameter)),
+        Input::Ground(is) => animator
+            .actor_mut(hero)
+            .and_then(|mut it| it.set_bool(parameter, is)),
     }
 }

@@ -23,7 +23,9 @@ fn main() -> Result<(), Words> {
     let mut walkers = Vec::new();
     for _ in 0..CHARACTERS {
         let walker = animator.add_driven()?;
-        animator.set_root_motion(walker, RootMotionMode::Apply)?;
+        animator
+            .actor_mut(walker)?
+            .set_root_motion(RootMotionMode::Apply);
         walkers.push(walker);
     }
 
@@ -32,7 +34,9 @@ fn main() -> Result<(), Words> {
         // A few of them start or stop on every tick.
         for walker in walkers.iter().skip(tick as usize % 50).step_by(50) {
             let goes = (tick / 50) % 2 == 0;
-            animator.set_float(*walker, speed, if goes { 1.4 } else { 0.0 })?;
+            animator
+                .actor_mut(*walker)?
+                .set_float(speed, if goes { 1.4 } else { 0.0 })?;
         }
         animator.update(f64::from(tick) * TICK_S)?;
         for event in animator.events() {
@@ -46,7 +50,12 @@ fn main() -> Result<(), Words> {
         }
     }
     let ms = started.elapsed().as_secs_f64() * 1e3 / f64::from(TICKS);
-    let way = |id| animator.place(id).map(|place| place.translation.length());
+    let way = |id| {
+        animator
+            .actor(id)
+            .map(|it| it.root_transform())
+            .map(|place| place.translation.length())
+    };
     let farthest_m = walkers.iter().flat_map(|id| way(*id)).fold(0.0, f64::max);
     say!("{CHARACTERS} characters, {TICKS} ticks: {ms:.3} ms a tick");
     say!("{steps} steps, {stops} times someone stood still, at most {farthest_m:.1} m walked");

@@ -1,12 +1,11 @@
 //! Effects of a record that plays: events, the end of the clip, root motion.
 
-use super::actor_id::ActorId;
-use super::clock::Clock;
+use super::actors::ActorId;
 use super::event::{AnimationEvent, AnimationEventKind, EventQueue, MOST_OF_RECORD};
 use super::library::Library;
 use super::passing::Passing;
 use super::record::PlayRecord;
-use super::root::Step;
+use super::state::{Clock, Step};
 use crate::id::Id;
 use crate::motion::LoopMode;
 use crate::state_machine::StateDesc;

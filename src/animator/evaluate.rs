@@ -1,16 +1,15 @@
 //! Evaluation of actors' poses, in any form, by the batch kernel.
 
 use super::ActorId;
-use super::actor::Actor;
-use super::instances::Animator;
+use super::Animator;
+use super::actors::{ActorState, Actors};
 use super::library::Library;
-use super::own_pose::clip_of;
-use super::pool::RecordPool;
 use super::record::PlayRecord;
+use super::state::{OwnPose, Pools, blend_records, clip_of};
 use super::work::Swing;
 use crate::animate::{PlanSource, Planner, Product, Starts};
 use crate::clip::Clip;
-use crate::error::{Result, expect_len};
+use crate::error::{Result, expect_len, expect_transform};
 use crate::palette::{PaletteEntry, PaletteFormat, WriteOnly};
 use crate::skeleton::Transform;
 use glam::Affine3A;
@@ -18,8 +17,8 @@ use glam::Affine3A;
 /// The clips that some actors play at the present time. Only [`Animator::plan`] makes it.
 struct Plan<'a> {
     library: &'a Library,
-    actors: &'a [Actor],
-    pool: &'a RecordPool,
+    actors: &'a Actors,
+    pools: &'a Pools,
     list: &'a [u32],
     now_s: f64,
 }
@@ -36,11 +35,9 @@ unsafe impl PlanSource for Plan<'_> {
 
     #[inline]
     fn plan<'a>(&'a self, index: usize, planner: &mut Planner<'_, 'a>) {
-        let Some(actor) = self.actors.get(self.list[index] as usize) else {
-            return;
-        };
+        let actor = &self.actors[self.list[index]];
         let local_s = actor.clock.local_s(self.now_s);
-        for record in self.pool.get(actor.block) {
+        for record in actor.layers.records(self.pools) {
             let weight = record.weight_at(local_s);
             if weight > 0.0
                 && let Some(clip) = clip(self.library, actor, record)
@@ -57,7 +54,7 @@ unsafe impl PlanSource for Plan<'_> {
 #[inline]
 pub(super) fn clip<'a>(
     library: &'a Library,
-    actor: &'a Actor,
+    actor: &'a ActorState,
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
     clip_of(library, actor.own_pose.as_deref(), record)
@@ -95,7 +92,7 @@ impl Animator {
         // palettes fit, one after the other, and that the first is aligned. Elements have a
         // multiple of 16 bytes, so the others are aligned, too.
         unsafe { self.write_palettes(&list, E::FORMAT, starts) };
-        self.work.list = list;
+        self.work.buffers.list = list;
         Ok(())
     }
 
@@ -113,9 +110,9 @@ impl Animator {
             joints.saturating_mul(actors.len()),
         )?;
         let list = self.take_list(actors)?;
-        let mut model = core::mem::take(&mut self.work.model);
+        let mut model = core::mem::take(&mut self.work.buffers.model);
         self.pose(&list, out, &mut model);
-        (self.work.model, self.work.list) = (model, list);
+        (self.work.buffers.model, self.work.buffers.list) = (model, list);
         Ok(())
     }
 
@@ -134,12 +131,12 @@ impl Animator {
             joints.saturating_mul(actors.len()),
         )?;
         let list = self.take_list(actors)?;
-        let mut work = core::mem::take(&mut self.work);
+        let mut work = core::mem::take(&mut self.work.buffers);
         work.local.resize(out.len(), Transform::IDENTITY);
         self.pose(&list, &mut work.local, &mut work.model);
         out.copy_from_slice(&work.model[..out.len()]);
         work.list = list;
-        self.work = work;
+        self.work.buffers = work;
         Ok(())
     }
 
@@ -147,7 +144,7 @@ impl Animator {
         for id in actors {
             self.actors.check(*id)?;
         }
-        let mut list = core::mem::take(&mut self.work.list);
+        let mut list = core::mem::take(&mut self.work.buffers.list);
         list.clear();
         list.extend(actors.iter().map(|id| id.index));
         Ok(list)
@@ -156,8 +153,8 @@ impl Animator {
     fn plan<'a>(&'a self, list: &'a [u32]) -> Plan<'a> {
         Plan {
             library: &self.library,
-            actors: &self.actors.list,
-            pool: &self.pool,
+            actors: &self.actors,
+            pools: &self.pools,
             list,
             now_s: self.now_s,
         }
@@ -175,15 +172,13 @@ impl Animator {
         unsafe { self.run(list, Product::Local, starts) };
         model.resize(local.len(), Affine3A::IDENTITY);
         let skeleton = &self.library.skeleton;
-        let mut swings = core::mem::take(&mut self.swings);
+        let mut swings = core::mem::take(&mut self.work.swings);
         swings.clear();
         let poses = local
             .chunks_exact_mut(joints.max(1))
             .zip(model.chunks_exact_mut(joints.max(1)));
         for (index, (local, model)) in list.iter().zip(poses) {
-            let Some(actor) = self.actors.list.get_mut(*index as usize) else {
-                continue;
-            };
+            let actor = &mut self.actors[*index];
             let local_s = actor.clock.local_s(self.now_s);
             if let Some(carry) = actor.carry_at(local_s) {
                 carry.apply(local_s, local);
@@ -191,22 +186,18 @@ impl Animator {
             // The lengths match, so there is no error.
             let _ = skeleton.model_pose(local, model);
             if actor.goals.is_empty()
-                && is_alone(actor, &self.pool, local_s)
-                && let Some(own) = &actor.own_pose
+                && let Some(own) = alone(actor, &self.pools, local_s)
             {
-                model.copy_from_slice(&own.model);
+                model.copy_from_slice(own);
             }
-            if let Some(rig) = &self.rig {
-                for goal in &mut actor.goals {
-                    goal.solve(&self.solvers, rig, local_s, local, model);
-                }
-            }
+            let pose = (&mut *local, &mut *model);
+            actor.goals.solve(&self.solvers, local_s, pose);
             if !self.library.springs.is_empty() {
                 swings.push((actor.springs.take(), local_s));
             }
         }
         self.swing(list, &mut swings, (local, model));
-        self.swings = swings;
+        self.work.swings = swings;
     }
 
     /// Takes the spring bones of actors to the present time, and puts them back.
@@ -230,9 +221,8 @@ impl Animator {
             .for_each_pose(joints, swings, (local, model), advance);
         let mut twice = false;
         for (index, (state, local_s)) in list.iter().zip(&mut *swings) {
-            let actor = self.actors.list.get_mut(*index as usize);
-            if let (Some(actor), Some(state)) = (actor, state.take()) {
-                actor.springs = Some(state);
+            if let Some(state) = state.take() {
+                self.actors[*index].springs.put_back(state);
                 *local_s = f64::NAN;
             } else {
                 twice = true;
@@ -246,10 +236,8 @@ impl Animator {
             .chunks_exact_mut(joints)
             .zip(model.chunks_exact_mut(joints));
         for ((index, (_, local_s)), pose) in list.iter().zip(&*swings).zip(poses) {
-            let actor = self.actors.list.get_mut(*index as usize);
-            let state = actor.and_then(|actor| actor.springs.as_mut());
-            if let Some(state) = state.filter(|_| !local_s.is_nan()) {
-                state.advance(rig, *local_s, pose);
+            if !local_s.is_nan() {
+                self.actors[*index].springs.advance(rig, *local_s, pose);
             }
         }
     }
@@ -261,7 +249,7 @@ impl Animator {
     /// [`BatchPoser::run_planned`](crate::animate::BatchPoser) says.
     unsafe fn run(&self, list: &[u32], product: Product, starts: Starts<'_>) {
         let plan = self.plan(list);
-        let samples = self.pool.most() * 16;
+        let samples = self.pools.most_records() * 16;
         // SAFETY: `plan` is one for this animator's poser, see there. The caller guarantees the
         // starts.
         unsafe {
@@ -282,16 +270,16 @@ impl Animator {
         starts: Starts<'_>,
     ) {
         let special = |index: &u32| {
-            let actor = self.actors.list.get(*index as usize);
-            actor.is_some_and(|actor| actor.may_be_special && actor.is_special(self.now_s))
+            let actor = &self.actors[*index];
+            actor.may_be_special && actor.is_special(self.now_s)
         };
-        if self.specials == 0 || !list.iter().any(special) {
+        if self.work.specials == 0 || !list.iter().any(special) {
             // SAFETY: the caller guarantees a start for each actor, valid for a palette of the
             // format, which is what `run` writes.
             unsafe { self.run(list, Product::Palette(format), starts) };
             return;
         }
-        let mut work = core::mem::take(&mut self.work);
+        let mut work = core::mem::take(&mut self.work.buffers);
         work.split(list, &starts, special);
         // SAFETY: the caller guarantees a start for each actor, valid for a palette of the format.
         // `split` put each actor and its start into exactly one pair of lists, so both pairs have
@@ -308,21 +296,61 @@ impl Animator {
             let models = &work.model[..length];
             self.poser.finish_to(models, format, starts, &self.threads);
         }
-        self.work = work;
+        self.work.buffers = work;
+    }
+
+    /// Writes the morph weights of a living actor. The length of `out` must be correct.
+    pub(crate) fn write_weights(&self, index: u32, out: &mut [f32]) {
+        out.copy_from_slice(&self.library.morph_weights);
+        let actor = &self.actors[index];
+        let local_s = actor.clock.local_s(self.now_s);
+        let records = actor.layers.records(&self.pools);
+        let own = actor.own_pose.as_deref();
+        blend_records(&self.library, own, records, local_s, out);
+        if let Some(carry) = actor.carry_at(local_s) {
+            carry.apply_weights(local_s, out);
+        }
+        actor.weights.apply(&self.library, out);
+    }
+
+    /// Checks that a model pose is within [`Character::MAX_EXTENT`], and that the palette format of
+    /// a crowd's character can represent it.
+    pub(super) fn check_fit(&self, model: &[Affine3A]) -> Result<()> {
+        for (joint, transform) in model.iter().enumerate() {
+            let checked = expect_transform("model pose", transform);
+            checked.map_err(|why| why.at("joint", joint))?;
+        }
+        let fits = self.fits.as_ref();
+        fits.map_or(Ok(()), |(rig, format)| rig.check_palette(model, *format))
+    }
+
+    /// The same as [`Self::check_fit`], for a local pose of the right length.
+    pub(super) fn check_fit_of_local(&mut self, local: &[Transform]) -> Result<()> {
+        let mut model = core::mem::take(&mut self.work.buffers.model);
+        model.resize(local.len().max(model.len()), Affine3A::IDENTITY);
+        let pose = &mut model[..local.len()];
+        let checked = self.library.skeleton.model_pose(local, pose);
+        let checked = checked.and_then(|()| self.check_fit(pose));
+        self.work.buffers.model = model;
+        checked
     }
 }
 
-/// Returns true if the caller's model pose is the only visible pose of an actor.
-pub(super) fn is_alone(actor: &Actor, pool: &RecordPool, local_s: f64) -> bool {
+/// The model pose that the caller set for an actor, if it is the only visible one.
+pub(super) fn alone<'a>(
+    actor: &'a ActorState,
+    pools: &Pools,
+    local_s: f64,
+) -> Option<&'a [Affine3A]> {
+    let model = actor.own_pose.as_deref().and_then(OwnPose::model)?;
     let seen = |record: &&PlayRecord| record.weight_at(local_s) > 0.0;
-    let mut seen = pool.get(actor.block).iter().filter(seen);
-    let own = actor.own_pose.as_ref();
-    own.is_some_and(|own| !own.model.is_empty())
-        && actor.carry_at(local_s).is_none()
+    let mut seen = actor.layers.records(pools).iter().filter(seen);
+    let is_alone = actor.carry_at(local_s).is_none()
         && seen.next().is_some_and(|record| {
             record.has(PlayRecord::FLAG_POSE)
                 && record.mask().is_none()
                 && record.weight_at(local_s) >= 1.0
         })
-        && seen.next().is_none()
+        && seen.next().is_none();
+    is_alone.then_some(model)
 }

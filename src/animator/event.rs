@@ -1,6 +1,6 @@
 //! Animation events: the things that happened to actors during an update.
 
-use super::actor_id::ActorId;
+use super::actors::ActorId;
 use crate::character::EventDesc;
 use crate::clip::Clip;
 use crate::id::Id;
@@ -8,7 +8,7 @@ use crate::state_machine::StateDesc;
 
 /// Something that happened to an actor or an instance, with its exact time.
 ///
-/// `Id` is [`ActorId`] in events of an [`Animator`](super::instances::Animator), and `InstanceId`
+/// `Id` is [`ActorId`] in events of an [`Animator`](super::Animator), and `InstanceId`
 /// in events of a `Crowd`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnimationEvent<Id = ActorId> {
@@ -51,7 +51,7 @@ impl AnimationEvent {
 pub enum AnimationEventKind {
     /// A clip's time passed one of its events.
     ///
-    /// [`Animator::event_name`](super::instances::Animator::event_name) returns its name, and
+    /// [`Animator::event_name`](super::Animator::event_name) returns its name, and
     /// [`Character::events`](crate::character::Character::events) all events of a clip.
     ///
     /// # When an event is delivered

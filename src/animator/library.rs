@@ -1,9 +1,11 @@
 //! Everything that the actors of a character can play.
 
 use super::name_or_id::NameOrId;
+use super::play::Play;
+use super::state::{Resolved, What};
 use crate::character::{AnimationSet, BlendAt, Character};
 use crate::clip::Clip;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_finite, expect_in};
 use crate::id::{Id, find};
 use crate::mesh::Expression;
 use crate::motion::{BlendSpace, ClipEvents, RootMotion};
@@ -59,7 +61,7 @@ impl Library {
             NameOrId::Name(name) => self.set.blend_space(name)?.index(),
         };
         let index = in_list("blend space", index, self.blend_spaces().len())?;
-        let at = at.map_or(Ok(Vec2::ZERO), |at| self.blend_place(index, at))?;
+        let at = at.map_or(Ok(Vec2::ZERO), |at| self.blend_position(index, at))?;
         Ok((index, at))
     }
 
@@ -67,19 +69,19 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Argument`] for the wrong number of coordinates, or one that is not finite.
-    pub(crate) fn blend_place(&self, space: u16, at: BlendAt) -> Result<Vec2> {
+    pub(crate) fn blend_position(&self, space: u16, at: BlendAt) -> Result<Vec2> {
         let what = "place in the blend space";
         let space = self.blend_spaces().get(usize::from(space));
         let (got, need) = (at.dimensions(), space.map_or(1, BlendSpace::dimensions));
-        let place = at.to_vec2();
-        let not_finite = place
+        let position = at.to_vec2();
+        let not_finite = position
             .to_array()
             .into_iter()
             .find(|value| !value.is_finite());
         match not_finite {
             _ if got != need => Err(Error::length(what, got, need)),
             Some(value) => Err(Error::not_finite(what, value)),
-            None => Ok(place),
+            None => Ok(position),
         }
     }
 
@@ -111,6 +113,51 @@ impl Library {
         motion.filter(|motion| !motion.is_still())
     }
 
+    /// Checks a play request and looks up its names. `None` stands for the rest pose.
+    pub(crate) fn resolve(&self, play: &Play<'_>) -> Result<Option<Resolved>> {
+        expect_finite("Play::start_s", play.start_s.unwrap_or(0.0))?;
+        expect_finite("Play::offset_s", play.offset_s)?;
+        expect_finite("Play::speed", play.speed)?;
+        check_fade("Play::fade_s", play.fade_s)?;
+        check_fade("Play::inertial_s", play.inertial_s)?;
+        expect_in("Play::weight", play.weight, 0.0, f32::MAX)?;
+        let mask = self.mask(play.mask)?;
+        let what = match (play.clip, play.blend_space) {
+            (None, Some(space)) => {
+                let (space, at) = self.blend_space(space, play.at)?;
+                Some(What::BlendSpace(space, at))
+            }
+            (Some(_), Some(_)) => {
+                return Err(Error::invalid(
+                    "Play::clip",
+                    "must be None for a blend space",
+                ));
+            }
+            _ if play.at.is_some() => {
+                return Err(Error::invalid("Play::at", "is for blend spaces only"));
+            }
+            (Some(clip), None) => Some(What::Clip(self.clip(clip)?)),
+            (None, None) => None,
+        };
+        Ok(what.map(|what| Resolved { what, mask }))
+    }
+
+    /// The index of an expression.
+    pub(crate) fn expression(&self, expression: NameOrId<'_, Id<Expression>>) -> Result<usize> {
+        let all = &self.expressions;
+        match expression {
+            NameOrId::Name(name) => {
+                find::<Expression>("expression", all.iter().map(|e| &*e.name), name).map(Id::index)
+            }
+            NameOrId::Id(id) if id.index() < all.len() => Ok(id.index()),
+            NameOrId::Id(id) => Err(Error::NotFound {
+                what: "expression",
+                index: id.into(),
+                count: all.len() as u64,
+            }),
+        }
+    }
+
     /// The number of layers that the state machine reserves.
     pub(crate) fn machine_layers(&self) -> usize {
         self.state_machine().map_or(0, StateMachine::layer_count)
@@ -119,6 +166,19 @@ impl Library {
     pub(crate) fn state_machine(&self) -> Option<&StateMachine> {
         self.set.state_machine.as_ref()
     }
+
+    /// The state machine, or an error if the character has none.
+    pub(crate) fn expect_state_machine(&self) -> Result<&StateMachine> {
+        let machine = self.state_machine();
+        machine.ok_or(Error::invalid("state machine", "the character has none"))
+    }
+}
+
+/// The longest fade, in seconds. In a longer one, `f32` cannot distinguish successive frames.
+const MAX_FADE_S: f32 = 3600.0;
+
+pub(crate) fn check_fade(what: &'static str, fade_s: f32) -> Result<()> {
+    expect_in(what, fade_s, 0.0, MAX_FADE_S)
 }
 
 fn in_list(what: &'static str, index: usize, count: usize) -> Result<u16> {

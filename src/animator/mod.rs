@@ -3,7 +3,8 @@
 //! An [`Animator`] owns the *actors* of a character: the clips, fades, events and inverse
 //! kinematics targets of each instance. Use it in three steps:
 //!
-//! 1. Tell it what changes: play, stop, seek, set a target.
+//! 1. Tell an actor what changes: play, stop, seek, set a target. [`Animator::actor_mut`] gives
+//!    access to it, and [`Animator::actor`] to read it.
 //! 2. Call [`Animator::update`], which takes all actors to the present time and collects the events
 //!    that happened.
 //! 3. Read the poses, in any form.
@@ -18,8 +19,9 @@
 //! let guards = guards.into_iter().collect::<throng::Result<Vec<_>>>()?;
 //!
 //! // The first guard stops within a quarter of a second, and waves.
-//! animator.play(guards[0], Play::new("Idle").fade_s(0.25))?;
-//! animator.play(guards[0], Play::new("Wave").layer(1).once().fade_s(0.2))?;
+//! let mut first = animator.actor_mut(guards[0])?;
+//! first.play(Play::new("Idle").fade_s(0.25))?;
+//! first.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
 //!
 //! // Each frame:
 //! animator.update(1.0 / 60.0)?;
@@ -45,56 +47,454 @@
 //! sum to less than 1, the pose below fills the rest.
 
 mod actor;
-mod actor_id;
-mod blend;
-mod blend_control;
-mod blend_pool;
-mod blended_weights;
-mod carry;
-mod clock;
-mod control;
-mod cut;
+mod actors;
 mod deliver;
-mod drive;
-mod driven_record;
-mod driver;
 mod evaluate;
 mod event;
-mod expressions;
-mod goal;
-mod goals;
-mod instances;
 mod joint_ref;
 mod library;
 mod name_or_id;
-mod own_pose;
-mod pace;
 mod passing;
 mod play;
-mod pool;
 mod record;
-mod root;
-mod root_motion;
-mod show_pose;
 mod socket;
-mod springs;
+mod solvers;
+mod state;
 mod step;
-mod update;
+mod sync;
 mod wake;
-mod weights;
 mod work;
 
-pub use actor_id::ActorId;
+pub use actor::{Actor, ActorMut, ActorRef};
+pub use actors::ActorId;
 pub use event::{AnimationEvent, AnimationEventKind};
-pub use goal::{IkReport, IkSolver, IkTarget};
-pub use instances::Animator;
 pub use joint_ref::JointRef;
 pub use name_or_id::NameOrId;
 pub use play::{Play, Playing};
 pub use record::PlayRecord;
-pub use root::RootMotionMode;
-pub use show_pose::ShowPose;
+pub use solvers::{IkReport, IkSolver, IkTarget};
+pub use state::{RootMotionMode, ShowPose};
 
 // For the tests and benches of this crate: not part of the API.
 #[doc(hidden)]
 pub use wake::WakeHeap;
+
+use crate::Threads;
+use crate::animate::BatchPoser;
+use crate::character::Character;
+use crate::clip::Clip;
+use crate::error::Result;
+use crate::id::Id;
+use crate::palette::PaletteFormat;
+use crate::state_machine::StateMachine;
+use actors::{ActorState, Actors};
+use event::EventQueue;
+use library::Library;
+use solvers::Solvers;
+use state::{Cut, Mix, Pools, THRESHOLD};
+use std::sync::Arc;
+use step::Schedule;
+use work::Work;
+
+/// The most actors that memory is reserved for in advance.
+pub(crate) const MOST_RESERVED: usize = 1 << 20;
+
+/// Animates many instances of one character. See the [module](crate::animator).
+///
+/// ```
+/// use throng::animator::{Animator, Play};
+/// use throng::builtin;
+/// use throng::palette::{Mat3x4, WriteOnly};
+///
+/// let character = builtin::mannequin()?.character;
+/// let mut animator = Animator::new(&character)?;
+/// let actors = [animator.add("Walk")?, animator.add("Idle")?];
+/// animator.update(0.5)?;
+/// animator.actor_mut(actors[0])?.play(Play::new("Run").fade_s(0.3))?;
+/// animator.update(0.6)?;
+///
+/// let mut palettes = vec![Mat3x4::IDENTITY; actors.len() * character.palette().len()];
+/// animator.palettes(&actors, WriteOnly::over(&mut palettes))?;
+/// assert_ne!(palettes[0], palettes[character.palette().len()]);
+/// # Ok::<(), throng::Error>(())
+/// ```
+#[derive(Debug)]
+#[doc(alias = "mixer")]
+#[doc(alias = "AnimationMixer")]
+#[doc(alias = "AnimationPlayer")]
+pub struct Animator {
+    library: Library,
+    poser: BatchPoser,
+    threads: Threads,
+    /// The palette format that poses set by the caller must fit, with its character.
+    fits: Option<(Arc<Character>, PaletteFormat)>,
+    solvers: Solvers,
+    actors: Actors,
+    pools: Pools,
+    schedule: Schedule,
+    queue: EventQueue,
+    work: Work,
+    /// The number of actors whose transform follows their root motion.
+    rooted: usize,
+    now_s: f64,
+}
+
+impl Animator {
+    /// Creates an animator without actors.
+    ///
+    /// [`Self::reserve`] reserves memory for actors. Poses are evaluated on the calling thread
+    /// unless [`Self::set_threads`] sets other threads.
+    ///
+    /// # Errors
+    /// None for a character that an importer made.
+    pub fn new(character: &Character) -> Result<Self> {
+        let library = Library::new(character);
+        let poser = BatchPoser::new(character)?
+            .with_masks(&library.set.masks)?
+            .with_threshold(THRESHOLD)?;
+        Ok(Self {
+            library,
+            poser,
+            threads: Threads::default(),
+            fits: None,
+            solvers: Solvers::default(),
+            actors: Actors::default(),
+            pools: Pools::default(),
+            schedule: Schedule::default(),
+            queue: EventQueue::default(),
+            work: Work::default(),
+            rooted: 0,
+            now_s: 0.0,
+        })
+    }
+
+    /// Reserves memory for this many actors in all, and for one event of each.
+    ///
+    /// Adding the actors then allocates little. At most 1,048,576 are reserved in advance; memory
+    /// for more grows as they are added.
+    pub fn reserve(&mut self, actors: usize) {
+        let actors = actors.min(MOST_RESERVED);
+        self.actors.reserve(actors);
+        let has_blends = !self.library.blend_spaces().is_empty();
+        self.pools.reserve(actors, has_blends);
+        self.schedule.reserve(actors);
+        self.queue.reserve(actors);
+        self.work.make_room(actors, 0);
+    }
+
+    /// Adds an actor that plays `play` immediately, without a fade.
+    ///
+    /// # Errors
+    /// The same as [`Actor::play`].
+    pub fn add<'a>(&mut self, play: impl Into<Play<'a>>) -> Result<ActorId> {
+        let play = play.into().fade_s(0.0).inertial_s(0.0);
+        let resolved = self.library.resolve(&play)?;
+        let id = self.actors.add(self.now_s);
+        self.start_springs(id.index);
+        self.change(id.index, |it| it.mix().play(&play, resolved));
+        Ok(id)
+    }
+
+    /// Adds an actor that the character's state machine drives.
+    ///
+    /// It enters its initial states with the next update, so parameters that are set before can
+    /// choose them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the character has no state machine.
+    pub fn add_driven(&mut self) -> Result<ActorId> {
+        self.library.expect_state_machine()?;
+        let id = self.actors.add(self.now_s);
+        self.start_springs(id.index);
+        self.actor_mut(id)?.start_state_machine()?;
+        Ok(id)
+    }
+
+    /// Removes an actor. Its events of this update stay in the list.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn remove(&mut self, id: ActorId) -> Result<()> {
+        self.actors.check(id)?;
+        let actor = &mut self.actors[id.index];
+        actor.layers.release(&mut self.pools);
+        self.work.specials -= usize::from(actor.may_be_special);
+        self.rooted -= usize::from(actor.is_rooted());
+        self.actors.remove(id.index);
+        self.schedule.wake.set(id.index, f64::INFINITY);
+        Ok(())
+    }
+
+    /// An actor, to read.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn actor(&self, id: ActorId) -> Result<ActorRef<'_>> {
+        Actor::new(self, id)
+    }
+
+    /// An actor, to read and control.
+    ///
+    /// ```
+    /// use throng::animator::{Animator, Play};
+    ///
+    /// let character = throng::builtin::mannequin()?;
+    /// let mut animator = Animator::new(&character)?;
+    /// let guard = animator.add("Idle")?;
+    /// let mut guard = animator.actor_mut(guard)?;
+    /// guard.play(Play::new("Walk").fade_s(0.25))?;
+    /// guard.set_time_scale(0.5)?;
+    /// assert_eq!(guard.playing().count(), 2);
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) or [`Error::Stale`](crate::Error::Stale) if it
+    /// is not alive.
+    pub fn actor_mut(&mut self, id: ActorId) -> Result<ActorMut<'_>> {
+        Actor::new(self, id)
+    }
+
+    /// Returns true if the actor is alive.
+    #[must_use]
+    pub fn is_alive(&self, id: ActorId) -> bool {
+        self.actors.check(id).is_ok()
+    }
+
+    /// The number of actors.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.actors.len()
+    }
+
+    /// Returns true if there are no actors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The ids of all actors, ascending by index.
+    pub fn actors(&self) -> impl Iterator<Item = ActorId> + '_ {
+        self.actors.ids()
+    }
+
+    /// Adds a solver, for which actors can be given targets.
+    ///
+    /// `solver` is a [`TwoBone`](crate::ik::TwoBone), an [`Aim`](crate::ik::Aim), an
+    /// [`IkChain`](crate::ik::IkChain) or a [`FootPlacement`](crate::ik::FootPlacement). Solvers
+    /// work on the blended pose, in the order in which they were added.
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`](crate::Error::NotFound), [`Error::Argument`](crate::Error::Argument)
+    ///   or [`Error::At`](crate::Error::At) if the solver does not fit the character. The error
+    ///   names the joint or the field.
+    /// - [`Error::Capacity`](crate::Error::Capacity) beyond 65,535 solvers.
+    pub fn add_solver(&mut self, solver: impl Into<IkSolver>) -> Result<Id<IkSolver>> {
+        self.solvers.add(solver.into(), &self.library.skeleton)
+    }
+
+    /// A solver that was added.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) for a solver of another animator.
+    pub fn solver(&self, id: Id<IkSolver>) -> Result<&IkSolver> {
+        self.solvers.get(id)
+    }
+
+    /// The state machine of the character.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the character has none.
+    pub fn state_machine(&self) -> Result<&StateMachine> {
+        self.library.expect_state_machine()
+    }
+
+    /// The time of the last update, in seconds.
+    #[must_use]
+    pub fn now_s(&self) -> f64 {
+        self.now_s
+    }
+
+    /// Sets the threads that evaluate poses.
+    pub fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
+        self.schedule.warmed = 0;
+        self.warm();
+    }
+
+    /// The threads that evaluate poses.
+    #[must_use]
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The events of the last update, in order of time.
+    #[must_use]
+    pub fn events(&self) -> &[AnimationEvent] {
+        self.queue.events()
+    }
+
+    /// The number of events that the last update dropped.
+    ///
+    /// One clip delivers at most 1,024 events in one update.
+    #[must_use]
+    pub fn events_left_out(&self) -> u64 {
+        self.queue.left_out()
+    }
+
+    /// The name that belongs to an event: of the clip's event, the finished clip, or the state.
+    #[must_use]
+    pub fn event_name<Id>(&self, event: &AnimationEvent<Id>) -> &str {
+        match event.kind {
+            AnimationEventKind::Clip { event, .. } => self.library.set.event_name(event),
+            AnimationEventKind::Finished { clip } => {
+                let clip = self.library.clips.get(clip.index());
+                clip.map_or("", Clip::name)
+            }
+            AnimationEventKind::Left { state } | AnimationEventKind::Entered { state } => {
+                let machine = self.library.state_machine();
+                machine.map_or("", |machine| machine.state_name(event.layer, state))
+            }
+        }
+    }
+
+    // For the crowd, and for the tests of this crate: not part of the API.
+
+    /// The number of times that an actor was brought up to date, since creation.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn visits(&self) -> u64 {
+        self.schedule.visits
+    }
+
+    /// Returns true if the actor is in the rest pose and stays there until something is played.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_resting(&self, id: ActorId) -> bool {
+        let actor = self.actors.list.get(id.index as usize);
+        actor.is_none_or(ActorState::is_resting)
+    }
+
+    /// A number that identifies an actor's pose while it does not change.
+    ///
+    /// Equal numbers mean equal poses. `None` while the actor moves.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn still_pose(&self, id: ActorId) -> Option<u32> {
+        let actor = self.actors.list.get(id.index as usize)?;
+        actor.still_version(self.now_s)
+    }
+}
+
+/// An actor with everything that a change of it needs.
+pub(in crate::animator) struct Change<'a> {
+    actor: &'a mut ActorState,
+    library: &'a Library,
+    pools: &'a mut Pools,
+    poser: &'a BatchPoser,
+    threads: &'a Threads,
+    work: &'a mut Work,
+    /// The actor's time.
+    local_s: f64,
+}
+
+impl Change<'_> {
+    fn mix(&mut self) -> Mix<'_> {
+        Mix {
+            library: self.library,
+            pools: self.pools,
+            layers: &mut self.actor.layers,
+            local_s: self.local_s,
+        }
+    }
+
+    /// Everything that is needed to cut the actor, and its records.
+    fn cut(&mut self) -> (Cut<'_>, &[PlayRecord]) {
+        let cut = Cut {
+            library: self.library,
+            poser: self.poser,
+            threads: self.threads,
+            own: self.actor.own_pose.as_deref(),
+            carry: &mut self.actor.carry,
+            work: &mut self.work.cut,
+        };
+        (cut, self.actor.layers.records(self.pools))
+    }
+}
+
+impl Animator {
+    fn parts(&mut self, index: u32) -> Change<'_> {
+        let actor = &mut self.actors[index];
+        Change {
+            local_s: actor.clock.local_s(self.now_s),
+            actor,
+            library: &self.library,
+            pools: &mut self.pools,
+            poser: &self.poser,
+            threads: &self.threads,
+            work: &mut self.work,
+        }
+    }
+
+    /// Takes an actor to the present, changes it, and wakes it with the next update.
+    fn change<R>(&mut self, index: u32, change: impl FnOnce(&mut Change<'_>) -> R) -> R {
+        self.touch(index);
+        let result = change(&mut self.parts(index));
+        self.changed(index);
+        result
+    }
+
+    /// Reserves buffers for an actor whose pose may need more than its records.
+    ///
+    /// These are inverse kinematics, a pose set by the caller, or an inertialised transition.
+    fn expect_special(&mut self, index: u32) {
+        let may_be_special = &mut self.actors[index].may_be_special;
+        self.work.specials += usize::from(!*may_be_special);
+        *may_be_special = true;
+        let joints = self.library.skeleton.len();
+        self.work.make_room(self.actors.len(), joints);
+    }
+
+    /// Starts an actor's spring bones, if the character has any.
+    fn start_springs(&mut self, index: u32) {
+        if self.library.springs.is_empty() {
+            return;
+        }
+        let actor = &mut self.actors[index];
+        actor.springs.start(&self.library.springs, &actor.world);
+        self.expect_special(index);
+        let swings = &mut self.work.swings;
+        swings.reserve(self.actors.len().saturating_sub(swings.len()));
+    }
+}
+
+/// For a crowd, whose instances are actors of its animators.
+#[cfg(feature = "vulkan")]
+impl Animator {
+    /// Rejects poses set by the caller that a palette format cannot represent.
+    pub(crate) fn expect_fit(&mut self, character: Arc<Character>, format: PaletteFormat) {
+        self.fits = Some((character, format));
+    }
+
+    /// Returns true if a transform follows root motion.
+    pub(crate) fn has_rooted(&self) -> bool {
+        self.rooted > 0
+    }
+
+    /// The transform that root motion moved a living actor to in the last update.
+    pub(crate) fn root_moved_to(&self, id: ActorId) -> Option<glam::Affine3A> {
+        self.actors[id.index].root.as_ref()?.moved_to()
+    }
+
+    /// Moves a living actor through the world. A `jump` moves its spring bones along.
+    pub(crate) fn put(&mut self, id: ActorId, world: &glam::Affine3A, jump: bool) {
+        self.actors[id.index].put(&self.library, world, jump);
+    }
+
+    /// Lets the root motion of a living actor continue from its world transform.
+    pub(crate) fn continue_root(&mut self, id: ActorId) {
+        self.actors[id.index].continue_root();
+    }
+}

@@ -17,7 +17,7 @@ use crate::skeleton::Mask;
 /// // Cross-fade to the walk in a quarter of a second.
 /// let walk = Play::new("Walk").fade_s(0.25);
 /// // Run, in step with the walk that it replaces.
-/// let run = Play::new("Run").fade_s(0.4).in_step();
+/// let run = Play::new("Run").fade_s(0.4).synced();
 /// // Wave once, only above the hips, on top of whatever the legs do.
 /// let wave = Play::new("Wave").layer(1).mask("upper body").once().fade_s(0.2);
 /// // Play a blend space of the asset, at a movement speed of 1.8.
@@ -67,7 +67,7 @@ pub struct Play<'a> {
     ///
     /// The new clip takes over the phase, and both clips advance at one rate during the fade, so
     /// that feet do not slide. Only looping clips can keep step.
-    pub in_step: bool,
+    pub synced: bool,
 }
 
 impl<'a> Play<'a> {
@@ -86,7 +86,7 @@ impl<'a> Play<'a> {
         offset_s: 0.0,
         speed: 1.0,
         loop_mode: LoopMode::Loop,
-        in_step: false,
+        synced: false,
     };
 
     /// Plays a clip by name or id: looping, at normal speed, without a fade.
@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
     /// Plays a blend space by name or id: looping, at normal speed, without a fade.
     ///
     /// All its clips play at one phase. [`Self::at`] sets the position in the blend space, and
-    /// [`Animator::set_blend_position`](super::instances::Animator::set_blend_position) moves it
+    /// [`Actor::set_blend_position`](super::Actor::set_blend_position) moves it
     /// later.
     #[doc(alias = "blend tree")]
     #[must_use]
@@ -209,11 +209,11 @@ impl<'a> Play<'a> {
         self.loop_mode(LoopMode::Once)
     }
 
-    /// Synchronises it with what the layer already plays. See the field `in_step`.
+    /// Synchronises it with what the layer already plays. See the field `synced`.
     #[must_use]
-    pub const fn in_step(self) -> Self {
+    pub const fn synced(self) -> Self {
         Self {
-            in_step: true,
+            synced: true,
             ..self
         }
     }
@@ -233,7 +233,7 @@ impl<'a, C: Into<NameOrId<'a, Id<Clip>>>> From<C> for Play<'a> {
 
 /// A clip that plays on an actor.
 ///
-/// [`Animator::playing`](super::instances::Animator::playing) lists them.
+/// [`Actor::playing`](super::Actor::playing) lists them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Playing {
     /// The clip. `None` for a pose set by the caller.
@@ -244,6 +244,8 @@ pub struct Playing {
     pub blend_space: Option<Id<BlendSpace>>,
     /// The layer that it plays on.
     pub layer: u8,
+    /// The joints that it affects. `None` affects all joints.
+    pub mask: Option<Id<Mask>>,
     /// The clip's own time, in seconds.
     pub time_s: f64,
     /// Clip seconds per second.
@@ -254,6 +256,8 @@ pub struct Playing {
     pub to_weight: f32,
     /// The behaviour past the end of the clip.
     pub loop_mode: LoopMode,
+    /// True if it is synchronised with other clips of its layer.
+    pub synced: bool,
     /// True if the actor's state machine plays it.
     pub by_state_machine: bool,
 }

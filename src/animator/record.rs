@@ -57,7 +57,7 @@ impl PlayRecord {
     /// The clip shares the phase of its layer's synchronised clips.
     ///
     /// All records of one layer with this flag are synchronised.
-    pub const FLAG_IN_STEP: u8 = 1;
+    pub const FLAG_SYNCED: u8 = 1;
 
     /// Time has passed for the record: events at its start were delivered.
     pub const FLAG_STARTED: u8 = 2;

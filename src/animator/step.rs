@@ -1,178 +1,253 @@
-//! Synchronised clips: all clips that keep step on a layer share one phase.
+//! One update: takes actors to the present time, and finds what happens to them.
 
-use super::Play;
-use super::blend::BlendPlay;
-use super::blend_pool::{BlendPool, Blends};
+use super::Animator;
+use super::deliver::{Sink, finish_s, next_s};
 use super::library::Library;
+use super::passing::Passing;
 use super::record::PlayRecord;
-use crate::motion::LoopMode;
+use super::state::{Cut, Mix, Step};
+use super::wake::WakeHeap;
+use crate::error::{Result, expect_in};
+use crate::state_machine::StateMachine;
 
-/// A layer of an actor, on which something new fades in.
-pub(super) struct Layer<'a> {
-    pub(super) library: &'a Library,
-    /// The actor's records on all layers.
-    pub(super) records: &'a mut [PlayRecord],
-    pub(super) blends: &'a mut BlendPool,
-    pub(super) of_actor: Blends,
-    pub(super) layer: u8,
-    pub(super) now_s: f64,
+/// When actors must be visited.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    pub(super) wake: WakeHeap,
+    /// Actors that the current update visits.
+    due: Vec<u32>,
+    /// The number of visits to actors since creation.
+    pub(super) visits: u64,
+    /// The largest number of records per actor that evaluation buffers were allocated for.
+    pub(super) warmed: usize,
 }
 
-/// The phase and rate that the synchronised clips of a layer follow.
-#[derive(Debug, Clone, Copy)]
-struct Lead {
-    /// Cycles since its start, without wrapping.
-    phase: f64,
-    rate_hz: f64,
-}
-
-/// The result of looking for something to keep step with.
-enum Joined {
-    /// There is nothing to keep step with: what plays there does not loop.
-    No,
-    /// Nothing plays there: the new one is the first, and later ones keep step with it.
-    First,
-    /// The new one keeps step with this lead.
-    With(Lead),
-}
-
-impl Layer<'_> {
-    /// Synchronises `new`, which is fading in, with what fades out, so that feet do not slide.
-    ///
-    /// `new` takes over the phase of the leading record. During the fade, everything that keeps
-    /// step changes from the rate of that record to the rate of `new`.
-    ///
-    /// Returns true if a record of the same clip and mask already keeps step. That record then
-    /// fades in again, and `new` is not needed. Only looping clips keep step: any other `new` is
-    /// not changed.
-    pub(super) fn join(&mut self, new: &mut PlayRecord) -> bool {
-        let duration_s = self.library.duration_s(new.clip);
-        if new.loop_mode() != LoopMode::Loop || duration_s <= 0.0 {
-            return false;
-        }
-        let lead = match self.lead() {
-            Joined::No => return false,
-            Joined::First => {
-                new.flags |= PlayRecord::FLAG_IN_STEP;
-                return false;
-            }
-            Joined::With(lead) => lead,
-        };
-        let rates_hz = [lead.rate_hz, new.to_speed / duration_s];
-        let (layer, now_s) = (self.layer, self.now_s);
-        let is_same = |record: &PlayRecord| {
-            let of_layer = record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP);
-            let same = (record.clip, record.mask) == (new.clip, new.mask);
-            of_layer && same && record.blend() == 0
-        };
-        let again = self.records.iter().position(is_same);
-        if let Some(at) = again {
-            self.records[at].fade_to(new.to_weight, now_s, new.fade_s, new.ease());
-        }
-        self.follow(rates_hz, new.fade_s);
-        if let Some(at) = again {
-            // It replaces what fades out, so it must come after it.
-            let end = self.records.partition_point(|record| record.layer <= layer);
-            self.records[at..end].rotate_left(1);
-            return true;
-        }
-        new.flags |= PlayRecord::FLAG_IN_STEP;
-        let unwrapped_s = lead.phase * duration_s + new.offset_s;
-        let speeds = rates_hz.map(|hz| hz * duration_s);
-        new.re_anchor(now_s, unwrapped_s, speeds, new.fade_s);
-        false
+impl Schedule {
+    /// Reserves memory for this many actors.
+    pub(super) fn reserve(&mut self, actors: usize) {
+        self.wake.reserve(actors);
+        self.due.reserve(actors.saturating_sub(self.due.len()));
     }
 
-    /// The same as [`Self::join`], for a blend space.
-    pub(super) fn join_blend(&mut self, new: &mut BlendPlay, play: &Play<'_>) {
-        if new.loop_mode != LoopMode::Loop {
+    /// Lists the actors that wake at `now_s` or before.
+    fn collect(&mut self, now_s: f64) {
+        while let Some(index) = self.wake.pop(now_s) {
+            self.due.push(index);
+        }
+    }
+}
+
+impl Animator {
+    /// Takes all actors to the time `now_s`.
+    ///
+    /// The time is in seconds from an origin of the caller's choice. The update finds what happened
+    /// since the last one: see [`Self::events`] and [`Actor::root_delta`](super::Actor::root_delta).
+    ///
+    /// It visits only actors to which something happens, and those that root motion moves. If the
+    /// clock goes back, it visits all actors, but nothing happens to them.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for a time that is not finite or is more than
+    /// [`StateMachine::MAX_TIME_S`] from 0. Nothing changes then.
+    pub fn update(&mut self, now_s: f64) -> Result<()> {
+        check_time(now_s)?;
+        let back = now_s < self.now_s;
+        self.now_s = now_s;
+        self.queue.begin();
+        self.schedule.due.clear();
+        if back {
+            let all = self.actors.ids().map(|id| id.index);
+            self.schedule.due.extend(all);
+        }
+        self.schedule.collect(now_s);
+        for number in 0..self.schedule.due.len() {
+            self.visit(self.schedule.due[number]);
+        }
+        self.queue.end();
+        self.warm();
+        Ok(())
+    }
+
+    /// Allocates evaluation buffers for the actors' records in advance.
+    ///
+    /// It does so if an actor has more records than any had before.
+    pub(super) fn warm(&mut self) {
+        // Longer lists are rare. Rounding up avoids another allocation for a slightly longer list.
+        let most = self.pools.most_records().next_power_of_two().max(64);
+        if most > self.schedule.warmed {
+            self.schedule.warmed = most;
+            self.poser.make_room(most, &self.threads);
+        }
+    }
+
+    /// Takes one actor to the present time. Its events are delivered with the next update.
+    pub(super) fn touch(&mut self, index: u32) {
+        let actor = &self.actors[index];
+        if actor.passed_s < actor.clock.local_s(self.now_s) {
+            let (from, left_out) = (self.queue.len(), self.queue.left_out());
+            self.visit(index);
+            self.queue.put_off(from, left_out);
+        }
+    }
+
+    /// Notes a change to an actor, which wakes it with the next update.
+    pub(super) fn changed(&mut self, index: u32) {
+        let actor = &mut self.actors[index];
+        actor.note_change();
+        actor.still_from_s = f64::INFINITY;
+        self.schedule.wake.set(index, self.now_s);
+        self.warm();
+    }
+
+    fn visit(&mut self, index: u32) {
+        self.schedule.visits += 1;
+        let Some(id) = self.actors.id(index) else {
             return;
-        }
-        let lead = match self.lead() {
-            Joined::No => return,
-            Joined::First => {
-                new.in_step = true;
-                return;
+        };
+        let Self {
+            library,
+            actors,
+            pools,
+            queue,
+            now_s,
+            poser,
+            threads,
+            work,
+            ..
+        } = self;
+        let actor = &mut actors[index];
+        let local_s = actor.clock.local_s(*now_s);
+        let back = local_s < actor.passed_s;
+        // If the clock goes back, no time passes.
+        let from_s = actor.passed_s.min(local_s);
+        let mut step = actor.root.as_ref().map(|_| Step::new(local_s - from_s));
+        let mut sink = Sink {
+            actor: id,
+            clock: actor.clock,
+            now_s: *now_s,
+            queue,
+            step: step.as_mut(),
+        };
+        let mut mix = Mix {
+            library,
+            pools,
+            layers: &mut actor.layers,
+            local_s,
+        };
+        for at in 0..mix.records().len() {
+            let record = &mut mix.records_mut()[at];
+            let (number, before) = (record.blend(), record.flags);
+            let ends_later =
+                || finish_s(library, record, local_s).is_some_and(|end_s| end_s > local_s);
+            if back && number == 0 && ends_later() {
+                record.flags &= !PlayRecord::FLAG_FINISHED;
             }
-            Joined::With(lead) => lead,
-        };
-        new.in_step = true;
-        let rates_hz = [lead.rate_hz, new.rate.to];
-        self.follow(rates_hz, play.fade_s);
-        let phase = lead.phase + play.offset_s / new.cycle_s(self.library);
-        new.stand_at(phase, self.now_s, rates_hz, play.fade_s.into());
-    }
-
-    /// Finds the record that leads the layer, and marks it as keeping step.
-    fn lead(&mut self) -> Joined {
-        let Some(at) = self.heaviest() else {
-            return Joined::First;
-        };
-        let led = self.records[at];
-        let led_s = self.library.duration_s(led.clip);
-        if led.loop_mode() != LoopMode::Loop || led_s <= 0.0 {
-            return Joined::No;
-        }
-        if !led.has(PlayRecord::FLAG_IN_STEP) {
-            let (layer, number) = (self.layer, led.blend());
-            // The records that kept step with each other before continue independently.
-            for record in self.records.iter_mut().filter(|r| r.layer == layer) {
-                record.flags &= !PlayRecord::FLAG_IN_STEP;
+            if !record.has(PlayRecord::FLAG_STATE_MACHINE) {
+                let passing = Passing::new(*record, [from_s, local_s]);
+                record.flags = sink.pass(library, &passing);
             }
-            self.records[at].flags |= PlayRecord::FLAG_IN_STEP;
-            self.blends.for_each(self.of_actor, |play| {
-                if play.layer == layer {
-                    play.in_step = play.number == number;
-                }
-            });
-        }
-        Joined::With(Lead {
-            phase: led.unwrapped_s(self.now_s) / led_s,
-            rate_hz: led.speed_at(self.now_s) / led_s,
-        })
-    }
-
-    /// Changes the rate of everything that keeps step, over `over_s` seconds.
-    fn follow(&mut self, rates_hz: [f64; 2], over_s: f32) {
-        let (layer, now_s) = (self.layer, self.now_s);
-        let in_step = |record: &&mut PlayRecord| {
-            record.layer == layer && record.has(PlayRecord::FLAG_IN_STEP) && record.blend() == 0
-        };
-        for record in self.records.iter_mut().filter(in_step) {
-            let own_s = self.library.duration_s(record.clip);
-            let unwrapped_s = record.unwrapped_s(now_s);
-            record.re_anchor(now_s, unwrapped_s, rates_hz.map(|hz| hz * own_s), over_s);
-        }
-        self.blends.for_each(self.of_actor, |play| {
-            if play.layer == layer && play.in_step {
-                play.follows = true;
-                play.go_on(now_s, rates_hz, over_s.into());
+            let flags = [before, record.flags];
+            if flags[0] != flags[1] && number != 0 {
+                mix.note_blend(number, flags);
             }
-        });
-    }
-
-    /// The record with the most weight. Of equal ones, the last.
-    ///
-    /// A record whose fade-out has just started counts with the weight that it had. A clip of a
-    /// blend space counts with the weight of the whole blend space.
-    fn heaviest(&self) -> Option<usize> {
-        let plays = |record: &PlayRecord| {
-            record.layer == self.layer
-                && !record.has(PlayRecord::FLAG_STATE_MACHINE | PlayRecord::FLAG_POSE)
-        };
-        let records = self.records.iter().enumerate();
-        let own = records.filter(|(_, record)| plays(record));
-        let weights = own.map(|(index, record)| {
-            let mut blends = self.blends.iter(self.of_actor);
-            let of_blend = blends.find(|play| play.number == record.blend());
-            let weight = match of_blend {
-                Some(play) => play.weight.from.max(play.weight.at(self.now_s)),
-                None => record.from_weight.max(record.weight_at(self.now_s)),
+        }
+        if mix.advance_blends(back) {
+            actor.version = actor.version.wrapping_add(1);
+        }
+        if let (Some(driver), Some(machine)) = (&mut actor.driver, library.state_machine()) {
+            let cut = Cut {
+                library,
+                poser,
+                threads,
+                own: actor.own_pose.as_deref(),
+                carry: &mut actor.carry,
+                work: &mut work.cut,
             };
-            (index, weight)
-        });
-        weights
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(index, _)| index)
+            let happens = (&mut sink, cut, mix.records());
+            driver.advance(library, machine, local_s, happens);
+            driver.write(machine, &mut mix);
+            actor.version = actor.version.wrapping_add(1);
+        }
+        mix.local_s = local_s;
+        mix.drop_faded();
+        if let (Some(root), Some(step)) = (&mut actor.root, &step) {
+            root.moved(step.delta());
+        }
+        actor.goals.advance(local_s);
+        actor.passed_s = local_s;
+        self.plan_wake(index, local_s);
     }
+
+    /// Computes when an actor's pose becomes still, and when it must next be visited.
+    fn plan_wake(&mut self, index: u32, local_s: f64) {
+        let (library, pools) = (&self.library, &self.pools);
+        let actor = &mut self.actors[index];
+        let records = actor.layers.records(pools);
+        let [goals_still_s, mut wakes_s] = actor.goals.times_s();
+        actor.still_from_s = still_from_s(library, records).max(goals_still_s);
+        if let Some(carry) = actor.carry_at(local_s) {
+            actor.still_from_s = actor.still_from_s.max(carry.end_s());
+        }
+        for record in records {
+            wakes_s = wakes_s.min(next_s(library, record, local_s));
+        }
+        if actor.layers.blends_move(pools, local_s) {
+            actor.still_from_s = f64::INFINITY;
+            wakes_s = local_s;
+        }
+        if let (Some(driver), Some(machine)) = (&actor.driver, library.state_machine()) {
+            let next = driver.wakes_s(machine);
+            wakes_s = wakes_s.min(next);
+            if next <= local_s {
+                actor.still_from_s = f64::INFINITY;
+            }
+        }
+        if let Some(root) = &actor.root {
+            // After a motion ends, the actor is visited once more to report that it stands still.
+            let walks = || walks_until_s(library, records) > local_s;
+            if actor.still_from_s > local_s || !root.is_still() || walks() {
+                wakes_s = local_s;
+            }
+        }
+        let wakes_s = if wakes_s <= local_s && !actor.clock.stands() {
+            // Visit it in the next update, whatever the time is then.
+            f64::NEG_INFINITY
+        } else {
+            actor.clock.animator_s(wakes_s)
+        };
+        self.schedule.wake.set(index, wakes_s);
+    }
+}
+
+fn check_time(now_s: f64) -> Result<()> {
+    expect_in(
+        "now_s",
+        now_s,
+        -StateMachine::MAX_TIME_S,
+        StateMachine::MAX_TIME_S,
+    )
+}
+
+/// The time until which root motion moves an actor.
+///
+/// Clips can move an actor even if their poses do not change.
+fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
+    let moving = records
+        .iter()
+        .filter(|record| library.motion(record.clip).is_some());
+    let until_s = moving.map(|record| {
+        let duration_s = library.duration_s(record.clip);
+        record.still_from_s(duration_s, true)
+    });
+    until_s.fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The time from which the played records no longer change the pose.
+fn still_from_s(library: &Library, records: &[PlayRecord]) -> f64 {
+    let still_s = records.iter().map(|record| {
+        let clip = library.clips.get(usize::from(record.clip));
+        let moves = clip.is_some_and(|clip| clip.moves());
+        record.still_from_s(library.duration_s(record.clip), moves)
+    });
+    still_s.fold(f64::NEG_INFINITY, f64::max)
 }

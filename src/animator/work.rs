@@ -1,5 +1,6 @@
 //! Buffers for the evaluation of poses.
 
+use super::state::CutWork;
 use crate::animate::Starts;
 use crate::skeleton::Transform;
 use crate::spring::SpringState;
@@ -7,7 +8,7 @@ use glam::Affine3A;
 
 /// Buffers kept from call to call, so that evaluation does not allocate.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct Buffers {
     /// Actors, as indices.
     pub(super) list: Vec<u32>,
     pub(super) plain: Vec<u32>,
@@ -16,6 +17,18 @@ pub(super) struct Work {
     pub(super) special_starts: Places,
     pub(super) local: Vec<Transform>,
     pub(super) model: Vec<Affine3A>,
+}
+
+/// Buffers of an animator, and how large they must be.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// Taken out while poses are evaluated. The other fields are needed in place.
+    pub(super) buffers: Buffers,
+    /// The spring bones of the actors whose poses are evaluated.
+    pub(super) swings: Vec<Swing>,
+    pub(super) cut: CutWork,
+    /// The number of actors whose pose may need more than their records.
+    pub(super) specials: usize,
 }
 
 /// The state of an actor's spring bones, if it has some, and the actor's time.
@@ -34,23 +47,34 @@ unsafe impl Sync for Places {}
 impl Work {
     /// Reserves memory for lists of actors, so that no frame allocates.
     ///
-    /// `special` of the `actors` need more than their records, with `joints` joints each.
-    pub(super) fn make_room(&mut self, actors: usize, special: usize, joints: usize) {
-        for list in [&mut self.list, &mut self.plain, &mut self.special] {
+    /// Some of the `actors` need more than their records, with `joints` joints each.
+    pub(super) fn make_room(&mut self, actors: usize, joints: usize) {
+        let Buffers {
+            list,
+            plain,
+            plain_starts,
+            special,
+            special_starts,
+            local,
+            model,
+        } = &mut self.buffers;
+        for list in [list, plain, special] {
             list.reserve(actors.saturating_sub(list.len()));
         }
-        for starts in [&mut self.plain_starts.0, &mut self.special_starts.0] {
+        for starts in [&mut plain_starts.0, &mut special_starts.0] {
             starts.reserve(actors.saturating_sub(starts.len()));
         }
         // Powers of two, so that calls seldom allocate.
-        let poses = match special {
+        let poses = match self.specials {
             0 => 0,
             special => special.next_power_of_two().saturating_mul(joints),
         };
-        self.local.reserve(poses.saturating_sub(self.local.len()));
-        self.model.reserve(poses.saturating_sub(self.model.len()));
+        local.reserve(poses.saturating_sub(local.len()));
+        model.reserve(poses.saturating_sub(model.len()));
     }
+}
 
+impl Buffers {
     /// Separates the actors whose pose needs more than their records.
     pub(super) fn split(
         &mut self,

@@ -226,7 +226,7 @@ impl Character {
         self.model.parts.bits(part)
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible` and
+    /// Finds the part with this name, for `InstanceMut::set_part_visible` and
     /// [`Posed::hiding`](crate::skin::Posed::hiding).
     ///
     /// # Errors

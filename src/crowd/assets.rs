@@ -5,11 +5,14 @@ use super::characters::Entry;
 use super::desc::check_desc;
 use super::history_buffer::HistoryBuffer;
 use super::retire::Retired;
+use super::scene::{animator_mut, no_character};
 use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
+use crate::animator::{Animator, IkSolver};
 use crate::character::Character;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, listed};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
+use crate::id::Id;
 use crate::pass::draw::prepare;
 
 impl Crowd {
@@ -52,12 +55,12 @@ impl Crowd {
         let mut upload = Upload::new();
         let made = SkinnedMesh::new(&self.device, allocator, &mut upload, character, desc.method);
         let entry = made.map(Box::new).and_then(|mesh| {
-            let (device, layout) = (&self.device, &self.set_layout);
+            let (device, layout) = (&self.device, &self.pipelines.set_layout);
             let cpu_skin = desc.cpu_skinning;
             let made = Entry::new(
                 device,
                 layout,
-                &self.buffers,
+                &self.memory.buffers,
                 mesh,
                 (character, cpu_skin),
                 &self.desc.threads,
@@ -68,9 +71,9 @@ impl Crowd {
                 error
             })
         });
-        let entry = entry.and_then(|mut entry| {
+        let entry = entry.and_then(|(mut entry, animator)| {
             let variants = entry.variants().collect();
-            let passes = self.passes.iter_mut().flatten();
+            let passes = self.pipelines.passes.iter_mut().flatten();
             if let Err(error) = prepare(&self.device, passes, &variants) {
                 // SAFETY: no command buffer has used these objects, because they were created
                 // above.
@@ -80,13 +83,14 @@ impl Crowd {
                 }
                 return Err(error);
             }
-            Ok(entry)
+            Ok((entry, animator))
         });
         match entry {
-            Ok(entry) => {
-                let index = self.characters.len() as u32;
-                self.uploads.push((index, upload));
-                self.characters.push(Some(entry));
+            Ok((entry, animator)) => {
+                let index = self.scene.characters.len() as u32;
+                self.memory.uploads.push((index, upload));
+                self.scene.characters.push(Some(entry));
+                self.animators.push(Some(animator));
                 // Allocate now, so that recording a frame allocates nothing.
                 self.reserve_frame_memory(character);
                 Ok(CharacterId(index))
@@ -102,12 +106,16 @@ impl Crowd {
     /// Reserves the CPU memory that frames need for a character.
     fn reserve_frame_memory(&mut self, character: &Character) {
         let weights = character.morph_weights().len();
-        self.weights
-            .reserve(weights.saturating_sub(self.weights.len()));
-        self.visibility
-            .reserve(&self.desc.capacity, self.characters.len());
-        let listed = self.characters.len().saturating_sub(self.listed.len());
-        self.listed.reserve(listed);
+        self.frame
+            .weights
+            .reserve(weights.saturating_sub(self.frame.weights.len()));
+        self.scene.reserve_visibility(&self.desc.capacity);
+        let listed = self
+            .scene
+            .characters
+            .len()
+            .saturating_sub(self.frame.listed.len());
+        self.frame.listed.reserve(listed);
     }
 
     /// Removes a character that has no instances.
@@ -118,23 +126,29 @@ impl Crowd {
     /// - [`Error::NotFound`] if it was removed before.
     /// - [`Error::Argument`] if instances of it are alive.
     pub fn remove_character(&mut self, id: CharacterId) -> Result<()> {
-        let entry = self.entry(id)?;
+        let entry = self.scene.entry(id)?;
         if !entry.members.is_empty() {
             return Err(Error::invalid("character", "still has living instances"));
         }
-        if let Some(entry) = self
-            .characters
-            .get_mut(id.0 as usize)
-            .and_then(Option::take)
-        {
+        let animator = self.animators.get_mut(id.0 as usize);
+        drop(animator.and_then(Option::take));
+        let entry = self.scene.characters.get_mut(id.0 as usize);
+        if let Some(entry) = entry.and_then(Option::take) {
             // A pending upload must not be recorded any more: its targets would be destroyed by
             // then.
-            if let Some(at) = self.uploads.iter().position(|(index, _)| *index == id.0) {
-                let (index, upload) = self.uploads.remove(at);
-                self.retire_queue.retire(Retired::Upload(index, upload));
+            if let Some(at) = self
+                .memory
+                .uploads
+                .iter()
+                .position(|(index, _)| *index == id.0)
+            {
+                let (index, upload) = self.memory.uploads.remove(at);
+                self.memory
+                    .retire_queue
+                    .retire(Retired::Upload(index, upload));
             }
-            self.retire_queue.retire(Retired::Pool(entry.pool));
-            self.retire_queue.retire(Retired::Mesh(entry.mesh));
+            self.memory.retire_queue.retire(Retired::Pool(entry.pool));
+            self.memory.retire_queue.retire(Retired::Mesh(entry.mesh));
         }
         Ok(())
     }
@@ -147,7 +161,64 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the character does not exist.
     pub fn character(&self, id: CharacterId) -> Result<&Character> {
-        Ok(&self.entry(id)?.rig)
+        Ok(&self.scene.entry(id)?.rig)
+    }
+
+    /// The animator of a character, which knows everything that its instances play.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn animator(&self, character: CharacterId) -> Result<&Animator> {
+        let animator = self.animators.get(character.0 as usize);
+        let animator = animator.and_then(Option::as_ref);
+        animator.ok_or_else(|| no_character(character, self.animators.len()))
+    }
+
+    /// Adds an inverse kinematics solver to a character.
+    ///
+    /// Its instances can then be given targets for it.
+    ///
+    /// # Errors
+    /// - As [`Animator::add_solver`].
+    /// - [`Error::NotFound`] if the character does not exist.
+    pub fn add_solver(
+        &mut self,
+        character: CharacterId,
+        solver: impl Into<IkSolver>,
+    ) -> Result<Id<IkSolver>> {
+        animator_mut(&mut self.animators, character)?.add_solver(solver)
+    }
+
+    /// All characters, in the order in which they were added.
+    pub fn characters(&self) -> impl Iterator<Item = CharacterId> + '_ {
+        let all = (0..).zip(&self.scene.characters);
+        all.filter_map(|(index, entry)| entry.as_ref().map(|_| CharacterId(index)))
+    }
+
+    /// The name of a character.
+    ///
+    /// It is the name that its importer was given, usually the file's.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the character does not exist.
+    pub fn character_name(&self, id: CharacterId) -> Result<&str> {
+        Ok(self.scene.entry(id)?.rig.name())
+    }
+
+    /// The first character with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], with the names that exist.
+    pub fn find_character(&self, name: &str) -> Result<CharacterId> {
+        let entries = || self.scene.characters.iter().flatten();
+        let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
+        self.characters()
+            .find(named)
+            .ok_or_else(|| Error::UnknownName {
+                what: "character",
+                name: name.into(),
+                known: listed(entries().map(|entry| entry.rig.name())),
+            })
     }
 
     /// A character's data on the GPU.
@@ -155,7 +226,7 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the character does not exist.
     pub fn mesh(&self, id: CharacterId) -> Result<&SkinnedMesh> {
-        Ok(&self.entry(id)?.mesh)
+        Ok(&self.scene.entry(id)?.mesh)
     }
 
     /// Grows the crowd to at least `capacity`. Call it between frames.
@@ -195,12 +266,13 @@ impl Crowd {
             ..self.desc.clone()
         };
         check_desc(&desc, &self.device.enabled)?;
-        let mut buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &desc)?;
+        let mut buffers =
+            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &desc)?;
         let sets = match characters::all_sets(
             &self.device,
-            &self.set_layout,
+            &self.pipelines.set_layout,
             &buffers,
-            &self.characters,
+            &self.scene.characters,
         ) {
             Ok(sets) => sets,
             Err(error) => {
@@ -210,25 +282,29 @@ impl Crowd {
                 return Err(error);
             }
         };
-        let mut replaced = core::mem::replace(&mut self.buffers, buffers);
+        let mut replaced = core::mem::replace(&mut self.memory.buffers, buffers);
         let histories = core::mem::replace(&mut replaced.history, HistoryBuffer::null());
-        if let Some(unneeded) = self.histories.grow(histories, &wanted) {
+        if let Some(unneeded) = self.frame.histories.grow(histories, &wanted) {
             replaced.history = unneeded;
         }
-        self.retire_queue.retire(Retired::Buffers(replaced.into()));
-        for (entry, (pool, sets)) in self.characters.iter_mut().flatten().zip(sets) {
-            self.retire_queue
+        self.memory
+            .retire_queue
+            .retire(Retired::Buffers(replaced.into()));
+        for (entry, (pool, sets)) in self.scene.characters.iter_mut().flatten().zip(sets) {
+            self.memory
+                .retire_queue
                 .retire(Retired::Pool(core::mem::replace(&mut entry.pool, pool)));
             entry.sets = sets;
         }
         self.desc = desc;
-        self.views
-            .reserve((wanted.views as usize).saturating_sub(self.views.len()));
+        self.frame
+            .views
+            .reserve((wanted.views as usize).saturating_sub(self.frame.views.len()));
         // The new table is empty, so every record must be written again.
-        self.instances.grow(&wanted);
-        self.animated.reserve(wanted.instances as usize);
-        self.sorted.reserve(wanted.blended as usize);
-        self.visibility.reserve(&wanted, self.characters.len());
+        self.scene.instances.grow(&wanted);
+        self.scene.animated.reserve(wanted.instances as usize);
+        self.frame.sorted.reserve(wanted.blended as usize);
+        self.scene.reserve_visibility(&wanted);
         Ok(())
     }
 }

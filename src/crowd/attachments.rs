@@ -1,6 +1,9 @@
 //! Attachments: instances that follow a joint of another instance, and the tree that they form.
 
 use super::InstanceId;
+use super::state::Crowd;
+use crate::error::{Error, Result, expect_transform};
+use crate::palette::Mat3x4;
 use crate::skeleton::Socket;
 use glam::Affine3A;
 
@@ -16,7 +19,7 @@ pub struct Attachment {
     pub socket_from_child: Affine3A,
     /// If true, the child is detached when its parent is despawned. If false, it is despawned, too.
     ///
-    /// See [`Crowd::set_outlives_parent`](super::Crowd::set_outlives_parent).
+    /// See [`InstanceMut::set_outlives_parent`](super::InstanceMut::set_outlives_parent).
     pub outlives_parent: bool,
 }
 
@@ -25,8 +28,8 @@ const NO_INSTANCE: u32 = u32::MAX;
 
 /// The links of an instance. Others are named by table index.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
-    pub(super) attachment: Option<Attachment>,
+struct Node {
+    attachment: Option<Attachment>,
     /// The first instance that is attached to it.
     first_child: u32,
     /// The next instance that is attached to the same parent.
@@ -34,7 +37,7 @@ pub(super) struct Node {
     /// The number of its ancestors, up to one that is not attached.
     depth: u32,
     /// True if an ancestor was teleported, so that motion vectors leave the change out.
-    pub(super) jumps: bool,
+    jumps: bool,
     /// True if `order` has it.
     ordered: bool,
 }
@@ -53,11 +56,11 @@ impl Node {
 /// All attachments of a crowd.
 #[derive(Debug, Default)]
 pub(super) struct Attachments {
-    pub(super) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// Depths and table indices of the attached instances, parents before their children.
     ///
     /// If `stale`, it is not sorted and may have instances that are no longer attached.
-    pub(super) order: Vec<(u32, u32)>,
+    order: Vec<(u32, u32)>,
     stale: bool,
 }
 
@@ -70,7 +73,11 @@ impl Attachments {
         self.node(index)?.attachment.as_ref()
     }
 
-    pub(super) fn parent(&self, index: u32) -> Option<u32> {
+    pub(super) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
+        self.nodes.get_mut(index as usize)?.attachment.as_mut()
+    }
+
+    fn parent(&self, index: u32) -> Option<u32> {
         self.of(index).map(|attachment| attachment.parent.index)
     }
 
@@ -83,9 +90,21 @@ impl Attachments {
         })
     }
 
+    /// Marks everything attached to a teleported instance as teleported, too.
+    pub(super) fn teleport(&mut self, index: u32) {
+        if self.children(index).next().is_none() {
+            return;
+        }
+        for child in self.family(index).into_iter().skip(1) {
+            if let Some(node) = self.nodes.get_mut(child as usize) {
+                node.jumps = true;
+            }
+        }
+    }
+
     /// An instance and everything attached to it, directly or through others, parents before their
     /// children.
-    pub(super) fn family(&self, index: u32) -> Vec<u32> {
+    fn family(&self, index: u32) -> Vec<u32> {
         let mut family = vec![index];
         let mut done = 0;
         while let Some(parent) = family.get(done).copied() {
@@ -95,8 +114,28 @@ impl Attachments {
         family
     }
 
+    /// Attaches an instance, in place of an earlier attachment.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the parent is the instance itself or attached to it.
+    pub(super) fn attach(&mut self, child: u32, attachment: Attachment) -> Result<()> {
+        let mut above = Some(attachment.parent.index);
+        while let Some(index) = above {
+            if index == child {
+                return Err(Error::invalid(
+                    "parent",
+                    "must not be the child itself or attached to it",
+                ));
+            }
+            above = self.parent(index);
+        }
+        self.unlink(child);
+        self.link(child, attachment);
+        Ok(())
+    }
+
     /// Attaches an instance that is not attached.
-    pub(super) fn link(&mut self, child: u32, attachment: Attachment) {
+    fn link(&mut self, child: u32, attachment: Attachment) {
         let parent = attachment.parent.index;
         let last = child.max(parent) as usize;
         if self.nodes.len() <= last {
@@ -141,7 +180,7 @@ impl Attachments {
     }
 
     /// Sorts the attached instances again if they have changed.
-    pub(super) fn sort(&mut self) {
+    fn sort(&mut self) {
         if !core::mem::take(&mut self.stale) {
             return;
         }
@@ -184,5 +223,66 @@ impl Attachments {
             }
         }
         order.sort_unstable();
+    }
+}
+
+impl Crowd {
+    /// Moves attached instances to their transforms at the time of the frame begun last, and hides
+    /// those whose parents are hidden.
+    pub(super) fn follow_all(&mut self) -> Result<()> {
+        self.scene.attachments.sort();
+        for at in 0..self.scene.attachments.order.len() {
+            let child = self.scene.attachments.order.get(at).copied();
+            if let Some(child) = child.and_then(|(_, index)| self.scene.instances.id(index)) {
+                self.follow(child)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, child: InstanceId) -> Result<()> {
+        let Some(attachment) = self.scene.attachments.of(child.index).copied() else {
+            return Ok(());
+        };
+        let Attachment { parent, socket, .. } = attachment;
+        let above = self.scene.visibility.marks(parent.index);
+        let parent_hidden = above.parent_hidden || !above.visible;
+        let visibility = &mut self.scene.visibility;
+        visibility.change(child.index, |marks| marks.parent_hidden = parent_hidden);
+        let above = self.instance(parent)?;
+        let model = above.joint_model(socket.joint, self.time_s)? * socket.offset;
+        let world_from_child = above.transform() * model * attachment.socket_from_child;
+        let node = self.scene.attachments.nodes.get_mut(child.index as usize);
+        let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
+        let record = self.scene.instances.alive(child).record;
+        let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
+        if (same && !jumps) || expect_transform("", &world_from_child).is_err() {
+            return Ok(());
+        }
+        self.access(child)?.put(&world_from_child, jumps)
+    }
+
+    /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
+    /// with it, parents first.
+    pub(super) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
+        let mut despawned = Vec::new();
+        self.instance_mut(id)?.detach();
+        if self.scene.attachments.children(id.index).next().is_none() {
+            return Ok(despawned);
+        }
+        let mut open = vec![id];
+        while let Some(parent) = open.pop() {
+            let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
+            for id in children {
+                let mut child = self.instance_mut(id)?;
+                let outlives = child.attachment().is_some_and(|to| to.outlives_parent);
+                child.detach();
+                if !outlives {
+                    despawned.push(id);
+                    open.push(id);
+                }
+            }
+        }
+        Ok(despawned)
     }
 }

@@ -1,7 +1,7 @@
 //! The characters of a crowd: GPU data, descriptor sets, instances.
 
 use super::buffers::FrameBuffers;
-use super::cpu_skin::CpuSkin;
+use super::deform::CpuSkin;
 use crate::Threads;
 use crate::animator::Animator;
 use crate::character::Character;
@@ -11,6 +11,7 @@ use crate::mesh::{Aabb, AlphaMode, part_bits};
 use crate::pass::pipelines::Variant;
 use ash::vk;
 use std::ffi::CString;
+use std::sync::Arc;
 
 /// Drawing data of one primitive.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,7 @@ pub(super) struct Entry {
     /// The character's name, for debuggers.
     pub(super) label: CString,
     /// Skeleton, palette and clips. It has meshes only with `cpu_skin`.
-    pub(super) rig: Character,
+    pub(super) rig: Arc<Character>,
     pub(super) mesh: Box<SkinnedMesh>,
     pub(super) pool: Object<vk::DescriptorPool>,
     /// One set per material, or one for all.
@@ -37,12 +38,8 @@ pub(super) struct Entry {
     pub(super) draws: Vec<PrimitiveDraw>,
     /// The number of draws that are not blended.
     pub(super) solid: usize,
-    /// Plays the clips of its instances.
-    pub(super) animator: Animator,
     /// For each actor of the animator, the table index of its instance.
     pub(super) instance_of_actor: Vec<u32>,
-    /// The number of instances that follow their root motion.
-    pub(super) rooted: usize,
     /// The instances, as indices into the instance table.
     pub(super) members: Vec<u32>,
     /// The number of instances with a flipped transform.
@@ -58,6 +55,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Makes a character's entry, and the animator of its instances.
+    ///
     /// Takes ownership of `mesh`, and returns it if this fails.
     pub(super) fn new(
         device: &Device,
@@ -66,7 +65,7 @@ impl Entry {
         mesh: Box<SkinnedMesh>,
         (character, cpu_skinning): (&Character, bool),
         threads: &Threads,
-    ) -> core::result::Result<Self, (Box<SkinnedMesh>, Error)> {
+    ) -> core::result::Result<(Self, Animator), (Box<SkinnedMesh>, Error)> {
         let cpu_skin = cpu_skinning.then(|| CpuSkin::new(character, mesh.format()));
         let cpu_skin = match cpu_skin.transpose() {
             Ok(cpu_skin) => cpu_skin,
@@ -77,6 +76,11 @@ impl Entry {
             Err(error) => return Err((mesh, error)),
         };
         animator.set_threads(threads.clone());
+        let rig = Arc::new(match cpu_skinning {
+            true => character.without_images(),
+            false => character.rig(),
+        });
+        animator.expect_fit(Arc::clone(&rig), mesh.format());
         let (pool, sets) = match make_sets(device, layout, buffers, &mesh) {
             Ok(made) => made,
             Err(error) => return Err((mesh, error)),
@@ -110,28 +114,23 @@ impl Entry {
         let primitives: Vec<Drawn> = drawn.collect();
         let label = CString::new(character.name()).unwrap_or_default();
         let bounds: Aabb = character.rest_bounds();
-        Ok(Self {
+        let entry = Self {
             label,
-            rig: if cpu_skinning {
-                character.without_images()
-            } else {
-                character.rig()
-            },
+            rig,
             mesh,
             pool,
             sets,
             draws,
             solid,
-            animator,
             instance_of_actor: Vec::new(),
-            rooted: 0,
             members: Vec::new(),
             flipped: 0,
             hiding: 0,
             primitives,
             cpu_skin,
             center: bounds.center(),
-        })
+        };
+        Ok((entry, animator))
     }
 
     /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.

@@ -6,14 +6,33 @@
 
 use super::characters::Entry;
 use super::instance_state::CpuSkinned;
+use crate::character::Character;
 use crate::error::Result;
 use crate::gpu::palettes;
 use crate::gpu::palettes::Row;
-use crate::palette::WriteOnly;
+use crate::palette::{PaletteFormat, WriteOnly};
+use crate::skin::Skinner;
 use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
+
+/// The CPU data for skinning a character's instances there.
+#[derive(Debug)]
+pub(super) struct CpuSkin {
+    pub(super) skinner: Skinner,
+    /// The rest pose's palette.
+    pub(super) rest: Vec<Row>,
+}
+
+impl CpuSkin {
+    pub(super) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
+        Ok(Self {
+            skinner: Skinner::new(character)?,
+            rest: palettes::rest(character, format)?,
+        })
+    }
+}
 
 /// The instances of a character that the GPU deforms.
 #[derive(Debug, Clone)]

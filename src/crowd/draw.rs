@@ -1,8 +1,7 @@
 //! Drawing a prepared frame.
 
 use super::characters::{Entry, variant};
-use super::parts::{DrawInstances, shown};
-use super::runs::Run;
+use super::runs::{DrawInstances, Run, shown};
 use super::view::Prepared;
 use super::{Frame, PassId, ViewId};
 use crate::error::{Error, Result};
@@ -50,7 +49,7 @@ impl Frame<'_> {
         let crowd = &*self.crowd;
         let pass = crowd.pass(pass)?;
         let prepared = self.prepared_view(view)?;
-        let shadow = crowd.shadow.set().filter(|_| pass.shadow_map);
+        let shadow = crowd.pipelines.shadow.set().filter(|_| pass.shadow_map);
         if pass.shadow_map && shadow.is_none() {
             return Err(Error::invalid(
                 "pass",
@@ -82,15 +81,15 @@ impl Frame<'_> {
     }
 
     pub(super) fn prepared_view(&self, view: ViewId) -> Result<&Prepared> {
-        let prepared = self.crowd.views.get(view.index as usize);
-        let current = self.prepared && view.frame == self.crowd.retire_queue.frame();
+        let prepared = self.crowd.frame.views.get(view.index as usize);
+        let current = self.prepared && view.frame == self.crowd.memory.retire_queue.frame();
         let prepared = prepared.filter(|_| current);
         prepared.ok_or(Error::invalid("view", "was not prepared in this frame"))
     }
 
     /// The dynamic offsets of set 0: where the frame's view and lists start.
     pub(super) fn dynamic_offsets(&self, view: ViewId) -> [u32; 2] {
-        let buffers = &self.crowd.buffers;
+        let buffers = &self.crowd.memory.buffers;
         let sections = &buffers.sections;
         let views = buffers.offset(self.frame_index, sections.views);
         [
@@ -101,7 +100,7 @@ impl Frame<'_> {
 
     /// The index of the visible list's first element in the lists, as shaders see them.
     pub(super) fn first_visible(&self) -> u32 {
-        let sections = &self.crowd.buffers.sections;
+        let sections = &self.crowd.memory.buffers.sections;
         sections.first_in_lists(sections.visible)
     }
 }
@@ -153,9 +152,9 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn solid(&self) {
         let crowd = &self.frame.crowd;
-        for (character, entry) in (0..).zip(&crowd.characters) {
+        for (character, entry) in (0..).zip(&crowd.scene.characters) {
             let Some(entry) = entry else { continue };
-            let runs = crowd.visibility.runs(self.view.index, character);
+            let runs = crowd.scene.visibility.runs(self.view.index, character);
             let groups = runs.chunk_by(|a, b| a.flipped == b.flipped);
             // SAFETY: this function has the same contract.
             unsafe { self.entry(entry, false, groups) };
@@ -168,9 +167,9 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn blended(&self) {
         let crowd = &self.frame.crowd;
-        for (character, entry) in (0..).zip(&crowd.characters) {
+        for (character, entry) in (0..).zip(&crowd.scene.characters) {
             let Some(entry) = entry else { continue };
-            let runs = crowd.sorted.runs(self.view.index, character);
+            let runs = crowd.frame.sorted.runs(self.view.index, character);
             // SAFETY: this function has the same contract.
             unsafe { self.entry(entry, true, runs.chunks(1)) };
         }
@@ -222,7 +221,7 @@ impl Recorder<'_> {
             }
             device.end_label(self.cmd);
         }
-        self.frame.crowd.counters.fetched(vertices);
+        self.frame.crowd.frame.counters.fetched(vertices);
     }
 
     /// Records the draws of one primitive.
@@ -285,6 +284,6 @@ impl Recorder<'_> {
         } else {
             u64::from(draw.index_count / 3) * instances
         };
-        crowd.counters.drew(1, triangles);
+        crowd.frame.counters.drew(1, triangles);
     }
 }

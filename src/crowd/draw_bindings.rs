@@ -1,5 +1,6 @@
 //! Bindings for the engine's own shaders that draw a frame's crowd.
 
+use super::runs::shown;
 use super::{CharacterId, Frame, ViewId};
 use crate::error::{Error, Result};
 use ash::vk;
@@ -45,14 +46,14 @@ impl Frame<'_> {
     /// # Errors
     /// - [`Error::Argument`] if the view was not prepared in this frame.
     /// - [`Error::NotFound`] if the character or material does not exist.
-    pub fn inputs(
+    pub fn draw_bindings(
         &self,
         view: ViewId,
         character: CharacterId,
         material: u32,
     ) -> Result<DrawBindings> {
         self.prepared_view(view)?;
-        let wanted = self.crowd.entry(character)?;
+        let wanted = self.crowd.scene.entry(character)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::NotFound {
@@ -60,7 +61,7 @@ impl Frame<'_> {
             index: material.into(),
             count: count.into(),
         })?;
-        let runs = self.crowd.visibility.runs(view.index, character.0);
+        let runs = self.crowd.scene.visibility.runs(view.index, character.0);
         let start = self.first_visible() + runs.first().map_or(0, |run| run.first);
         let count = |flipped: bool| -> u32 {
             let alike = runs.iter().filter(|run| run.flipped == flipped);
@@ -70,9 +71,40 @@ impl Frame<'_> {
         Ok(DrawBindings {
             set,
             dynamic_offsets: self.dynamic_offsets(view),
-            ring_palettes: self.crowd.buffers.palettes.address(self.frame_index),
+            ring_palettes: self.crowd.memory.buffers.palettes.address(self.frame_index),
             plain: start..middle,
             flipped: middle..middle + count(true),
         })
+    }
+
+    /// The visible instances that show a primitive of a character, as ranges of the visible list.
+    ///
+    /// `primitive` is the primitive's index. This is for pipelines of the engine's own: the
+    /// instances of [`DrawBindings::plain`](super::DrawBindings::plain), or of
+    /// [`flipped`](super::DrawBindings::flipped), without those that hide the primitive. Draw
+    /// each range with one call.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the view was not prepared in this frame.
+    /// - [`Error::NotFound`] if the character or primitive does not exist.
+    pub fn draw_ranges(
+        &self,
+        view: ViewId,
+        character: CharacterId,
+        primitive: u32,
+        flipped: bool,
+    ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
+        self.prepared_view(view)?;
+        let entry = self.crowd.scene.entry(character)?;
+        let missing = Error::NotFound {
+            what: "primitive",
+            index: primitive.into(),
+            count: entry.primitives.len() as u64,
+        };
+        let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
+        let runs = self.crowd.scene.visibility.runs(view.index, character.0);
+        let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
+        let start = self.first_visible();
+        Ok(alike.map(move |run| start + run.first..start + run.first + run.count))
     }
 }

@@ -3,7 +3,8 @@
 use super::desc::MAX_VIEWS;
 use super::state::Crowd;
 use super::stats::Counters;
-use super::{Stats, ViewId};
+use super::{CharacterId, InstanceId, Stats, ViewId};
+use crate::animator::{AnimationEvent, Animator};
 use crate::error::{Error, Result};
 use crate::gpu::{MemoryAllocator, Scope, expect_own};
 use ash::vk;
@@ -111,26 +112,57 @@ impl Crowd {
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.
         unsafe {
-            self.retire_queue
+            self.memory
+                .retire_queue
                 .begin(&self.device, allocator, frame_index)
         };
         // One more for the buffer of histories that growth left behind.
-        self.retire_queue.reserve(self.uploads.len() + 1);
-        if let Some(profiler) = &mut self.profiler {
+        self.memory
+            .retire_queue
+            .reserve(self.memory.uploads.len() + 1);
+        if let Some(profiler) = &mut self.frame.profiler {
             // SAFETY: the profiler is this device's; the work of this frame index has ended, by
             // this function's contract.
             unsafe { profiler.begin_frame(&self.device, frame_index) }?;
         }
-        self.counters = Counters::default();
-        self.views.clear();
-        self.histories.begin_frame();
+        self.frame.counters = Counters::default();
+        self.frame.views.clear();
+        self.frame.histories.begin_frame();
         self.update_animators(time_s)?;
-        self.visibility.begin_frame();
+        self.scene.visibility.begin_frame();
         Ok(Frame {
             crowd: self,
             frame_index,
             prepared: false,
         })
+    }
+
+    /// The events of the frame begun last.
+    ///
+    /// They are grouped by character. Each instance's events are in order of time. Events of
+    /// instances that have been despawned since are left out.
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        let scene = &self.scene;
+        let animators = (0..).zip(&self.animators);
+        animators.flat_map(move |(character, animator)| {
+            let events = animator.iter().flat_map(Animator::events);
+            events.filter_map(move |event| {
+                let entry = scene.entry(CharacterId(character)).ok()?;
+                let instance = entry.instance(&scene.instances, event.id.index)?;
+                let state = scene.instances.alive(instance);
+                let same = state.record.character == character && state.actor == event.id;
+                same.then(|| event.of_instance(instance, character))
+            })
+        })
+    }
+
+    /// The name of an event: a clip event's name, a finished clip's or a state's.
+    ///
+    /// It is empty if the character has been removed.
+    #[must_use]
+    pub fn event_name(&self, event: &AnimationEvent<InstanceId>) -> &str {
+        let animator = self.animator(CharacterId(event.character));
+        animator.map_or("", |animator| animator.event_name(event))
     }
 
     /// Abandons the frame begun last, whose commands will never be submitted.
@@ -141,20 +173,22 @@ impl Crowd {
     /// # Safety
     /// Nothing that was recorded in that frame is ever submitted.
     pub unsafe fn abandon_frame(&mut self) {
-        self.instances.unsettle();
-        self.visibility.abandon_frame();
-        self.histories.abandon_frame(&mut self.retire_queue);
-        let characters = &self.characters;
+        self.scene.instances.unsettle();
+        self.scene.visibility.abandon_frame();
+        self.frame
+            .histories
+            .abandon_frame(&mut self.memory.retire_queue);
+        let characters = &self.scene.characters;
         let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
-        let uploads = self.retire_queue.restore_uploads(alive);
+        let uploads = self.memory.retire_queue.restore_uploads(alive);
         for (index, mut upload) in uploads {
             upload.unrecord();
-            self.uploads.push((index, upload));
+            self.memory.uploads.push((index, upload));
         }
-        if let Some(profiler) = &mut self.profiler {
+        if let Some(profiler) = &mut self.frame.profiler {
             profiler.abandon_frame();
         }
-        self.views.clear();
+        self.frame.views.clear();
     }
 }
 
@@ -177,7 +211,7 @@ impl Frame<'_> {
     /// - It is not inside a rendering with a view mask (multiview), where a timestamp takes one
     ///   query per view. Begin and end the scope outside of it.
     pub unsafe fn begin_scope(&self, cmd: vk::CommandBuffer, name: &'static str) -> Option<Scope> {
-        let profiler = self.crowd.profiler.as_ref()?;
+        let profiler = self.crowd.frame.profiler.as_ref()?;
         // SAFETY: by this function's contract, `cmd` is recording outside of multiview, and runs
         // once, after the reset that this frame's `record_prepare` recorded. Without one, `begin`
         // records nothing.
@@ -191,10 +225,15 @@ impl Frame<'_> {
     /// # Safety
     /// As [`Self::begin_scope`]. `cmd` may be another command buffer of this frame.
     pub unsafe fn end_scope(&self, cmd: vk::CommandBuffer, scope: Option<Scope>) {
-        if let (Some(profiler), Some(scope)) = (&self.crowd.profiler, scope) {
+        if let (Some(profiler), Some(scope)) = (&self.crowd.frame.profiler, scope) {
             // SAFETY: as in `begin_scope`. `end` ignores a scope that is not of this frame.
             unsafe { profiler.end(&self.crowd.device, cmd, scope) };
         }
+    }
+
+    /// The events since the frame before. See [`Crowd::events`].
+    pub fn events(&self) -> impl Iterator<Item = AnimationEvent<InstanceId>> + '_ {
+        self.crowd.events()
     }
 
     /// Statistics of this frame so far.

@@ -4,7 +4,6 @@ use crate::animator::ActorId;
 use crate::gpu::GpuInstance;
 use crate::gpu::palettes::ROW_BYTES;
 use ash::vk;
-use glam::Affine3A;
 
 /// The stage that deforms an instance's vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -29,13 +28,6 @@ pub(super) struct Allocation {
     pub(super) size: u32,
 }
 
-/// An instance that root motion moves: `world_from_model = place × rest`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rooted {
-    /// The part of the transform that is neither position nor heading: scale and tilt.
-    pub(super) rest: Affine3A,
-}
-
 /// The state of an instance.
 #[derive(Debug, Clone)]
 pub(super) struct InstanceState {
@@ -46,8 +38,6 @@ pub(super) struct InstanceState {
     pub(super) in_ring: bool,
     /// The device address of that rest palette.
     pub(super) rest_palette: vk::DeviceAddress,
-    /// State of its root motion, if its transform follows that.
-    pub(super) rooted: Option<Rooted>,
     pub(super) generation: u32,
     pub(super) alive: bool,
     pub(super) dirty: bool,

@@ -1,7 +1,7 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
 use super::instance_state::{Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in};
-use super::need::Need;
+use super::load::Need;
 use super::range_allocator::RangeAllocator;
 use super::{Capacity, InstanceId};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use bytemuck::Zeroable;
 /// The CPU copy of the instance table.
 #[derive(Debug)]
 pub(super) struct Instances {
-    pub(super) states: Vec<InstanceState>,
+    states: Vec<InstanceState>,
     free_indices: Vec<u32>,
     changed: Vec<u32>,
     /// The changes that the last [`Self::settle`] took.
@@ -197,6 +197,23 @@ impl Instances {
         }
     }
 
+    /// The ids of all living instances, in the order of the table.
+    pub(super) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        (0..self.states.len() as u32).filter_map(|index| self.id(index))
+    }
+
+    /// The number of indices of the table that were ever used.
+    pub(super) fn table_len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Sets an instance's index among its character's members.
+    pub(super) fn set_place(&mut self, index: u32, place: u32) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.place = place;
+        }
+    }
+
     /// The capacities that the living instances need.
     pub(super) fn need(&self) -> Need {
         Need {
@@ -229,18 +246,22 @@ impl Instances {
         })
     }
 
+    /// The state of an instance that was checked to be alive.
+    pub(super) fn alive(&self, id: InstanceId) -> &InstanceState {
+        // The list never shrinks.
+        &self.states[id.index as usize]
+    }
+
     /// Changes an instance and marks its record as changed.
-    pub(super) fn change(
-        &mut self,
-        id: InstanceId,
-        change: impl FnOnce(&mut InstanceState),
-    ) -> Result<()> {
-        self.get(id)?;
-        if let Some(instance) = self.states.get_mut(id.index as usize) {
+    pub(super) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
             change(instance);
         }
-        self.touch(id.index);
-        Ok(())
+        self.touch(index);
+    }
+
+    pub(super) fn capacity(&self) -> &Capacity {
+        &self.capacity
     }
 
     /// Assigns all ranges anew, without gaps.
@@ -384,17 +405,11 @@ impl Instances {
         }
     }
 
-    /// Changes an instance's skinning stage. The caller has checked that its `words` of deformed
-    /// vertices fit.
-    pub(super) fn set_skin(
-        &mut self,
-        id: InstanceId,
-        skin: SkinningStage,
-        words: u32,
-    ) -> Result<()> {
-        self.get(id)?;
+    /// Changes the skinning stage of a living instance. The caller has checked that its `words` of
+    /// deformed vertices fit.
+    pub(super) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage, words: u32) {
         let Some(instance) = self.states.get_mut(id.index as usize) else {
-            return Ok(());
+            return;
         };
         self.cpu_skinned.count(instance, false);
         let before = instance.skinned;
@@ -411,7 +426,6 @@ impl Instances {
             self.allocate_ranges(id.index, [false, false, true]);
             self.touch(id.index);
         }
-        Ok(())
     }
 
     /// Removes an instance. Returns its character and its index among the members.

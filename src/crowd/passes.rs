@@ -38,18 +38,21 @@ impl Crowd {
     /// - Its SPIR-V is valid, fits its set layouts and throng's set 0, and needs no feature that is
     ///   not enabled.
     pub unsafe fn create_pass(&mut self, desc: &PassDesc<'_>) -> Result<PassId> {
-        let (set_0, shadow) = (self.set_layout.handle(), self.shadow.layout());
+        let (set_0, shadow) = (
+            self.pipelines.set_layout.handle(),
+            self.pipelines.shadow.layout(),
+        );
         // SAFETY: both layouts are the crowd's. The rest is this function's contract.
         let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
-        let characters = self.characters.iter().flatten();
+        let characters = self.scene.characters.iter().flatten();
         let variants = characters.flat_map(Entry::variants).collect();
         if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };
             return Err(error);
         }
-        self.passes.push(Some(pass));
-        Ok(PassId(self.passes.len() as u32 - 1))
+        self.pipelines.passes.push(Some(pass));
+        Ok(PassId(self.pipelines.passes.len() as u32 - 1))
     }
 
     /// The number of pipelines that the crowd has.
@@ -58,7 +61,7 @@ impl Crowd {
     #[must_use]
     pub fn pipeline_count(&self) -> usize {
         const COMPUTE: usize = 2;
-        let passes = self.passes.iter().flatten();
+        let passes = self.pipelines.passes.iter().flatten();
         COMPUTE + passes.map(DrawPass::pipeline_count).sum::<usize>()
     }
 
@@ -73,8 +76,12 @@ impl Crowd {
     }
 
     pub(super) fn pass(&self, pass: PassId) -> Result<&DrawPass> {
-        let count = self.passes.len() as u64;
-        let found = self.passes.get(pass.0 as usize).and_then(Option::as_ref);
+        let count = self.pipelines.passes.len() as u64;
+        let found = self
+            .pipelines
+            .passes
+            .get(pass.0 as usize)
+            .and_then(Option::as_ref);
         found.ok_or(Error::NotFound {
             what: "pass",
             index: pass.0.into(),
@@ -89,14 +96,20 @@ impl Crowd {
     /// # Errors
     /// [`Error::NotFound`] if the pass was removed before.
     pub fn remove_pass(&mut self, pass: PassId) -> Result<()> {
-        let count = self.passes.len() as u64;
-        let found = self.passes.get_mut(pass.0 as usize).and_then(Option::take);
+        let count = self.pipelines.passes.len() as u64;
+        let found = self
+            .pipelines
+            .passes
+            .get_mut(pass.0 as usize)
+            .and_then(Option::take);
         let pass = found.ok_or(Error::NotFound {
             what: "pass",
             index: pass.0.into(),
             count,
         })?;
-        self.retire_queue.retire(Retired::Pass(Box::new(pass)));
+        self.memory
+            .retire_queue
+            .retire(Retired::Pass(Box::new(pass)));
         Ok(())
     }
 
@@ -120,11 +133,11 @@ impl Crowd {
             return Err(Error::invalid("ShadowMap::edge", "must be at least 1"));
         }
         // SAFETY: the layout is the crowd's. The view is alive, by this function's contract.
-        let bound = unsafe { bind(&self.device, self.shadow.layout(), map) }?;
-        if let Some(before) = self.shadow.bound.replace(bound) {
-            self.retire_queue.retire(Retired::Shadow(before));
+        let bound = unsafe { bind(&self.device, self.pipelines.shadow.layout(), map) }?;
+        if let Some(before) = self.pipelines.shadow.bound.replace(bound) {
+            self.memory.retire_queue.retire(Retired::Shadow(before));
         }
-        self.shadow.edge = map.edge;
+        self.pipelines.shadow.edge = map.edge;
         Ok(())
     }
 }

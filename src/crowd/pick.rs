@@ -36,7 +36,7 @@ impl Crowd {
     ) -> Result<Option<(InstanceId, Hit)>> {
         self.follow_all()?;
         self.nearest(ray, faces, |crowd, index| {
-            crowd.visibility.mask_shows(view_mask, index)
+            crowd.scene.visibility.mask_shows(view_mask, index)
         })
     }
 
@@ -50,8 +50,8 @@ impl Crowd {
         let ray = DRay::new(ray)?;
         let mut nearest: Option<(u32, Hit)> = None;
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
-        for character in 0..self.characters.len() {
-            let Some(Some(entry)) = self.characters.get(character) else {
+        for character in 0..self.scene.characters.len() {
+            let Some(Some(entry)) = self.scene.characters.get(character) else {
                 continue;
             };
             if entry.cpu_skin.is_none() {
@@ -70,13 +70,15 @@ impl Crowd {
                 })?;
             }
         }
-        Ok(nearest.map(|(index, hit)| (self.instances.any_id(index), hit)))
+        Ok(nearest.map(|(index, hit)| (self.scene.instances.any_id(index), hit)))
     }
 
     /// Evaluates the palettes of living instances of a character, one after the other.
     fn palettes(&mut self, character: usize, list: &[u32], rows: &mut Vec<Row>) {
-        let instances = &self.instances;
-        let Some(Some(entry)) = self.characters.get_mut(character) else {
+        let instances = &self.scene.instances;
+        let entry = self.scene.characters.get(character);
+        let animator = self.animators.get_mut(character);
+        let (Some(Some(entry)), Some(Some(animator))) = (entry, animator) else {
             return;
         };
         let actors = list.iter().filter_map(|index| instances.state(*index));
@@ -87,7 +89,7 @@ impl Crowd {
         let starts = Starts::Even(rows.as_mut_ptr().cast(), each * size_of::<Row>());
         // SAFETY: the actors of living instances are alive. There are rows of 16 bytes for each of
         // them, which nothing else uses.
-        unsafe { (entry.animator).write_palettes(&actors, entry.mesh.format(), starts) };
+        unsafe { animator.write_palettes(&actors, entry.mesh.format(), starts) };
     }
 
     /// Calls `each` with instances of a character whose palettes were evaluated.
@@ -98,7 +100,9 @@ impl Crowd {
         (rows, weights): (&[Row], &mut Vec<f32>),
         mut each: impl FnMut(u32, &Posed<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Some(Some(entry)) = self.characters.get(character) else {
+        let entry = self.scene.characters.get(character);
+        let animator = self.animators.get(character);
+        let (Some(Some(entry)), Some(Some(animator))) = (entry, animator) else {
             return Ok(());
         };
         let Some(cpu_skin) = &entry.cpu_skin else {
@@ -107,20 +111,20 @@ impl Crowd {
         weights.resize(entry.rig.morph_weights().len(), 0.0);
         let each_rows = rows.len() / list.len().max(1);
         for (number, index) in list.iter().enumerate() {
-            let Some(instance) = self.instances.state(*index) else {
+            let Some(instance) = self.scene.instances.state(*index) else {
                 continue;
             };
             let world = instance.record.world_from_model.to_affine();
             if !world.inverse().is_finite() {
                 continue;
             }
-            entry.animator.write_weights(instance.actor.index, weights);
+            animator.write_weights(instance.actor.index, weights);
             let rows = rows.get(number * each_rows..).unwrap_or_default();
             let rows = rows.get(..each_rows).unwrap_or_default();
             let palette = palettes::as_ref(entry.mesh.format(), rows);
             let posed = Posed::of((&entry.rig, &cpu_skin.skinner), palette, weights)
                 .at(world)
-                .hiding_bits(self.visibility.hidden(*index));
+                .hiding_bits(self.scene.visibility.hidden(*index));
             each(*index, &posed)?;
         }
         Ok(())
@@ -143,7 +147,7 @@ impl Frame<'_> {
     ) -> Result<Option<(InstanceId, Hit)>> {
         self.prepared_view(view)?;
         self.crowd.nearest(ray, faces, |crowd, index| {
-            crowd.visibility.view_shows(view.index, index)
+            crowd.scene.visibility.view_shows(view.index, index)
         })
     }
 }

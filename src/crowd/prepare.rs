@@ -64,11 +64,14 @@ impl Frame<'_> {
         // SAFETY: this function has the same contract.
         unsafe { self.record_commands(cmd, &written, views) };
         let crowd = &mut *self.crowd;
-        crowd.instances.settle();
-        crowd.counters.upload_bytes += written.total();
-        crowd.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
+        crowd.scene.instances.settle();
+        crowd.frame.counters.upload_bytes += written.total();
+        crowd.frame.counters.prepare_ms = start.elapsed().as_secs_f64() * 1e3;
         self.prepared = true;
-        Ok(Views::new(self.crowd.retire_queue.frame(), views.len()))
+        Ok(Views::new(
+            self.crowd.memory.retire_queue.frame(),
+            views.len(),
+        ))
     }
 
     fn check(&self, views: &[View]) -> Result<()> {
@@ -80,12 +83,12 @@ impl Frame<'_> {
             views.len() as u64,
             self.crowd.desc.capacity.views.into(),
         )?;
-        let (limits, histories) = (&self.crowd.device.limits, &self.crowd.histories);
+        let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);
             let checked = checked.and_then(|()| histories.check(views, index));
-            let frame = self.crowd.retire_queue.frame();
-            let checked = checked.and_then(|()| self.crowd.visibility.check(view, frame));
+            let frame = self.crowd.memory.retire_queue.frame();
+            let checked = checked.and_then(|()| self.crowd.scene.visibility.check(view, frame));
             checked.map_err(|why| Error::At {
                 what: "view",
                 index: index as u64,
@@ -97,72 +100,85 @@ impl Frame<'_> {
     /// Decides what each view shows, and makes the visible lists.
     fn decide_visibility(&mut self, views: &[View]) {
         let crowd = &mut *self.crowd;
-        let (visibility, instances) = (&mut crowd.visibility, &mut crowd.instances);
+        let (visibility, instances) = (&mut crowd.scene.visibility, &mut crowd.scene.instances);
         visibility.decide(views);
-        visibility.mark_shown(crowd.retire_queue.frame(), |index| instances.restamp(index));
-        visibility.make_lists(&crowd.characters, |index| instances.is_flipped(index));
+        visibility.mark_shown(crowd.memory.retire_queue.frame(), |index| {
+            instances.restamp(index)
+        });
+        visibility.make_lists(&crowd.scene.characters, |index| instances.is_flipped(index));
     }
 
     /// Writes views, visible lists and changed records in order, each into its section of this
     /// frame index.
     fn write_records(&mut self, views: &[View], written: &mut Written) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        let sections = crowd.buffers.sections;
+        let sections = crowd.memory.buffers.sections;
         let full = || Error::Capacity {
             what: "records",
             asked: u64::MAX,
             cap: sections.indices.bytes / 4,
         };
-        crowd.views.clear();
-        let palettes = crowd.buffers.palettes.address(frame_index);
+        crowd.frame.views.clear();
+        let palettes = crowd.memory.buffers.palettes.address(frame_index);
         for (number, view) in (0..).zip(views) {
-            crowd.views.push(Prepared::new(view));
-            let past = crowd.histories.past(view.history, &crowd.buffers.history);
+            crowd.frame.views.push(Prepared::new(view));
+            let past = crowd
+                .frame
+                .histories
+                .past(view.history, &crowd.memory.buffers.history);
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
-                crowd.buffers.write(
+                crowd.memory.buffers.write(
                     frame_index,
                     sections.views,
                     number * sections.view_stride,
                     1,
                 )
             };
-            let record = view.record(&past, palettes, crowd.shadow.edge);
+            let record = view.record(&past, palettes, crowd.pipelines.shadow.edge);
             out.ok_or_else(full)?.fill_with([record].into_iter())?;
         }
-        let blended = &mut crowd.sorted;
+        let blended = &mut crowd.frame.sorted;
         let cap = crowd.desc.capacity.blended;
-        let (characters, instances) = (&crowd.characters, &crowd.instances);
-        blended.sort(views, characters, instances, &crowd.visibility, cap)?;
+        let (characters, instances) = (&crowd.scene.characters, &crowd.scene.instances);
+        blended.sort(views, characters, instances, &crowd.scene.visibility, cap)?;
         let mut at = 0;
-        for list in [crowd.visibility.list(), blended.list()] {
+        for list in [crowd.scene.visibility.list(), blended.list()] {
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 let start = at * 4;
                 crowd
+                    .memory
                     .buffers
                     .write::<u32>(frame_index, sections.visible, start, list.len())
             };
             out.ok_or_else(full)?.copy_from(list)?;
             at += list.len() as u64;
         }
-        let changed = crowd.instances.changed();
+        let changed = crowd.scene.instances.changed();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
-            crowd
-                .buffers
-                .write::<GpuInstance>(frame_index, sections.changes, 0, changed.len())
+            crowd.memory.buffers.write::<GpuInstance>(
+                frame_index,
+                sections.changes,
+                0,
+                changed.len(),
+            )
         };
-        out.ok_or_else(full)?
-            .fill_with(changed.iter().map(|index| crowd.instances.record(*index)))?;
+        out.ok_or_else(full)?.fill_with(
+            changed
+                .iter()
+                .map(|index| crowd.scene.instances.record(*index)),
+        )?;
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
             crowd
+                .memory
                 .buffers
                 .write::<u32>(frame_index, sections.indices, 0, changed.len())
         };
         out.ok_or_else(full)?.copy_from(changed)?;
-        crowd.counters.changes = changed.len() as u32;
+        crowd.frame.counters.changes = changed.len() as u32;
         *written = Written {
             views: if views.is_empty() {
                 0
@@ -190,7 +206,7 @@ impl Frame<'_> {
         // SAFETY: this function has the contract of the calls inside.
         unsafe {
             self.crowd.device.begin_label(cmd, c"throng prepare");
-            if let Some(profiler) = &mut self.crowd.profiler {
+            if let Some(profiler) = &mut self.crowd.frame.profiler {
                 profiler.record_reset(&self.crowd.device, cmd);
             }
             let scope = self.begin_scope(cmd, "upload");
@@ -202,7 +218,7 @@ impl Frame<'_> {
                 self.end_scope(cmd, scope);
             }
             self.record_skin(cmd);
-            if self.crowd.histories.wants(views) {
+            if self.crowd.frame.histories.wants(views) {
                 let scope = self.begin_scope(cmd, "history");
                 self.record_histories(cmd, views);
                 self.end_scope(cmd, scope);
@@ -218,28 +234,36 @@ impl Frame<'_> {
     unsafe fn record_uploads(&mut self, cmd: vk::CommandBuffer, written: &Written) {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
         let device = &crowd.device;
-        let parts = crowd.buffers.sections.written(written);
-        let entries = crowd.rows_in_use().div_ceil(3);
+        let parts = crowd.memory.buffers.sections.written(written);
+        let entries = crowd.scene.rows_in_use().div_ceil(3);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
         unsafe {
-            for (index, mut upload) in crowd.uploads.drain(..) {
-                crowd.counters.upload_bytes += upload.bytes();
+            for (index, mut upload) in crowd.memory.uploads.drain(..) {
+                crowd.frame.counters.upload_bytes += upload.bytes();
                 upload.record(device, cmd);
-                crowd.retire_queue.retire(Retired::Upload(index, upload));
+                crowd
+                    .memory
+                    .retire_queue
+                    .retire(Retired::Upload(index, upload));
             }
-            if crowd.buffers.palettes.is_staged() || crowd.buffers.is_staged() {
+            if crowd.memory.buffers.palettes.is_staged() || crowd.memory.buffers.is_staged() {
                 // Each frame in flight has its own part of the copy. But a layer that ignores
                 // dynamic offsets assumes that every frame reads the part of the first frame index,
                 // and would report a hazard.
                 let (none, copy) = (Access::NONE, Stage::COPY);
                 device.barrier(cmd, (SHADERS, none), (copy, none));
             }
-            let records = crowd.buffers.record_upload(device, cmd, frame_index, parts);
-            let palettes = crowd
+            let records = crowd
+                .memory
                 .buffers
-                .palettes
-                .record_upload(device, cmd, frame_index, entries);
+                .record_upload(device, cmd, frame_index, parts);
+            let palettes =
+                crowd
+                    .memory
+                    .buffers
+                    .palettes
+                    .record_upload(device, cmd, frame_index, entries);
             if records || palettes {
                 let reads = Access::SHADER_STORAGE_READ | Access::UNIFORM_READ;
                 device.barrier(cmd, (Stage::COPY, Access::TRANSFER_WRITE), (SHADERS, reads));
@@ -255,11 +279,14 @@ impl Frame<'_> {
     /// As [`Self::record_prepare`].
     unsafe fn record_scatter(&self, cmd: vk::CommandBuffer) {
         let (crowd, frame_index) = (&*self.crowd, self.frame_index);
-        let (device, sections) = (&crowd.device, &crowd.buffers.sections);
+        let (device, sections) = (&crowd.device, &crowd.memory.buffers.sections);
         let (stage, write) = (Stage::COMPUTE_SHADER, Access::SHADER_STORAGE_WRITE);
         let offsets = [sections.changes, sections.indices]
-            .map(|part| crowd.buffers.offset(frame_index, part));
-        let (set, count) = (crowd.buffers.scatter_set, crowd.counters.changes);
+            .map(|part| crowd.memory.buffers.offset(frame_index, part));
+        let (set, count) = (
+            crowd.memory.buffers.scatter_set,
+            crowd.frame.counters.changes,
+        );
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; set and
         // buffers are this crowd's and alive.
         unsafe {
@@ -269,7 +296,10 @@ impl Frame<'_> {
                 (stage, Access::SHADER_STORAGE_READ | write),
             );
             device.begin_label(cmd, c"throng scatter");
-            crowd.scatter.record(device, cmd, set, offsets, count);
+            crowd
+                .pipelines
+                .scatter
+                .record(device, cmd, set, offsets, count);
             device.end_label(cmd);
             device.barrier(cmd, (stage, write), (DEFORMS, Access::SHADER_STORAGE_READ));
         }
@@ -285,15 +315,15 @@ impl Frame<'_> {
     /// As [`Self::record_prepare`].
     unsafe fn record_histories(&mut self, cmd: vk::CommandBuffer, views: &[View]) {
         let crowd = &mut *self.crowd;
-        let (instances, rows) = (&crowd.instances, crowd.rows_in_use());
+        let (instances, rows) = (&crowd.scene.instances, crowd.scene.rows_in_use());
         let words = words_in_use(
-            instances.states.len(),
+            instances.table_len(),
             rows,
             instances.morphs_end(),
             instances.skinned_end(),
         );
-        let sources = (crowd.buffers.present(self.frame_index), words);
-        let (device, buffer) = (&crowd.device, &crowd.buffers.history);
+        let sources = (crowd.memory.buffers.present(self.frame_index), words);
+        let (device, buffer) = (&crowd.device, &crowd.memory.buffers.history);
         let (copy, read, write) = (Stage::COPY, Access::TRANSFER_READ, Access::TRANSFER_WRITE);
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the
         // buffers are this crowd's and alive.
@@ -301,8 +331,9 @@ impl Frame<'_> {
             let written = Access::SHADER_STORAGE_WRITE | write;
             device.barrier(cmd, (DEFORMS | copy, written), (copy, read | write));
             device.begin_label(cmd, c"throng history");
-            let (to, retire_queue) = ((device, cmd), &mut crowd.retire_queue);
+            let (to, retire_queue) = ((device, cmd), &mut crowd.memory.retire_queue);
             crowd
+                .frame
                 .histories
                 .record(to, buffer, retire_queue, sources, views);
             device.end_label(cmd);

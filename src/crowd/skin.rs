@@ -4,50 +4,11 @@ use super::buffers::{DEFORMS, Section, Written};
 use super::characters::Entry;
 use super::deform::Listed;
 use super::desc::BUILD_INPUT;
-use super::state::Crowd;
-use super::{CharacterId, Frame, InstanceId, SkinningStage};
+use super::{Frame, SkinningStage};
 use crate::error::{Error, Result};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
-
-impl Crowd {
-    /// Sets the stage that deforms an instance's vertices.
-    ///
-    /// It applies from the next frame on.
-    ///
-    /// [`SkinningStage::Compute`] and [`SkinningStage::Cpu`] pay off if the instance is drawn in
-    /// several passes. They also give the engine its deformed vertices ([`Frame::skinned`]). They
-    /// use [`Capacity::skinned_words`](crate::Capacity::skinned_words).
-    ///
-    /// # Errors
-    /// - [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    /// - [`Error::Capacity`] if its deformed vertices do not fit (see [`Self::reserve`]).
-    /// - [`Error::Argument`] for [`SkinningStage::Cpu`] if its character was added without
-    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
-    ///
-    /// The instance is then unchanged.
-    pub fn set_skin(&mut self, id: InstanceId, skin: SkinningStage) -> Result<()> {
-        let instance = self.instances.get(id)?;
-        let entry = self.entry(CharacterId(instance.record.character))?;
-        let words = skinned_words(entry, skin)?;
-        let before = (instance.skin, instance.skinned.size);
-        self.instances.check_skinned((skin, words), before)?;
-        self.instances.set_skin(id, skin, words)?;
-        self.deforms.reserve(self.instances.cpu_skinned());
-        self.animated
-            .reserve_deformed(self.instances.cpu_skinned().count as usize);
-        Ok(())
-    }
-
-    /// The stage that deforms an instance's vertices.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn skin_mode(&self, id: InstanceId) -> Result<SkinningStage> {
-        self.instances.get(id).map(|instance| instance.skin)
-    }
-}
 
 /// Words of an instance's deformed vertices.
 ///
@@ -69,21 +30,21 @@ impl Frame<'_> {
     /// CPU.
     pub(super) fn write_skinned(&mut self, written: &mut Written) -> Result<()> {
         let (crowd, frame_index) = (&mut *self.crowd, self.frame_index);
-        crowd.listed.clear();
-        if crowd.instances.skinned_end() == 0 {
+        crowd.frame.listed.clear();
+        if crowd.scene.instances.skinned_end() == 0 {
             return Ok(());
         }
-        let sections = crowd.buffers.sections;
+        let sections = crowd.memory.buffers.sections;
         let full = |section: Section| Error::Capacity {
             what: "words of deformed vertices",
             asked: u64::MAX,
             cap: section.bytes / 4,
         };
         let mut at = 0_u32;
-        for (character, entry) in crowd.characters.iter().enumerate() {
+        for (character, entry) in crowd.scene.characters.iter().enumerate() {
             let Some(entry) = entry else { continue };
-            let instances = &crowd.instances;
-            let visibility = &crowd.visibility;
+            let instances = &crowd.scene.instances;
+            let visibility = &crowd.scene.visibility;
             let wanted = |index: &u32| {
                 instances.skin(*index) == SkinningStage::Compute && visibility.is_shown(*index)
             };
@@ -96,6 +57,7 @@ impl Frame<'_> {
             // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
             let out = unsafe {
                 crowd
+                    .memory
                     .buffers
                     .write(frame_index, sections.listed, start, count)
             };
@@ -103,21 +65,23 @@ impl Frame<'_> {
             out.fill_from(members())?;
             let range = at..at + count as u32;
             at = range.end;
-            crowd.listed.push(Listed { character, range });
+            crowd.frame.listed.push(Listed { character, range });
         }
         let started = Instant::now();
-        let words = crowd.deforms.words();
+        let words = crowd.scene.deforms.words();
         // SAFETY: the work of this frame index has ended, by the contract of `begin_frame`.
         let out = unsafe {
             crowd
+                .memory
                 .buffers
                 .write(frame_index, sections.deformed, 0, words)
         };
         let out = out.ok_or_else(|| full(sections.deformed))?;
         let threads = &crowd.desc.threads;
-        crowd.deforms.run(threads, &crowd.characters, out)?;
-        crowd.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
-        crowd.counters.skinned = at + crowd.deforms.len() as u32;
+        let characters = &crowd.scene.characters;
+        crowd.scene.deforms.run(threads, characters, out)?;
+        crowd.frame.counters.skin_ms = started.elapsed().as_secs_f64() * 1e3;
+        crowd.frame.counters.skinned = at + crowd.scene.deforms.len() as u32;
         written.listed = u64::from(at) * 4;
         written.deformed = words as u64 * 4;
         Ok(())
@@ -134,8 +98,8 @@ impl Frame<'_> {
     pub(super) unsafe fn record_skin(&self, cmd: vk::CommandBuffer) {
         let crowd = &*self.crowd;
         let device = &crowd.device;
-        let regions = crowd.deforms.regions();
-        if crowd.listed.is_empty() && regions.is_empty() {
+        let regions = crowd.scene.deforms.regions();
+        if crowd.frame.listed.is_empty() && regions.is_empty() {
             return;
         }
         let copied = (Stage::COPY, Access::TRANSFER_WRITE);
@@ -154,7 +118,7 @@ impl Frame<'_> {
             if !regions.is_empty() {
                 self.record_copies(cmd, regions);
             }
-            for (number, listed) in crowd.listed.iter().enumerate() {
+            for (number, listed) in crowd.frame.listed.iter().enumerate() {
                 if number == 0 && !regions.is_empty() {
                     // Copies and dispatches write different words of one buffer.
                     device.barrier(cmd, both, both);
@@ -172,7 +136,7 @@ impl Frame<'_> {
     /// # Safety
     /// As [`Frame::record_prepare`].
     unsafe fn record_copies(&self, cmd: vk::CommandBuffer, regions: &[vk::BufferCopy]) {
-        let buffers = &self.crowd.buffers;
+        let buffers = &self.crowd.memory.buffers;
         let (from, start) = buffers.host_source(self.frame_index, buffers.sections.deformed);
         let to = buffers.skinned().buffer;
         // The regions are relative to the section's start.
@@ -197,12 +161,12 @@ impl Frame<'_> {
     /// As [`Frame::record_prepare`].
     unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
         let crowd = &*self.crowd;
-        let entry = crowd.characters.get(listed.character);
+        let entry = crowd.scene.characters.get(listed.character);
         let Some(entry) = entry.and_then(Option::as_ref) else {
             return;
         };
         let Some(set) = entry.set(0) else { return };
-        let (buffers, frame_index) = (&crowd.buffers, self.frame_index);
+        let (buffers, frame_index) = (&crowd.memory.buffers, self.frame_index);
         let sections = &buffers.sections;
         let offsets = [
             buffers.offset(frame_index, sections.views),
@@ -217,6 +181,7 @@ impl Frame<'_> {
             device_label(self, cmd, entry, || {
                 let to = (set, offsets);
                 crowd
+                    .pipelines
                     .skin
                     .record(&crowd.device, cmd, to, &entry.mesh, (range, palettes));
             });

@@ -66,7 +66,7 @@ impl Frame<'_> {
     /// - [`Error::Argument`] if the frame is not prepared, the instance uses
     ///   [`SkinningStage::Vertex`], or no view of the frame shows it.
     pub fn skinned(&self, id: InstanceId) -> Result<SkinnedVertices<'_>> {
-        let instance = self.crowd.instances.get(id)?;
+        let instance = self.crowd.scene.instances.get(id)?;
         let fault = |what, why| Err(Error::invalid(what, why));
         if !self.prepared {
             return fault("frame", "was not prepared with record_prepare");
@@ -74,18 +74,19 @@ impl Frame<'_> {
         if instance.skin == SkinningStage::Vertex {
             return fault(
                 "instance",
-                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skin)",
+                "has no deformed vertices: its stage is SkinningStage::Vertex (see set_skinning_stage)",
             );
         }
-        if !self.crowd.visibility.is_shown(id.index) {
+        if !self.crowd.scene.visibility.is_shown(id.index) {
             return fault("instance", "is not shown by any view of the frame");
         }
         Ok(SkinnedVertices {
-            buffer: self.crowd.buffers.skinned().buffer,
+            buffer: self.crowd.memory.buffers.skinned().buffer,
             offset: u64::from(instance.skinned.start) * 4,
             size: u64::from(instance.skinned.size) * 4,
             mesh: &self
                 .crowd
+                .scene
                 .entry(CharacterId(instance.record.character))?
                 .mesh,
         })

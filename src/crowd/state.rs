@@ -1,22 +1,19 @@
 //! The crowd: its parts, its construction and its end.
 
-use super::animated::Animated;
-use super::attachments::Attachments;
 use super::buffers::FrameBuffers;
-use super::characters::Entry;
-use super::deform::{Deforms, Listed};
+use super::deform::Listed;
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
 use super::history::Histories;
-use super::instances::Instances;
 use super::retire::RetireQueue;
+use super::scene::Scene;
 use super::shadow_map::ShadowInput;
 use super::sorted::Sorted;
 use super::stats::Counters;
 use super::view::Prepared;
-use super::visibility::Visibility;
-use super::{Capacity, CharacterId, CrowdDesc, Stats};
-use crate::error::{Error, Result};
-use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload, palettes};
+use super::{Capacity, CrowdDesc, Stats};
+use crate::animator::Animator;
+use crate::error::Result;
+use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
 use crate::pass::skin::SkinPipeline;
@@ -58,7 +55,7 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 ///     unsafe { crowd.create_pass(&desc)? };
 ///     let character = crowd.add_character(allocator, &builtin::mannequin()?.character)?;
 ///     let walker = crowd.spawn(character, &Spawn::default())?;
-///     crowd.play(walker, Play::new("Walk").fade_s(0.2))?;
+///     crowd.instance_mut(walker)?.play(Play::new("Walk").fade_s(0.2))?;
 ///     Ok(crowd)
 /// }
 /// ```
@@ -66,32 +63,46 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 pub struct Crowd {
     pub(crate) device: Device,
     pub(crate) desc: CrowdDesc,
-    pub(crate) set_layout: SetLayout,
+    pub(super) pipelines: Pipelines,
+    pub(super) memory: Memory,
+    /// The animators of the characters, by index.
+    pub(super) animators: Vec<Option<Animator>>,
+    pub(super) scene: Scene,
+    pub(super) frame: FrameState,
+    pub(crate) time_s: f64,
+    destroyed: bool,
+}
+
+/// The pipelines of a crowd, and the layouts that they share.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    pub(super) set_layout: SetLayout,
     pub(super) shadow: ShadowInput,
-    pub(crate) scatter: ScatterPass,
-    pub(crate) skin: SkinPipeline,
+    pub(super) scatter: ScatterPass,
+    pub(super) skin: SkinPipeline,
+    pub(super) passes: Vec<Option<DrawPass>>,
+}
+
+/// The buffers of a crowd, and what waits to be uploaded or freed.
+#[derive(Debug)]
+pub(super) struct Memory {
     pub(super) buffers: FrameBuffers,
-    pub(crate) passes: Vec<Option<DrawPass>>,
-    pub(super) characters: Vec<Option<Entry>>,
-    pub(super) instances: Instances,
     /// Uploads for the next prepared frame, with the index of their character.
-    pub(crate) uploads: Vec<(u32, Upload)>,
+    pub(super) uploads: Vec<(u32, Upload)>,
     pub(super) retire_queue: RetireQueue,
-    pub(crate) profiler: Option<Profiler>,
-    pub(super) counters: Counters,
+}
+
+/// What the frame begun last shows and measures, kept so that frames allocate nothing.
+#[derive(Debug)]
+pub(super) struct FrameState {
     pub(super) views: Vec<Prepared>,
-    pub(super) visibility: Visibility,
-    pub(super) attachments: Attachments,
     pub(super) sorted: Sorted,
     pub(super) listed: Vec<Listed>,
-    pub(super) deforms: Deforms,
     pub(super) histories: Histories,
-    pub(super) animated: Animated,
-    pub(crate) weights: Vec<f32>,
-    /// A palette in the format of a character's method, while it is checked.
-    pub(crate) scratch: Vec<palettes::Row>,
-    pub(crate) time_s: f64,
-    pub(crate) destroyed: bool,
+    /// The morph weights of an instance, while they are written.
+    pub(super) weights: Vec<f32>,
+    pub(super) counters: Counters,
+    pub(super) profiler: Option<Profiler>,
 }
 
 impl Crowd {
@@ -123,28 +134,29 @@ impl Crowd {
         let mut crowd = Self {
             device: device.clone(),
             desc: desc.clone(),
-            set_layout: SetLayout::null(),
-            shadow: ShadowInput::null(),
-            scatter: ScatterPass::null(),
-            skin: SkinPipeline::null(),
-            buffers: FrameBuffers::null(),
-            passes: Vec::new(),
-            characters: Vec::new(),
-            instances: Instances::new(&desc.capacity),
-            uploads: Vec::new(),
-            retire_queue: RetireQueue::new(desc.frames_in_flight),
-            profiler: None,
-            counters: Counters::default(),
-            views: Vec::with_capacity(desc.capacity.views as usize),
-            visibility: Visibility::default(),
-            attachments: Attachments::default(),
-            sorted: Sorted::default(),
-            listed: Vec::new(),
-            deforms: Deforms::default(),
-            histories: Histories::new(),
-            animated: Animated::new(desc.frames_in_flight),
-            weights: Vec::new(),
-            scratch: Vec::new(),
+            pipelines: Pipelines {
+                set_layout: SetLayout::null(),
+                shadow: ShadowInput::null(),
+                scatter: ScatterPass::null(),
+                skin: SkinPipeline::null(),
+                passes: Vec::new(),
+            },
+            memory: Memory {
+                buffers: FrameBuffers::null(),
+                uploads: Vec::new(),
+                retire_queue: RetireQueue::new(desc.frames_in_flight),
+            },
+            animators: Vec::new(),
+            scene: Scene::new(&desc.capacity, desc.frames_in_flight),
+            frame: FrameState {
+                views: Vec::with_capacity(desc.capacity.views as usize),
+                sorted: Sorted::default(),
+                listed: Vec::new(),
+                histories: Histories::new(),
+                weights: Vec::new(),
+                counters: Counters::default(),
+                profiler: None,
+            },
             time_s: 0.0,
             destroyed: false,
         };
@@ -159,20 +171,26 @@ impl Crowd {
     }
 
     pub(crate) fn build(&mut self, allocator: &mut dyn MemoryAllocator) -> Result<()> {
-        self.set_layout = SetLayout::new(&self.device)?;
-        self.shadow.build(&self.device)?;
-        self.scatter.build(&self.device)?;
+        self.pipelines.set_layout = SetLayout::new(&self.device)?;
+        self.pipelines.shadow.build(&self.device)?;
+        self.pipelines.scatter.build(&self.device)?;
+        let set_0 = self.pipelines.set_layout.handle();
         // SAFETY: `set_layout` was made with this device above, and lives as long as the crowd.
-        unsafe { self.skin.build(&self.device, self.set_layout.handle()) }?;
+        unsafe { self.pipelines.skin.build(&self.device, set_0) }?;
         // This checks the capacities against the device, so CPU memory is reserved after it.
-        self.buffers = FrameBuffers::new(&self.device, allocator, &self.scatter, &self.desc)?;
-        self.histories.reserve(&self.desc.capacity);
-        self.sorted.reserve(self.desc.capacity.blended as usize);
-        self.visibility.reserve(&self.desc.capacity, 0);
-        self.animated.reserve(self.desc.capacity.instances as usize);
+        self.memory.buffers =
+            FrameBuffers::new(&self.device, allocator, &self.pipelines.scatter, &self.desc)?;
+        self.frame.histories.reserve(&self.desc.capacity);
+        self.frame
+            .sorted
+            .reserve(self.desc.capacity.blended as usize);
+        self.scene.reserve_visibility(&self.desc.capacity);
+        self.scene
+            .animated
+            .reserve(self.desc.capacity.instances as usize);
         if self.desc.profile {
             let frames = self.desc.frames_in_flight;
-            self.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
+            self.frame.profiler = Profiler::new(&self.device, frames, PROFILER_SCOPES)?;
         }
         Ok(())
     }
@@ -186,7 +204,7 @@ impl Crowd {
     /// The layout of descriptor set 0, for the engine's own pipelines.
     #[must_use]
     pub fn set_layout(&self) -> &SetLayout {
-        &self.set_layout
+        &self.pipelines.set_layout
     }
 
     /// The present capacities.
@@ -195,22 +213,10 @@ impl Crowd {
         self.desc.capacity
     }
 
-    /// The number of living instances.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.instances.len()
-    }
-
-    /// Returns true if no instance is alive.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Statistics of the frame begun last, so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.counters.read(self.instances.len() as u32)
+        self.frame.counters.read(self.scene.instances.len() as u32)
     }
 
     /// GPU times of an earlier frame: the name of each scope, and milliseconds.
@@ -221,26 +227,7 @@ impl Crowd {
     /// Empty without [`CrowdDesc::profile`], and on devices without timestamps.
     #[must_use]
     pub fn gpu_times_ms(&self) -> &[(&'static str, f64)] {
-        self.profiler.as_ref().map_or(&[], Profiler::times_ms)
-    }
-
-    /// Rows of the palette ring that this frame may use: none if nothing plays.
-    pub(crate) fn rows_in_use(&self) -> u32 {
-        if self.animated.any_in_ring() {
-            self.instances.rows_end()
-        } else {
-            0
-        }
-    }
-
-    pub(super) fn entry(&self, id: CharacterId) -> Result<&Entry> {
-        let count = self.characters.len() as u64;
-        let entry = self.characters.get(id.0 as usize).and_then(Option::as_ref);
-        entry.ok_or(Error::NotFound {
-            what: "character",
-            index: id.0.into(),
-            count,
-        })
+        self.frame.profiler.as_ref().map_or(&[], Profiler::times_ms)
     }
 
     /// Overwrites the CPU-written data of `frame_index` in the rings with `byte`: its palettes, and
@@ -262,8 +249,8 @@ impl Crowd {
         byte: u8,
         only_palettes: bool,
     ) -> Result<()> {
-        self.animated.forget();
-        self.buffers.poison(frame_index, byte, only_palettes)
+        self.scene.animated.forget();
+        self.memory.buffers.poison(frame_index, byte, only_palettes)
     }
 
     /// Frees everything, in flight or not.
@@ -276,26 +263,26 @@ impl Crowd {
         // SAFETY: the GPU has finished the crowd's work and the allocator is the crowd's, by this
         // function's contract.
         unsafe {
-            for (_, mut upload) in self.uploads.drain(..) {
+            for (_, mut upload) in self.memory.uploads.drain(..) {
                 upload.free(&self.device, allocator);
             }
-            for mut entry in self.characters.drain(..).flatten() {
+            for mut entry in self.scene.characters.drain(..).flatten() {
                 entry.pool.destroy(&self.device);
                 entry.mesh.destroy(&self.device, allocator);
             }
-            self.retire_queue.destroy(&self.device, allocator);
-            for mut pass in self.passes.drain(..).flatten() {
+            self.memory.retire_queue.destroy(&self.device, allocator);
+            for mut pass in self.pipelines.passes.drain(..).flatten() {
                 pass.destroy(&self.device);
             }
-            if let Some(profiler) = &mut self.profiler {
+            if let Some(profiler) = &mut self.frame.profiler {
                 profiler.destroy(&self.device);
             }
-            self.histories.destroy(&self.device, allocator);
-            self.buffers.destroy(&self.device, allocator);
-            self.skin.destroy(&self.device);
-            self.scatter.destroy(&self.device);
-            self.shadow.destroy(&self.device);
-            self.set_layout.destroy(&self.device);
+            self.frame.histories.destroy(&self.device, allocator);
+            self.memory.buffers.destroy(&self.device, allocator);
+            self.pipelines.skin.destroy(&self.device);
+            self.pipelines.scatter.destroy(&self.device);
+            self.pipelines.shadow.destroy(&self.device);
+            self.pipelines.set_layout.destroy(&self.device);
         }
     }
 }

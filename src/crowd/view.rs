@@ -87,9 +87,9 @@ pub struct View {
     pub shadow: Option<Shadow>,
     /// The view's mask: it shows instances whose mask has a bit in common.
     ///
-    /// See [`Crowd::set_view_mask`](super::Crowd::set_view_mask).
+    /// See [`InstanceMut::set_view_mask`](super::InstanceMut::set_view_mask).
     pub mask: u32,
-    /// The list of the only instances that it shows, from [`Frame::list`](super::Frame::list).
+    /// The list of the only instances that it shows, from [`Frame::make_list`](super::Frame::make_list).
     ///
     /// With `None`, there is no such restriction.
     pub list: Option<ListId>,

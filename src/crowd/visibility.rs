@@ -5,21 +5,28 @@
 //! hide the same parts. A character without hidden parts has one run, and a second one if some
 //! instances are flipped.
 
-use super::Capacity;
 use super::characters::Entry;
+use super::desc::MAX_VIEWS;
+use super::instances::Instances;
 use super::runs::{Run, runs_of};
 use super::view::View;
+use super::{Capacity, Frame, InstanceId, ListId};
+use crate::error::{Error, Result};
+use crate::gpu::limit;
+
+/// The most lists of one frame: one for each view.
+const MAX_LISTS: u32 = MAX_VIEWS;
 
 /// The state that decides the visibility of an instance. Indexed by table index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     /// The mask of views that may show it, or 0 if it is not alive.
     pub(super) mask: u32,
-    /// The flag that [`Crowd::set_visible`] set.
+    /// The flag that the caller set.
     pub(super) visible: bool,
     /// True if something that it is attached to is hidden.
     pub(super) parent_hidden: bool,
-    /// A bit for each primitive that it hides. See [`Parts`](super::parts::Parts).
+    /// A bit for each primitive that it hides.
     pub(super) hidden: u128,
     /// The frame in which it was last shown.
     shown_in: u64,
@@ -52,11 +59,11 @@ struct Set {
 /// Visibility of all instances in a frame.
 #[derive(Debug, Default)]
 pub(super) struct Visibility {
-    pub(super) marks: Vec<Marks>,
+    marks: Vec<Marks>,
     /// By table index, a bit for each list of this frame that has the instance.
-    pub(super) listed: Vec<u32>,
+    listed: Vec<u32>,
     /// The number of lists of this frame.
-    pub(super) lists: u32,
+    lists: u32,
     /// By table index, a bit for each set that has the instance.
     shown: Vec<u32>,
     sets: Vec<Set>,
@@ -68,7 +75,7 @@ pub(super) struct Visibility {
     /// Members of a character while they are sorted.
     order: Vec<(bool, u128, u32)>,
     /// The number of instances that hide parts.
-    pub(super) hiding: usize,
+    hiding: usize,
     /// The frame prepared last.
     prepared_in: u64,
     /// The frame prepared before the present one, in case this one is abandoned.
@@ -76,6 +83,49 @@ pub(super) struct Visibility {
 }
 
 impl Visibility {
+    /// Checks that the view's list belongs to this frame.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it does not.
+    pub(super) fn check(&self, view: &View, frame: u64) -> Result<()> {
+        let good = |list: ListId| list.frame == frame && list.index < self.lists;
+        if view.list.is_none_or(good) {
+            return Ok(());
+        }
+        Err(Error::invalid("View::list", "was not made in this frame"))
+    }
+
+    /// Makes a list of table indices for views of this frame. Returns its number.
+    ///
+    /// # Errors
+    /// [`Error::At`], with the index in the list.
+    fn make_list(&mut self, instances: &Instances, ids: &[InstanceId]) -> Result<u32> {
+        let number = self.lists;
+        self.listed.resize(instances.table_len(), 0);
+        for (place, id) in ids.iter().enumerate() {
+            let marked = instances.get(*id).and_then(|_| {
+                let listed = self.listed.get_mut(id.index as usize);
+                match listed.filter(|listed| **listed >> number & 1 == 0) {
+                    Some(listed) => *listed |= 1 << number,
+                    None => {
+                        let of = ids.iter().position(|other| other == id);
+                        return Err(Error::duplicate("instance", of.unwrap_or(place)));
+                    }
+                }
+                Ok(())
+            });
+            if let Err(why) = marked {
+                // The next list reuses the bits of this one, so clear them.
+                for listed in &mut self.listed {
+                    *listed &= !(1 << number);
+                }
+                return Err(why.at("instance", place));
+            }
+        }
+        self.lists += 1;
+        Ok(number)
+    }
+
     /// Reserves as much memory as can ever be needed, so that frames allocate nothing.
     pub(super) fn reserve(&mut self, capacity: &Capacity, characters: usize) {
         fn reserve<T>(list: &mut Vec<T>, all: usize) {
@@ -105,16 +155,42 @@ impl Visibility {
         }
     }
 
-    /// Clears the state of an instance that was despawned.
-    pub(super) fn despawned(&mut self, index: u32) {
+    /// Clears the state of an instance that was despawned. Returns true if it hid parts.
+    pub(super) fn despawned(&mut self, index: u32) -> bool {
+        let [hid, _] = self.hide(index, u128::MAX, false);
+        self.change(index, |marks| marks.mask = 0);
+        hid
+    }
+
+    /// The state of an instance.
+    pub(super) fn marks(&self, index: u32) -> Marks {
+        self.marks
+            .get(index as usize)
+            .copied()
+            .unwrap_or(Marks::NEW)
+    }
+
+    pub(super) fn change(&mut self, index: u32, change: impl FnOnce(&mut Marks)) {
         if let Some(marks) = self.marks.get_mut(index as usize) {
-            self.hiding -= usize::from(marks.hidden != 0);
-            *marks = Marks {
-                mask: 0,
-                hidden: 0,
-                ..*marks
-            };
+            change(marks);
         }
+    }
+
+    /// Hides or shows the primitives of these bits. Returns whether the instance hid any primitive
+    /// before, and whether it does now.
+    pub(super) fn hide(&mut self, index: u32, bits: u128, hide: bool) -> [bool; 2] {
+        let Some(marks) = self.marks.get_mut(index as usize) else {
+            return [false; 2];
+        };
+        let before = marks.hidden != 0;
+        marks.hidden = if hide {
+            marks.hidden | bits
+        } else {
+            marks.hidden & !bits
+        };
+        let after = marks.hidden != 0;
+        self.hiding = self.hiding + usize::from(after) - usize::from(before);
+        [before, after]
     }
 
     pub(super) fn begin_frame(&mut self) {
@@ -326,5 +402,32 @@ impl Visibility {
             });
             self.list.extend(alike.iter().map(|(_, _, index)| *index));
         }
+    }
+}
+
+impl Frame<'_> {
+    /// Makes a list of instances for views of this frame.
+    ///
+    /// A view with this [`View::list`] shows only these instances, provided that they are visible
+    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
+    /// culling.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] for more lists than [`Capacity::views`](super::Capacity::views).
+    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
+    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
+    #[doc(alias = "cull")]
+    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
+        if self.prepared {
+            return Err(Error::invalid("frame", "was already prepared"));
+        }
+        let crowd = &mut *self.crowd;
+        let visibility = &mut crowd.scene.visibility;
+        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
+        limit("lists", u64::from(visibility.lists) + 1, cap.into())?;
+        let index = visibility.make_list(&crowd.scene.instances, instances)?;
+        let frame = crowd.memory.retire_queue.frame();
+        Ok(ListId { frame, index })
     }
 }

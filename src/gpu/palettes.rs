@@ -26,56 +26,28 @@ pub(crate) const fn entry_rows(format: PaletteFormat) -> u32 {
 }
 
 /// Writes the palette of a model pose into exactly as many rows as it has.
-///
-/// If `exact`, matrices that the format cannot represent are rejected.
 fn write(
     character: &Character,
     format: PaletteFormat,
     model: &[Affine3A],
-    exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
     match format {
-        PaletteFormat::Mat3x4 => write_as::<Mat3x4>(character, model, exact, out),
-        PaletteFormat::DualQuat => write_as::<DualQuat>(character, model, exact, out),
-        PaletteFormat::DualQuatStretch => write_as::<DualQuatStretch>(character, model, exact, out),
-        PaletteFormat::QuatOffset => write_as::<QuatOffset>(character, model, exact, out),
+        PaletteFormat::Mat3x4 => write_as::<Mat3x4>(character, model, out),
+        PaletteFormat::DualQuat => write_as::<DualQuat>(character, model, out),
+        PaletteFormat::DualQuatStretch => write_as::<DualQuatStretch>(character, model, out),
+        PaletteFormat::QuatOffset => write_as::<QuatOffset>(character, model, out),
     }
 }
 
 fn write_as<E: PaletteEntry>(
     character: &Character,
     model: &[Affine3A],
-    exact: bool,
     out: &mut [Row],
 ) -> Result<()> {
     let out = bytemuck::try_cast_slice_mut::<Row, E>(out).unwrap_or_default();
     let out = WriteOnly::over(out);
-    if exact {
-        character.write_exact_palette(model, out)
-    } else {
-        character.write_palette(model, out)
-    }
-}
-
-/// Checks that a format can represent the palette of a model pose.
-///
-/// # Errors
-/// As [`Character::write_exact_palette`].
-pub(crate) fn check(
-    character: &Character,
-    format: PaletteFormat,
-    model: &[Affine3A],
-    scratch: &mut Vec<Row>,
-) -> Result<()> {
-    // Matrices can represent any pose.
-    if format == PaletteFormat::Mat3x4 {
-        return Ok(());
-    }
-    let rows = character.palette().len() * entry_rows(format) as usize;
-    scratch.clear();
-    scratch.resize(rows, Row::zeroed());
-    write(character, format, model, true, scratch)
+    character.write_palette(model, out)
 }
 
 /// Views the rows of a palette as its entries.
@@ -98,6 +70,6 @@ pub(crate) fn rest(character: &Character, format: PaletteFormat) -> Result<Vec<R
     let model = rest_model_pose(character.skeleton())?;
     let rows = character.palette().len() * entry_rows(format) as usize;
     let mut palette = vec![Row::zeroed(); rows];
-    write(character, format, &model, false, &mut palette)?;
+    write(character, format, &model, &mut palette)?;
     Ok(palette)
 }

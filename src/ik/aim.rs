@@ -34,10 +34,10 @@ use glam::Vec3;
 /// let look = animator.add_solver(aim)?;
 /// let actor = animator.add("Idle")?;
 /// let target = AimTarget::at(Vec3::new(1.0, 1.2, 2.0));
-/// animator.set_target(actor, look, target, 0.0)?;
+/// animator.actor_mut(actor)?.set_target(look, target, 0.0)?;
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
-/// let report = animator.target_report(actor, look)?;
+/// let report = animator.actor(actor)?.target_report(look);
 /// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -42,10 +42,10 @@ use glam::Vec3;
 /// let reach = animator.add_solver(chain)?;
 /// let actor = animator.add("Idle")?;
 /// let target = ChainTarget::at(Vec3::new(0.2, 1.2, 0.4));
-/// animator.set_target(actor, reach, target, 0.0)?;
+/// animator.actor_mut(actor)?.set_target(reach, target, 0.0)?;
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
-/// let report = animator.target_report(actor, reach)?;
+/// let report = animator.actor(actor)?.target_report(reach);
 /// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```

@@ -59,10 +59,10 @@ pub struct Leg {
 /// let actor = animator.add(Play::REST)?;
 /// // The right foot stands 20 cm lower.
 /// let ground = [0.0, -0.2].map(|y| Some(GroundHit::level(Vec3::Y * y)));
-/// animator.set_target(actor, stand, FeetTarget::on(&ground), 0.0)?;
+/// animator.actor_mut(actor)?.set_target(stand, FeetTarget::on(&ground), 0.0)?;
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
-/// let report = animator.target_report(actor, stand)?;
+/// let report = animator.actor(actor)?.target_report(stand);
 /// let Some(IkReport::Feet { pelvis_m, .. }) = report else { panic!("no report") };
 /// assert!((pelvis_m + 0.2).abs() < 1e-6);
 /// # Ok::<(), throng::Error>(())

@@ -11,9 +11,9 @@
 //!
 //! A solver is plain data about a skeleton. A *target* is plain data about one instance in one
 //! frame. [`Animator::add_solver`](crate::animator::Animator::add_solver) takes solvers, and
-//! [`Animator::set_target`](crate::animator::Animator::set_target) gives targets to actors. A pose
+//! [`Actor::set_target`](crate::animator::Actor::set_target) gives targets to actors. A pose
 //! from elsewhere can be shown on an actor first, see
-//! [`Animator::show_pose`](crate::animator::Animator::show_pose).
+//! [`Actor::show_pose`](crate::animator::Actor::show_pose).
 //!
 //! A solver changes local rotations; [`FootPlacement`] also changes the translation of the pelvis.
 //! It then recomputes the model pose of those joints and of all joints below them, and of no

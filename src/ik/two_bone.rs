@@ -28,10 +28,10 @@ use glam::{Quat, Vec3};
 /// let reach = animator.add_solver(arm)?;
 /// let actor = animator.add("Walk")?;
 /// let target = TwoBoneTarget::at(Vec3::new(0.3, 1.3, 0.3));
-/// animator.set_target(actor, reach, target, 0.0)?;
+/// animator.actor_mut(actor)?.set_target(reach, target, 0.0)?;
 /// let mut pose = vec![Affine3A::IDENTITY; skeleton.len()];
 /// animator.model_poses(&[actor], &mut pose)?;
-/// let report = animator.target_report(actor, reach)?;
+/// let report = animator.actor(actor)?.target_report(reach);
 /// assert!(report.is_some_and(|report| report.reached()));
 /// # Ok::<(), throng::Error>(())
 /// ```

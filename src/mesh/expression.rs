@@ -8,7 +8,7 @@ use crate::id::Id;
 /// An import of a VRM file fills in those of the file, under the names of VRM 1.0 (`happy`, `aa`,
 /// `blinkLeft`). [`Character::with_expressions`](crate::character::Character::with_expressions)
 /// sets them for any character, and
-/// [`Animator::set_expression`](crate::animator::Animator::set_expression) shows one.
+/// [`Actor::set_expression`](crate::animator::Actor::set_expression) shows one.
 ///
 /// `W` names a morph weight: an [`Id`], or another kind of index before an import.
 ///

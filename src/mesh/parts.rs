@@ -152,7 +152,8 @@ impl Parts {
         }
     }
 
-    /// Finds the part with this name, for `Crowd::set_part_visible` and `Posed::hiding`.
+    /// Finds the part with this name, for `InstanceMut::set_part_visible` and
+    /// `Posed::hiding`.
     ///
     /// # Errors
     /// [`Error::UnknownName`] with the names that exist.

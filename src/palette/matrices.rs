@@ -1,6 +1,7 @@
 //! The palette stage: from a model pose to skinning matrices.
 
 use super::entry::PaletteEntry;
+use super::format::{DualQuat, DualQuatStretch, PaletteFormat, QuatOffset};
 use super::held::{Tolerance, unheld};
 use super::mat3x4::Mat3x4;
 use super::write_only::WriteOnly;
@@ -58,6 +59,31 @@ impl Character {
                 Err(unheld(self, method, joint, PoseAt::Given, why))
             }
         }
+    }
+
+    /// Checks that a format can represent the palette of a model pose of the right length.
+    ///
+    /// # Errors
+    /// [`Error::Unrepresentable`](crate::Error::Unrepresentable) with the joint.
+    pub(crate) fn check_palette(&self, model: &[Affine3A], format: PaletteFormat) -> Result<()> {
+        match format {
+            // Matrices can represent any pose.
+            PaletteFormat::Mat3x4 => Ok(()),
+            PaletteFormat::DualQuat => self.check_palette_as::<DualQuat>(model),
+            PaletteFormat::DualQuatStretch => self.check_palette_as::<DualQuatStretch>(model),
+            PaletteFormat::QuatOffset => self.check_palette_as::<QuatOffset>(model),
+        }
+    }
+
+    fn check_palette_as<E: PaletteEntry>(&self, model: &[Affine3A]) -> Result<()> {
+        let tolerance = Tolerance::of(self);
+        self.palette().iter().try_for_each(|entry| {
+            let fits = tolerance.entry::<E>(entry, &matrix(model, entry));
+            fits.map(|_| ()).map_err(|why| {
+                let method = E::FORMAT.method();
+                unheld(self, method, entry.joint, PoseAt::Given, why)
+            })
+        })
     }
 }
 

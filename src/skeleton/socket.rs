@@ -8,7 +8,7 @@ use glam::Affine3A;
 ///
 /// Examples are a sword, a muzzle flash and a camera. A character has named sockets
 /// ([`Character::socket`](crate::character::Character::socket)).
-/// [`Animator::joint_model`](crate::animator::Animator::joint_model) returns the model matrix of an
+/// [`Actor::joint_model`](crate::animator::Actor::joint_model) returns the model matrix of an
 /// instance's joint at any time. `Crowd` can make instances follow a socket.
 ///
 /// ```
@@ -22,7 +22,7 @@ use glam::Affine3A;
 /// animator.update(0.4)?;
 ///
 /// let socket = Socket::at(character.skeleton().joint("RightHand")?);
-/// let model_from_hand = animator.joint_model(id, socket.joint, 0.4)?;
+/// let model_from_hand = animator.actor(id)?.joint_model(socket.joint, 0.4)?;
 /// let world_from_model = Affine3A::from_translation(Vec3::X * 10.0);
 /// let world_from_hand = socket.world(&world_from_model, &model_from_hand);
 /// assert!(world_from_hand.translation.x > 9.0);

@@ -33,7 +33,8 @@ use glam::Vec3;
 /// for frame in 0..60 {
 ///     let time_s = f64::from(frame) / 60.0;
 ///     animator.update(time_s)?;
-///     animator.set_world(actor, &Affine3A::from_translation(Vec3::Z * time_s as f32))?;
+///     let world_from_model = Affine3A::from_translation(Vec3::Z * time_s as f32);
+///     animator.actor_mut(actor)?.set_transform(&world_from_model)?;
 ///     animator.model_poses(&[actor], &mut pose)?;
 /// }
 /// # Ok::<(), throng::Error>(())

@@ -53,11 +53,6 @@ impl SpringState {
         }
     }
 
-    /// World space from character space.
-    pub(crate) fn world(&self) -> &Affine3A {
-        &self.world
-    }
-
     /// Moves the character through the world.
     pub(crate) fn set_world(&mut self, world: &Affine3A) {
         self.world = *world;

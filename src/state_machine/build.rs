@@ -284,14 +284,14 @@ impl Known<'_> {
             Origin::State(name) => Some(find(at, "from", "state", name, names)?),
             Origin::Any | Origin::Entry => None,
         };
-        let played = desc.exit.is_some() || desc.in_step || desc.fade_s != 0.0;
+        let played = desc.exit.is_some() || desc.synced || desc.fade_s != 0.0;
         let played = played || desc.inertial_s != 0.0;
         if desc.from == Origin::Entry && played {
-            let why = "a transition from the entry cannot have an exit time, a fade or `in_step`";
+            let why = "a transition from the entry cannot have an exit time, a fade or `synced`";
             return Err(Fault::new(at, "from", DescFault::Invalid(why)));
         }
-        if desc.start.is_some() && desc.in_step {
-            let why = "cannot be combined with `in_step`";
+        if desc.start.is_some() && desc.synced {
+            let why = "cannot be combined with `synced`";
             return Err(Fault::new(at, "start", DescFault::Invalid(why)));
         }
         let past_0 = |x: f32| x >= 0.0 && x.is_finite();
@@ -326,7 +326,7 @@ impl Known<'_> {
             fade_s: fade_s.into(),
             inertial_s: inertial_s.into(),
             ease: desc.ease,
-            in_step: desc.in_step,
+            synced: desc.synced,
             start: desc.start.map(f64::from),
             interruption: desc.interruption,
             ordered: desc.ordered,

@@ -55,9 +55,9 @@ pub struct TransitionDesc {
     /// If true, the new state starts at the phase of the old one.
     ///
     /// The old state then advances in step with the new one until it has faded out, as at
-    /// [`Play::in_step`](crate::animator::Play::in_step).
+    /// [`Play::synced`](crate::animator::Play::synced).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_default"))]
-    pub in_step: bool,
+    pub synced: bool,
     /// The phase at which the new state starts, which replaces the state's own.
     #[cfg_attr(
         feature = "serde",
@@ -90,7 +90,7 @@ impl TransitionDesc {
             fade_s: 0.0,
             inertial_s: 0.0,
             ease: Ease::Smooth,
-            in_step: false,
+            synced: false,
             start: None,
             interruption: Interruption::None,
             ordered: true,

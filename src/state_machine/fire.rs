@@ -254,7 +254,7 @@ pub(crate) fn fire(
     transition.consume(values);
     let from = state.current.state;
     let target = layer.states.get(usize::from(transition.to))?;
-    let phase = if transition.in_step {
+    let phase = if transition.synced {
         let old = wrap_of(layer, &offer.play);
         taken_over(old, offer.play.phase_at(time_s), target.wrap)
     } else {
@@ -302,9 +302,9 @@ fn leave(
         let mut source = *source;
         let leads = !from_current && index == newest;
         source.play.pace = match source.play.pace {
-            _ if leads && transition.in_step => Pace::InStep,
+            _ if leads && transition.synced => Pace::Synced,
             // The state was in step with the state that the new one is in step with.
-            Pace::InStep if !(from_current && transition.in_step) => Pace::Held,
+            Pace::Synced if !(from_current && transition.synced) => Pace::Held,
             pace => pace,
         };
         source.weight *= 1.0 - done;
@@ -313,8 +313,8 @@ fn leave(
         }
     }
     let mut play = state.current;
-    if from_current && transition.in_step {
-        play.pace = Pace::InStep;
+    if from_current && transition.synced {
+        play.pace = Pace::Synced;
     }
     state.fading.push(Source { play, weight: done });
 }

@@ -77,7 +77,7 @@ pub(super) struct Transition {
     pub(super) fade_s: f64,
     pub(super) inertial_s: f64,
     pub(super) ease: Ease,
-    pub(super) in_step: bool,
+    pub(super) synced: bool,
     pub(super) start: Option<f64>,
     pub(super) interruption: Interruption,
     pub(super) ordered: bool,

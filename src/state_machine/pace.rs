@@ -80,7 +80,7 @@ pub(super) fn set_rates(layer: &Layer, state: &mut LayerState, values: &[Value],
     for source in state.fading.live_mut() {
         let rate = match source.play.pace {
             Pace::Own => own(&source.play),
-            Pace::InStep => lead,
+            Pace::Synced => lead,
             Pace::Held => source.play.rate_hz,
         };
         source.play.set_rate(time_s, rate);

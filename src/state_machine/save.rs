@@ -20,7 +20,7 @@ save_structs! {
     BlendPointDesc<f32> { at, clip }
     BlendPointDesc<[f32; 2]> { at, clip }
     TransitionDesc {
-        from, to, when, exit, fade_s, inertial_s, ease, in_step, start, interruption, ordered,
+        from, to, when, exit, fade_s, inertial_s, ease, synced, start, interruption, ordered,
         to_self,
     }
     Condition { parameter, test }

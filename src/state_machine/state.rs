@@ -109,7 +109,7 @@ pub(crate) enum Pace {
     #[default]
     Own,
     /// The rate of the current state.
-    InStep,
+    Synced,
     /// The last rate, kept since the state that it was in step with was left.
     Held,
 }

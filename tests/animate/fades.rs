@@ -48,7 +48,7 @@ fn animator() -> Animator {
 }
 
 fn playing(animator: &Animator, id: ActorId) -> Vec<Playing> {
-    animator.playing(id).unwrap().collect()
+    animator.actor(id).unwrap().playing().collect()
 }
 
 /// The samples at a future time.
@@ -89,7 +89,7 @@ fn a_cross_fade_goes_from_one_to_the_other() {
     let id = animator.add("walk").unwrap();
     animator.update(10.0).unwrap();
     let wave = Play::new("wave").fade_s(2.0).ease(Ease::Linear);
-    animator.play(id, wave).unwrap();
+    animator.actor_mut(id).unwrap().play(wave).unwrap();
     for (now_s, from, to) in [(10.5, 0.75, 0.25), (11.0, 0.5, 0.5)] {
         let [a, b] = at(&mut animator, id, now_s)[..] else {
             panic!()
@@ -99,10 +99,10 @@ fn a_cross_fade_goes_from_one_to_the_other() {
     }
     let alone = at(&mut animator, id, 12.0);
     assert_eq!((alone.len(), clip(&alone[0]), alone[0].weight), (1, 3, 1.0));
-    animator.stop(id, 0, 1.0).unwrap();
+    animator.actor_mut(id).unwrap().stop(0, 1.0).unwrap();
     assert_eq!(at(&mut animator, id, 12.5)[0].weight, 0.5);
     assert!(at(&mut animator, id, 13.0).is_empty());
-    assert!(animator.records(id).unwrap().is_empty());
+    assert!(animator.actor(id).unwrap().records().is_empty());
 }
 
 #[test]
@@ -110,20 +110,31 @@ fn layers_keep_apart_and_ascend() {
     let mut animator = animator();
     let id = animator.add(Play::REST).unwrap();
     animator
-        .play(id, Play::new("wave").layer(2).mask("some"))
+        .actor_mut(id)
+        .unwrap()
+        .play(Play::new("wave").layer(2).mask("some"))
         .unwrap();
-    animator.play(id, "walk").unwrap();
+    animator.actor_mut(id).unwrap().play("walk").unwrap();
     animator.update(1.0).unwrap();
     let linear = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear);
-    animator.play(id, linear("run").layer(2)).unwrap();
-    animator.play(id, linear("jog").weight(0.5)).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(linear("run").layer(2))
+        .unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(linear("jog").weight(0.5))
+        .unwrap();
     let got = at(&mut animator, id, 1.5);
     let got: Vec<_> = got.iter().map(|p| (clip(p), p.layer, p.weight)).collect();
     assert_eq!(got, [(0, 0, 0.5), (2, 0, 0.25), (3, 2, 0.5), (1, 2, 0.5)]);
-    let masks = animator.records(id).unwrap().iter();
+    let actor = animator.actor(id).unwrap();
+    let masks = actor.records().iter();
     let masks: Vec<_> = masks.map(|record| record.mask()).collect();
     assert_eq!(masks, [None, None, Some(Id::new(0)), None]);
-    animator.stop(id, 2, 0.0).unwrap();
+    animator.actor_mut(id).unwrap().stop(2, 0.0).unwrap();
     assert!(playing(&animator, id).iter().all(|one| one.layer == 0));
 }
 
@@ -142,10 +153,10 @@ fn interrupted_fades_do_not_jump_and_weights_sum_to_one() {
                 .ease([Ease::Linear, Ease::Smooth][rng.below(2)]);
             let (play, what) = match rng.below(3) {
                 0 => (play.offset_s(rng.range(0.0, 1.0).into()), "fade"),
-                1 => (play.in_step(), "in step"),
-                _ => (play.in_step().speed(rng.range(0.5, 2.0).into()), "faster"),
+                1 => (play.synced(), "in step"),
+                _ => (play.synced().speed(rng.range(0.5, 2.0).into()), "faster"),
             };
-            animator.play(id, play).unwrap();
+            animator.actor_mut(id).unwrap().play(play).unwrap();
             check_no_jump(&before, &playing(&animator, id), what);
             for _ in 0..4 {
                 now_s += f64::from(rng.range(0.001, 0.3));
@@ -174,8 +185,8 @@ fn the_phase_of_clips_in_step_goes_with_the_weights() {
         let mut phase = playing(&animator, id)[0].time_s / DURATIONS_S[0];
         let fade_s = rng.range(0.1, 2.0);
         let ease = [Ease::Linear, Ease::Smooth][rng.below(2)];
-        let run = Play::new("run").fade_s(fade_s).ease(ease).in_step();
-        animator.play(id, run).unwrap();
+        let run = Play::new("run").fade_s(fade_s).ease(ease).synced();
+        animator.actor_mut(id).unwrap().play(run).unwrap();
         let steps = 4000;
         let step_s = 1.5 * f64::from(fade_s) / f64::from(steps);
         for number in 0..steps {
@@ -202,36 +213,44 @@ fn going_back_and_forth_in_step_adds_no_records() {
     let mut now_s = 1.0;
     for turn in 0..500 {
         let before = at(&mut animator, id, now_s);
-        let to = Play::new(NAMES[(turn + 1) % 2]).fade_s(0.4).in_step();
-        animator.play(id, to).unwrap();
+        let to = Play::new(NAMES[(turn + 1) % 2]).fade_s(0.4).synced();
+        animator.actor_mut(id).unwrap().play(to).unwrap();
         check_no_jump(&before, &playing(&animator, id), "back and forth");
-        assert!(animator.records(id).unwrap().len() <= 2);
+        assert!(animator.actor(id).unwrap().records().len() <= 2);
         now_s += f64::from(rng.range(0.01, 0.3));
     }
     // For other joints, it is another record.
     animator.update(now_s).unwrap();
-    let masked = Play::new("walk").mask("some").fade_s(0.4).in_step();
-    animator.play(id, masked).unwrap();
-    assert_eq!(animator.records(id).unwrap().len(), 3);
+    let masked = Play::new("walk").mask("some").fade_s(0.4).synced();
+    animator.actor_mut(id).unwrap().play(masked).unwrap();
+    assert_eq!(animator.actor(id).unwrap().records().len(), 3);
 }
 
 #[test]
 fn only_loops_keep_step() {
     let mut animator = animator();
-    let linear = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear).in_step();
+    let linear = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear).synced();
     let to_and_fro = Play::new("walk").loop_mode(LoopMode::PingPong);
     let id = animator.add(to_and_fro).unwrap();
     animator.update(3.0).unwrap();
-    animator.play(id, linear("run")).unwrap();
+    animator.actor_mut(id).unwrap().play(linear("run")).unwrap();
     assert_eq!(playing(&animator, id)[0].time_s, 0.5);
     assert_eq!(at(&mut animator, id, 3.25)[1].time_s, 0.25);
     animator.update(5.0).unwrap();
-    animator.play(id, linear("jog").once()).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(linear("jog").once())
+        .unwrap();
     assert_eq!(at(&mut animator, id, 5.25)[1].time_s, 0.25);
     // Nothing to keep step with: from the start, in from the rest pose.
     let alone = animator.add(Play::REST).unwrap();
     animator.update(7.0).unwrap();
-    animator.play(alone, linear("jog")).unwrap();
+    animator
+        .actor_mut(alone)
+        .unwrap()
+        .play(linear("jog"))
+        .unwrap();
     let got = at(&mut animator, alone, 7.25);
     assert_eq!((got.len(), got[0].time_s, got[0].weight), (1, 0.25, 0.25));
 }
@@ -243,7 +262,9 @@ fn steps_are_as_exact_after_thirty_days_as_at_the_start() {
         let mut animator = animator();
         let id = animator.add("walk").unwrap();
         animator
-            .play(id, Play::new("jog").fade_s(0.5).in_step())
+            .actor_mut(id)
+            .unwrap()
+            .play(Play::new("jog").fade_s(0.5).synced())
             .unwrap();
         // The jog's second is exact in binary. Over the fade, half of it ran at the walk's rate of
         // 0.8 Hz.

@@ -161,7 +161,11 @@ fn check(obj: &Obj, character: &Character, moment: Option<(usize, f64)>) {
         .unwrap();
     assert_eq!(obj.objects.len(), character.primitives().len());
     let mut weights = vec![0.0; character.morph_weights().len()];
-    animator.morph_weights(actor, &mut weights).unwrap();
+    animator
+        .actor(actor)
+        .unwrap()
+        .morph_weights(&mut weights)
+        .unwrap();
     let mut posed = PosedVertices::default();
     let mut start = 0;
     for (part, faces) in character.primitives().iter().zip(&obj.faces) {

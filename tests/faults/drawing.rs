@@ -37,7 +37,7 @@ pub(crate) fn populate(crowd: &mut Crowd, allocator: &mut dyn MemoryAllocator) {
         let spawn = Spawn {
             world_from_model: Affine3A::from_translation(place),
             play: "sway".into(),
-            skin,
+            skinning_stage: skin,
             ..Spawn::default()
         };
         crowd.spawn(id, &spawn).unwrap();

@@ -175,7 +175,7 @@ impl Life {
                 let spawn = Spawn {
                     world_from_model: Affine3A::from_translation(place),
                     play: "sway".into(),
-                    skin,
+                    skinning_stage: skin,
                     ..Spawn::default()
                 };
                 crowd.spawn(*kind, &spawn).unwrap();

@@ -85,10 +85,14 @@ fn nothing_is_allocated_while_a_frame_is_recorded() {
                 let reaching = crowd.spawn(*kind, &spawn).unwrap();
                 let target = TwoBoneTarget::at(Vec3::new(0.3, 0.5, 0.2));
                 let target = IkTarget::TwoBone(target);
-                crowd.set_target(reaching, *solver, target, 0.0).unwrap();
+                crowd
+                    .instance_mut(reaching)
+                    .unwrap()
+                    .set_target(*solver, target, 0.0)
+                    .unwrap();
                 let cut = crowd.spawn(*kind, &spawn).unwrap();
                 let play = Play::new("sway").offset_s(0.3).inertial_s(0.5);
-                crowd.play(cut, play).unwrap();
+                crowd.instance_mut(cut).unwrap().play(play).unwrap();
             }
             if number == 2 {
                 // The next frame moves the history to its new buffer.
@@ -159,7 +163,7 @@ fn nothing_is_allocated_for_skinning_before_the_draw() {
                 for (at, kind) in kinds.iter().enumerate() {
                     let spawn = Spawn {
                         play: if at == 1 { Play::REST } else { "sway".into() },
-                        skin: mode,
+                        skinning_stage: mode,
                         ..Spawn::default()
                     };
                     crowd.spawn(*kind, &spawn).unwrap();
@@ -216,23 +220,32 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
                         ..Spawn::default()
                     };
                     let id = crowd.spawn(*kind, &spawn).unwrap();
-                    crowd.set_view_mask(id, 1 << more).unwrap();
+                    crowd.instance_mut(id).unwrap().set_view_mask(1 << more);
                     let part = parts[(more + number as usize) % 2];
-                    crowd.set_part_visible(id, part, more == 0).unwrap();
+                    crowd
+                        .instance_mut(id)
+                        .unwrap()
+                        .set_part_visible(part, more == 0)
+                        .unwrap();
                     if at > 0 {
                         // A chain that gets longer.
                         let parent = *all.last().unwrap();
                         let offset = Affine3A::from_translation(Vec3::X * 0.01);
                         crowd
-                            .attach(id, parent, Id::<Joint>::new(4), &offset)
+                            .instance_mut(parent)
+                            .unwrap()
+                            .attach(id, Id::<Joint>::new(4), &offset)
                             .unwrap();
                     }
                     all.push(id);
                 }
             }
-            crowd.set_visible(all[number as usize], false).unwrap();
+            crowd
+                .instance_mut(all[number as usize])
+                .unwrap()
+                .set_visible(false);
             if number == 4 {
-                crowd.detach(all[4]).unwrap();
+                crowd.instance_mut(all[4]).unwrap().detach();
             }
             let frame_index = number % 2;
             let cmd = frames_in_flight.begin(&setup.context, frame_index);
@@ -241,7 +254,7 @@ fn nothing_is_allocated_for_who_shows_what_and_who_hangs_where() {
             let listed = &all[all.len() / 2..];
             let ((views, some), made) = failing(0, || {
                 allocations(|| {
-                    let list = frame.list(listed)?;
+                    let list = frame.make_list(listed)?;
                     let camera = view(Vec3::new(0.0, 2.0, 8.0), Vec3::ZERO, EXTENT);
                     let views = [
                         View { mask: 1, ..camera },

@@ -58,7 +58,10 @@ fn watch(fades: Fades, enough_m_s: f32) -> Seen {
             seen.least_gap_m = seen.least_gap_m.min(gap_m);
             let at = |joint| -> Vec3 {
                 let joint = Id::<Joint>::new(joint);
-                let place = show.crowd().joint_transform(mind.instance, joint, time_s);
+                let place = show
+                    .crowd()
+                    .instance(mind.instance)
+                    .and_then(|it| it.joint_transform(joint, time_s));
                 place.expect("a joint").translation.into()
             };
             let places: Vec<Vec3> = (0..joints).map(at).collect();

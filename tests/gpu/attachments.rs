@@ -91,7 +91,11 @@ fn place(rng: &mut Rng) -> Affine3A {
 
 /// The joint's model matrix. `sockets.rs` compares it with the whole pose.
 fn joint(crowd: &Crowd, id: InstanceId, joint: Id<Joint>, time_s: f64) -> Affine3A {
-    crowd.joint_model(id, joint, time_s).unwrap()
+    crowd
+        .instance(id)
+        .unwrap()
+        .joint_model(joint, time_s)
+        .unwrap()
 }
 
 /// A chain of three on a moving instance, with offsets that scale and flip.
@@ -124,32 +128,45 @@ fn a_chain_is_where_exact_products_have_it() {
             chain.push(child);
         }
         for (child, parent, joint, offset) in &links {
-            stage.crowd.attach(*child, *parent, *joint, offset).unwrap();
+            stage
+                .crowd
+                .instance_mut(*parent)
+                .unwrap()
+                .attach(*child, *joint, offset)
+                .unwrap();
             let wanted = Attachment {
                 parent: *parent,
                 socket: Socket::at(*joint),
                 socket_from_child: *offset,
                 outlives_parent: false,
             };
-            assert_eq!(stage.crowd.attachment(*child), Ok(Some(wanted)));
-            let children: Vec<_> = stage.crowd.attached_to(*parent).unwrap().collect();
+            assert_eq!(
+                stage.crowd.instance(*child).map(|it| it.attachment()),
+                Ok(Some(wanted))
+            );
+            let children: Vec<_> = stage.crowd.instance(*parent).unwrap().attached().collect();
             assert_eq!(children, [*child]);
         }
         let mut largest: f64 = 0.0;
         for frame in 0..12 {
             let time_s = 0.17 * f64::from(frame);
             if frame % 3 != 1 {
-                stage.crowd.set_transform(root, &place(&mut rng)).unwrap();
+                stage
+                    .crowd
+                    .instance_mut(root)
+                    .unwrap()
+                    .set_transform(&place(&mut rng))
+                    .unwrap();
             }
             stage.frame(setup, time_s);
-            let mut exact = wide(&stage.crowd.transform(root).unwrap());
+            let mut exact = wide(&stage.crowd.instance(root).unwrap().transform());
             let mut size = magnitude(&exact);
             for (number, (child, parent, at, offset)) in links.iter().rev().enumerate() {
                 let model = joint(&stage.crowd, *parent, *at, time_s);
                 let (model, offset) = (wide(&model), wide(offset));
                 exact = exact * model * offset;
                 size = size * magnitude(&model) * magnitude(&offset);
-                let got = elements(&wide(&stage.crowd.transform(*child).unwrap()));
+                let got = elements(&wide(&stage.crowd.instance(*child).unwrap().transform()));
                 let bound = 8.0 * 2.0_f64.powi(-24) * (number + 1) as f64 * 1.001;
                 for ((got, exact), size) in got.iter().zip(elements(&exact)).zip(elements(&size)) {
                     let off = (got - exact).abs();
@@ -184,64 +201,124 @@ fn attachments_that_make_no_sense_are_refused() {
         crowd.despawn(dead).unwrap();
         let offset = Affine3A::IDENTITY;
         refused(
-            crowd.attach(rider, rider, Id::<Joint>::new(0), &offset),
+            crowd
+                .instance_mut(rider)
+                .and_then(|mut it| it.attach(rider, Id::<Joint>::new(0), &offset)),
             "parent",
         );
-        crowd.attach(rider, horse, "joint 1", &offset).unwrap();
         crowd
-            .attach(sword, rider, Id::<Joint>::new(3), &offset)
+            .instance_mut(horse)
+            .unwrap()
+            .attach(rider, "joint 1", &offset)
+            .unwrap();
+        crowd
+            .instance_mut(rider)
+            .unwrap()
+            .attach(sword, Id::<Joint>::new(3), &offset)
             .unwrap();
         refused(
-            crowd.attach(horse, rider, Id::<Joint>::new(0), &offset),
+            crowd
+                .instance_mut(rider)
+                .and_then(|mut it| it.attach(horse, Id::<Joint>::new(0), &offset)),
             "parent",
         );
         refused(
-            crowd.attach(horse, sword, Id::<Joint>::new(0), &offset),
+            crowd
+                .instance_mut(sword)
+                .and_then(|mut it| it.attach(horse, Id::<Joint>::new(0), &offset)),
             "parent",
         );
         let nan = Affine3A::from_translation(Vec3::NAN);
         refused(
-            crowd.attach(sword, horse, Id::<Joint>::new(0), &nan),
+            crowd
+                .instance_mut(horse)
+                .and_then(|mut it| it.attach(sword, Id::<Joint>::new(0), &nan)),
             "socket_from_child",
         );
-        refused(crowd.set_attach_offset(sword, &nan), "socket_from_child");
-        refused(crowd.set_attach_offset(horse, &offset), "instance");
-        refused(crowd.set_outlives_parent(horse, true), "instance");
-        refused(crowd.set_transform(sword, &offset), "world_from_model");
-        refused(crowd.teleport(sword, &offset), "world_from_model");
-        let missing = crowd.attach(sword, horse, Id::<Joint>::new(4), &offset);
+        refused(
+            crowd
+                .instance_mut(sword)
+                .and_then(|mut it| it.set_attach_offset(&nan)),
+            "socket_from_child",
+        );
+        refused(
+            crowd
+                .instance_mut(horse)
+                .and_then(|mut it| it.set_attach_offset(&offset)),
+            "instance",
+        );
+        refused(
+            crowd
+                .instance_mut(horse)
+                .and_then(|mut it| it.set_outlives_parent(true)),
+            "instance",
+        );
+        refused(
+            crowd
+                .instance_mut(sword)
+                .and_then(|mut it| it.set_transform(&offset)),
+            "world_from_model",
+        );
+        refused(
+            crowd
+                .instance_mut(sword)
+                .and_then(|mut it| it.teleport(&offset)),
+            "world_from_model",
+        );
+        let missing = crowd
+            .instance_mut(horse)
+            .and_then(|mut it| it.attach(sword, Id::<Joint>::new(4), &offset));
         assert!(matches!(
             missing,
             Err(Error::NotFound { what: "joint", .. })
         ));
-        let missing = crowd.attach(sword, horse, "tail", &offset);
+        let missing = crowd
+            .instance_mut(horse)
+            .and_then(|mut it| it.attach(sword, "tail", &offset));
         assert!(matches!(
             missing,
             Err(Error::UnknownName { what: "joint", .. })
         ));
         for (child, parent) in [(dead, horse), (sword, dead)] {
-            let stale = crowd.attach(child, parent, Id::<Joint>::new(0), &offset);
+            let stale = crowd
+                .instance_mut(parent)
+                .and_then(|mut it| it.attach(child, Id::<Joint>::new(0), &offset));
             assert!(matches!(stale, Err(Error::Stale { .. })));
         }
         // The refused calls changed nothing.
-        let parent = |crowd: &Crowd, id| crowd.attachment(id).unwrap().map(|of| of.parent);
+        let parent =
+            |crowd: &Crowd, id| crowd.instance(id).unwrap().attachment().map(|of| of.parent);
         assert_eq!(parent(crowd, sword), Some(rider));
         assert_eq!(parent(crowd, rider), Some(horse));
         assert_eq!(parent(crowd, horse), None);
         // Attached to another parent, and detached.
         crowd
-            .attach(sword, horse, Id::<Joint>::new(0), &offset)
+            .instance_mut(horse)
+            .unwrap()
+            .attach(sword, Id::<Joint>::new(0), &offset)
             .unwrap();
         assert_eq!(parent(crowd, sword), Some(horse));
-        assert_eq!(crowd.attached_to(rider).unwrap().count(), 0);
-        assert_eq!(crowd.attached_to(horse).unwrap().count(), 2);
-        assert_eq!(crowd.detach(sword), Ok(true));
-        assert_eq!(crowd.detach(sword), Ok(false));
-        crowd.set_transform(sword, &offset).unwrap();
-        // Now in the other direction.
-        crowd.detach(rider).unwrap();
+        assert_eq!(crowd.instance(rider).unwrap().attached().count(), 0);
+        assert_eq!(crowd.instance(horse).unwrap().attached().count(), 2);
+        assert_eq!(
+            crowd.instance_mut(sword).map(|mut it| it.detach()),
+            Ok(true)
+        );
+        assert_eq!(
+            crowd.instance_mut(sword).map(|mut it| it.detach()),
+            Ok(false)
+        );
         crowd
-            .attach(horse, rider, Id::<Joint>::new(0), &offset)
+            .instance_mut(sword)
+            .unwrap()
+            .set_transform(&offset)
+            .unwrap();
+        // Now in the other direction.
+        crowd.instance_mut(rider).unwrap().detach();
+        crowd
+            .instance_mut(rider)
+            .unwrap()
+            .attach(horse, Id::<Joint>::new(0), &offset)
             .unwrap();
         stage.destroy(setup);
     });
@@ -259,41 +336,63 @@ fn the_attached_go_or_stay_when_their_parent_is_despawned() {
         let up = Affine3A::from_translation(Vec3::Y);
         let crowd = &mut stage.crowd;
         crowd
-            .attach(rider, horse, Id::<Joint>::new(2), &up)
+            .instance_mut(horse)
+            .unwrap()
+            .attach(rider, Id::<Joint>::new(2), &up)
             .unwrap();
         for child in [sword, shield] {
             crowd
-                .attach(child, rider, Id::<Joint>::new(1), &up)
+                .instance_mut(rider)
+                .unwrap()
+                .attach(child, Id::<Joint>::new(1), &up)
                 .unwrap();
-            crowd.set_outlives_parent(child, true).unwrap();
+            crowd
+                .instance_mut(child)
+                .unwrap()
+                .set_outlives_parent(true)
+                .unwrap();
             let outlives = |attachment: Attachment| attachment.outlives_parent;
             assert_eq!(
-                crowd.attachment(child).map(|a| a.map(outlives)),
+                crowd
+                    .instance(child)
+                    .map(|it| it.attachment())
+                    .map(|a| a.map(outlives)),
                 Ok(Some(true))
             );
         }
         // To attach it again forgets that.
         crowd
-            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .instance_mut(rider)
+            .unwrap()
+            .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
         stage.frame(setup, 0.4);
-        let before = stage.crowd.transform(shield).unwrap();
+        let before = stage.crowd.instance(shield).unwrap().transform();
         assert_ne!(before, Affine3A::IDENTITY);
         stage.crowd.despawn(horse).unwrap();
         let alive: Vec<_> = stage.crowd.instances().collect();
         assert_eq!(alive, [shield]);
-        assert_eq!(stage.crowd.attachment(shield), Ok(None));
+        assert_eq!(
+            stage.crowd.instance(shield).map(|it| it.attachment()),
+            Ok(None)
+        );
         stage.frame(setup, 0.5);
-        assert_eq!(stage.crowd.transform(shield), Ok(before));
+        assert_eq!(
+            stage.crowd.instance(shield).map(|it| it.transform()),
+            Ok(before)
+        );
         // Other instances take their table indices, and are attached to nothing.
         for _ in 0..3 {
             let new = stage.spawn(up, play());
-            assert_eq!(stage.crowd.attachment(new), Ok(None));
-            assert_eq!(stage.crowd.attached_to(new).unwrap().count(), 0);
+            assert_eq!(
+                stage.crowd.instance(new).map(|it| it.attachment()),
+                Ok(None)
+            );
+            assert_eq!(stage.crowd.instance(new).unwrap().attached().count(), 0);
         }
         stage.frame(setup, 0.6);
         for id in stage.crowd.instances().filter(|id| *id != shield) {
-            assert_eq!(stage.crowd.transform(id), Ok(up));
+            assert_eq!(stage.crowd.instance(id).map(|it| it.transform()), Ok(up));
         }
         stage.destroy(setup);
     });
@@ -309,30 +408,45 @@ fn a_hidden_parent_hides_what_is_attached_and_one_that_no_view_shows_does_not() 
         let up = Affine3A::from_translation(Vec3::Y);
         stage
             .crowd
-            .attach(rider, horse, Id::<Joint>::new(3), &up)
+            .instance_mut(horse)
+            .unwrap()
+            .attach(rider, Id::<Joint>::new(3), &up)
             .unwrap();
         stage
             .crowd
-            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .instance_mut(rider)
+            .unwrap()
+            .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
         assert_eq!(stage.frame(setup, 0.1).animated, 3);
-        stage.crowd.set_visible(horse, false).unwrap();
+        stage.crowd.instance_mut(horse).unwrap().set_visible(false);
         assert_eq!(stage.frame(setup, 0.2).animated, 0);
-        assert_eq!(stage.crowd.is_visible(sword), Ok(true));
+        assert_eq!(
+            stage.crowd.instance(sword).map(|it| it.is_visible()),
+            Ok(true)
+        );
         // It still follows, and can be detached.
-        let hidden = stage.crowd.transform(sword).unwrap();
-        stage.crowd.detach(sword).unwrap();
+        let hidden = stage.crowd.instance(sword).unwrap().transform();
+        stage.crowd.instance_mut(sword).unwrap().detach();
         assert_eq!(stage.frame(setup, 0.3).animated, 1);
-        assert_eq!(stage.crowd.transform(sword), Ok(hidden));
+        assert_eq!(
+            stage.crowd.instance(sword).map(|it| it.transform()),
+            Ok(hidden)
+        );
         stage
             .crowd
-            .attach(sword, rider, Id::<Joint>::new(3), &up)
+            .instance_mut(rider)
+            .unwrap()
+            .attach(sword, Id::<Joint>::new(3), &up)
             .unwrap();
-        stage.crowd.set_visible(horse, true).unwrap();
-        stage.crowd.set_view_mask(horse, 0).unwrap();
+        stage.crowd.instance_mut(horse).unwrap().set_visible(true);
+        stage.crowd.instance_mut(horse).unwrap().set_view_mask(0);
         assert_eq!(stage.frame(setup, 0.3).animated, 2);
         let model = joint(&stage.crowd, horse, Id::new(3), 0.3);
-        assert_eq!(stage.crowd.transform(rider), Ok(model * up));
+        assert_eq!(
+            stage.crowd.instance(rider).map(|it| it.transform()),
+            Ok(model * up)
+        );
         stage.destroy(setup);
     });
 }
@@ -347,11 +461,18 @@ fn what_does_not_move_costs_no_upload() {
         let child = stage.spawn(Affine3A::IDENTITY, Play::REST);
         stage
             .crowd
-            .attach(child, parent, Id::<Joint>::new(3), &turn)
+            .instance_mut(parent)
+            .unwrap()
+            .attach(child, Id::<Joint>::new(3), &turn)
             .unwrap();
         assert_eq!(stage.frame(setup, 0.1).changes, 2);
         assert_eq!(stage.frame(setup, 0.2).changes, 0);
-        stage.crowd.play(parent, "sway").unwrap();
+        stage
+            .crowd
+            .instance_mut(parent)
+            .unwrap()
+            .play("sway")
+            .unwrap();
         assert_eq!(stage.frame(setup, 0.3).changes, 2);
         assert_eq!(stage.frame(setup, 0.4).changes, 1);
         stage.destroy(setup);
@@ -381,10 +502,20 @@ fn a_named_socket_holds_its_place() {
         let socket = character.socket("grip").unwrap();
         stage
             .crowd
-            .attach(by_name, parent, "grip", &offset)
+            .instance_mut(parent)
+            .unwrap()
+            .attach(by_name, "grip", &offset)
             .unwrap();
-        stage.crowd.attach(by_id, parent, socket, &offset).unwrap();
-        let refused = stage.crowd.attach(by_id, parent, "gripp", &offset);
+        stage
+            .crowd
+            .instance_mut(parent)
+            .unwrap()
+            .attach(by_id, socket, &offset)
+            .unwrap();
+        let refused = stage
+            .crowd
+            .instance_mut(parent)
+            .and_then(|mut it| it.attach(by_id, "gripp", &offset));
         assert!(matches!(refused, Err(Error::UnknownName { .. })));
         for frame in 0..4 {
             let time_s = 0.21 * f64::from(frame);
@@ -395,10 +526,10 @@ fn a_named_socket_holds_its_place() {
                 Quat::from_rotation_x(0.7),
                 Vec3::new(0.25, -0.5, 1.0),
             );
-            let world = wide(&stage.crowd.transform(parent).unwrap());
+            let world = wide(&stage.crowd.instance(parent).unwrap().transform());
             let exact = elements(&(world * model * wide(&own) * wide(&offset)));
             for child in [by_name, by_id] {
-                let got = elements(&wide(&stage.crowd.transform(child).unwrap()));
+                let got = elements(&wide(&stage.crowd.instance(child).unwrap().transform()));
                 for (got, want) in got.iter().zip(exact) {
                     // Elements of up to 30, rounded to `f32` in three products.
                     assert!((got - want).abs() < 1e-4, "{got} {want}");
@@ -443,20 +574,36 @@ fn root_motion_waits_while_an_instance_is_attached() {
         let parent = stage.spawn(Affine3A::from_translation(Vec3::X), Play::REST);
         let child = stage.spawn(Affine3A::IDENTITY, "walk".into());
         let apply = RootMotionMode::Apply;
-        stage.crowd.set_root_motion(child, apply).unwrap();
         stage
             .crowd
-            .attach(child, parent, Id::<Joint>::new(0), &Affine3A::IDENTITY)
+            .instance_mut(child)
+            .unwrap()
+            .set_root_motion(apply);
+        stage
+            .crowd
+            .instance_mut(parent)
+            .unwrap()
+            .attach(child, Id::<Joint>::new(0), &Affine3A::IDENTITY)
             .unwrap();
-        let stands = stage.crowd.transform(parent).unwrap();
+        let stands = stage.crowd.instance(parent).unwrap().transform();
         for frame in 0..4 {
             stage.frame(setup, 0.1 * f64::from(frame));
-            assert_eq!(stage.crowd.transform(child).unwrap(), stands);
+            assert_eq!(stage.crowd.instance(child).unwrap().transform(), stands);
         }
-        assert!(stage.crowd.root_delta(child).unwrap().translation.z > 0.0);
-        stage.crowd.detach(child).unwrap();
+        assert!(
+            stage
+                .crowd
+                .instance(child)
+                .unwrap()
+                .root_delta()
+                .translation
+                .z
+                > 0.0
+        );
+        stage.crowd.instance_mut(child).unwrap().detach();
         stage.frame(setup, 0.4);
-        let moved = stage.crowd.transform(child).unwrap().translation - stands.translation;
+        let moved =
+            stage.crowd.instance(child).unwrap().transform().translation - stands.translation;
         // It walked for a tenth of a second since then, with the rounding of numbers near 1.
         assert!((moved - Vec3A::Z * 0.1).length() < 1e-6, "{moved}");
         stage.destroy(setup);

@@ -4,12 +4,18 @@ use crate::reference::ribbon::{built, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
+use std::ops::DerefMut;
+use throng::animator::Animator;
 use throng::character::Character;
-use throng::glam::{Affine3A, Quat, Vec3};
+use throng::glam::{Affine3A, DVec3, Quat, Vec3};
 use throng::import::RawMorph;
 use throng::mesh::AlphaMode;
 use throng::palette::SkinningMethod;
-use throng::{Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, SkinningStage, Spawn};
+use throng::skeleton::Transform;
+use throng::{
+    Actor, Capacity, CharacterDesc, CharacterId, Crowd, Error, Play, RootMotionMode, ShowPose,
+    SkinningStage, Spawn,
+};
 
 const METHODS: [SkinningMethod; 3] = [
     SkinningMethod::Linear,
@@ -66,28 +72,37 @@ fn what_was_set_can_be_asked_for() {
         let spawn = Spawn {
             world_from_model: place,
             tint: [0.5, 0.25, 1.0, 0.75],
-            user: 7,
+            user_data: 7,
             ..Spawn::default()
         };
         let ids: Vec<_> = [one, two, one]
             .map(|kind| crowd.spawn(kind, &spawn).unwrap())
             .to_vec();
         let id = ids[1];
-        assert_eq!(crowd.transform(id), Ok(place));
-        assert_eq!(crowd.tint(id), Ok(spawn.tint));
-        assert_eq!(crowd.user(id), Ok(7));
-        assert_eq!(crowd.is_visible(id), Ok(true));
-        assert_eq!(crowd.view_mask(id), Ok(u32::MAX));
-        assert_eq!(crowd.character_of(id), Ok(two));
-        let weights = |crowd: &Crowd| -> Vec<_> { crowd.morph_overrides(id).unwrap().collect() };
+        assert_eq!(crowd.instance(id).map(|it| it.transform()), Ok(place));
+        assert_eq!(crowd.instance(id).map(|it| it.tint()), Ok(spawn.tint));
+        assert_eq!(crowd.instance(id).map(|it| it.user_data()), Ok(7));
+        assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(true));
+        assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(u32::MAX));
+        assert_eq!(crowd.instance(id).map(|it| it.character()), Ok(two));
+        let weights =
+            |crowd: &Crowd| -> Vec<_> { crowd.instance(id).unwrap().morph_overrides().collect() };
         assert_eq!(weights(&crowd), [None, None]);
-        crowd.set_morph_weight(id, 1, Some(0.5)).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_morph_weight(1, Some(0.5))
+            .unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);
-        crowd.set_morph_weights(id, &[Some(0.0), None]).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_morph_weights(&[Some(0.0), None])
+            .unwrap();
         assert_eq!(weights(&crowd), [Some(0.0), None]);
         let all: BTreeSet<u32> = crowd
             .instances()
-            .map(|id| crowd.table_index(id).unwrap())
+            .map(|id| crowd.instance(id).unwrap().table_index())
             .collect();
         assert_eq!(all.len(), 3);
         for index in all {
@@ -124,7 +139,7 @@ fn add(setup: &mut Setup, crowd: &mut Crowd, of: &(Character, CharacterDesc)) ->
 fn fill(setup: &mut Setup, crowd: &mut Crowd, kinds: &[(CharacterId, u32)], skin: SkinningStage) {
     let spawn = Spawn {
         play: "sway".into(),
-        skin,
+        skinning_stage: skin,
         ..Spawn::default()
     };
     for (kind, count) in kinds {
@@ -263,5 +278,61 @@ fn uploads_are_counted_as_they_are_written() {
         assert_eq!(linear, 592 + 3 * 4 + entries * 48);
         assert_eq!(dual, 592 + 3 * 4 + entries * 32);
         assert_eq!(offset, dual);
+    });
+}
+
+/// An instance is its actor and more, so what the actor's own methods do is right for the crowd.
+#[test]
+fn the_actor_of_an_instance_can_be_controlled_on_its_own() {
+    fn control<A: DerefMut<Target = Animator>>(actor: &mut Actor<A>) {
+        actor.set_root_motion(RootMotionMode::Apply);
+        actor.set_springs(false);
+    }
+    each(|setup| {
+        let mut crowd = setup.crowd(1, SMALL);
+        let character = character(3, false);
+        let allocator = &mut setup.context.allocator();
+        let desc = CharacterDesc {
+            method: SkinningMethod::QuatOffset,
+            ..CharacterDesc::default()
+        };
+        let kind = crowd
+            .add_character_with(allocator, &character, &desc)
+            .unwrap();
+        let spawn = Spawn {
+            world_from_model: Affine3A::from_translation(Vec3::new(1.0, 2.0, 3.0)),
+            ..Spawn::default()
+        };
+        let id = crowd.spawn(kind, &spawn).unwrap();
+        let mut instance = crowd.instance_mut(id).unwrap();
+        control(&mut instance);
+        // Root motion starts where the instance is, and continues where it is put.
+        let at = instance.root_transform().translation;
+        assert_eq!(at, DVec3::new(1.0, 2.0, 3.0));
+        let moved = Affine3A::from_translation(Vec3::new(-4.0, 0.0, 0.5));
+        instance.set_transform(&moved).unwrap();
+        assert_eq!(
+            instance.root_transform().translation,
+            DVec3::new(-4.0, 0.0, 0.5)
+        );
+        assert_eq!((instance.transform(), instance.id()), (moved, id));
+        // The palette format cannot represent the pose.
+        let mut model = vec![Affine3A::IDENTITY; character.skeleton().len()];
+        model[1] = Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
+        let actor: &mut Actor<_> = &mut instance;
+        let refused = actor.show_model_pose(&model, &ShowPose::default());
+        assert!(matches!(
+            refused,
+            Err(Error::Unrepresentable { joint: 1, .. })
+        ));
+        let scaled = Transform {
+            scale: Vec3::new(1.0, 3.0, 1.0),
+            ..Transform::IDENTITY
+        };
+        let local = vec![scaled; character.skeleton().len()];
+        let refused = actor.show_pose(&local, &ShowPose::default());
+        assert!(matches!(refused, Err(Error::Unrepresentable { .. })));
+        assert!(!actor.shows_pose());
+        setup.destroy(crowd);
     });
 }

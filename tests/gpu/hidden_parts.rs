@@ -91,10 +91,20 @@ fn each_part_of_the_knight_can_be_hidden() {
     let mut seen = 0;
     for name in names {
         let part = whole.part(name).unwrap();
-        assert_eq!(crowd.is_part_visible(id, part), Ok(true));
-        crowd.set_part_visible(id, part, false).unwrap();
-        assert_eq!(crowd.is_part_visible(id, part), Ok(false));
-        let hidden: Vec<_> = crowd.hidden_parts(id).unwrap().collect();
+        assert_eq!(
+            crowd.instance(id).and_then(|it| it.is_part_visible(part)),
+            Ok(true)
+        );
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_part_visible(part, false)
+            .unwrap();
+        assert_eq!(
+            crowd.instance(id).and_then(|it| it.is_part_visible(part)),
+            Ok(false)
+        );
+        let hidden: Vec<_> = crowd.instance(id).unwrap().hidden_parts().collect();
         assert_eq!(hidden, [part]);
         let without = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         let stats = crowd.stats();
@@ -105,15 +115,19 @@ fn each_part_of_the_knight_can_be_hidden() {
         let other = crowd.add_character(&mut setup.context.allocator(), &lesser);
         let other = other.unwrap();
         let cpu_skin = crowd.spawn(other, &spawn).unwrap();
-        crowd.set_visible(id, false).unwrap();
+        crowd.instance_mut(id).unwrap().set_visible(false);
         let wanted = look(setup, &mut crowd, &mut frames_in_flight, (&target, color));
         assert_eq!(different(&without, &wanted, 0), 0, "{name}");
         assert_eq!(crowd.stats().draws, stats.draws, "{name}");
         seen += usize::from(different(&without, &all, 0) > 0);
         crowd.despawn(cpu_skin).unwrap();
         crowd.remove_character(other).unwrap();
-        crowd.set_visible(id, true).unwrap();
-        crowd.set_part_visible(id, part, true).unwrap();
+        crowd.instance_mut(id).unwrap().set_visible(true);
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_part_visible(part, true)
+            .unwrap();
     }
     // Some parts are behind or inside others.
     assert!(seen >= 10, "{seen} parts are seen");
@@ -177,7 +191,11 @@ fn sheet(blended: bool) -> Character {
 fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apart: bool) {
     let hide = |crowd: &mut Crowd, id: InstanceId, name: &str| {
         let part = character.part(name).unwrap();
-        crowd.set_part_visible(id, part, false).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_part_visible(part, false)
+            .unwrap();
     };
     for at in 0..8 {
         let turn = Quat::from_rotation_y(0.3 * at as f32);
@@ -190,7 +208,7 @@ fn rows(crowd: &mut Crowd, kind: throng::CharacterId, character: &Character, apa
             } else {
                 "sway".into()
             },
-            skin: [
+            skinning_stage: [
                 SkinningStage::Vertex,
                 SkinningStage::Compute,
                 SkinningStage::Cpu,
@@ -305,7 +323,11 @@ fn blended_parts_are_hidden_and_stay_sorted() {
                 let id = crowd.spawn(kind, &spawn).unwrap();
                 if hides {
                     let part = character.part(hidden).unwrap();
-                    crowd.set_part_visible(id, part, false).unwrap();
+                    crowd
+                        .instance_mut(id)
+                        .unwrap()
+                        .set_part_visible(part, false)
+                        .unwrap();
                 }
             }
             pictures.push(look(
@@ -357,9 +379,15 @@ fn parts_that_can_not_be_hidden_are_refused() {
         let kind = crowd.add_character(allocator, &character).unwrap();
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let last = character.part("part 127").unwrap();
-        crowd.set_part_visible(id, last, false).unwrap();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .set_part_visible(last, false)
+            .unwrap();
         let past = character.part("part 128").unwrap();
-        let full = crowd.set_part_visible(id, past, false);
+        let full = crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_part_visible(past, false));
         let wanted = Error::Capacity {
             what: "primitives that can be hidden",
             asked: 129,
@@ -371,7 +399,9 @@ fn parts_that_can_not_be_hidden_are_refused() {
         let allocator = &mut setup.context.allocator();
         let small = crowd.add_character(allocator, &small).unwrap();
         let other = crowd.spawn(small, &Spawn::default()).unwrap();
-        let missing = crowd.set_part_visible(other, last, false);
+        let missing = crowd
+            .instance_mut(other)
+            .and_then(|mut it| it.set_part_visible(last, false));
         assert!(matches!(missing, Err(Error::NotFound { what: "part", .. })));
         setup.destroy(crowd);
     });

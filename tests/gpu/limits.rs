@@ -117,7 +117,7 @@ fn fill(
         crowd.add_character(allocator, &character).unwrap()
     });
     let spawn = Spawn {
-        skin,
+        skinning_stage: skin,
         ..Spawn::default()
     };
     let kinds = std::iter::repeat_n(big, (need / each) as usize).chain([small]);
@@ -143,7 +143,7 @@ fn shoot(
     let id = id.unwrap();
     let spawn = Spawn {
         play: "sway".into(),
-        skin,
+        skinning_stage: skin,
         ..Spawn::default()
     };
     let instance = crowd.spawn(id, &spawn).unwrap();
@@ -243,7 +243,7 @@ fn the_last_palette_of_a_hundred_thousand_characters_draws_right() {
             vertex,
             |setup, crowd| fill(setup, crowd, (most, entries), vertex),
             |crowd, instance, spawn, id| {
-                let record = crowd.instance(instance).unwrap();
+                let record = crowd.instance(instance).unwrap().record();
                 assert_eq!(record.palette, u64::from(most - entries) * 48);
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + entries);
@@ -273,7 +273,7 @@ fn deformed_vertices_at_the_end_of_the_largest_buffer_draw_right() {
             compute,
             |setup, crowd| fill(setup, crowd, (most, words), compute),
             |crowd, instance, spawn, id| {
-                let record = crowd.instance(instance).unwrap();
+                let record = crowd.instance(instance).unwrap().record();
                 assert_eq!(record.skinned, most - words);
                 let one_more = refused(crowd.spawn(id, spawn));
                 let asked = u64::from(most + words);

@@ -3,6 +3,7 @@
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, Setup, each, view};
+use throng::ShowPose;
 use throng::ash::vk;
 use throng::error::ArgumentFault;
 use throng::glam::{Affine3A, Mat4, Vec3};
@@ -74,7 +75,7 @@ macro_rules! calls {
     ($($method:ident($argument:expr) => $wanted:expr;)*) => {
         &[$((
             stringify!($method($argument)),
-            |crowd, id| crowd.$method(id, $argument),
+            |crowd, id| crowd.instance_mut(id)?.$method($argument),
             $wanted,
         )),*]
     };
@@ -271,16 +272,21 @@ fn instances_take_only_what_makes_sense() {
         assert!(crowd.is_empty());
 
         let id = crowd.spawn(kind, &fine).unwrap();
-        let before = crowd.instance(id).unwrap();
+        let before = crowd.instance(id).unwrap().record();
         for &(row, call, wanted) in calls {
             check(row, &call(&mut crowd, id), wanted);
         }
         let joints = character.skeleton().len();
         let still = vec![Affine3A::IDENTITY; joints];
-        is_argument(crowd.set_model_pose(id, &still[1..]), "model pose");
+        let refused = crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.show_model_pose(&still[1..], &ShowPose::default()));
+        is_argument(refused, "model pose");
         let mut broken = still.clone();
         broken[1] = nan();
-        let refused = crowd.set_model_pose(id, &broken);
+        let refused = crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.show_model_pose(&broken, &ShowPose::default()));
         let named = matches!(
             refused,
             Err(Error::At {
@@ -290,8 +296,8 @@ fn instances_take_only_what_makes_sense() {
             })
         );
         assert!(named, "{refused:?}");
-        assert_eq!(crowd.instance(id).unwrap(), before);
-        assert_eq!(crowd.playing(id).unwrap().count(), 0);
+        assert_eq!(crowd.instance(id).unwrap().record(), before);
+        assert_eq!(crowd.instance(id).unwrap().playing().count(), 0);
         is_argument(crowd.remove_character(kind), "character");
         crowd.despawn(id).unwrap();
         crowd.remove_character(kind).unwrap();
@@ -314,15 +320,22 @@ fn a_pose_that_the_method_cannot_hold_is_refused() {
             .unwrap();
         let id = crowd.spawn(kind, &Spawn::default()).unwrap();
         let mut model = rest_model(&character);
-        crowd.set_model_pose(id, &model).unwrap();
-        let before = crowd.instance(id).unwrap();
+        let show = ShowPose::default();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .show_model_pose(&model, &show)
+            .unwrap();
+        let before = crowd.instance(id).unwrap().record();
         model[1] *= Affine3A::from_scale(Vec3::new(1.0, 3.0, 1.0));
-        let refused = crowd.set_model_pose(id, &model);
+        let refused = crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_model_pose(&model));
         assert!(
             matches!(refused, Err(Error::Unrepresentable { joint: 1, .. })),
             "{refused:?}"
         );
-        assert_eq!(crowd.instance(id).unwrap(), before);
+        assert_eq!(crowd.instance(id).unwrap().record(), before);
         setup.destroy(crowd);
     });
 }
@@ -365,13 +378,13 @@ fn frames_are_used_in_their_order() {
                     .unwrap();
                 if let Some(view) = old {
                     is_argument(frame.record_draw(cmd, view, pass_id), "view");
-                    is_argument(frame.inputs(view, kind, 0), "view");
+                    is_argument(frame.draw_bindings(view, kind, 0), "view");
                 }
                 is_full(frame.record_prepare(cmd, &[camera(); 5]), "views");
                 let views = frame.record_prepare(cmd, &[camera(); 2]).unwrap();
                 assert_eq!(views.len(), 2);
                 is_argument(frame.record_prepare(cmd, &[camera()]), "frame");
-                is_missing(frame.inputs(views[0], kind, 2), "material");
+                is_missing(frame.draw_bindings(views[0], kind, 2), "material");
                 target.begin(&context.device, cmd, &NORMAL_Z);
                 is_missing(frame.record_draw(cmd, views[0], removed), "pass");
                 assert_eq!(frame.stats().draws, 0);

@@ -96,7 +96,8 @@ fn spawn(crowd: &mut Crowd, kind: throng::CharacterId) -> Vec<InstanceId> {
     });
     let all: Vec<InstanceId> = all.collect();
     let offset = Affine3A::from_translation(vec3(0.4, 0.2, 0.6));
-    crowd.attach(all[3], all[0], "joint 1", &offset).unwrap();
+    let mut parent = crowd.instance_mut(all[0]).unwrap();
+    parent.attach(all[3], "joint 1", &offset).unwrap();
     all
 }
 
@@ -125,15 +126,14 @@ fn what_is_picked_is_what_is_drawn() {
             let all = spawn(&mut crowd, kind.unwrap());
             let mut alive = vec![true; all.len()];
             for (index, id) in all.iter().enumerate() {
+                let mut it = crowd.instance_mut(*id).unwrap();
                 for part in parts.into_iter().filter(|_| rng.chance(3)) {
-                    crowd.set_part_visible(*id, part, false).unwrap();
+                    it.set_part_visible(part, false).unwrap();
                 }
-                crowd.set_visible(*id, !rng.chance(6)).unwrap();
-                crowd
-                    .set_view_mask(*id, [u32::MAX, 1, 2][rng.below(3)])
-                    .unwrap();
+                it.set_visible(!rng.chance(6));
+                it.set_view_mask([u32::MAX, 1, 2][rng.below(3)]);
                 let weight = rng.range(0.0, 1.0);
-                crowd.set_morph_weight(*id, 0, Some(weight)).unwrap();
+                it.set_morph_weight(0, Some(weight)).unwrap();
                 if rng.chance(9) && index != 0 {
                     crowd.despawn(*id).unwrap();
                     alive[index] = false;
@@ -145,7 +145,7 @@ fn what_is_picked_is_what_is_drawn() {
             let listed = rng.chance(3).then(|| {
                 let some = all.iter().zip(&alive).filter(|(_, alive)| **alive);
                 let some: Vec<InstanceId> = some.map(|(id, _)| *id).step_by(2).collect();
-                frame.list(&some).unwrap()
+                frame.make_list(&some).unwrap()
             });
             let camera = View {
                 mask,
@@ -242,24 +242,27 @@ fn changes_between_frames_are_seen() {
         };
         assert_eq!(pick(&mut crowd), Some(near));
         let offset = Affine3A::from_translation(vec3(0.0, 0.0, 1.5));
-        crowd.attach(child, near, "joint 0", &offset).unwrap();
+        let mut parent = crowd.instance_mut(near).unwrap();
+        parent.attach(child, "joint 0", &offset).unwrap();
         assert_eq!(pick(&mut crowd), Some(child));
-        crowd.set_view_mask(child, 2).unwrap();
+        crowd.instance_mut(child).unwrap().set_view_mask(2);
         assert_eq!(pick(&mut crowd), Some(near));
-        crowd.set_view_mask(child, 3).unwrap();
-        crowd.set_visible(near, false).unwrap();
+        crowd.instance_mut(child).unwrap().set_view_mask(3);
+        crowd.instance_mut(near).unwrap().set_visible(false);
         assert_eq!(
             pick(&mut crowd),
             Some(far),
             "with its parent, the child is hidden"
         );
-        crowd.set_part_visible(far, part, false).unwrap();
+        let mut it = crowd.instance_mut(far).unwrap();
+        it.set_part_visible(part, false).unwrap();
         assert_eq!(pick(&mut crowd), None);
         let both = crowd.pick(&ray, Faces::Both, 1).unwrap();
         assert_eq!(both.map(|(id, _)| id), Some(far), "its back");
-        crowd.set_part_visible(far, part, true).unwrap();
+        let mut it = crowd.instance_mut(far).unwrap();
+        it.set_part_visible(part, true).unwrap();
         let flat = Affine3A::from_scale(vec3(1.0, 1.0, 0.0));
-        crowd.set_transform(far, &flat).unwrap();
+        it.set_transform(&flat).unwrap();
         assert_eq!(pick(&mut crowd), None);
         let nowhere = Ray {
             direction: Vec3::ZERO,

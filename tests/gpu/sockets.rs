@@ -2,6 +2,7 @@
 
 use crate::reference::ribbon::{built, rest_model, ribbon};
 use crate::support::{SMALL, Setup, each};
+use throng::ShowPose;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::clip::Clip;
@@ -51,53 +52,82 @@ fn joints_are_where_the_pose_has_them() {
         for time_s in [10.0, 10.3, 9.8, 1e6 + 0.2] {
             animator.update(time_s).unwrap();
             animator.model_poses(&[actor], &mut model).unwrap();
-            let record = crowd.play_records(id).unwrap()[0];
+            let record = crowd.instance(id).unwrap().records()[0];
             let at = record.clip_time_s(time_s, clip.duration_s());
             let exact = exact(&character, clip, at);
             for joint in 0..joints {
                 let one = crowd
-                    .joint_model(id, Id::<Joint>::new(joint), time_s)
+                    .instance(id)
+                    .unwrap()
+                    .joint_model(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 for of_all in [model[usize::from(joint)], exact[usize::from(joint)]] {
                     assert!(near(&one, &of_all), "{one} {of_all}");
                 }
                 let world = crowd
-                    .joint_transform(id, Id::<Joint>::new(joint), time_s)
+                    .instance(id)
+                    .unwrap()
+                    .joint_transform(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 assert_eq!(world, world_from_model * one);
             }
         }
         // By name, at rest, and in a pose of the caller.
         let name = character.skeleton().joints()[1].name.clone();
-        let named = crowd.joint_model(id, &*name, 10.3).unwrap();
+        let named = crowd
+            .instance(id)
+            .unwrap()
+            .joint_model(&*name, 10.3)
+            .unwrap();
         assert_eq!(
             named,
-            crowd.joint_model(id, Id::<Joint>::new(1), 10.3).unwrap()
+            crowd
+                .instance(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(1), 10.3)
+                .unwrap()
         );
-        crowd.play(id, Play::REST).unwrap();
+        crowd.instance_mut(id).unwrap().play(Play::REST).unwrap();
         let rest = rest_model(&character);
         assert_eq!(
-            crowd.joint_model(id, Id::<Joint>::new(2), 10.3).unwrap(),
+            crowd
+                .instance(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(2), 10.3)
+                .unwrap(),
             rest[2]
         );
         let own = vec![world_from_model; usize::from(joints)];
-        crowd.set_model_pose(id, &own).unwrap();
+        let show = ShowPose::default();
+        crowd
+            .instance_mut(id)
+            .unwrap()
+            .show_model_pose(&own, &show)
+            .unwrap();
         assert_eq!(
             crowd
-                .joint_model(id, Id::<Joint>::new(2), f64::NAN)
+                .instance(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(2), f64::NAN)
                 .unwrap(),
             world_from_model
         );
         // Joints and instances that do not exist.
-        let fault = crowd.joint_transform(id, Id::<Joint>::new(joints), 0.0);
+        let fault = crowd
+            .instance(id)
+            .and_then(|it| it.joint_transform(Id::<Joint>::new(joints), 0.0));
         assert!(matches!(fault, Err(Error::NotFound { what: "joint", .. })));
-        let fault = crowd.joint_transform(id, "no such joint", 0.0);
+        let fault = crowd
+            .instance(id)
+            .and_then(|it| it.joint_transform("no such joint", 0.0));
         assert!(matches!(
             fault,
             Err(Error::UnknownName { what: "joint", .. })
         ));
         crowd.despawn(id).unwrap();
-        let fault = crowd.joint_transform(id, Id::<Joint>::new(0), 0.0);
+        let fault = crowd
+            .instance(id)
+            .and_then(|it| it.joint_transform(Id::<Joint>::new(0), 0.0));
         assert!(matches!(
             fault,
             Err(Error::Stale {

@@ -83,7 +83,7 @@ fn frames_are_prepared_without_the_global_pool() {
             for _ in 0..20 {
                 let spawn = Spawn {
                     play: "Walk".into(),
-                    skin: SkinningStage::Cpu,
+                    skinning_stage: SkinningStage::Cpu,
                     ..Spawn::default()
                 };
                 crowd.spawn(kind, &spawn).unwrap();

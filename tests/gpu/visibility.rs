@@ -71,15 +71,15 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
         let per_instance = (stats.vertices / 3, stats.triangles / 3);
         for id in &ids {
             // Every way of hiding gives the same picture.
-            crowd.set_visible(*id, false).unwrap();
+            crowd.instance_mut(*id).unwrap().set_visible(false);
             let (hidden, stats) = look(setup, &mut crowd, camera());
             assert!(covered(&hidden) + 100 < covered(&all));
             assert_eq!((stats.animated, stats.instances), (2, 3));
             let drawn = (stats.vertices / 2, stats.triangles / 2);
             assert_eq!(drawn, per_instance);
-            crowd.set_visible(*id, true).unwrap();
+            crowd.instance_mut(*id).unwrap().set_visible(true);
             for (mask, of_view) in [(0, u32::MAX), (SHADOW, CAMERA)] {
-                crowd.set_view_mask(*id, mask).unwrap();
+                crowd.instance_mut(*id).unwrap().set_view_mask(mask);
                 let view = View {
                     mask: of_view,
                     ..camera()
@@ -88,12 +88,15 @@ fn what_is_hidden_is_neither_drawn_nor_animated() {
                 assert_eq!(different(&masked, &hidden, 0), 0);
                 assert_eq!(stats.animated, 2);
             }
-            crowd.set_view_mask(*id, SHADOW | CAMERA).unwrap();
+            crowd
+                .instance_mut(*id)
+                .unwrap()
+                .set_view_mask(SHADOW | CAMERA);
             let (again, stats) = look(setup, &mut crowd, camera());
             assert_eq!(different(&again, &all, 0), 0);
             assert_eq!(stats.animated, 3);
             // It was moved while hidden, and its clip has advanced.
-            crowd.set_view_mask(*id, u32::MAX).unwrap();
+            crowd.instance_mut(*id).unwrap().set_view_mask(u32::MAX);
         }
         frames_in_flight.destroy(&setup.context);
         target.destroy(&mut setup.context);
@@ -134,18 +137,18 @@ fn each_view_draws_what_it_shows() {
             )
         };
         // Only the shadow shows the player's own body, and a marker has no shadow.
-        crowd.set_view_mask(ids[0], SHADOW).unwrap();
-        crowd.set_view_mask(ids[2], !SHADOW).unwrap();
+        crowd.instance_mut(ids[0]).unwrap().set_view_mask(SHADOW);
+        crowd.instance_mut(ids[2]).unwrap().set_view_mask(!SHADOW);
         let both = look(
             setup,
             &mut crowd,
             &[half(false, CAMERA), half(true, SHADOW)],
         );
         assert_eq!(crowd.stats().animated, 3);
-        crowd.set_visible(ids[0], false).unwrap();
+        crowd.instance_mut(ids[0]).unwrap().set_visible(false);
         let left = look(setup, &mut crowd, &[half(false, CAMERA)]);
-        crowd.set_visible(ids[0], true).unwrap();
-        crowd.set_visible(ids[2], false).unwrap();
+        crowd.instance_mut(ids[0]).unwrap().set_visible(true);
+        crowd.instance_mut(ids[2]).unwrap().set_visible(false);
         let right = look(setup, &mut crowd, &[half(true, SHADOW)]);
         let texels = |picture: &[u8], right: bool| -> Vec<u8> {
             let rows = picture.chunks_exact(96 * 4);
@@ -158,7 +161,7 @@ fn each_view_draws_what_it_shows() {
         assert!(covered(&left) > 300 && covered(&right) > 300);
         assert_eq!(texels(&both, false), texels(&left, false));
         assert_eq!(texels(&both, true), texels(&right, true));
-        crowd.set_visible(ids[2], true).unwrap();
+        crowd.instance_mut(ids[2]).unwrap().set_visible(true);
         // Views that show the same instances share one list.
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let masks = [CAMERA, CAMERA | 4, SHADOW, u32::MAX];
@@ -168,7 +171,7 @@ fn each_view_draws_what_it_shows() {
         let ids = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let ranges: Vec<_> = ids
             .iter()
-            .map(|id| frame.inputs(*id, kind, 0).unwrap())
+            .map(|id| frame.draw_bindings(*id, kind, 0).unwrap())
             .map(|inputs| (inputs.plain, inputs.flipped))
             .collect();
         // The morph weights come before the visible list.
@@ -205,7 +208,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let pass = pass(&mut crowd, &target, false);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 2);
         // The reference picture, drawn without a list.
-        crowd.set_visible(ids[1], false).unwrap();
+        crowd.instance_mut(ids[1]).unwrap().set_visible(false);
         let on = (&target, pass, &NORMAL_Z);
         let context = &mut setup.context;
         let wanted = picture(
@@ -216,12 +219,12 @@ fn lists_name_what_a_view_shows_and_are_checked() {
             on,
             &[camera()],
         );
-        crowd.set_visible(ids[1], true).unwrap();
+        crowd.instance_mut(ids[1]).unwrap().set_visible(true);
 
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator();
         let mut frame = unsafe { crowd.begin_frame(allocator, 1, 0.3) }.unwrap();
-        let (index, why) = fault(frame.list(&[ids[0], dead]));
+        let (index, why) = fault(frame.make_list(&[ids[0], dead]));
         assert!(
             index == 1
                 && matches!(
@@ -232,16 +235,16 @@ fn lists_name_what_a_view_shows_and_are_checked() {
                     }
                 )
         );
-        let (index, why) = fault(frame.list(&[ids[0], ids[1], ids[2], ids[1]]));
+        let (index, why) = fault(frame.make_list(&[ids[0], ids[1], ids[2], ids[1]]));
         assert_eq!(index, 3);
         let twice = ArgumentFault::Duplicate { of: 1 };
         assert!(matches!(why, Error::Argument { why, .. } if why == twice));
         // Refused lists leave nothing behind.
-        let list = frame.list(&[ids[2], ids[0]]).unwrap();
-        let nobody = frame.list(&[]).unwrap();
-        let third = frame.list(&ids).unwrap();
-        frame.list(&[]).unwrap();
-        let full = frame.list(&[]);
+        let list = frame.make_list(&[ids[2], ids[0]]).unwrap();
+        let nobody = frame.make_list(&[]).unwrap();
+        let third = frame.make_list(&ids).unwrap();
+        frame.make_list(&[]).unwrap();
+        let full = frame.make_list(&[]);
         assert!(matches!(
             full,
             Err(Error::Capacity {
@@ -257,17 +260,17 @@ fn lists_name_what_a_view_shows_and_are_checked() {
         let views = [view(list), view(nobody), view(third), camera()];
         let prepared = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let count = |frame: &Frame<'_>, at: usize| {
-            let inputs = frame.inputs(prepared[at], kind, 0).unwrap();
+            let inputs = frame.draw_bindings(prepared[at], kind, 0).unwrap();
             (inputs.plain.len(), inputs.flipped.len())
         };
         assert_eq!(count(&frame, 0), (1, 1));
         assert_eq!(count(&frame, 1), (0, 0));
         assert_eq!(count(&frame, 2), (2, 1));
         // A list of all instances equals no list.
-        let plain = |at: usize| frame.inputs(prepared[at], kind, 0).unwrap().plain;
+        let plain = |at: usize| frame.draw_bindings(prepared[at], kind, 0).unwrap().plain;
         assert_eq!(plain(2), plain(3));
         assert_eq!(frame.stats().animated, 3);
-        let late = frame.list(&[]);
+        let late = frame.make_list(&[]);
         assert!(matches!(late, Err(Error::Argument { what: "frame", .. })));
         unsafe {
             target.begin(&setup.context.device, cmd, &NORMAL_Z);
@@ -300,7 +303,7 @@ fn lists_name_what_a_view_shows_and_are_checked() {
             }
         ));
         // Only the instance in the list is animated.
-        let one = frame.list(&ids[..1]).unwrap();
+        let one = frame.make_list(&ids[..1]).unwrap();
         unsafe { frame.record_prepare(cmd, &[view(one)]) }.unwrap();
         assert_eq!(frame.stats().animated, 1);
         frames_in_flight.submit(&setup.context, 0);
@@ -333,8 +336,12 @@ fn what_no_view_shows_is_not_skinned() {
             &[camera()],
         );
         for (id, skin) in ids.iter().zip([SkinningStage::Compute, SkinningStage::Cpu]) {
-            crowd.set_skin(*id, skin).unwrap();
-            crowd.set_visible(*id, false).unwrap();
+            crowd
+                .instance_mut(*id)
+                .unwrap()
+                .set_skinning_stage(skin)
+                .unwrap();
+            crowd.instance_mut(*id).unwrap().set_visible(false);
         }
         let cmd = frames_in_flight.begin(&setup.context, 1);
         let allocator = &mut setup.context.allocator();
@@ -353,7 +360,7 @@ fn what_no_view_shows_is_not_skinned() {
         }
         frames_in_flight.submit(&setup.context, 1);
         ids.iter()
-            .for_each(|id| crowd.set_visible(*id, true).unwrap());
+            .for_each(|id| crowd.instance_mut(*id).unwrap().set_visible(true));
         let context = &mut setup.context;
         let cmd = frames_in_flight.begin(context, 0);
         record(context, &mut crowd, cmd, (0, 0.3), on, &[camera()]);

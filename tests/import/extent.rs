@@ -137,11 +137,12 @@ fn morph_targets_that_overflow_are_refused() {
     let small = small.build(&ImportOptions::default()).unwrap().character;
     let mut animator = Animator::new(&small).unwrap();
     let actor = animator.add(Play::REST).unwrap();
-    assert!(animator.set_morph_weight(actor, 0, Some(1e17)).is_ok());
+    let mut it = animator.actor_mut(actor).unwrap();
+    assert!(it.set_morph_weight(0, Some(1e17)).is_ok());
     for size in [1.1e18, f32::MAX, f32::NAN] {
-        let said = animator.set_morph_weight(actor, 0, Some(size));
+        let said = it.set_morph_weight(0, Some(size));
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
-        let said = animator.set_morph_weights(actor, &[Some(size)]);
+        let said = it.set_morph_weights(&[Some(size)]);
         assert!(matches!(said, Err(Error::Argument { .. })), "{said:?}");
     }
 }
@@ -206,15 +207,16 @@ fn poses_of_the_caller_obey_the_same_limit() {
             None
         }
     };
+    let mut it = animator.actor_mut(actor).unwrap();
     local[1].translation = Vec3::X * 1.1e18;
-    assert_eq!(joint(animator.show_pose(actor, &local, &shown)), Some(1));
+    assert_eq!(joint(it.show_pose(&local, &shown)), Some(1));
     local[1].translation = Vec3::X * 1e10;
-    assert_eq!(joint(animator.show_pose(actor, &local, &shown)), None);
+    assert_eq!(joint(it.show_pose(&local, &shown)), None);
     local[0].scale = Vec3::splat(1e10);
-    assert_eq!(joint(animator.set_pose(actor, &local)), Some(1));
+    assert_eq!(joint(it.set_pose(&local)), Some(1));
     let mut model = [Affine3A::IDENTITY; 2];
     model[0].translation.z = -1.1e18;
-    assert_eq!(joint(animator.set_model_pose(actor, &model)), Some(0));
+    assert_eq!(joint(it.set_model_pose(&model)), Some(0));
     animator.update(0.1).unwrap();
     let seen = numbers::<Mat3x4>(&mut animator, &character);
     assert!(seen.iter().all(|number| number.is_finite()));
@@ -237,8 +239,8 @@ fn expect_finite(character: &Character, what: &str) {
     for clip in clips.clone() {
         let alone = animator.add(Play::new(Id::new(clip))).unwrap();
         assert!(animator.is_alive(alone));
-        animator
-            .play(actor, Play::new(Id::new(clip)).layer(clip as u8))
+        let mut all = animator.actor_mut(actor).unwrap();
+        all.play(Play::new(Id::new(clip)).layer(clip as u8))
             .unwrap();
     }
     let skinner = Skinner::new(character).unwrap();
@@ -256,7 +258,8 @@ fn expect_finite(character: &Character, what: &str) {
             let finite = numbers.iter().all(|number| number.is_finite());
             assert!(finite, "{what}: format {format} at {time_s}: {numbers:?}");
         }
-        animator.morph_weights(actor, &mut weights).unwrap();
+        let it = animator.actor(actor).unwrap();
+        it.morph_weights(&mut weights).unwrap();
         let length = character.palette().len() * 12;
         for palette in all[0].chunks_exact(length.max(1)) {
             let palette: &[Mat3x4] = bytemuck::cast_slice(palette);

@@ -78,10 +78,14 @@ impl Crowd {
         let driven = driven.collect();
         for id in plain.iter().step_by(10) {
             let mode = RootMotionMode::Apply;
-            animator.set_root_motion(*id, mode).unwrap();
+            animator.actor_mut(*id).unwrap().set_root_motion(mode);
             let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
             let target = IkTarget::TwoBone(target);
-            animator.set_target(*id, solver, target, 0.3).unwrap();
+            animator
+                .actor_mut(*id)
+                .unwrap()
+                .set_target(solver, target, 0.3)
+                .unwrap();
         }
         Self {
             palettes: vec![Mat3x4::IDENTITY; ACTORS * character.palette().len()],
@@ -117,37 +121,48 @@ impl Crowd {
     fn say(&mut self, rng: &mut Rng, id: ActorId) {
         let animator = &mut self.animator;
         match rng.below(16) {
-            12 => animator.play(id, Play::blend_space("speed").at(1.0).fade_s(0.2).layer(2)),
-            13 if animator.blend_position(id, 2).unwrap().is_some() => {
-                animator.set_blend_position_over(id, 2, rng.range(0.0, 3.0), 0.3)
-            }
-            14 => animator.play(id, Play::new("Run").inertial_s(0.2)),
-            0 => animator.stop(id, 1, 0.2),
-            1 => animator.set_speed(id, 0, f64::from(rng.range(-1.0, 2.0))),
-            2 => animator.seek(id, 0, f64::from(rng.range(0.0, 2.0))),
-            3 => animator.pause(id),
-            4 | 5 => animator.resume(id),
-            6 => animator.set_time_scale(id, rng.range(0.5, 1.5)),
+            12 => animator.actor_mut(id).and_then(|mut it| {
+                it.play(Play::blend_space("speed").at(1.0).fade_s(0.2).layer(2))
+            }),
+            13 if animator.actor(id).unwrap().blend_position(2).is_some() => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_blend_position_over(2, rng.range(0.0, 3.0), 0.3)),
+            14 => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").inertial_s(0.2))),
+            0 => animator.actor_mut(id).and_then(|mut it| it.stop(1, 0.2)),
+            1 => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_speed(0, f64::from(rng.range(-1.0, 2.0)))),
+            2 => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.seek(0, f64::from(rng.range(0.0, 2.0)))),
+            3 => animator.actor_mut(id).map(|mut it| it.pause()),
+            4 | 5 => animator.actor_mut(id).map(|mut it| it.resume()),
+            6 => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_time_scale(rng.range(0.5, 1.5))),
             7 => {
                 let show = ShowPose {
                     fade_s: 0.2,
                     layer: 1,
                     ..ShowPose::default()
                 };
-                animator.show_pose(id, &self.pose, &show)
+                animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.show_pose(&self.pose, &show))
             }
             _ => {
                 let play = Play::new(CLIPS[rng.below(CLIPS.len())]);
                 let play = play.fade_s(rng.range(0.0, 0.5));
                 let play = play.layer(rng.below(3) as u8);
-                animator.play(
-                    id,
-                    if rng.chance(2) {
-                        play.in_step()
+                animator.actor_mut(id).and_then(|mut it| {
+                    it.play(if rng.chance(2) {
+                        play.synced()
                     } else {
                         play.once()
-                    },
-                )
+                    })
+                })
             }
         }
         .unwrap();
@@ -159,16 +174,24 @@ impl Crowd {
         match rng.below(4) {
             0 => {
                 let jump = parameter("jump");
-                animator.set_trigger(id, jump)
+                animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.set_trigger(jump))
             }
             1 => {
                 let speed = parameter("speed");
-                animator.set_float_over(id, speed, rng.range(0.0, 5.0), 0.5)
+                animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.set_float_over(speed, rng.range(0.0, 5.0), 0.5))
             }
-            2 => animator.play(id, Play::new("Wave").layer(5).once().fade_s(0.1)),
+            2 => animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Wave").layer(5).once().fade_s(0.1))),
             _ => {
                 let speed = parameter("speed");
-                animator.set_float(id, speed, rng.range(0.0, 5.0))
+                animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.set_float(speed, rng.range(0.0, 5.0)))
             }
         }
         .unwrap();
@@ -212,10 +235,16 @@ fn the_first_frame_allocates_nothing(character: &Character) {
             match frame % 3 {
                 0 => {
                     let target = TwoBoneTarget::at(Vec3::new(0.3, 1.2, 0.4));
-                    animator.set_target(id, solver, IkTarget::TwoBone(target), 0.2)
+                    animator
+                        .actor_mut(id)
+                        .and_then(|mut it| it.set_target(solver, IkTarget::TwoBone(target), 0.2))
                 }
-                1 => animator.show_model_pose(id, &model, &ShowPose::default()),
-                _ => animator.play(id, Play::new("Run").inertial_s(5.0)),
+                1 => animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.show_model_pose(&model, &ShowPose::default())),
+                _ => animator
+                    .actor_mut(id)
+                    .and_then(|mut it| it.play(Play::new("Run").inertial_s(5.0))),
             }
             .unwrap();
         }
@@ -238,9 +267,13 @@ fn records_of_removed_actors_are_reused() {
         let id = animator.add("Walk").unwrap();
         for _ in 1..20 {
             animator.update(animator.now_s() + 0.01).unwrap();
-            animator.play(id, Play::new("Run").fade_s(100.0)).unwrap();
+            animator
+                .actor_mut(id)
+                .unwrap()
+                .play(Play::new("Run").fade_s(100.0))
+                .unwrap();
         }
-        assert_eq!(animator.records(id).unwrap().len(), 20);
+        assert_eq!(animator.actor(id).unwrap().records().len(), 20);
         id
     };
     let ids = [(); 9].map(|()| add(&mut animator));

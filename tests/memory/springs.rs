@@ -31,7 +31,11 @@ fn nothing_is_allocated_from_frame_to_frame() {
         animator.update(time_s).unwrap();
         for actor in &actors {
             let place = Affine3A::from_translation(Vec3::X * time_s as f32);
-            animator.set_world(*actor, &place).unwrap();
+            animator
+                .actor_mut(*actor)
+                .unwrap()
+                .set_transform(&place)
+                .unwrap();
         }
         animator.model_poses(&actors, &mut pose).unwrap();
         if frame == 2 {

@@ -140,10 +140,18 @@ fn animators_stay_within_their_slices() {
             let pose = Guarded::new(&pose);
             if let Some(last) = actors.last() {
                 let show = ShowPose::default();
-                animator.show_pose(*last, pose.slice(), &show).unwrap();
+                animator
+                    .actor_mut(*last)
+                    .unwrap()
+                    .show_pose(pose.slice(), &show)
+                    .unwrap();
                 if joints > 0 {
                     let short = &pose.slice()[1..];
-                    assert!(is_length(animator.set_pose(*last, short)));
+                    assert!(is_length(
+                        animator
+                            .actor_mut(*last)
+                            .and_then(|mut it| it.set_pose(short))
+                    ));
                 }
             }
             animator.update(0.37).unwrap();
@@ -157,7 +165,11 @@ fn animators_stay_within_their_slices() {
             animator.model_poses(&actors, models.slice_mut()).unwrap();
             let mut weights = Guarded::new(&vec![0.0; character.morph_weights().len()]);
             for actor in &actors {
-                animator.morph_weights(*actor, weights.slice_mut()).unwrap();
+                animator
+                    .actor(*actor)
+                    .unwrap()
+                    .morph_weights(weights.slice_mut())
+                    .unwrap();
             }
             if count * joints > 0 {
                 let (local, models) = (local.slice_mut(), models.slice_mut());
@@ -166,7 +178,11 @@ fn animators_stay_within_their_slices() {
             }
             if count > 0 && !weights.slice().is_empty() {
                 let short = &mut weights.slice_mut()[1..];
-                assert!(is_length(animator.morph_weights(actors[0], short)));
+                assert!(is_length(
+                    animator
+                        .actor(actors[0])
+                        .and_then(|it| it.morph_weights(short))
+                ));
             }
         }
     }

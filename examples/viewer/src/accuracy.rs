@@ -56,10 +56,14 @@ pub(crate) fn measure(
     let crowd = scene.crowd();
     let joints = (0..character.skeleton().len() as u16).map(Id::<Joint>::new);
     let model: Vec<Affine3A> = joints
-        .map(|joint| crowd.joint_model(id, joint, now_s))
+        .map(|joint| {
+            crowd
+                .instance(id)
+                .and_then(|it| it.joint_model(joint, now_s))
+        })
         .collect::<throng::Result<_>>()?;
     let mut weights = vec![0.0; character.morph_weights().len()];
-    crowd.morph_weights(id, &mut weights)?;
+    crowd.instance(id)?.morph_weights(&mut weights)?;
     let exact = positions::<Mat3x4>(character, &model, &weights)?;
     let posed = by_method(character, &model, &weights, settings.method)?;
     let device_mm = match &scene.deformed {

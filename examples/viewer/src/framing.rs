@@ -174,9 +174,11 @@ impl App {
         let Some(id) = self.scene.first() else {
             return Vec3::ZERO;
         };
-        let crowd = self.scene.crowd();
+        let Ok(instance) = self.scene.crowd().instance(id) else {
+            return Vec3::ZERO;
+        };
         subject.anchor.followed(|joint| {
-            let model = crowd.joint_model(id, joint, playback.time_s);
+            let model = instance.joint_model(joint, playback.time_s);
             model.map_or(Vec3::NAN, |model| model.translation.into())
         })
     }

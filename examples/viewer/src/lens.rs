@@ -171,7 +171,7 @@ impl Lens {
         // SAFETY: the caller guarantees that `cmd` is recording, inside rendering.
         unsafe { device.cmd_bind_pipeline(cmd, point, self.pipeline) };
         for draw in mesh.draws() {
-            let bound = frame.inputs(view, character, draw.material)?;
+            let bound = frame.draw_bindings(view, character, draw.material)?;
             let (sets, offsets) = ([bound.set, self.set], bound.dynamic_offsets);
             let flip = draw.flip_code.unwrap_or(u32::MAX);
             let push = [draw.primitive, flip, joint, mode];

@@ -124,7 +124,12 @@ pub(crate) fn draw(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> th
 pub(crate) fn joints(posed: Posed<'_>) -> throng::Result<Vec<Affine3A>> {
     let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
     joints
-        .map(|joint| posed.crowd.joint_transform(posed.id, joint, posed.now_s))
+        .map(|joint| {
+            posed
+                .crowd
+                .instance(posed.id)
+                .and_then(|it| it.joint_transform(joint, posed.now_s))
+        })
         .collect()
 }
 
@@ -169,17 +174,21 @@ fn skeleton(canvas: &Canvas, posed: Posed<'_>, settings: &Settings) -> throng::R
 /// A box that surely contains the vertices at the present pose.
 fn bounds(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let Posed { crowd, id, .. } = posed;
-    let world = crowd.transform(id)?;
+    let world = crowd.instance(id)?.transform();
     let joints = (0..posed.character.skeleton().len() as u16).map(Id::<Joint>::new);
     let model: Vec<Affine3A> = joints
-        .map(|joint| crowd.joint_model(id, joint, posed.now_s))
+        .map(|joint| {
+            crowd
+                .instance(id)
+                .and_then(|it| it.joint_model(joint, posed.now_s))
+        })
         .collect::<throng::Result<_>>()?;
     let mut palette = vec![Mat3x4::IDENTITY; posed.character.palette().len()];
     posed
         .character
         .write_palette(&model, WriteOnly::over(&mut palette))?;
     let mut weights = vec![0.0; posed.character.morph_weights().len()];
-    crowd.morph_weights(id, &mut weights)?;
+    crowd.instance(id)?.morph_weights(&mut weights)?;
     let Aabb { min, max } = posed.character.posed_bounds(&palette, Some(&weights))?;
     let corner = |bits: usize| {
         let pick = |bit: usize, low: f32, high: f32| if bits >> bit & 1 == 0 { low } else { high };
@@ -213,7 +222,7 @@ fn trail(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     else {
         return Ok(());
     };
-    let world = posed.crowd.transform(posed.id)?;
+    let world = posed.crowd.instance(posed.id)?.transform();
     let body = body(character);
     let mut local = character.skeleton().rest_pose();
     let mut model = vec![Affine3A::IDENTITY; local.len()];
@@ -257,7 +266,10 @@ fn sockets(canvas: &Canvas, posed: Posed<'_>) -> throng::Result<()> {
     let axis = 0.08 * height(posed.character);
     for index in 0..posed.character.sockets().len() as u16 {
         let socket = Id::new(index);
-        let at = posed.crowd.joint_transform(posed.id, socket, posed.now_s)?;
+        let at = posed
+            .crowd
+            .instance(posed.id)?
+            .joint_transform(socket, posed.now_s)?;
         let origin = Vec3::from(at.translation);
         for (color, direction) in AXES.into_iter().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
             let direction = at.transform_vector3(direction).normalize_or_zero();

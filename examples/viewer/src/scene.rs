@@ -229,13 +229,15 @@ impl Scene {
         for at in &places {
             let spawn = Spawn {
                 world_from_model: Affine3A::from_translation(vec3(at.x, 0.0, at.y)),
-                skin: settings.stage,
+                skinning_stage: settings.stage,
                 ..Spawn::default()
             };
             let id = self.crowd.spawn(added, &spawn)?;
             self.ids.push(id);
-            self.crowd.set_view_mask(id, PEOPLE)?;
-            self.crowd.set_root_motion(id, RootMotionMode::Ignore)?;
+            self.crowd.instance_mut(id)?.set_view_mask(PEOPLE);
+            self.crowd
+                .instance_mut(id)?
+                .set_root_motion(RootMotionMode::Ignore);
         }
         self.surround(context, settings)?;
         self.renew_lens(context, Some(character))?;
@@ -277,7 +279,7 @@ impl Scene {
             height_m,
             cell_m,
         });
-        self.crowd.set_view_mask(id, GROUND)?;
+        self.crowd.instance_mut(id)?.set_view_mask(GROUND);
         if let Some(shadow) = self.shadow.take() {
             shadow.destroy(context);
         }
@@ -453,8 +455,9 @@ impl Scene {
         let cells = (shot.followed / ground.cell_m).round();
         let at = (cells * ground.cell_m).with_y(ground.height_m);
         let at = Affine3A::from_translation(at);
-        if self.crowd.transform(ground.id)? != at {
-            self.crowd.set_transform(ground.id, &at)?;
+        let mut instance = self.crowd.instance_mut(ground.id)?;
+        if instance.transform() != at {
+            instance.set_transform(&at)?;
         }
         Ok(())
     }

@@ -194,7 +194,12 @@ fn layers_masks_morphs_blend_spaces_and_the_state_machine() {
         };
         let id = studio.app.scene.first().expect("an instance");
         for parameter in parameters {
-            let value = studio.app.scene.crowd().parameter(id, parameter);
+            let value = studio
+                .app
+                .scene
+                .crowd()
+                .instance(id)
+                .and_then(|it| it.parameter(parameter));
             let value = match value.expect("a value") {
                 Value::Float(_) => Value::Float(1.0),
                 Value::Trigger(_) => Value::Trigger(true),
@@ -476,7 +481,12 @@ fn home_starts_the_state_machine_again() {
         let speed = machine.parameter("speed")?;
         let status = |studio: &Studio<'_>| {
             let id = studio.app.scene.first().expect("an instance");
-            studio.app.scene.crowd().layer_status(id, 0)
+            studio
+                .app
+                .scene
+                .crowd()
+                .instance(id)
+                .and_then(|it| it.layer_status(0))
         };
         studio.shoot()?;
         let start = status(studio)?;
@@ -490,7 +500,7 @@ fn home_starts_the_state_machine_again() {
         let again = status(studio)?;
         assert_eq!((again.state, again.phase), (start.state, start.phase));
         let id = studio.app.scene.first().expect("an instance");
-        let kept = studio.app.scene.crowd().parameter(id, speed)?;
+        let kept = studio.app.scene.crowd().instance(id)?.parameter(speed)?;
         assert_eq!(kept, Value::Float(1.4));
         let playback = studio.app.playback.as_ref().expect("a machine");
         let character = &studio.app.subject.as_ref().expect("a file").character;
@@ -524,7 +534,8 @@ fn expressions_are_shown() {
         let id = studio.app.scene.first().expect("an instance");
         let mut weights = [0.0];
         studio.shoot()?;
-        studio.app.scene.crowd().morph_weights(id, &mut weights)?;
+        let crowd = studio.app.scene.crowd();
+        crowd.instance(id)?.morph_weights(&mut weights)?;
         assert_eq!(weights, [1.0]);
         assert!(studio.act(Action::Expressions(vec![2.0])).is_err());
         assert_eq!(
@@ -553,8 +564,9 @@ fn springs_swing_and_can_be_switched_off() {
                     let now_s = studio.app.playback.as_ref().expect("a clip").time_s;
                     let id = studio.app.scene.first().expect("an instance");
                     let crowd = studio.app.scene.crowd();
-                    crowd
-                        .joint_model(id, "hair3", now_s)
+                    let instance = crowd.instance(id).expect("a live instance");
+                    instance
+                        .joint_model("hair3", now_s)
                         .expect("a joint")
                         .translation
                         .y

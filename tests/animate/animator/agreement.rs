@@ -65,10 +65,10 @@ fn poses_and_events_are_those_of_plain_code() {
             now_s += frame_s(&mut rng);
             update(&mut animator, now_s, &mut got);
             exact.advance(now_s);
-            let time_s = animator.time_s(id).unwrap();
+            let time_s = animator.actor(id).unwrap().time_s();
             assert!((time_s - exact.local_s).abs() < 1e-11);
             let (off, unknown) = off(&mut animator, id, &exact);
-            let playing: Vec<_> = animator.playing(id).unwrap().collect();
+            let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
             assert!(
                 off <= 1.0,
                 "seed {seed}, frame {frame}: {off}\n{said:?}\n{playing:#?}\n{:#?}",
@@ -143,18 +143,21 @@ fn root_motion_is_the_same_at_any_frame_rate() {
     let way = |hz: f64| {
         let mut animator = world.animator();
         let id = animator.add("Walk").unwrap();
-        animator.set_root_motion(id, RootMotionMode::Apply).unwrap();
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .set_root_motion(RootMotionMode::Apply);
         for (index, clip) in ["Run", "Walk", "Idle", "Run"].into_iter().enumerate() {
             let play = Play::new(clip).fade_s(0.5);
-            let play = if clip == "Idle" { play } else { play.in_step() };
+            let play = if clip == "Idle" { play } else { play.synced() };
             for frame in 1..=hz as u32 {
                 let frame_s = f64::from(frame) / hz;
                 animator.update(index as f64 + frame_s).unwrap();
             }
-            animator.play(id, play).unwrap();
+            animator.actor_mut(id).unwrap().play(play).unwrap();
         }
         animator.update(5.0).unwrap();
-        animator.place(id).unwrap().translation
+        animator.actor(id).unwrap().root_transform().translation
     };
     let want = way(2000.0);
     for hz in [15.0, 60.0, 144.0] {
@@ -171,12 +174,13 @@ fn root_motion_is_the_same_at_any_frame_rate() {
     for (clip, speed) in [(WALK, WALK_SPEED), (RUN, RUN_SPEED)] {
         let id = animator.add(world.name(clip)).unwrap();
         animator
-            .set_root_motion(id, RootMotionMode::Report)
-            .unwrap();
+            .actor_mut(id)
+            .unwrap()
+            .set_root_motion(RootMotionMode::Report);
         let (from_s, mut z) = (animator.now_s(), 0.0);
         for frame in 1..=500 {
             animator.update(from_s + 0.037 * f64::from(frame)).unwrap();
-            z += animator.root_delta(id).unwrap().translation.z;
+            z += animator.actor(id).unwrap().root_delta().translation.z;
         }
         // The motion's own keys are `f32`.
         assert!((z / (0.037 * 500.0) - speed).abs() < 1e-6, "{z}");

@@ -21,7 +21,7 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     for frame in 1..=30 {
         for id in &ids {
             if rng.chance(3) {
-                let local_s = animator.time_s(*id).unwrap();
+                let local_s = animator.actor(*id).unwrap().time_s();
                 let command = script::command(&mut rng, world, local_s);
                 script::say(&mut animator, *id, world, &command);
             }
@@ -32,7 +32,9 @@ fn crowd(world: &World, count: usize) -> (Animator, Vec<ActorId>) {
     animator.model_poses(&[ids[0]], &mut model).unwrap();
     for id in ids.iter().step_by(7) {
         animator
-            .show_model_pose(*id, &model, &throng::animator::ShowPose::default())
+            .actor_mut(*id)
+            .unwrap()
+            .show_model_pose(&model, &throng::animator::ShowPose::default())
             .unwrap();
     }
     animator.update(2.2).unwrap();

@@ -117,24 +117,32 @@ fn command(
     let playing = voices.last().is_some_and(|voice| voice.weight[1] > 0.0);
     match rng.below(6) {
         0 if playing => {
-            animator.set_blend_position(id, 0, at).unwrap();
+            animator
+                .actor_mut(id)
+                .unwrap()
+                .set_blend_position(0, at)
+                .unwrap();
             let voice = voices.last_mut().unwrap();
             (voice.at, voice.place) = (at.into(), (at.into(), at.into(), 0.0, 0.0));
         }
         1 if playing => {
             let over_s = rng.range(0.05, 0.6);
-            animator.set_blend_position_over(id, 0, at, over_s).unwrap();
+            animator
+                .actor_mut(id)
+                .unwrap()
+                .set_blend_position_over(0, at, over_s)
+                .unwrap();
             let voice = voices.last_mut().unwrap();
             voice.place = (voice.at, at.into(), now_s, over_s.into());
         }
         2 if playing => {
             let speed = f64::from(rng.range(-2.0, 2.0));
-            animator.set_speed(id, 0, speed).unwrap();
+            animator.actor_mut(id).unwrap().set_speed(0, speed).unwrap();
             voices.iter_mut().for_each(|voice| voice.speed = speed);
         }
         3 if playing => {
             let time_s = f64::from(rng.range(0.0, 2.0));
-            animator.seek(id, 0, time_s).unwrap();
+            animator.actor_mut(id).unwrap().seek(0, time_s).unwrap();
             for voice in voices.iter_mut() {
                 voice.phase = time_s / voice.cycle_s(world);
             }
@@ -142,7 +150,7 @@ fn command(
         4 => {
             let fade_s = rng.range(0.05, 0.5);
             let stop = Play::REST.fade_s(fade_s).ease(Ease::Linear);
-            animator.play(id, stop).unwrap();
+            animator.actor_mut(id).unwrap().play(stop).unwrap();
             fade_out(voices, now_s, fade_s.into());
         }
         _ => {
@@ -153,7 +161,9 @@ fn command(
                 .fade_s(fade_s)
                 .ease(Ease::Linear);
             animator
-                .play(id, play.speed(speed).offset_s(offset_s))
+                .actor_mut(id)
+                .unwrap()
+                .play(play.speed(speed).offset_s(offset_s))
                 .unwrap();
             fade_out(voices, now_s, fade_s.into());
             let at = f64::from(at);
@@ -182,7 +192,8 @@ fn fade_out(voices: &mut Vec<Voice>, now_s: f64, fade_s: f64) {
 fn same(world: &World, animator: &Animator, id: ActorId, voices: &[Voice], note: &str) {
     let now_s = animator.now_s();
     let weight = |record: &PlayRecord| f64::from(record.weight_at(now_s));
-    let records = animator.records(id).unwrap();
+    let actor = animator.actor(id).unwrap();
+    let records = actor.records();
     let groups = records.chunk_by(|a, b| (a.flags ^ b.flags) & PlayRecord::BLEND_BITS == 0);
     // A blend space that has faded out except for rounding may be listed by only one of the two.
     let sum = |group: &[PlayRecord]| group.iter().map(weight).sum::<f64>();
@@ -220,7 +231,7 @@ fn what_plays_is_told() {
         .position(|space| space.name == "line")
         .unwrap();
     let space = Id::new(space as u16);
-    let playing: Vec<_> = animator.playing(id).unwrap().collect();
+    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
     assert_eq!(playing.len(), 2);
     let durations_s = [WALK, RUN].map(|clip| world().clips[clip].duration_s());
     let cycle_s = 0.5 * (durations_s[0] + durations_s[1]);
@@ -232,20 +243,24 @@ fn what_plays_is_told() {
         assert!((playing.time_s - phase * duration_s).abs() < 1e-12);
         assert!((playing.speed - 0.5 * duration_s / cycle_s).abs() < 1e-12);
     }
-    let at = animator.blend_position(id, 1).unwrap();
+    let at = animator.actor(id).unwrap().blend_position(1);
     assert_eq!(at, Some((space, BlendAt::Line(2.0))));
-    assert_eq!(animator.blend_position(id, 0).unwrap(), None);
+    assert_eq!(animator.actor(id).unwrap().blend_position(0), None);
     // Paused, it is still. At a corner, a single clip plays. Stopped, none does.
-    animator.pause(id).unwrap();
+    animator.actor_mut(id).unwrap().pause();
     animator.update(5.0).unwrap();
     assert!(animator.still_pose(id).is_some());
-    animator.resume(id).unwrap();
-    animator.set_blend_position(id, 1, 3.0).unwrap();
-    assert_eq!(animator.playing(id).unwrap().count(), 1);
-    animator.stop(id, 1, 0.5).unwrap();
-    assert_eq!(animator.blend_position(id, 1).unwrap(), None);
+    animator.actor_mut(id).unwrap().resume();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_blend_position(1, 3.0)
+        .unwrap();
+    assert_eq!(animator.actor(id).unwrap().playing().count(), 1);
+    animator.actor_mut(id).unwrap().stop(1, 0.5).unwrap();
+    assert_eq!(animator.actor(id).unwrap().blend_position(1), None);
     animator.update(6.0).unwrap();
-    assert_eq!(animator.playing(id).unwrap().count(), 0);
+    assert_eq!(animator.actor(id).unwrap().playing().count(), 0);
     assert!(animator.is_resting(id));
 }
 
@@ -262,7 +277,7 @@ fn the_pose_is_that_of_its_clips() {
     let clip = |index: usize| &world().clips[space.points[index].1];
     let durations_s = parts.map(|(index, weight)| f64::from(weight) * clip(index).duration_s());
     let phase = 0.4 / durations_s.iter().sum::<f64>();
-    assert_eq!(animator.playing(id).unwrap().count(), 3);
+    assert_eq!(animator.actor(id).unwrap().playing().count(), 3);
     let mut pose = vec![Transform::IDENTITY; world().joints()];
     animator.local_poses(&[id], &mut pose).unwrap();
     for (joint, got) in pose.iter().enumerate() {
@@ -294,19 +309,29 @@ fn the_frame_rate_changes_nothing() {
     let run = |frames: u32| {
         let mut animator = world().animator();
         let id = animator.add(Play::blend_space("line").at(2.0)).unwrap();
-        animator.set_root_motion(id, RootMotionMode::Apply).unwrap();
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .set_root_motion(RootMotionMode::Apply);
         let mut events = told(
             &mut animator,
             (1..=frames).map(|n| 2.0 * f64::from(n) / f64::from(frames)),
         );
-        animator.set_blend_position(id, 0, 1.5).unwrap();
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .set_blend_position(0, 1.5)
+            .unwrap();
         events.extend(told(
             &mut animator,
             (1..=frames).map(|n| 2.0 + 2.0 * f64::from(n) / f64::from(frames)),
         ));
         // The order of simultaneous events depends on the last bit.
         events.sort_by_key(|(what, time_s)| ((time_s * 1e6).round() as u64, format!("{what:?}")));
-        (events, animator.place(id).unwrap().translation)
+        (
+            events,
+            animator.actor(id).unwrap().root_transform().translation,
+        )
     };
     let (want, moved) = run(1);
     assert!(want.len() > 8, "{}", want.len());
@@ -346,13 +371,14 @@ fn it_finishes_once() {
     assert_eq!(finished, 1);
     assert!(animator.still_pose(id).is_some());
     // From there it plays to the end once more.
-    animator.seek(id, 0, 0.1).unwrap();
+    animator.actor_mut(id).unwrap().seek(0, 0.1).unwrap();
     animator.update(10.0).unwrap();
     assert_eq!(count(&animator), 1);
     assert!(
         animator
-            .playing(id)
+            .actor(id)
             .unwrap()
+            .playing()
             .all(|playing| playing.loop_mode == LoopMode::Once)
     );
 }
@@ -363,7 +389,8 @@ fn it_keeps_step() {
     let mut animator = world().animator();
     let id = animator.add(Play::new("Walk").offset_s(0.3)).unwrap();
     let phases = |animator: &Animator| -> Vec<f64> {
-        let records = animator.records(id).unwrap().iter();
+        let actor = animator.actor(id).unwrap();
+        let records = actor.records().iter();
         let phase = |record: &PlayRecord| {
             record.unwrapped_s(animator.now_s()) / world().duration_s(record.clip)
         };
@@ -379,15 +406,21 @@ fn it_keeps_step() {
         phases.len()
     };
     animator.update(0.5).unwrap();
-    let play = Play::blend_space("line").at(2.0).fade_s(0.5).in_step();
-    animator.play(id, play).unwrap();
+    let play = Play::blend_space("line").at(2.0).fade_s(0.5).synced();
+    animator.actor_mut(id).unwrap().play(play).unwrap();
     assert_eq!(agree(&animator), 3);
     animator.update(0.7).unwrap();
-    animator.set_blend_position(id, 0, 2.5).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_blend_position(0, 2.5)
+        .unwrap();
     animator.update(2.0).unwrap();
     assert_eq!(agree(&animator), 2);
     animator
-        .play(id, Play::new("Run").fade_s(0.4).in_step())
+        .actor_mut(id)
+        .unwrap()
+        .play(Play::new("Run").fade_s(0.4).synced())
         .unwrap();
     for now_s in [2.1, 2.3] {
         animator.update(now_s).unwrap();
@@ -398,10 +431,11 @@ fn it_keeps_step() {
         let play = Play::blend_space("line")
             .at(number as f32 % 3.0)
             .fade_s(5.0);
-        animator.play(id, play).unwrap();
+        animator.actor_mut(id).unwrap().play(play).unwrap();
     }
     let blends = |animator: &Animator| {
-        let records = animator.records(id).unwrap().iter();
+        let actor = animator.actor(id).unwrap();
+        let records = actor.records().iter();
         records
             .filter(|record| record.flags & PlayRecord::BLEND_BITS != 0)
             .count()

@@ -54,7 +54,11 @@ fn events_have_the_names_of_the_character() {
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     assert_eq!(names(&told(&mut animator, 0.6)), ["left", "right"]);
-    animator.play(id, Play::new("Run").once()).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(Play::new("Run").once())
+        .unwrap();
     assert_eq!(names(&told(&mut animator, 5.0)), ["right", "Run"]);
     let last = animator.events().last().unwrap();
     assert!(matches!(last.kind, AnimationEventKind::Finished { .. }));
@@ -70,23 +74,40 @@ fn a_machine_drives_actors_and_layers_lie_above_it() {
     assert_eq!(names(&told(&mut animator, 0.1)), ["stand", "none"]);
     let machine = animator.state_machine().unwrap();
     let (speed, layers) = (machine.parameter("speed").unwrap(), machine.layer_count());
-    animator.set_float(id, speed, 1.4).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_float(speed, 1.4)
+        .unwrap();
     let got = told(&mut animator, 0.2);
     // At the instant at which it was said, not at the frame's.
     assert_eq!(names(&got), ["stand", "move", "left"]);
     assert!(got.iter().all(|(_, time_s)| *time_s == 0.1));
     let wave = Play::new("Wave").mask("arms").once();
-    assert!(animator.play(id, wave.layer(0)).is_err());
-    animator.play(id, wave.layer(layers as u8)).unwrap();
+    assert!(
+        animator
+            .actor_mut(id)
+            .and_then(|mut it| it.play(wave.layer(0)))
+            .is_err()
+    );
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(wave.layer(layers as u8))
+        .unwrap();
     animator.update(0.3).unwrap();
-    let playing: Vec<_> = animator.playing(id).unwrap().collect();
+    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
     let last = playing.last().unwrap();
     assert!(!last.by_state_machine && usize::from(last.layer) == layers);
     assert!(playing.len() > 1 && playing[0].by_state_machine);
     // Undriven, it fades out what the machine played, and no more.
-    animator.undrive(id, 0.25).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .stop_state_machine(0.25)
+        .unwrap();
     animator.update(1.0).unwrap();
-    assert_eq!(animator.playing(id).unwrap().count(), 1);
+    assert_eq!(animator.actor(id).unwrap().playing().count(), 1);
 }
 
 /// Palettes are those of the batch for what `playing` says, bit for bit.
@@ -101,13 +122,21 @@ fn palettes_are_those_of_what_plays() {
             .unwrap();
         match number % 4 {
             1 => animator
-                .play(id, Play::new("Run").fade_s(1.0).in_step())
+                .actor_mut(id)
+                .unwrap()
+                .play(Play::new("Run").fade_s(1.0).synced())
                 .unwrap(),
             2 => animator
-                .play(id, Play::new("Wave").layer(1).mask("arms").fade_s(0.5))
+                .actor_mut(id)
+                .unwrap()
+                .play(Play::new("Wave").layer(1).mask("arms").fade_s(0.5))
                 .unwrap(),
-            3 => animator.play(id, Play::new("Idle").weight(0.4)).unwrap(),
-            _ => animator.stop(id, 0, 0.7).unwrap(),
+            3 => animator
+                .actor_mut(id)
+                .unwrap()
+                .play(Play::new("Idle").weight(0.4))
+                .unwrap(),
+            _ => animator.actor_mut(id).unwrap().stop(0, 0.7).unwrap(),
         }
         ids.push(id);
     }
@@ -120,7 +149,8 @@ fn palettes_are_those_of_what_plays() {
         animator.update(now_s).unwrap();
         let mut list = SampleList::new();
         for id in &ids {
-            let records = animator.records(*id).unwrap().iter();
+            let actor = animator.actor(*id).unwrap();
+            let records = actor.records().iter();
             let sample = |record: &PlayRecord| {
                 let clip = &character.clips()[usize::from(record.clip)];
                 ClipSample {
@@ -173,18 +203,30 @@ fn actors_come_and_go() {
     animator.remove(first).unwrap();
     let second = animator.add(Id::new(1)).unwrap();
     assert_ne!(first, second);
-    assert!(animator.remove(first).is_err() && animator.play(first, "Run").is_err());
+    assert!(
+        animator.remove(first).is_err()
+            && animator
+                .actor_mut(first)
+                .and_then(|mut it| it.play("Run"))
+                .is_err()
+    );
     assert_eq!(
         (animator.len(), animator.actors().collect::<Vec<_>>()),
         (1, vec![second])
     );
     animator
-        .set_root_motion(second, RootMotionMode::Report)
-        .unwrap();
+        .actor_mut(second)
+        .unwrap()
+        .set_root_motion(RootMotionMode::Report);
     animator.update(1.0).unwrap();
     // The mannequin walks on the spot.
     assert_eq!(
-        animator.root_delta(second).unwrap().translation.length(),
+        animator
+            .actor(second)
+            .unwrap()
+            .root_delta()
+            .translation
+            .length(),
         0.0
     );
 }

@@ -17,7 +17,7 @@ pub(super) struct Start {
     pub(super) offset_s: f64,
     pub(super) speed: f64,
     pub(super) loop_mode: LoopMode,
-    pub(super) in_step: bool,
+    pub(super) synced: bool,
 }
 
 /// A weight that fades.
@@ -70,7 +70,7 @@ pub(super) struct Voice {
     pub(super) to_speed: f64,
     pub(super) ramp_s: f64,
     pub(super) ramp_ease: Ease,
-    pub(super) in_step: bool,
+    pub(super) synced: bool,
     pub(super) started: bool,
     pub(super) finished: bool,
 }
@@ -225,7 +225,7 @@ impl<'a> Exact<'a> {
             to_speed: 1.0,
             ramp_s: 0.0,
             ramp_ease: fade.ease,
-            in_step: false,
+            synced: false,
             started: false,
             finished: false,
         }
@@ -249,7 +249,7 @@ impl<'a> Exact<'a> {
         voice.since_s = start.start_s.unwrap_or(self.local_s);
         voice.place_s = start.offset_s;
         (voice.from_speed, voice.to_speed) = (start.speed, start.speed);
-        if !(start.in_step && self.join(start, &mut voice)) {
+        if !(start.synced && self.join(start, &mut voice)) {
             self.voices.push(voice);
         }
         self.forget();
@@ -272,7 +272,7 @@ impl<'a> Exact<'a> {
             }
         }
         let Some(leader) = leader else {
-            new.in_step = true;
+            new.synced = true;
             return false;
         };
         let led = self.voices[leader];
@@ -280,17 +280,17 @@ impl<'a> Exact<'a> {
         if led.loop_mode != LoopMode::Loop || led_s <= 0.0 {
             return false;
         }
-        if !led.in_step {
+        if !led.synced {
             for voice in self.voices.iter_mut().filter(|voice| voice.layer == layer) {
-                voice.in_step = false;
+                voice.synced = false;
             }
-            self.voices[leader].in_step = true;
+            self.voices[leader].synced = true;
         }
         let rates = [led.speed_at(now_s) / led_s, start.speed / duration_s];
         let ramp = (f64::from(start.fade_s), start.ease);
         let mut again = None;
         for (index, voice) in self.voices.iter_mut().enumerate() {
-            if voice.layer != layer || !voice.in_step {
+            if voice.layer != layer || !voice.synced {
                 continue;
             }
             if voice.clip == new.clip && voice.mask == new.mask {
@@ -310,7 +310,7 @@ impl<'a> Exact<'a> {
             self.voices.push(voice);
             return true;
         }
-        new.in_step = true;
+        new.synced = true;
         let place_s = led.place_at(now_s) / led_s * duration_s + start.offset_s;
         new.go_on(now_s, place_s, rates.map(|hz| hz * duration_s), ramp);
         false
@@ -319,7 +319,7 @@ impl<'a> Exact<'a> {
     /// Duration of the last clip that keeps step.
     fn step_s(&self, layer: u8) -> Option<f64> {
         let mut voices = self.voices.iter().rev();
-        let last = voices.find(|voice| voice.layer == layer && voice.in_step);
+        let last = voices.find(|voice| voice.layer == layer && voice.synced);
         last.map(|voice| voice.duration_s(self.world))
     }
 
@@ -329,7 +329,7 @@ impl<'a> Exact<'a> {
         for voice in self.voices.iter_mut().filter(of_layer) {
             let duration_s = voice.duration_s(world);
             let speed = match step_s {
-                Some(step_s) if voice.in_step => speed * duration_s / step_s,
+                Some(step_s) if voice.synced => speed * duration_s / step_s,
                 _ => speed,
             };
             let mut place_s = voice.place_at(now_s);
@@ -353,7 +353,7 @@ impl<'a> Exact<'a> {
         let of_layer = |voice: &&mut Voice| voice.layer == layer && voice.clip.is_some();
         for voice in self.voices.iter_mut().filter(of_layer) {
             let place_s = match step_s {
-                Some(step_s) if voice.in_step => time_s / step_s * voice.duration_s(world),
+                Some(step_s) if voice.synced => time_s / step_s * voice.duration_s(world),
                 _ => time_s,
             };
             // The remaining time of a change of speed, in the precision of the record.

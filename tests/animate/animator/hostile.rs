@@ -104,7 +104,7 @@ fn play<'a>(rng: &mut Rng, names: &'a [&'a str]) -> Play<'a> {
         offset_s: if rng.chance(4) { double(rng) } else { 0.0 },
         speed: if rng.chance(3) { double(rng) } else { 1.0 },
         loop_mode: one_of(rng, &[LoopMode::Loop, LoopMode::Once, LoopMode::PingPong]),
-        in_step: rng.chance(3),
+        synced: rng.chance(3),
     }
 }
 
@@ -188,19 +188,41 @@ fn command(
             Ok(())
         }
         3 => animator.remove(actor),
-        4 => animator.drive(actor),
-        5 => animator.undrive(actor, float(rng)),
-        6 => animator.set_float(actor, parameter, float(rng)),
-        7 => animator.set_float_over(actor, parameter, float(rng), float(rng)),
-        8 => animator.set_int(actor, parameter, rng.bits() as i32),
-        9 => animator.set_trigger(actor, parameter),
-        10 => animator.set_bool(actor, parameter, true),
-        11 => animator.stop(actor, layer, float(rng)),
-        12 => animator.seek(actor, layer, double(rng)),
-        13 => animator.set_speed(actor, layer, double(rng)),
-        14 => animator.pause(actor),
-        15 => animator.resume(actor),
-        16 => animator.set_time_scale(actor, float(rng)),
+        4 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.start_state_machine()),
+        5 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.stop_state_machine(float(rng))),
+        6 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_float(parameter, float(rng))),
+        7 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_float_over(parameter, float(rng), float(rng))),
+        8 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_int(parameter, rng.bits() as i32)),
+        9 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_trigger(parameter)),
+        10 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_bool(parameter, true)),
+        11 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.stop(layer, float(rng))),
+        12 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.seek(layer, double(rng))),
+        13 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_speed(layer, double(rng))),
+        14 => animator.actor_mut(actor).map(|mut it| it.pause()),
+        15 => animator.actor_mut(actor).map(|mut it| it.resume()),
+        16 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_time_scale(float(rng))),
         17 => {
             let show = ShowPose {
                 fade_s: float(rng),
@@ -208,33 +230,47 @@ fn command(
                 weight: float(rng),
                 ..ShowPose::default()
             };
-            animator.show_pose(actor, &pose(rng, world), &show)
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.show_pose(&pose(rng, world), &show))
         }
-        18 => animator.set_pose(actor, &pose(rng, world)),
+        18 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_pose(&pose(rng, world))),
         19 => {
             let model = vec![Affine3A::from_scale(Vec3::splat(float(rng))); world.joints()];
-            animator.show_model_pose(actor, &model, &ShowPose::default())
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.show_model_pose(&model, &ShowPose::default()))
         }
         20 => {
             let target = TwoBoneTarget::at(Vec3::splat(float(rng))).weighted(float(rng));
             let solver = one_of(rng, &strange.solvers);
-            animator.set_target(actor, solver, IkTarget::TwoBone(target), float(rng))
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.set_target(solver, IkTarget::TwoBone(target), float(rng)))
         }
-        21 => animator.clear_target(actor, one_of(rng, &strange.solvers), float(rng)),
+        21 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.clear_target(one_of(rng, &strange.solvers), float(rng))),
         22 => {
             let modes = [
                 RootMotionMode::Ignore,
                 RootMotionMode::Report,
                 RootMotionMode::Apply,
             ];
-            animator.set_root_motion(actor, one_of(rng, &modes))
+            animator
+                .actor_mut(actor)
+                .map(|mut it| it.set_root_motion(one_of(rng, &modes)))
         }
         23 => {
             let place = RootTransform {
                 translation: DVec3::splat(double(rng)),
                 yaw_rad: double(rng),
             };
-            animator.set_place(actor, place, double(rng))
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.set_root_transform(place, double(rng)))
         }
         24 => animator.update(if rng.chance(2) {
             double(rng)
@@ -243,13 +279,23 @@ fn command(
         }),
         25 => {
             let joint = one_of(rng, &[0, 5, u16::MAX]);
-            let at = animator.joint_model(actor, Id::<Joint>::new(joint), double(rng));
+            let at = animator
+                .actor(actor)
+                .and_then(|it| it.joint_model(Id::<Joint>::new(joint), double(rng)));
             at.map(|_| ())
         }
-        27 | 28 => animator.set_blend_position(actor, layer, place(rng)),
-        29 => animator.set_blend_position_over(actor, layer, place(rng), float(rng)),
-        26 => animator.set_morph_weight(actor, rng.below(3), Some(float(rng))),
-        _ => animator.play(actor, play(rng, &names)),
+        27 | 28 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_blend_position(layer, place(rng))),
+        29 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_blend_position_over(layer, place(rng), float(rng))),
+        26 => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_morph_weight(rng.below(3), Some(float(rng)))),
+        _ => animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.play(play(rng, &names))),
     }
 }
 
@@ -259,7 +305,7 @@ fn animator(world: &World, seed: u64) -> Animator {
     animator
 }
 
-fn arm(world: &World) -> IkSolver {
+pub(super) fn arm(world: &World) -> IkSolver {
     let skeleton = world.character.skeleton();
     let [start, mid, end] = ["LeftUpperArm", "LeftLowerArm", "LeftHand"]
         .map(|name| u16::from(skeleton.joint(name).unwrap()));
@@ -274,16 +320,15 @@ fn arm(world: &World) -> IkSolver {
 
 /// The complete state of an actor that a caller can see.
 fn state(animator: &Animator, id: ActorId) -> String {
-    let playing: Option<Vec<_>> = animator.playing(id).ok().map(Iterator::collect);
-    let rest = (
-        animator.is_paused(id).ok(),
-        animator.time_scale(id).ok(),
-        animator.root_motion(id).ok(),
-    );
-    let place = animator.place(id).ok();
+    let Ok(actor) = animator.actor(id) else {
+        return String::new();
+    };
+    let playing: Vec<_> = actor.playing().collect();
+    let rest = (actor.is_paused(), actor.time_scale(), actor.root_motion());
+    let shows = (actor.shows_pose(), actor.pose(), actor.has_state_machine());
     format!(
-        "{playing:?} {rest:?} {place:?} {:?}",
-        animator.shows_pose(id).ok()
+        "{playing:?} {rest:?} {:?} {shows:?}",
+        actor.root_transform()
     )
 }
 
@@ -330,7 +375,7 @@ fn nothing_breaks() {
                         .all(|event| event.time_s.is_finite())
                 );
             }
-            let records = animator.records(watched).map(<[_]>::len);
+            let records = animator.actor(watched).map(|it| it.records().len());
             assert!(records.unwrap_or(0) <= 256);
         }
     }
@@ -357,77 +402,169 @@ fn wrong_values_are_named() {
     let mut short = [Transform::IDENTITY];
     let pose = vec![Transform::IDENTITY; 3];
     let faults = [
-        (animator.play(gone, "Walk"), "actor"),
-        (animator.stop(none, 0, 0.0), "actor 115"),
-        (animator.play(id, "Wolk"), "Wolk"),
-        (animator.play(id, Play::new("Walk").mask("tail")), "tail"),
         (
-            animator.play(id, Play::new("Run").fade_s(f32::NAN)),
-            "Play::fade_s",
-        ),
-        (animator.play(id, Play::new("Run").fade_s(3601.0)), "3600"),
-        (
-            animator.play(id, Play::new("Run").fade_s(-1.0)),
-            "Play::fade_s",
+            animator.actor_mut(gone).and_then(|mut it| it.play("Walk")),
+            "actor",
         ),
         (
-            animator.play(id, Play::new("Run").speed(f64::INFINITY)),
+            animator.actor_mut(none).and_then(|mut it| it.stop(0, 0.0)),
+            "actor 115",
+        ),
+        (
+            animator.actor_mut(id).and_then(|mut it| it.play("Wolk")),
+            "Wolk",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Walk").mask("tail"))),
+            "tail",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").fade_s(f32::NAN))),
+            "Play::fade_s",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").fade_s(3601.0))),
+            "3600",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").fade_s(-1.0))),
+            "Play::fade_s",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").speed(f64::INFINITY))),
             "Play::speed",
         ),
         (
-            animator.play(id, Play::new("Run").offset_s(f64::NAN)),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").offset_s(f64::NAN))),
             "Play::offset_s",
         ),
         (
-            animator.play(id, Play::new("Run").start_s(f64::NAN)),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").start_s(f64::NAN))),
             "Play::start_s",
         ),
         (
-            animator.play(id, Play::new("Run").weight(-0.5)),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Run").weight(-0.5))),
             "Play::weight",
         ),
-        (animator.play(driven, "Walk"), "layer"),
         (
-            animator.play(id, Play::blend_space("lyne")),
+            animator
+                .actor_mut(driven)
+                .and_then(|mut it| it.play("Walk")),
+            "layer",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::blend_space("lyne"))),
             "there are line, plane",
         ),
         (
-            animator.play(id, Play::blend_space(Id::new(7))),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::blend_space(Id::new(7)))),
             "blend space 7",
         ),
         (
-            animator.play(id, Play::blend_space("line").at([1.0, 2.0])),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::blend_space("line").at([1.0, 2.0]))),
             "place in the blend space",
         ),
         (
-            animator.play(id, Play::blend_space("plane").at([1.0, f32::NAN])),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::blend_space("plane").at([1.0, f32::NAN]))),
             "NaN",
         ),
-        (animator.play(id, Play::new("Walk").at(1.0)), "Play::at"),
         (
-            animator.set_blend_position(id, 0, 1.0),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.play(Play::new("Walk").at(1.0))),
+            "Play::at",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_blend_position(0, 1.0)),
             "plays no blend space",
         ),
-        (animator.set_blend_position(gone, 0, 1.0), "actor"),
-        (animator.set_speed(id, 0, f64::NAN), "speed"),
-        (animator.seek(id, 0, f64::INFINITY), "time_s"),
-        (animator.set_time_scale(id, -1.0), "time scale"),
-        (animator.set_time_scale(id, f32::NAN), "time scale"),
+        (
+            animator
+                .actor_mut(gone)
+                .and_then(|mut it| it.set_blend_position(0, 1.0)),
+            "actor",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_speed(0, f64::NAN)),
+            "speed",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.seek(0, f64::INFINITY)),
+            "time_s",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_time_scale(-1.0)),
+            "time scale",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_time_scale(f32::NAN)),
+            "time scale",
+        ),
         (animator.update(f64::NAN), "now_s"),
         (animator.update(1e13), "now_s"),
         (animator.local_poses(&[id], &mut short), "local poses"),
         (
-            animator.show_pose(id, &pose, &ShowPose::default()),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.show_pose(&pose, &ShowPose::default())),
             "local pose",
         ),
-        (animator.set_pose(id, &world.rest()), "pose"),
-        (animator.undrive(driven, f32::INFINITY), "fade_s"),
         (
-            animator.set_place(id, RootTransform::default(), 1.0),
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_pose(&world.rest())),
+            "pose",
+        ),
+        (
+            animator
+                .actor_mut(driven)
+                .and_then(|mut it| it.stop_state_machine(f32::INFINITY)),
+            "fade_s",
+        ),
+        (
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_root_transform(RootTransform::default(), 1.0)),
             "root motion",
         ),
         (
-            animator.clear_target(gone, strange.solvers[0], 0.0),
+            animator
+                .actor_mut(gone)
+                .and_then(|mut it| it.clear_target(strange.solvers[0], 0.0)),
             "actor",
         ),
     ];

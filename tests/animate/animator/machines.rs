@@ -22,19 +22,27 @@ fn apply(animator: &mut Animator, id: ActorId, input: Input) {
     match input {
         Input::Float(name, value) => {
             let parameter = parameter(name);
-            animator.set_float(id, parameter, value)
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_float(parameter, value))
         }
         Input::Count(value) => {
             let parameter = parameter("count");
-            animator.set_int(id, parameter, value)
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_int(parameter, value))
         }
         Input::Flag(value) => {
             let parameter = parameter("flag");
-            animator.set_bool(id, parameter, value)
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_bool(parameter, value))
         }
         Input::Trigger(name) => {
             let parameter = parameter(name);
-            animator.set_trigger(id, parameter)
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.set_trigger(parameter))
         }
     }
     .unwrap();
@@ -59,7 +67,8 @@ fn same_records(
     note: &str,
 ) {
     let want = samples(machine, state, time_s);
-    let records = animator.records(id).unwrap().iter();
+    let actor = animator.actor(id).unwrap();
+    let records = actor.records().iter();
     let got: Vec<_> = records
         .filter(|record| record.weight_at(time_s) > 2.0 * WEIGHT)
         .collect();
@@ -171,7 +180,7 @@ fn driven_actors_do_what_their_machine_does() {
             }
             for name in FLOATS {
                 let parameter = machine.parameter(name).unwrap();
-                let value = animator.parameter(id, parameter).unwrap();
+                let value = animator.actor(id).unwrap().parameter(parameter).unwrap();
                 assert_eq!(value, machine.value(&state, parameter).unwrap());
             }
         }
@@ -190,12 +199,16 @@ fn a_damped_parameter_arrives() {
     let id = animator.add_driven().unwrap();
     let x = machine.parameter("x").unwrap();
     animator.update(0.0).unwrap();
-    animator.set_float(id, x, 0.0).unwrap();
-    animator.set_float_over(id, x, 2.0, 1.0).unwrap();
+    animator.actor_mut(id).unwrap().set_float(x, 0.0).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .set_float_over(x, 2.0, 1.0)
+        .unwrap();
     let mut last = 0.0;
     for frame in 1..=40 {
         animator.update(0.05 * f64::from(frame)).unwrap();
-        let Value::Float(value) = animator.parameter(id, x).unwrap() else {
+        let Value::Float(value) = animator.actor(id).unwrap().parameter(x).unwrap() else {
             panic!("a float");
         };
         let step = value - last;
@@ -203,7 +216,13 @@ fn a_damped_parameter_arrives() {
         last = value;
     }
     assert_eq!(last, 2.0);
-    let error = animator.set_float_over(id, x, f32::NAN, 1.0).unwrap_err();
+    let error = animator
+        .actor_mut(id)
+        .and_then(|mut it| it.set_float_over(x, f32::NAN, 1.0))
+        .unwrap_err();
     assert!(error.to_string().contains("NaN"), "{error}");
-    assert_eq!(animator.parameter(id, x).unwrap(), Value::Float(2.0));
+    assert_eq!(
+        animator.actor(id).unwrap().parameter(x).unwrap(),
+        Value::Float(2.0)
+    );
 }

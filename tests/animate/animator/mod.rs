@@ -15,6 +15,7 @@
 //! - [`records`]: the plain data that an actor plays, and its own time.
 //! - [`wake`]: the order in which actors wake.
 //! - [`bits`]: changes that must not affect a palette.
+//! - [`getters`]: everything that can be set can be read.
 //! - [`hostile`]: invalid input.
 
 mod agreement;
@@ -25,6 +26,7 @@ mod edges;
 mod exact;
 mod exact_events;
 mod exact_pose;
+mod getters;
 mod hostile;
 mod inertia;
 mod machines;

@@ -61,24 +61,36 @@ fn targets_fade_in_and_out() {
     let plain = animator.add(Play::new("Walk")).unwrap();
     let id = animator.add(Play::new("Walk")).unwrap();
     animator
-        .play(plain, Play::new("Run").fade_s(1.0).in_step())
+        .actor_mut(plain)
+        .unwrap()
+        .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     animator
-        .play(id, Play::new("Run").fade_s(1.0).in_step())
+        .actor_mut(id)
+        .unwrap()
+        .play(Play::new("Run").fade_s(1.0).synced())
         .unwrap();
     let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
     let reach = TwoBoneTarget::at(Vec3::new(-0.3, 1.2, 0.4)).weighted(0.8);
     animator
-        .set_target(id, look, IkTarget::Aim(at), 0.0)
+        .actor_mut(id)
+        .unwrap()
+        .set_target(look, IkTarget::Aim(at), 0.0)
         .unwrap();
     animator
-        .set_target(id, solver, IkTarget::TwoBone(reach), 0.5)
+        .actor_mut(id)
+        .unwrap()
+        .set_target(solver, IkTarget::TwoBone(reach), 0.5)
         .unwrap();
     let mut moved = 0.0_f32;
     for frame in 1..=80 {
         let now_s = f64::from(frame) * 0.02;
         if frame == 41 {
-            animator.clear_target(id, solver, 0.4).unwrap();
+            animator
+                .actor_mut(id)
+                .unwrap()
+                .clear_target(solver, 0.4)
+                .unwrap();
         }
         animator.update(now_s).unwrap();
         let weight = match frame {
@@ -111,16 +123,20 @@ fn targets_fade_in_and_out() {
             let off = got_local[joint].rotation.dot(local[joint].rotation).abs();
             assert!(off > 1.0 - 1e-6, "frame {frame}, joint {joint}");
         }
-        let got = animator.target_report(id, look).unwrap();
+        let got = animator.actor(id).unwrap().target_report(look);
         assert!(got.is_some_and(|got| got.reached() == report.reached));
         assert_eq!(
-            animator.target(id, solver).unwrap().is_some(),
+            animator.actor(id).unwrap().target(solver).is_some(),
             frame <= 60,
             "{frame}"
         );
     }
     assert!(moved > 0.2, "{moved}");
-    animator.clear_target(id, look, 0.0).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .clear_target(look, 0.0)
+        .unwrap();
     animator.update(3.0).unwrap();
     assert_eq!(poses(&mut animator, id), poses(&mut animator, plain));
 }
@@ -139,12 +155,14 @@ fn joints_are_where_poses_have_them() {
         if rng.chance(3) {
             let at = AimTarget::at(Vec3::new(1.0, 1.8, 2.0));
             animator
-                .set_target(id, solver, IkTarget::Aim(at), 0.4)
+                .actor_mut(id)
+                .unwrap()
+                .set_target(solver, IkTarget::Aim(at), 0.4)
                 .unwrap();
         }
         let mut now_s = 0.0;
         for _ in 0..20 {
-            let local_s = animator.time_s(id).unwrap();
+            let local_s = animator.actor(id).unwrap().time_s();
             let command = script::command(&mut rng, world, local_s);
             script::say(&mut animator, id, world, &command);
             let last_s = now_s;
@@ -153,7 +171,9 @@ fn joints_are_where_poses_have_them() {
             // it.
             let joint = rng.below(world.joints());
             let ahead = animator
-                .joint_model(id, Id::<Joint>::new(joint as u16), now_s)
+                .actor(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             animator.update(now_s).unwrap();
             let (_, model) = poses(&mut animator, id);
@@ -171,13 +191,17 @@ fn joints_are_where_poses_have_them() {
             };
             near(&ahead, "ahead");
             let now = animator
-                .joint_model(id, Id::<Joint>::new(joint as u16), now_s)
+                .actor(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(joint as u16), now_s)
                 .unwrap();
             near(&now, "now");
             // A past position is the one that the joint had.
             let back_s = 0.5 * (last_s + now_s);
             let back = animator
-                .joint_model(id, Id::<Joint>::new(joint as u16), back_s)
+                .actor(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(joint as u16), back_s)
                 .unwrap();
             assert!(back.is_finite());
         }
@@ -194,10 +218,14 @@ fn joints_were_where_they_have_been() {
         let id = animator.add("Walk").unwrap();
         animator.update(0.4).unwrap();
         animator
-            .play(id, Play::new("Run").fade_s(2.0).in_step())
+            .actor_mut(id)
+            .unwrap()
+            .play(Play::new("Run").fade_s(2.0).synced())
             .unwrap();
         animator
-            .play(id, Play::new("Wave").layer(1).mask("upper").fade_s(1.5))
+            .actor_mut(id)
+            .unwrap()
+            .play(Play::new("Wave").layer(1).mask("upper").fade_s(1.5))
             .unwrap();
         animator.update(now_s).unwrap();
         (animator, id)
@@ -206,8 +234,14 @@ fn joints_were_where_they_have_been() {
     for step in 0..30 {
         let time_s = 0.4 + 0.05 * f64::from(step);
         let (early, id) = made(time_s);
-        let want = early.joint_model(id, hand, time_s).unwrap();
-        assert_eq!(late.joint_model(late_id, hand, time_s).unwrap(), want);
+        let want = early.actor(id).unwrap().joint_model(hand, time_s).unwrap();
+        assert_eq!(
+            late.actor(late_id)
+                .unwrap()
+                .joint_model(hand, time_s)
+                .unwrap(),
+            want
+        );
     }
 }
 
@@ -223,23 +257,37 @@ fn a_model_pose_is_shown_as_it_is() {
         joint.translation.x += 0.01 * number as f32;
     }
     animator
-        .show_model_pose(id, &model, &ShowPose::default())
+        .actor_mut(id)
+        .unwrap()
+        .show_model_pose(&model, &ShowPose::default())
         .unwrap();
     animator.update(1.0).unwrap();
     assert_eq!(poses(&mut animator, id).1, model);
     for joint in 0..world.joints() as u16 {
         assert_eq!(
             animator
-                .joint_model(id, Id::<Joint>::new(joint), 7.0)
+                .actor(id)
+                .unwrap()
+                .joint_model(Id::<Joint>::new(joint), 7.0)
                 .unwrap(),
             model[usize::from(joint)]
         );
     }
     // After it has faded out, it is gone and cannot be set.
-    animator.stop(id, 0, 0.5).unwrap();
-    assert!(animator.set_model_pose(id, &model).is_ok());
+    animator.actor_mut(id).unwrap().stop(0, 0.5).unwrap();
+    assert!(
+        animator
+            .actor_mut(id)
+            .and_then(|mut it| it.set_model_pose(&model))
+            .is_ok()
+    );
     animator.update(2.0).unwrap();
-    assert!(animator.set_model_pose(id, &model).is_err());
+    assert!(
+        animator
+            .actor_mut(id)
+            .and_then(|mut it| it.set_model_pose(&model))
+            .is_err()
+    );
     let mut rest = vec![Affine3A::IDENTITY; world.joints()];
     world
         .character

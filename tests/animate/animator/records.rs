@@ -12,7 +12,7 @@ fn record() -> PlayRecord {
     *RECORD.get_or_init(|| {
         let mut animator = world().animator();
         let id = animator.add("Walk").unwrap();
-        animator.records(id).unwrap()[0]
+        animator.actor(id).unwrap().records()[0]
     })
 }
 
@@ -66,8 +66,8 @@ fn a_speed_changes_without_a_jump() {
     let mut animator = world().animator();
     let id = animator.add("Walk").unwrap();
     animator.update(1.0).unwrap();
-    animator.set_speed(id, 0, 3.0).unwrap();
-    let record = animator.records(id).unwrap()[0];
+    animator.actor_mut(id).unwrap().set_speed(0, 3.0).unwrap();
+    let record = animator.actor(id).unwrap().records()[0];
     assert_eq!(
         [1.0, 1.5].map(|now_s| record.unwrapped_s(now_s)),
         [1.0, 2.5]
@@ -79,11 +79,12 @@ fn a_speed_changes_without_a_jump() {
 fn a_fade_starts_from_the_weight_reached() {
     let mut animator = world().animator();
     let id = animator.add("Walk").unwrap();
-    let fade = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear).in_step();
-    animator.play(id, fade("Run")).unwrap();
+    let fade = |clip| Play::new(clip).fade_s(1.0).ease(Ease::Linear).synced();
+    animator.actor_mut(id).unwrap().play(fade("Run")).unwrap();
     animator.update(0.25).unwrap();
-    animator.play(id, fade("Walk")).unwrap();
-    let records = animator.records(id).unwrap().iter();
+    animator.actor_mut(id).unwrap().play(fade("Walk")).unwrap();
+    let actor = animator.actor(id).unwrap();
+    let records = actor.records().iter();
     let walk: Vec<_> = records
         .filter(|record| usize::from(record.clip) == WALK)
         .collect();
@@ -91,7 +92,7 @@ fn a_fade_starts_from_the_weight_reached() {
     assert_eq!(walk[0].weight_at(0.25), 0.75);
     assert_eq!(walk[0].weight_at(1.25), 1.0);
     animator.update(5.0).unwrap();
-    let playing: Vec<_> = animator.playing(id).unwrap().collect();
+    let playing: Vec<_> = animator.actor(id).unwrap().playing().collect();
     assert_eq!(playing.len(), 1);
     assert_eq!(playing[0].clip.map(usize::from), Some(WALK));
 }
@@ -135,18 +136,18 @@ fn time_stands_still_while_it_is_paused() {
     let id = animator.add(play).unwrap();
     let time_s = |animator: &mut Animator, now_s: f64| {
         animator.update(now_s).unwrap();
-        animator.time_s(id).unwrap()
+        animator.actor(id).unwrap().time_s()
     };
     assert_eq!(time_s(&mut animator, 3.0), 3.0);
-    animator.pause(id).unwrap();
+    animator.actor_mut(id).unwrap().pause();
     assert_eq!(
         [3.0, 10.0].map(|now_s| time_s(&mut animator, now_s)),
         [3.0; 2]
     );
     assert!(finished(&animator).is_empty());
-    animator.set_time_scale(id, 2.0).unwrap();
+    animator.actor_mut(id).unwrap().set_time_scale(2.0).unwrap();
     assert_eq!(time_s(&mut animator, 11.0), 3.0);
-    animator.resume(id).unwrap();
+    animator.actor_mut(id).unwrap().resume();
     assert_eq!(time_s(&mut animator, 12.5), 6.0);
     let mut ends = finished(&animator);
     time_s(&mut animator, 13.0);
@@ -157,7 +158,8 @@ fn time_stands_still_while_it_is_paused() {
 
 /// The layer and the offset of each record. Tests give each record its own offset.
 fn places(animator: &Animator, id: ActorId) -> Vec<(u8, f64)> {
-    let records = animator.records(id).unwrap().iter();
+    let actor = animator.actor(id).unwrap();
+    let records = actor.records().iter();
     records
         .map(|record| (record.layer, record.offset_s))
         .collect()
@@ -173,13 +175,17 @@ fn records_stay_sorted_by_layer() {
         let layer = (number * 2) % 5;
         let fade_s = if number % 2 == 0 { 50.0 } else { 100.0 };
         let play = Play::new("Walk").layer(layer).offset_s(number.into());
-        animator.play(id, play.fade_s(fade_s)).unwrap();
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .play(play.fade_s(fade_s))
+            .unwrap();
         want.push((layer, number.into()));
         animator.update(0.1 * f64::from(number + 1)).unwrap();
     }
     want.sort_by_key(|(layer, _)| *layer);
     assert_eq!(places(&animator, id), want);
-    let records = animator.records(id).unwrap().to_vec();
+    let records = animator.actor(id).unwrap().records().to_vec();
     let over = |record: &&PlayRecord| record.to_weight == 0.0 && record.fade_end_s() <= 70.0;
     let over: Vec<_> = records
         .iter()
@@ -200,7 +206,7 @@ fn records_of_actors_do_not_overlap() {
     for round in 0..20_u8 {
         for (number, id) in (0_u8..).zip(&ids) {
             let play = Play::new("Walk").offset_s(number.into()).fade_s(100.0);
-            animator.play(*id, play).unwrap();
+            animator.actor_mut(*id).unwrap().play(play).unwrap();
         }
         animator.update(f64::from(round + 1)).unwrap();
     }
@@ -215,12 +221,17 @@ fn the_least_record_makes_room() {
     let mut animator = world().animator();
     let id = animator.add(Play::REST).unwrap();
     for layer in 0..255 {
-        animator.play(id, Play::new("Walk").layer(layer)).unwrap();
+        animator
+            .actor_mut(id)
+            .unwrap()
+            .play(Play::new("Walk").layer(layer))
+            .unwrap();
     }
     for layer in [17, 18, 19] {
         let play = Play::new("Run").layer(layer).fade_s(1.0);
-        animator.play(id, play).unwrap();
-        let records = animator.records(id).unwrap();
+        animator.actor_mut(id).unwrap().play(play).unwrap();
+        let actor = animator.actor(id).unwrap();
+        let records = actor.records();
         assert_eq!(records.len(), 256);
         let stay = records.iter().filter(|record| record.to_weight == 1.0);
         assert!(stay.map(|record| record.layer).eq(0..255));

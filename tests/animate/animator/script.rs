@@ -58,15 +58,15 @@ fn speed(rng: &mut Rng) -> f64 {
 }
 
 fn start(rng: &mut Rng, world: &World, now_s: f64) -> Start {
-    let in_step = rng.chance(2);
-    let clip = if in_step {
+    let synced = rng.chance(2);
+    let clip = if synced {
         rng.below(ADDITIVE)
     } else {
         rng.below(CLIPS)
     };
     let duration_s = world.clips[clip].duration_s();
     let (layer, speed) = (layer(rng), speed(rng));
-    let loop_mode = match rng.below(if in_step { 8 } else { 4 }) {
+    let loop_mode = match rng.below(if synced { 8 } else { 4 }) {
         0 => LoopMode::Once,
         1 => LoopMode::PingPong,
         _ => LoopMode::Loop,
@@ -90,7 +90,7 @@ fn start(rng: &mut Rng, world: &World, now_s: f64) -> Start {
         },
         speed,
         loop_mode,
-        in_step,
+        synced,
     }
 }
 
@@ -137,18 +137,26 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
                 .offset_s(start.offset_s)
                 .speed(start.speed)
                 .loop_mode(start.loop_mode);
-            (play.start_s, play.in_step) = (start.start_s, start.in_step);
+            (play.start_s, play.synced) = (start.start_s, start.synced);
             if let Some(mask) = start.mask {
                 play = play.mask(MASKS[mask]);
             }
-            animator.play(id, play)
+            animator.actor_mut(id).and_then(|mut it| it.play(play))
         }
-        Command::Stop(layer, fade_s) => animator.stop(id, *layer, *fade_s),
-        Command::Speed(layer, speed) => animator.set_speed(id, *layer, *speed),
-        Command::Seek(layer, time_s) => animator.seek(id, *layer, *time_s),
-        Command::Pause(true) => animator.pause(id),
-        Command::Pause(false) => animator.resume(id),
-        Command::Scale(scale) => animator.set_time_scale(id, *scale),
+        Command::Stop(layer, fade_s) => animator
+            .actor_mut(id)
+            .and_then(|mut it| it.stop(*layer, *fade_s)),
+        Command::Speed(layer, speed) => animator
+            .actor_mut(id)
+            .and_then(|mut it| it.set_speed(*layer, *speed)),
+        Command::Seek(layer, time_s) => animator
+            .actor_mut(id)
+            .and_then(|mut it| it.seek(*layer, *time_s)),
+        Command::Pause(true) => animator.actor_mut(id).map(|mut it| it.pause()),
+        Command::Pause(false) => animator.actor_mut(id).map(|mut it| it.resume()),
+        Command::Scale(scale) => animator
+            .actor_mut(id)
+            .and_then(|mut it| it.set_time_scale(*scale)),
         Command::Show(pose, (layer, mask), (weight, fade_s, ease)) => {
             let mut show = ShowPose {
                 fade_s: *fade_s,
@@ -160,7 +168,9 @@ pub(super) fn say(animator: &mut Animator, id: ActorId, world: &World, command: 
             if let Some(mask) = mask {
                 show.mask = Some(MASKS[*mask].into());
             }
-            animator.show_pose(id, pose, &show)
+            animator
+                .actor_mut(id)
+                .and_then(|mut it| it.show_pose(pose, &show))
         }
     }
     .unwrap();

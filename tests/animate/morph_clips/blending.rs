@@ -159,22 +159,42 @@ fn actors_blend_weights_as_plain_code_does() {
     let id = animator.add(Play::REST).unwrap();
     let play = |name| Play::new(name).ease(Ease::Linear);
     // From rest to a in 0.4 s, on to b in 0.5 s; c over it at 0.6 from 0.7 s on; a again by a cut.
-    animator.play(id, play("a").fade_s(0.4)).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .play(play("a").fade_s(0.4))
+        .unwrap();
     let mut got = [0.0_f32; 3];
     let mut before = got;
     for tick in 0..=100 {
         let now_s = 0.0125 * f64::from(tick);
         animator.update(now_s).unwrap();
         match tick {
-            40 => animator.play(id, play("b").fade_s(0.5)).unwrap(),
-            56 => animator.play(id, play("c").layer(1).weight(0.6)).unwrap(),
+            40 => animator
+                .actor_mut(id)
+                .unwrap()
+                .play(play("b").fade_s(0.5))
+                .unwrap(),
+            56 => animator
+                .actor_mut(id)
+                .unwrap()
+                .play(play("c").layer(1).weight(0.6))
+                .unwrap(),
             84 => {
-                animator.morph_weights(id, &mut before).unwrap();
-                animator.play(id, play("a").inertial_s(0.15)).unwrap();
+                animator
+                    .actor(id)
+                    .unwrap()
+                    .morph_weights(&mut before)
+                    .unwrap();
+                animator
+                    .actor_mut(id)
+                    .unwrap()
+                    .play(play("a").inertial_s(0.15))
+                    .unwrap();
             }
             _ => {}
         }
-        animator.morph_weights(id, &mut got).unwrap();
+        animator.actor(id).unwrap().morph_weights(&mut got).unwrap();
         for number in 0..3 {
             let of = |clip: usize, start_s: f64| {
                 exact(&tracks[clip], number, (now_s - start_s).rem_euclid(1.0))

@@ -108,14 +108,15 @@ impl Load {
                 0 => play.mask(masks[rng.below(2)]),
                 _ => play,
             };
-            animator.play(id, play).unwrap();
+            animator.actor_mut(id).unwrap().play(play).unwrap();
         }
         (animator, id)
     }
 
     /// The samples of the actor at a time, for the batch.
     pub(crate) fn samples(&self, animator: &Animator, id: ActorId, time_s: f64) -> Vec<ClipSample> {
-        let records = animator.records(id).unwrap().iter();
+        let actor = animator.actor(id).unwrap();
+        let records = actor.records().iter();
         let samples = records.map(|record| {
             let clip = usize::from(record.clip);
             ClipSample {

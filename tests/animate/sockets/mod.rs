@@ -39,7 +39,9 @@ fn joints_are_where_the_rule_of_blending_has_them() {
                     above = joints[at.index()].parent;
                 }
                 let got = animator
-                    .joint_model(id, Id::<Joint>::new(joint), time_s)
+                    .actor(id)
+                    .unwrap()
+                    .joint_model(Id::<Joint>::new(joint), time_s)
                     .unwrap();
                 let rows = exact.iter().take(3).flatten();
                 let size = rows.fold(1.0, |most: f64, v| most.max(v.abs()));
@@ -64,7 +66,7 @@ fn sockets_lie_on_their_joints() {
             let mut transform =
                 || Affine3A::from_rotation_translation(rng.rotation(), rng.vector(-9.0, 9.0));
             let (place, offset) = (transform(), transform());
-            let model = animator.joint_model(id, joint, 0.3).unwrap();
+            let model = animator.actor(id).unwrap().joint_model(joint, 0.3).unwrap();
             let socket = Socket { joint, offset };
             assert_eq!(socket.world(&place, &model), place * model * offset);
             assert_eq!(Socket::at(joint).world(&place, &model), place * model);
@@ -93,10 +95,16 @@ fn joints_of_deep_skeletons() {
         fade_s: 0.0,
         ..ShowPose::default()
     };
-    animator.show_pose(id, &local, &show).unwrap();
+    animator
+        .actor_mut(id)
+        .unwrap()
+        .show_pose(&local, &show)
+        .unwrap();
     for joint in [0, 1, 63, 64, 65, 299_u16] {
         let got = animator
-            .joint_model(id, Id::<Joint>::new(joint), 7.0)
+            .actor(id)
+            .unwrap()
+            .joint_model(Id::<Joint>::new(joint), 7.0)
             .unwrap();
         let want = model[usize::from(joint)];
         let size = want.translation.length().max(1.0);
@@ -112,7 +120,9 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     let load = &loads()[0];
     let mut animator = Animator::new(&load.character).unwrap();
     let id = animator.add("Walk").unwrap();
-    let missing = animator.joint_model(id, Id::<Joint>::new(57), 0.0);
+    let missing = animator
+        .actor(id)
+        .and_then(|it| it.joint_model(Id::<Joint>::new(57), 0.0));
     assert!(matches!(
         missing,
         Err(Error::NotFound {
@@ -123,12 +133,16 @@ fn faults_are_named_and_odd_times_do_no_harm() {
     ));
     for time_s in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         let model = animator
-            .joint_model(id, Id::<Joint>::new(30), time_s)
+            .actor(id)
+            .unwrap()
+            .joint_model(Id::<Joint>::new(30), time_s)
             .unwrap();
         assert!(model.is_finite(), "{time_s}");
     }
     animator.remove(id).unwrap();
-    let gone = animator.joint_model(id, Id::<Joint>::new(3), 0.0);
+    let gone = animator
+        .actor(id)
+        .and_then(|it| it.joint_model(Id::<Joint>::new(3), 0.0));
     assert!(matches!(gone, Err(Error::Stale { .. })));
 }
 
@@ -141,13 +155,27 @@ fn sockets_and_joints_are_found_by_name() {
     let mut animator = Animator::new(&character).unwrap();
     let id = animator.add("Walk").unwrap();
     animator.update(0.2).unwrap();
-    let hand = animator.joint_model(id, "RightHand", 0.4).unwrap();
-    let sword = animator.joint_model(id, "sword", 0.4).unwrap();
+    let hand = animator
+        .actor(id)
+        .unwrap()
+        .joint_model("RightHand", 0.4)
+        .unwrap();
+    let sword = animator
+        .actor(id)
+        .unwrap()
+        .joint_model("sword", 0.4)
+        .unwrap();
     let offset = Vec3::new(0.0, 0.1, 0.02);
     assert_eq!(sword, hand * Affine3A::from_translation(offset));
     let by_id = character.socket("sword").unwrap();
-    assert_eq!(animator.joint_model(id, by_id, 0.4).unwrap(), sword);
-    let missing = animator.joint_model(id, "tail", 0.4).unwrap_err();
+    assert_eq!(
+        animator.actor(id).unwrap().joint_model(by_id, 0.4).unwrap(),
+        sword
+    );
+    let missing = animator
+        .actor(id)
+        .and_then(|it| it.joint_model("tail", 0.4))
+        .unwrap_err();
     assert!(
         missing.to_string().contains("there are Root, Hips"),
         "{missing}"

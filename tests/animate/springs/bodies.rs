@@ -81,7 +81,11 @@ impl Show {
     /// The model pose at a time, at a place in the world.
     pub(super) fn at(&mut self, time_s: f64, world: &Affine3A) -> Vec<Affine3A> {
         self.animator.update(time_s).unwrap();
-        self.animator.set_world(self.actor, world).unwrap();
+        self.animator
+            .actor_mut(self.actor)
+            .unwrap()
+            .set_transform(world)
+            .unwrap();
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         self.animator.model_poses(&[self.actor], &mut pose).unwrap();
         pose

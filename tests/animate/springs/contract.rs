@@ -127,14 +127,30 @@ fn a_world_that_is_not_finite_is_refused() {
     let mut animator = Animator::new(&strand()).unwrap();
     let actor = animator.add(Play::REST).unwrap();
     let bad = Affine3A::from_translation(Vec3::NAN);
-    let error = animator.set_world(actor, &bad).unwrap_err();
+    let mut it = animator.actor_mut(actor).unwrap();
+    let error = it.set_transform(&bad).unwrap_err();
     assert_eq!(error.to_string(), "world_from_model: NaN is not finite");
     let far = Affine3A::from_translation(Vec3::splat(-2e18));
-    let error = animator.set_world(actor, &far).unwrap_err().to_string();
+    let error = it.set_transform(&far).unwrap_err().to_string();
     assert!(error.contains("-1e18..=1e18"), "{error}");
-    assert!(animator.teleport(actor, &bad).is_err());
+    assert!(it.teleport(&bad).is_err());
     animator.remove(actor).unwrap();
-    assert!(animator.set_world(actor, &Affine3A::IDENTITY).is_err());
-    assert!(animator.set_springs(actor, true).is_err());
-    assert!(animator.reset_springs(actor).is_err());
+    assert!(
+        animator
+            .actor_mut(actor)
+            .and_then(|mut it| it.set_transform(&Affine3A::IDENTITY))
+            .is_err()
+    );
+    assert!(
+        animator
+            .actor_mut(actor)
+            .map(|mut it| it.set_springs(true))
+            .is_err()
+    );
+    assert!(
+        animator
+            .actor_mut(actor)
+            .map(|mut it| it.reset_springs())
+            .is_err()
+    );
 }

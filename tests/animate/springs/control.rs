@@ -57,7 +57,8 @@ fn equal_times_give_equal_poses() {
     for (joint, expected) in pose.iter().enumerate() {
         let found = show
             .animator
-            .joint_model(show.actor, Id::<Joint>::new(joint as u16), 1.0);
+            .actor(show.actor)
+            .and_then(|it| it.joint_model(Id::<Joint>::new(joint as u16), 1.0));
         let found = found.unwrap();
         assert!(found.abs_diff_eq(*expected, 1e-5), "joint {joint}");
     }
@@ -66,12 +67,18 @@ fn equal_times_give_equal_poses() {
 #[test]
 fn springs_switch_off_and_start_anew() {
     let (mut show, _) = swinging();
-    show.animator.set_springs(show.actor, false).unwrap();
+    show.animator
+        .actor_mut(show.actor)
+        .unwrap()
+        .set_springs(false);
     assert!(apart(&show.at(1.1, &way(1.1)), &rest()) < 1e-6);
-    show.animator.set_springs(show.actor, true).unwrap();
+    show.animator
+        .actor_mut(show.actor)
+        .unwrap()
+        .set_springs(true);
     assert!(apart(&show.at(1.2, &way(1.2)), &rest()) < 1e-6);
     assert!(apart(&show.at(1.3, &way(1.3)), &rest()) > 1e-3);
-    show.animator.reset_springs(show.actor).unwrap();
+    show.animator.actor_mut(show.actor).unwrap().reset_springs();
     assert!(apart(&show.at(1.4, &way(1.4)), &rest()) < 1e-6);
 }
 
@@ -90,11 +97,21 @@ fn the_world_is_kept_while_springs_are_off() {
             far
         };
         show.at(0.0, &before);
-        show.animator.set_springs(show.actor, false).unwrap();
+        show.animator
+            .actor_mut(show.actor)
+            .unwrap()
+            .set_springs(false);
         if moves_while_off {
-            show.animator.set_world(show.actor, &far).unwrap();
+            show.animator
+                .actor_mut(show.actor)
+                .unwrap()
+                .set_transform(&far)
+                .unwrap();
         }
-        show.animator.set_springs(show.actor, true).unwrap();
+        show.animator
+            .actor_mut(show.actor)
+            .unwrap()
+            .set_springs(true);
         let mut pose = vec![Affine3A::IDENTITY; JOINTS];
         for time_s in [0.0, 0.5] {
             show.animator.update(time_s).unwrap();
@@ -117,7 +134,11 @@ fn a_second_without_evaluation_starts_anew() {
 fn a_teleport_carries_the_strand_along() {
     let (mut show, pose) = swinging();
     let far = Affine3A::from_rotation_translation(Quat::from_rotation_y(2.0), Vec3::X * 40.0);
-    show.animator.teleport(show.actor, &far).unwrap();
+    show.animator
+        .actor_mut(show.actor)
+        .unwrap()
+        .teleport(&far)
+        .unwrap();
     let after = show.at(1.0, &far);
     assert!(apart(&pose, &after) < 1e-4, "{}", apart(&pose, &after));
     // The swing goes on.
@@ -128,7 +149,7 @@ fn a_teleport_carries_the_strand_along() {
 #[test]
 fn time_that_stands_still_or_goes_back_keeps_the_strand() {
     let (mut show, pose) = swinging();
-    show.animator.pause(show.actor).unwrap();
+    show.animator.actor_mut(show.actor).unwrap().pause();
     for frame in 0..30 {
         let now = show.at(1.0 + f64::from(frame), &way(1.0));
         assert!(apart(&now, &pose) < 1e-6);
@@ -197,7 +218,11 @@ fn many_actors_do_not_disturb_each_other() {
             animator.update(time_s).unwrap();
             for (number, actor) in actors.iter().enumerate() {
                 let place = way(time_s + number as f64);
-                animator.set_world(*actor, &place).unwrap();
+                animator
+                    .actor_mut(*actor)
+                    .unwrap()
+                    .set_transform(&place)
+                    .unwrap();
             }
             animator.model_poses(&actors, &mut poses).unwrap();
             for (number, (show, pose)) in shows.iter_mut().zip(poses.chunks(JOINTS)).enumerate() {
@@ -226,7 +251,7 @@ fn an_actor_may_be_listed_twice() {
 #[test]
 fn a_paused_actor_carries_its_strand_through_the_world() {
     let (mut show, pose) = swinging();
-    show.animator.pause(show.actor).unwrap();
+    show.animator.actor_mut(show.actor).unwrap().pause();
     let mut world = way(1.0);
     for frame in 1..=60 {
         world = Affine3A::from_translation(Vec3::new(0.05, 0.02, 0.0)) * world;
@@ -234,7 +259,7 @@ fn a_paused_actor_carries_its_strand_through_the_world() {
         assert!(apart(&paused, &pose) < 1e-5, "frame {frame}");
     }
     // It swings on from there, as if it had always been at this place.
-    show.animator.resume(show.actor).unwrap();
+    show.animator.actor_mut(show.actor).unwrap().resume();
     let away = world * way(1.0).inverse();
     let (mut other, _) = swinging();
     for frame in 1..=60 {

@@ -118,10 +118,10 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
     };
     let entry = from == Origin::Entry;
     let exit = (!entry && rng.chance(2)).then(|| rng.range(0.05, 2.2));
-    let in_step = !entry && rng.chance(3);
+    let synced = !entry && rng.chance(3);
     // Without an exit time, nearly always with a condition.
     let least = usize::from(exit.is_none() && !rng.chance(12));
-    let starts = !in_step && rng.chance(3);
+    let starts = !synced && rng.chance(3);
     let to = name(rng.below(states));
     let when = (0..least + rng.below(2)).map(|_| condition(rng)).collect();
     let fade_s = if entry || rng.chance(4) {
@@ -138,7 +138,7 @@ fn transition(rng: &mut Rng, states: usize) -> TransitionDesc {
         // A cut as far as states go.
         inertial_s: if entry || fade_s > 0.0 { 0.0 } else { 0.2 },
         ease: one_of(rng, &[Ease::Linear, Ease::Smooth]),
-        in_step,
+        synced,
         start: starts.then(|| rng.range(-0.5, 1.5)),
         interruption: one_of(
             rng,

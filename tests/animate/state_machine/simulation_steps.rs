@@ -217,8 +217,8 @@ impl Simulation<'_> {
         let to = named(desc, &transition.to);
         let old = self.offered(layer, current).clone();
         let how = desc.states[old.state].loop_mode;
-        let in_step = transition.in_step;
-        let phase = if !in_step {
+        let synced = transition.synced;
+        let phase = if !synced {
             f64::from(transition.start.unwrap_or(desc.states[to].start))
         } else if how == LoopMode::PingPong && desc.states[to].loop_mode == LoopMode::PingPong {
             old.phase - 2.0 * (old.phase / 2.0).floor()
@@ -230,10 +230,10 @@ impl Simulation<'_> {
         if transition.fade_s > 0.0 {
             let count = level.fading.len();
             for (number, mut playing) in level.fading.drain(..).enumerate() {
-                if playing.pace == 1 && !(in_step && current) {
+                if playing.pace == 1 && !(synced && current) {
                     playing.pace = 2;
                 }
-                if in_step && !current && number + 1 == count {
+                if synced && !current && number + 1 == count {
                     playing.pace = 1;
                 }
                 playing.weight *= 1.0 - done;
@@ -242,7 +242,7 @@ impl Simulation<'_> {
             fading.retain(|playing| playing.weight > GONE);
             let mut playing = level.playing.clone();
             playing.weight = done;
-            playing.pace = u8::from(in_step && current);
+            playing.pace = u8::from(synced && current);
             fading.push(playing);
         }
         let left = level.playing.state;

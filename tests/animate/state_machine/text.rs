@@ -280,7 +280,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
         "cannot be combined",
     ),
     (
-        "in_step = true",
+        "synced = true",
         "sync = \"phase\"",
         "layer \"body\", transition 3 \"leap\" → \"move\"",
         "unknown field",

@@ -300,7 +300,7 @@ impl World {
         let mut parts = Vec::new();
         let mut word = 0;
         for kind in &self.kinds {
-            let inputs = frame.inputs(views[0], kind.id, 0).unwrap();
+            let inputs = frame.draw_bindings(views[0], kind.id, 0).unwrap();
             let count = (inputs.plain.len() + inputs.flipped.len()) as u32;
             // The probe reads three rows at a time.
             let threes = kind.rest.len() / 12;
@@ -332,13 +332,19 @@ impl World {
             let seen = words[*first..][..stride * count].chunks_exact(*stride);
             let seen: BTreeMap<u32, &[u32]> = seen.map(|words| (words[0], words)).collect();
             let members = self.members.iter().filter(|member| member.kind == number);
-            let shown = members.filter(|member| self.crowd.is_visible(member.id).unwrap());
+            let shown =
+                members.filter(|member| self.crowd.instance(member.id).unwrap().is_visible());
             let shown: Vec<_> = shown.collect();
             assert_eq!((seen.len(), *count), (shown.len(), shown.len()));
             for member in shown {
-                let words = seen[&self.crowd.table_index(member.id).unwrap()];
+                let words = seen[&self.crowd.instance(member.id).unwrap().table_index()];
                 let in_ring = words[19] == GpuInstance::SOURCE_RING;
-                let rests = kind.animator.records(member.actor).unwrap().is_empty();
+                let rests = kind
+                    .animator
+                    .actor(member.actor)
+                    .unwrap()
+                    .records()
+                    .is_empty();
                 assert!(in_ring || rests, "what plays is in the ring");
                 let want = if in_ring {
                     (kind.of_actor)(&mut kind.animator, member.actor)

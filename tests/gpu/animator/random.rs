@@ -29,7 +29,7 @@ fn play(rng: &mut Rng) -> Play<'static> {
         offset_s: f64::from(rng.range(-1.0, 1.0)),
         speed: [1.0, -0.7, 0.0, 2.5][rng.below(4)],
         loop_mode: [LoopMode::Loop, LoopMode::Once, LoopMode::PingPong][rng.below(3)],
-        in_step: rng.chance(4),
+        synced: rng.chance(4),
         ..Play::new(Id::new(rng.below(3) as u16))
     };
     if rng.chance(4) {
@@ -59,8 +59,16 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
     if rng.chance(2) {
         world.both(
             member,
-            |crowd, id| crowd.show_pose(id, &local, &shown),
-            |animator, actor| animator.show_pose(actor, &local, &shown),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.show_pose(&local, &shown))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.show_pose(&local, &shown))
+            },
         );
         return;
     }
@@ -69,8 +77,16 @@ fn show(world: &mut World, member: Member, rng: &mut Rng) {
     skeleton.model_pose(&local, &mut model).unwrap();
     world.both(
         member,
-        |crowd, id| crowd.show_model_pose(id, &model, &shown),
-        |animator, actor| animator.show_model_pose(actor, &model, &shown),
+        |crowd, id| {
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.show_model_pose(&model, &shown))
+        },
+        |animator, actor| {
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.show_model_pose(&model, &shown))
+        },
     );
 }
 
@@ -80,16 +96,32 @@ fn target(world: &mut World, member: Member, rng: &mut Rng) {
     if rng.chance(3) {
         world.both(
             member,
-            |crowd, id| crowd.clear_target(id, limb, fade_s),
-            |animator, actor| animator.clear_target(actor, limb, fade_s),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.clear_target(limb, fade_s))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.clear_target(limb, fade_s))
+            },
         );
         return;
     }
     let target = IkTarget::TwoBone(TwoBoneTarget::at(rng.vector(-4.0, 4.0)));
     world.both(
         member,
-        |crowd, id| crowd.set_target(id, limb, target, fade_s),
-        |animator, actor| animator.set_target(actor, limb, target, fade_s),
+        |crowd, id| {
+            crowd
+                .instance_mut(id)
+                .and_then(|mut it| it.set_target(limb, target, fade_s))
+        },
+        |animator, actor| {
+            animator
+                .actor_mut(actor)
+                .and_then(|mut it| it.set_target(limb, target, fade_s))
+        },
     );
 }
 
@@ -101,18 +133,38 @@ fn drive(world: &mut World, member: Member, rng: &mut Rng) {
     match rng.below(4) {
         0 => world.both(
             member,
-            |crowd, id| crowd.drive(id),
-            |animator, actor| animator.drive(actor),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.start_state_machine())
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.start_state_machine())
+            },
         ),
         1 => world.both(
             member,
-            |crowd, id| crowd.undrive(id, 0.2),
-            |animator, actor| animator.undrive(actor, 0.2),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.stop_state_machine(0.2))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.stop_state_machine(0.2))
+            },
         ),
         _ => world.both(
             member,
-            |crowd, id| crowd.set_trigger(id, go),
-            |animator, actor| animator.set_trigger(actor, go),
+            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.set_trigger(go)),
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.set_trigger(go))
+            },
         ),
     }
 }
@@ -125,43 +177,67 @@ fn change(world: &mut World, rng: &mut Rng) {
             let play = play(rng);
             world.both(
                 member,
-                |crowd, id| crowd.play(id, play),
-                |animator, actor| animator.play(actor, play),
+                |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.play(play)),
+                |animator, actor| animator.actor_mut(actor).and_then(|mut it| it.play(play)),
             );
         }
         4 => world.both(
             member,
-            |crowd, id| crowd.stop(id, layer, 0.3),
-            |animator, actor| animator.stop(actor, layer, 0.3),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.stop(layer, 0.3))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.stop(layer, 0.3))
+            },
         ),
         5 => {
             let speed = [0.0, 1.0, -2.0][rng.below(3)];
             world.both(
                 member,
-                |crowd, id| crowd.set_speed(id, layer, speed),
-                |animator, actor| animator.set_speed(actor, layer, speed),
+                |crowd, id| {
+                    crowd
+                        .instance_mut(id)
+                        .and_then(|mut it| it.set_speed(layer, speed))
+                },
+                |animator, actor| {
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.set_speed(layer, speed))
+                },
             );
         }
         6 => {
             let time_s = f64::from(rng.range(-1.0, 2.0));
             world.both(
                 member,
-                |crowd, id| crowd.seek(id, layer, time_s),
-                |animator, actor| animator.seek(actor, layer, time_s),
+                |crowd, id| {
+                    crowd
+                        .instance_mut(id)
+                        .and_then(|mut it| it.seek(layer, time_s))
+                },
+                |animator, actor| {
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.seek(layer, time_s))
+                },
             );
         }
         7 => {
-            if world.crowd.is_paused(member.id).unwrap() {
+            if world.crowd.instance(member.id).unwrap().is_paused() {
                 world.both(
                     member,
-                    |crowd, id| crowd.resume(id),
-                    |animator, actor| animator.resume(actor),
+                    |crowd, id| crowd.instance_mut(id).map(|mut it| it.resume()),
+                    |animator, actor| animator.actor_mut(actor).map(|mut it| it.resume()),
                 );
             } else {
                 world.both(
                     member,
-                    |crowd, id| crowd.pause(id),
-                    |animator, actor| animator.pause(actor),
+                    |crowd, id| crowd.instance_mut(id).map(|mut it| it.pause()),
+                    |animator, actor| animator.actor_mut(actor).map(|mut it| it.pause()),
                 );
             }
         }
@@ -169,8 +245,16 @@ fn change(world: &mut World, rng: &mut Rng) {
             let scale = [0.0, 0.5, 1.0, 3.0][rng.below(4)];
             world.both(
                 member,
-                |crowd, id| crowd.set_time_scale(id, scale),
-                |animator, actor| animator.set_time_scale(actor, scale),
+                |crowd, id| {
+                    crowd
+                        .instance_mut(id)
+                        .and_then(|mut it| it.set_time_scale(scale))
+                },
+                |animator, actor| {
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.set_time_scale(scale))
+                },
             );
         }
         9 => show(world, member, rng),
@@ -189,7 +273,11 @@ fn operate(setup: &mut Setup, world: &mut World, rng: &mut Rng) {
         4..6 if alive > 0 => world.despawn(world.members[rng.below(alive)].id),
         6 if alive > 0 => {
             let id = world.members[rng.below(alive)].id;
-            world.crowd.set_visible(id, rng.chance(2)).unwrap();
+            world
+                .crowd
+                .instance_mut(id)
+                .unwrap()
+                .set_visible(rng.chance(2));
         }
         7 if rng.chance(20) => {
             let mut more = world.crowd.capacity();

@@ -36,12 +36,20 @@ fn move_all(world: &mut World, jump: bool) {
         world.both(
             member,
             |crowd, id| match jump {
-                true => crowd.teleport(id, &place),
-                false => crowd.set_transform(id, &place),
+                true => crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.teleport(&place)),
+                false => crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.set_transform(&place)),
             },
             |animator, actor| match jump {
-                true => animator.teleport(actor, &place),
-                false => animator.set_world(actor, &place),
+                true => animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.teleport(&place)),
+                false => animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.set_transform(&place)),
             },
         );
     }
@@ -71,19 +79,31 @@ fn instances_swing_as_actors_that_are_told_where_they_are() {
         let member = world.members[1];
         let tail = Id::<Joint>::new(world.kinds[0].character.skeleton().len() as u16 - 1);
         let now_s = world.now_s;
-        let swung = world.crowd.joint_model(member.id, tail, now_s).unwrap();
+        let swung = world
+            .crowd
+            .instance(member.id)
+            .unwrap()
+            .joint_model(tail, now_s)
+            .unwrap();
         let off = |world: &mut World, on: bool| {
             world.both(
                 member,
-                |crowd, id| crowd.set_springs(id, on),
+                |crowd, id| crowd.instance_mut(id).map(|mut it| it.set_springs(on)),
                 |animator, actor| {
-                    animator.set_springs(actor, on)?;
-                    animator.set_world(actor, &way(now_s, 1))
+                    animator.actor_mut(actor)?.set_springs(on);
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.set_transform(&way(now_s, 1)))
                 },
             );
         };
         off(&mut world, false);
-        let still = world.crowd.joint_model(member.id, tail, now_s).unwrap();
+        let still = world
+            .crowd
+            .instance(member.id)
+            .unwrap()
+            .joint_model(tail, now_s)
+            .unwrap();
         assert!(swung.translation.distance(still.translation) > 1e-2);
         frames(setup, &mut world, 3, false);
         off(&mut world, true);

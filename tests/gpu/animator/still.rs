@@ -29,8 +29,8 @@ fn populate(world: &mut World) -> Cast {
         let paused = world.spawn(kind, Play::new("sway").offset_s(0.3));
         world.both(
             paused,
-            |crowd, id| crowd.pause(id),
-            |animator, actor| animator.pause(actor),
+            |crowd, id| crowd.instance_mut(id).map(|mut it| it.pause()),
+            |animator, actor| animator.actor_mut(actor).map(|mut it| it.pause()),
         );
         world.spawn(kind, Play::new("sway").offset_s(0.4).once());
         let held = world.spawn(kind, Play::new("turn").offset_s(0.2).speed(0.0));
@@ -43,8 +43,16 @@ fn populate(world: &mut World) -> Cast {
         let local: Vec<Transform> = turned.collect();
         world.both(
             shown,
-            |crowd, id| crowd.show_pose(id, &local, &ShowPose::default()),
-            |animator, actor| animator.show_pose(actor, &local, &ShowPose::default()),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.show_pose(&local, &ShowPose::default()))
+            },
         );
         let rest = world.spawn(kind, Play::REST);
         cast.held.push(held.id);
@@ -84,8 +92,12 @@ fn what_stands_is_written_once_for_each_frame_in_flight() {
         let member = *member.unwrap();
         world.both(
             member,
-            |crowd, id| crowd.seek(id, 0, 0.45),
-            |animator, actor| animator.seek(actor, 0, 0.45),
+            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, 0.45)),
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .and_then(|mut it| it.seek(0, 0.45))
+            },
         );
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);
@@ -119,8 +131,12 @@ fn what_stands_survives_growth_and_frames_that_are_given_up() {
         for time_s in [0.1, 0.6] {
             world.both(
                 member,
-                |crowd, id| crowd.seek(id, 0, time_s),
-                |animator, actor| animator.seek(actor, 0, time_s),
+                |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, time_s)),
+                |animator, actor| {
+                    animator
+                        .actor_mut(actor)
+                        .and_then(|mut it| it.seek(0, time_s))
+                },
             );
             for prepares in [true, false] {
                 world.now_s += 0.05;
@@ -174,19 +190,19 @@ fn what_stands_and_is_hidden_costs_nothing_and_comes_back() {
     each(|setup| {
         let (mut world, cast) = settled(setup, SMALL);
         for id in &cast.paused {
-            world.crowd.set_visible(*id, false).unwrap();
+            world.crowd.instance_mut(*id).unwrap().set_visible(false);
         }
         assert_eq!(round(setup, &mut world), MOVING);
         let member = world.members.iter().find(|of| of.id == cast.paused[2]);
         let member = *member.unwrap();
         world.both(
             member,
-            |crowd, id| crowd.seek(id, 0, 0.9),
-            |animator, actor| animator.seek(actor, 0, 0.9),
+            |crowd, id| crowd.instance_mut(id).and_then(|mut it| it.seek(0, 0.9)),
+            |animator, actor| animator.actor_mut(actor).and_then(|mut it| it.seek(0, 0.9)),
         );
         assert_eq!(round(setup, &mut world), MOVING);
         for id in &cast.paused {
-            world.crowd.set_visible(*id, true).unwrap();
+            world.crowd.instance_mut(*id).unwrap().set_visible(true);
         }
         assert_eq!(round(setup, &mut world), [5; 3]);
         assert_eq!(round(setup, &mut world), MOVING);

@@ -62,7 +62,7 @@ fn events_reach_the_instances_that_they_happen_to() {
         world.now_s = 2.0;
         assert_eq!(of(&frame(setup, &mut world), gone), beat(&[2.0]));
         world.despawn(gone);
-        let index = |world: &World, id| world.crowd.table_index(id).unwrap();
+        let index = |world: &World, id| world.crowd.instance(id).unwrap().table_index();
         let heir = world.spawn(2, "sway".into()).id;
         assert!(world.crowd.events().all(|of| of.id != heir));
         assert!(world.crowd.events().all(|of| of.id != gone));
@@ -93,7 +93,12 @@ fn state_machines_tell_whom_they_move() {
         frame(setup, &mut world);
         let machine = world.kinds[0].character.state_machine();
         let go = machine.unwrap().parameter("go").unwrap();
-        world.crowd.set_trigger(ids[1], go).unwrap();
+        world
+            .crowd
+            .instance_mut(ids[1])
+            .unwrap()
+            .set_trigger(go)
+            .unwrap();
         world.now_s = 0.4;
         let told = frame(setup, &mut world);
         let changes = |id| {
@@ -104,7 +109,7 @@ fn state_machines_tell_whom_they_move() {
         };
         assert_eq!(changes(ids[0]), 0, "{told:?}");
         assert_eq!(changes(ids[1]), 2, "{told:?}");
-        let playing: Vec<_> = world.crowd.playing(ids[1]).unwrap().collect();
+        let playing: Vec<_> = world.crowd.instance(ids[1]).unwrap().playing().collect();
         assert!(playing.iter().all(|of| of.by_state_machine));
         assert_eq!(playing.last().unwrap().weight, 1.0);
         world.destroy(setup);
@@ -131,15 +136,26 @@ fn root_motion_moves_the_record_of_the_instance() {
                 ..Spawn::default()
             };
             let id = world.crowd.spawn(world.kinds[kind].id, &spawn).unwrap();
-            assert_eq!(world.crowd.root_motion(id), Ok(mode));
+            assert_eq!(
+                world.crowd.instance(id).map(|it| it.root_motion()),
+                Ok(mode)
+            );
             walkers.push((id, turn, start, size));
         }
         // And the one that the test's own animator moves too.
         let member = world.spawn(0, "walk".into());
         world.both(
             member,
-            |crowd, id| crowd.set_root_motion(id, mode),
-            |animator, actor| animator.set_root_motion(actor, mode),
+            |crowd, id| {
+                crowd
+                    .instance_mut(id)
+                    .map(|mut it| it.set_root_motion(mode))
+            },
+            |animator, actor| {
+                animator
+                    .actor_mut(actor)
+                    .map(|mut it| it.set_root_motion(mode))
+            },
         );
         let mut rng = Rng::new(60);
         for number in 0..200 {
@@ -152,7 +168,7 @@ fn root_motion_moves_the_record_of_the_instance() {
             for (id, turn, start, size) in &walkers {
                 let (sin, cos) = f64::from(*turn).sin_cos();
                 let at = start.as_dvec3() + DVec3::new(sin, 0.0, cos) * world.now_s;
-                let got = world.crowd.transform(*id).unwrap();
+                let got = world.crowd.instance(*id).unwrap().transform();
                 let off = (Vec3::from(got.translation).as_dvec3() - at).length();
                 // The heading is an f32 angle. The error is half a unit of 6e-8 of the way, plus
                 // the rounding of the record.
@@ -161,23 +177,39 @@ fn root_motion_moves_the_record_of_the_instance() {
                 let want = Affine3A::from_scale_rotation_translation(*size, turned, Vec3::ZERO);
                 assert!(got.matrix3.abs_diff_eq(want.matrix3, 2e-6));
             }
-            let place = world.kinds[0].animator.place(member.actor).unwrap();
+            let place = world.kinds[0]
+                .animator
+                .actor(member.actor)
+                .unwrap()
+                .root_transform();
             let want = Mat3x4::from_affine(&place.world_from_model(DVec3::ZERO, Vec3::ONE));
-            let record = world.crowd.instance(member.id).unwrap();
+            let record = world.crowd.instance(member.id).unwrap().record();
             assert_eq!(record.world_from_model, want);
         }
         // After a move, it continues from there. If root motion is ignored, it stays.
         let to = Affine3A::from_translation(Vec3::new(5.0, 1.0, 5.0));
-        world.crowd.set_transform(member.id, &to).unwrap();
+        world
+            .crowd
+            .instance_mut(member.id)
+            .unwrap()
+            .set_transform(&to)
+            .unwrap();
         world.now_s += 1.0;
         frame(setup, &mut world);
-        let got = world.crowd.transform(member.id).unwrap();
+        let got = world.crowd.instance(member.id).unwrap().transform();
         assert!(got.abs_diff_eq(Affine3A::from_translation(Vec3::new(5.0, 1.0, 6.0)), 1e-5));
         let ignore = RootMotionMode::Ignore;
-        world.crowd.set_root_motion(member.id, ignore).unwrap();
+        world
+            .crowd
+            .instance_mut(member.id)
+            .unwrap()
+            .set_root_motion(ignore);
         world.now_s += 1.0;
         frame(setup, &mut world);
-        assert_eq!(world.crowd.transform(member.id), Ok(got));
+        assert_eq!(
+            world.crowd.instance(member.id).map(|it| it.transform()),
+            Ok(got)
+        );
         world.destroy(setup);
     });
 }

@@ -34,7 +34,7 @@ fn own_shading_has_own_push_constants() {
             };
             let id = stage.add(setup, &one(square(), material));
             let spawn = Spawn {
-                user,
+                user_data: user,
                 ..Spawn::default()
             };
             let instance = stage.crowd.spawn(id, &spawn).unwrap();

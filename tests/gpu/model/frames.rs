@@ -48,7 +48,7 @@ impl Model {
                 animated: member.layer.is_some() || member.model.is_some(),
                 flipped: member.world_from_model.matrix3.determinant() < 0.0,
             };
-            let index = crowd.table_index(member.id).unwrap();
+            let index = crowd.instance(member.id).unwrap().table_index();
             assert!(
                 all.insert(index, expected).is_none(),
                 "two in one frame in flight"
@@ -84,13 +84,13 @@ impl Model {
         self.check_playing(frame.crowd());
         let views = [View {
             mask,
-            list: listed.map(|ids| frame.list(&ids).unwrap()),
+            list: listed.map(|ids| frame.make_list(&ids).unwrap()),
             ..view(Vec3::new(0.0, 2.0, 9.0), Vec3::ZERO, EXTENT)
         }];
         let views = unsafe { frame.record_prepare(cmd, &views) }.unwrap();
         let mut word = 0;
         for (kind, expected) in expected.into_iter().enumerate() {
-            let inputs = frame.inputs(views[0], self.ids[kind], 0).unwrap();
+            let inputs = frame.draw_bindings(views[0], self.ids[kind], 0).unwrap();
             let (plain, flipped) = (inputs.plain.len(), inputs.flipped.len());
             assert_eq!(inputs.plain.end, inputs.flipped.start);
             let entries = self.kinds[kind].palette().len();
@@ -139,7 +139,7 @@ impl Model {
                 continue;
             };
             let clip = &self.kinds[member.character].clips()[playing.clip];
-            let told: Vec<_> = crowd.playing(member.id).unwrap().collect();
+            let told: Vec<_> = crowd.instance(member.id).unwrap().playing().collect();
             assert_eq!(told.len(), 1);
             assert_eq!(told[0].clip, Some(Id::new(playing.clip as u16)));
             let at = playing.at(self.now_s, clip.duration_s());

@@ -59,7 +59,7 @@ impl Model {
         let spawn = Spawn {
             world_from_model: self.transform(),
             tint: self.tint(),
-            user: self.rng.bits() as u32,
+            user_data: self.rng.bits() as u32,
             play,
             ..Spawn::default()
         };
@@ -89,7 +89,7 @@ impl Model {
             character,
             world_from_model: spawn.world_from_model,
             tint: spawn.tint,
-            user: spawn.user,
+            user: spawn.user_data,
             layer,
             model: None,
             visible: true,
@@ -117,46 +117,63 @@ impl Model {
         match self.rng.below(7) {
             5 => {
                 let to = self.rng.chance(2);
-                crowd.set_visible(id, to).unwrap();
+                crowd.instance_mut(id).unwrap().set_visible(to);
                 self.members[at].visible = to;
-                assert_eq!(crowd.is_visible(id), Ok(to));
+                assert_eq!(crowd.instance(id).map(|it| it.is_visible()), Ok(to));
             }
             6 => {
                 let to = [0, 1, 2, 3, u32::MAX][self.rng.below(5)];
-                crowd.set_view_mask(id, to).unwrap();
+                crowd.instance_mut(id).unwrap().set_view_mask(to);
                 self.members[at].mask = to;
-                assert_eq!(crowd.view_mask(id), Ok(to));
+                assert_eq!(crowd.instance(id).map(|it| it.view_mask()), Ok(to));
             }
             0 => {
                 let to = self.transform();
-                crowd.set_transform(id, &to).unwrap();
+                crowd.instance_mut(id).unwrap().set_transform(&to).unwrap();
                 self.members[at].world_from_model = to;
             }
             1 => {
                 let to = self.tint();
-                crowd.set_tint(id, to).unwrap();
+                crowd.instance_mut(id).unwrap().set_tint(to).unwrap();
                 self.members[at].tint = to;
             }
             2 => {
                 let to = self.rng.bits() as u32;
-                crowd.set_user(id, to).unwrap();
+                crowd.instance_mut(id).unwrap().set_user_data(to);
                 self.members[at].user = to;
             }
             3 => {
                 let joints = self.kinds[character].skeleton().len();
                 let model: Vec<_> = (0..joints).map(|_| self.transform()).collect();
-                crowd.set_model_pose(id, &model).unwrap();
                 let (animator, show) = (&mut self.animators[character], ShowPose::default());
-                animator.show_model_pose(actor, &model, &show).unwrap();
+                crowd
+                    .instance_mut(id)
+                    .unwrap()
+                    .show_model_pose(&model, &show)
+                    .unwrap();
+                animator
+                    .actor_mut(actor)
+                    .unwrap()
+                    .show_model_pose(&model, &show)
+                    .unwrap();
                 self.members[at].model = Some(model);
                 self.members[at].layer = None;
-                let clips: Vec<_> = crowd.playing(id).unwrap().map(|of| of.clip).collect();
+                let clips: Vec<_> = crowd
+                    .instance(id)
+                    .unwrap()
+                    .playing()
+                    .map(|of| of.clip)
+                    .collect();
                 assert_eq!(clips, [None]);
             }
             _ => {
                 let (play, layer) = self.playing(character);
-                crowd.play(id, play).unwrap();
-                self.animators[character].play(actor, play).unwrap();
+                crowd.instance_mut(id).unwrap().play(play).unwrap();
+                self.animators[character]
+                    .actor_mut(actor)
+                    .unwrap()
+                    .play(play)
+                    .unwrap();
                 self.members[at].layer = layer;
                 self.members[at].model = None;
             }
@@ -166,30 +183,15 @@ impl Model {
     fn touch_the_dead(&mut self, crowd: &mut Crowd) {
         let id = self.dead[self.rng.below(self.dead.len())];
         assert!(!crowd.is_alive(id));
+        let attached = self.members.first().map(|parent| {
+            let mut parent = crowd.instance_mut(parent.id).unwrap();
+            parent.attach(id, Id::<Joint>::new(0), &Affine3A::IDENTITY)
+        });
         let results = [
+            attached.unwrap_or_else(|| crowd.despawn(id)),
             crowd.despawn(id),
-            crowd.set_transform(id, &Affine3A::IDENTITY),
-            crowd.set_tint(id, [0.0; 4]),
-            crowd.set_user(id, 1),
-            crowd.set_visible(id, true),
-            crowd.set_view_mask(id, 1),
-            crowd.detach(id).map(drop),
-            crowd.attach(id, id, Id::<Joint>::new(0), &Affine3A::IDENTITY),
-            crowd.transform(id).map(drop),
-            crowd.tint(id).map(drop),
-            crowd.user(id).map(drop),
-            crowd.is_visible(id).map(drop),
-            crowd.view_mask(id).map(drop),
-            crowd.morph_overrides(id).map(drop),
-            crowd.character_of(id).map(drop),
-            crowd.attachment(id).map(drop),
-            crowd.attached_to(id).map(drop),
-            crowd.hidden_parts(id).map(drop),
-            crowd.play(id, Play::REST),
-            crowd.set_model_pose(id, &[]),
-            crowd.table_index(id).map(drop),
             crowd.instance(id).map(drop),
-            crowd.playing(id).map(drop),
+            crowd.instance_mut(id).map(drop),
         ];
         for result in results {
             let stale = matches!(
@@ -236,12 +238,12 @@ impl Model {
         assert_eq!(crowd.len(), self.members.len());
         let all: BTreeSet<u32> = crowd
             .instances()
-            .map(|id| crowd.table_index(id).unwrap())
+            .map(|id| crowd.instance(id).unwrap().table_index())
             .collect();
         let known = self
             .members
             .iter()
-            .map(|member| crowd.table_index(member.id).unwrap());
+            .map(|member| crowd.instance(member.id).unwrap().table_index());
         assert_eq!(all, known.collect());
     }
 }

@@ -105,7 +105,11 @@ pub(super) fn draw(setup: &mut Setup) -> Range<usize> {
         }
         // Records are scattered into the table, and slots are used again.
         let moved = Affine3A::from_translation(Vec3::X * f32::from(number as u8));
-        crowd.set_transform(instances[1], &moved).unwrap();
+        crowd
+            .instance_mut(instances[1])
+            .unwrap()
+            .set_transform(&moved)
+            .unwrap();
         crowd.despawn(instances.remove(0)).unwrap();
     }
     for frame_index in 0..FRAMES_IN_FLIGHT {
@@ -153,7 +157,7 @@ fn populate(context: &mut Context, crowd: &mut Crowd) -> Vec<InstanceId> {
             let spawn = Spawn {
                 world_from_model: place * flip,
                 play: "sway".into(),
-                skin,
+                skinning_stage: skin,
                 ..Spawn::default()
             };
             all.push(crowd.spawn(id, &spawn).unwrap());

@@ -51,7 +51,7 @@ fn probe(setup: &mut Setup, words: u64) {
         let frame = crowd.begin_frame(&mut context.allocator(), 0, 0.0);
         let mut frame = frame.unwrap();
         let views = frame.record_prepare(cmd, &[view]).unwrap();
-        let inputs = frame.inputs(views[0], id, 0).unwrap();
+        let inputs = frame.draw_bindings(views[0], id, 0).unwrap();
         let (device, offsets) = (&context.device, &inputs.dynamic_offsets);
         probe.bind(device, cmd, inputs.set, offsets, &output);
         let push = [inputs.plain.start, 1, 4, 0];

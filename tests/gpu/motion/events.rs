@@ -218,10 +218,18 @@ fn what_takes_the_place_of_a_despawned_instance_does_not_inherit_its_motion() {
     each(|setup| {
         scene(setup, [SWAY, SWAY, None], |setup, world| {
             world.frame(setup, 0.1, &[camera()]);
-            let index = world.crowd.table_index(world.actors[1].id).unwrap();
+            let index = world
+                .crowd
+                .instance(world.actors[1].id)
+                .unwrap()
+                .table_index();
             world.despawn(1);
             let new = world.spawn(1, at(0.1), TURN);
-            let taken = world.crowd.table_index(world.actors[new].id).unwrap();
+            let taken = world
+                .crowd
+                .instance(world.actors[new].id)
+                .unwrap()
+                .table_index();
             assert_eq!(index, taken, "the table index differs");
             let seen = world.frame(setup, 0.2, &[camera()]);
             stands(&seen[0], new);

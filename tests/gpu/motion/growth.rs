@@ -114,7 +114,11 @@ fn palettes_that_are_packed_again_are_no_motion() {
         world.spawn(1, at(1.0), SWAY);
         world.frame(setup, 0.3, &[camera()]);
         let base = |world: &World, actor: usize| {
-            let record = world.crowd.instance(world.actors[actor].id).unwrap();
+            let record = world
+                .crowd
+                .instance(world.actors[actor].id)
+                .unwrap()
+                .record();
             (record.palette, record.morphs)
         };
         let before = base(&world, 2);

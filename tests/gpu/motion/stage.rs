@@ -168,7 +168,7 @@ impl World {
         let spawn = Spawn {
             world_from_model: place,
             play: playing(play),
-            skin,
+            skinning_stage: skin,
             ..Spawn::default()
         };
         let id = self
@@ -198,7 +198,11 @@ impl World {
     pub(crate) fn place(&mut self, actor: usize, place: Affine3A) {
         let actor = &mut self.actors[actor];
         actor.place = place;
-        self.crowd.set_transform(actor.id, &place).unwrap();
+        self.crowd
+            .instance_mut(actor.id)
+            .unwrap()
+            .set_transform(&place)
+            .unwrap();
     }
 
     pub(crate) fn teleport(&mut self, index: usize, place: Affine3A) {
@@ -206,7 +210,11 @@ impl World {
         actor.place = place;
         self.keys += 1;
         actor.key = self.keys;
-        self.crowd.teleport(actor.id, &place).unwrap();
+        self.crowd
+            .instance_mut(actor.id)
+            .unwrap()
+            .teleport(&place)
+            .unwrap();
         let follows = |child: &Actor| child.attached.is_some_and(|(parent, ..)| parent == index);
         for child in self.actors.iter_mut().filter(|child| follows(child)) {
             self.keys += 1;
@@ -217,14 +225,19 @@ impl World {
     pub(crate) fn show(&mut self, actor: usize, visible: bool) {
         let actor = &mut self.actors[actor];
         actor.visible = visible;
-        self.crowd.set_visible(actor.id, visible).unwrap();
+        self.crowd
+            .instance_mut(actor.id)
+            .unwrap()
+            .set_visible(visible);
     }
 
     /// Attaches to an earlier actor with linear skinning. Neither may be despawned after that.
     pub(crate) fn attach(&mut self, child: usize, parent: usize, joint: u16, offset: Affine3A) {
         let (id, to) = (self.actors[child].id, self.actors[parent].id);
         self.crowd
-            .attach(id, to, Id::<Joint>::new(joint), &offset)
+            .instance_mut(to)
+            .unwrap()
+            .attach(id, Id::<Joint>::new(joint), &offset)
             .unwrap();
         self.actors[child].attached = Some((parent, joint, offset));
     }
@@ -238,7 +251,8 @@ impl World {
             let above = &self.actors[parent];
             let model = self
                 .crowd
-                .joint_model(above.id, Id::<Joint>::new(joint), time_s);
+                .instance(above.id)
+                .and_then(|it| it.joint_model(Id::<Joint>::new(joint), time_s));
             let model = model.unwrap();
             self.actors[child].place = above.place * model * offset;
         }
@@ -258,18 +272,30 @@ impl World {
 
     pub(crate) fn play(&mut self, actor: usize, play: Option<usize>) {
         let id = self.actors[actor].id;
-        self.crowd.play(id, playing(play)).unwrap();
+        self.crowd
+            .instance_mut(id)
+            .unwrap()
+            .play(playing(play))
+            .unwrap();
     }
 
     pub(crate) fn morph(&mut self, actor: usize, weights: [f32; 2]) {
         let actor = &mut self.actors[actor];
         actor.weights = weights;
         let weights = weights.map(Some);
-        self.crowd.set_morph_weights(actor.id, &weights).unwrap();
+        self.crowd
+            .instance_mut(actor.id)
+            .unwrap()
+            .set_morph_weights(&weights)
+            .unwrap();
     }
 
     pub(crate) fn skin(&mut self, actor: usize, skin: SkinningStage) {
-        self.crowd.set_skin(self.actors[actor].id, skin).unwrap();
+        self.crowd
+            .instance_mut(self.actors[actor].id)
+            .unwrap()
+            .set_skinning_stage(skin)
+            .unwrap();
     }
 
     pub(crate) fn reserve(&mut self, setup: &mut Setup, capacity: &Capacity) {
@@ -282,7 +308,8 @@ impl World {
     fn shapes(&self, time_s: f64) -> BTreeMap<u64, Shape> {
         let each = self.actors.iter().map(|actor| {
             let (_, character, method) = &self.characters[actor.character];
-            let record = self.crowd.play_records(actor.id).unwrap().first();
+            let instance = self.crowd.instance(actor.id).unwrap();
+            let record = instance.records().first();
             let clip = record.map(|record| {
                 let clip = usize::from(record.clip);
                 let duration_s = character.clips()[clip].duration_s();

@@ -152,12 +152,12 @@ impl Troupe {
                 let spawn = Spawn {
                     world_from_model: place,
                     play,
-                    skin,
+                    skinning_stage: skin,
                     ..Spawn::default()
                 };
                 let spawned = crowd.spawn(id.unwrap(), &spawn).unwrap();
                 ids.push(spawned);
-                let record = crowd.play_records(spawned).unwrap()[0];
+                let record = crowd.instance(spawned).unwrap().records()[0];
                 let duration_s = character.clips()[clip].duration_s();
                 (clip, record.clip_time_s(TIME_S, duration_s))
             };
@@ -205,7 +205,10 @@ impl Troupe {
     pub(crate) fn show(&mut self, way: usize) {
         for (number, (_, ids)) in self.ways.iter().enumerate() {
             for id in ids {
-                self.crowd.set_visible(*id, number == way).unwrap();
+                self.crowd
+                    .instance_mut(*id)
+                    .unwrap()
+                    .set_visible(number == way);
             }
         }
     }

@@ -106,13 +106,17 @@ fn cases(crowd: &mut Crowd, members: &[Member]) -> Vec<Case> {
             let play: Play<'_> = if plays { "move".into() } else { Play::REST };
             let spawn = Spawn {
                 play,
-                skin,
+                skinning_stage: skin,
                 world_from_model: if mirrors { flipped } else { Affine3A::IDENTITY },
                 ..Spawn::default()
             };
             let id = crowd.spawn(of.id, &spawn).unwrap();
             if let Some(weights) = weights {
-                crowd.set_morph_weights(id, &weights.map(Some)).unwrap();
+                crowd
+                    .instance_mut(id)
+                    .unwrap()
+                    .set_morph_weights(&weights.map(Some))
+                    .unwrap();
             }
             all.push(Case {
                 member,

@@ -140,8 +140,15 @@ fn the_three_modes_show_the_same_picture_in_every_pass() {
             let mut first: Option<(Vec<u8>, Vec<Vec<f32>>)> = None;
             for (number, mode) in MODES.into_iter().enumerate() {
                 for instance in &instances {
-                    crowd.set_skin(*instance, mode).unwrap();
-                    assert_eq!(crowd.skin_mode(*instance), Ok(mode));
+                    crowd
+                        .instance_mut(*instance)
+                        .unwrap()
+                        .set_skinning_stage(mode)
+                        .unwrap();
+                    assert_eq!(
+                        crowd.instance(*instance).map(|it| it.skinning_stage()),
+                        Ok(mode)
+                    );
                 }
                 let mut shoot = |frame_index, pass| {
                     let context = &mut setup.context;
@@ -208,7 +215,11 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
         }
         for (at, instance) in instances.iter().enumerate() {
             let mode = MODES[1 + at % 2];
-            crowd.set_skin(*instance, mode).unwrap();
+            crowd
+                .instance_mut(*instance)
+                .unwrap()
+                .set_skinning_stage(mode)
+                .unwrap();
         }
         let target = target(&mut setup.context);
         let mut frames_in_flight = FramesInFlight::new(&setup.context, 1);
@@ -239,6 +250,7 @@ fn deformed_vertices_drawn_as_a_static_mesh_give_the_same_depths() {
                 .crowd()
                 .instance(*instance)
                 .unwrap()
+                .record()
                 .world_from_model
                 .rows;
             plain.draw(

@@ -135,7 +135,7 @@ impl Model {
                     start_s: Some(0.0),
                     ..play
                 },
-                skin,
+                skinning_stage: skin,
                 world_from_model: Affine3A::from_scale(Vec3::new(sign, 1.0, 1.0)),
                 ..Spawn::default()
             },
@@ -158,7 +158,9 @@ impl Model {
     fn set_skin(&mut self, crowd: &mut Crowd) {
         let at = self.rng.below(self.members.len());
         let (member, skin) = (self.members[at], self.mode());
-        let got = crowd.set_skin(member.id, skin);
+        let got = crowd
+            .instance_mut(member.id)
+            .and_then(|mut it| it.set_skinning_stage(skin));
         let refusal = self.refusal(member.being, skin, |other| other.id != member.id);
         if let Some(refusal) = refusal {
             self.note(&refusal);
@@ -168,7 +170,10 @@ impl Model {
             self.members[at].skin = skin;
             self.members[at].offset = None;
         }
-        assert_eq!(crowd.skin_mode(member.id), Ok(self.members[at].skin));
+        assert_eq!(
+            crowd.instance(member.id).map(|it| it.skinning_stage()),
+            Ok(self.members[at].skin)
+        );
     }
 
     fn operate(&mut self, setup: &mut Setup, crowd: &mut Crowd) {
@@ -178,8 +183,13 @@ impl Model {
                 let at = self.rng.below(self.members.len());
                 let id = self.members.swap_remove(at).id;
                 crowd.despawn(id).unwrap();
-                assert!(matches!(crowd.skin_mode(id), Err(Error::Stale { .. })));
-                let set = crowd.set_skin(id, SkinningStage::Compute);
+                assert!(matches!(
+                    crowd.instance(id).map(|it| it.skinning_stage()),
+                    Err(Error::Stale { .. })
+                ));
+                let set = crowd
+                    .instance_mut(id)
+                    .and_then(|mut it| it.set_skinning_stage(SkinningStage::Compute));
                 assert!(matches!(set, Err(Error::Stale { .. })));
             }
             50..80 if !self.members.is_empty() => self.set_skin(crowd),
@@ -193,14 +203,22 @@ impl Model {
                     Play::REST
                 };
                 let start_s = Some(0.0);
-                crowd.play(member.id, Play { start_s, ..play }).unwrap();
+                crowd
+                    .instance_mut(member.id)
+                    .unwrap()
+                    .play(Play { start_s, ..play })
+                    .unwrap();
             }
             90..98 if !self.members.is_empty() => {
                 let at = self.rng.below(self.members.len());
                 let weights = [0; WEIGHTS].map(|_| self.rng.range(-1.0, 1.5));
                 let weights = weights.map(|w| if w < 0.0 { 0.0 } else { w });
                 let id = self.members[at].id;
-                crowd.set_morph_weights(id, &weights.map(Some)).unwrap();
+                crowd
+                    .instance_mut(id)
+                    .unwrap()
+                    .set_morph_weights(&weights.map(Some))
+                    .unwrap();
                 self.members[at].weights = weights;
             }
             98 if self.rng.chance(4) => {

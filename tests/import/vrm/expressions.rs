@@ -49,11 +49,17 @@ fn an_actor_shows_expressions() {
         ] {
             let set = set.iter().find(|(other, _)| *other == name);
             animator
-                .set_expression(actor, name, set.map_or(weight, |set| set.1))
+                .actor_mut(actor)
+                .unwrap()
+                .set_expression(name, set.map_or(weight, |set| set.1))
                 .unwrap();
         }
         let mut out = [9.0; 3];
-        animator.morph_weights(actor, &mut out).unwrap();
+        animator
+            .actor(actor)
+            .unwrap()
+            .morph_weights(&mut out)
+            .unwrap();
         out
     };
     assert_eq!(show(&[]), [0.0; 3]);
@@ -71,16 +77,36 @@ fn an_actor_shows_expressions() {
     assert_eq!(show(&[("wink", 0.6)]), [0.0, 0.75, 0.0]);
     // Expressions add up, and an override of a single weight counts more.
     assert_eq!(show(&[("wink", 1.0), ("blink", 0.5)]), [0.0, 1.25, 0.0]);
-    animator.set_morph_weight(actor, 1, Some(0.1)).unwrap();
+    animator
+        .actor_mut(actor)
+        .unwrap()
+        .set_morph_weight(1, Some(0.1))
+        .unwrap();
     let mut out = [0.0; 3];
-    animator.morph_weights(actor, &mut out).unwrap();
+    animator
+        .actor(actor)
+        .unwrap()
+        .morph_weights(&mut out)
+        .unwrap();
     assert_eq!(out, [0.0, 0.1, 0.0]);
-    assert_eq!(animator.expression(actor, "wink").unwrap(), 1.0);
-    let error = animator.set_expression(actor, "grin", 1.0).unwrap_err();
+    assert_eq!(
+        animator.actor(actor).unwrap().expression("wink").unwrap(),
+        1.0
+    );
+    let error = animator
+        .actor_mut(actor)
+        .and_then(|mut it| it.set_expression("grin", 1.0))
+        .unwrap_err();
     assert!(error.to_string().contains("grin"), "{error}");
-    let error = animator.set_expression(actor, "wink", 1.5).unwrap_err();
+    let error = animator
+        .actor_mut(actor)
+        .and_then(|mut it| it.set_expression("wink", 1.5))
+        .unwrap_err();
     assert_eq!(error.to_string(), "weight: 1.5 lies outside 0..=1");
-    let error = animator.set_expression(actor, Id::new(4), 1.0).unwrap_err();
+    let error = animator
+        .actor_mut(actor)
+        .and_then(|mut it| it.set_expression(Id::new(4), 1.0))
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "expression 4 does not exist: there are 4"

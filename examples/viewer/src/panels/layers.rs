@@ -136,7 +136,11 @@ pub(super) fn morphs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut present = vec![0.0; weights.len()];
     if let Some(id) = app.scene.first() {
         // A fault here leaves the sliders at 0.
-        let _ = app.scene.crowd().morph_weights(id, &mut present);
+        let _ = app
+            .scene
+            .crowd()
+            .instance(id)
+            .and_then(|it| it.morph_weights(&mut present));
     }
     let mut overrides = playback.morphs.clone();
     let mut changed = false;

@@ -39,7 +39,12 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     };
     parameters(ui, app, (machine, id), actions);
     for layer in 0..machine.layer_count() as u8 {
-        let status = app.scene.crowd().layer_status(id, layer).ok();
+        let status = app
+            .scene
+            .crowd()
+            .instance(id)
+            .and_then(|it| it.layer_status(layer))
+            .ok();
         let live = status.map(|status| (status.state, status.weight));
         let name = shown(machine.layer_name(layer));
         ui.label(match status {
@@ -62,7 +67,12 @@ fn parameters(
 ) {
     for (parameter, name, kind) in machine.parameters() {
         let name = shown(name);
-        let Ok(value) = app.scene.crowd().parameter(id, parameter) else {
+        let Ok(value) = app
+            .scene
+            .crowd()
+            .instance(id)
+            .and_then(|it| it.parameter(parameter))
+        else {
             continue;
         };
         let changed = match (kind, value) {

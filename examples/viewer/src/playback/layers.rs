@@ -63,7 +63,7 @@ impl Playback {
     ) -> Result<()> {
         for id in ids {
             let number = self.number(crowd, *id, index)?;
-            crowd.stop(*id, number, fade_s)?;
+            crowd.instance_mut(*id)?.stop(number, fade_s)?;
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Playback {
     pub(super) fn number(&self, crowd: &Crowd, id: InstanceId, index: usize) -> Result<u8> {
         let below = match self.base {
             Base::StateMachine => {
-                let character = crowd.character(crowd.character_of(id)?)?;
+                let character = crowd.character(crowd.instance(id)?.character())?;
                 let machine = character.state_machine();
                 machine.map_or(1, throng::state_machine::StateMachine::layer_count)
             }
@@ -97,7 +97,7 @@ impl Playback {
                     .weight(layer.weight)
                     .fade_s(fade_s)
             };
-            crowd.play(*id, play)?;
+            crowd.instance_mut(*id)?.play(play)?;
         }
         Ok(())
     }

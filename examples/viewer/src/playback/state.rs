@@ -121,7 +121,8 @@ impl Playback {
         if let (true, Base::BlendSpace(_, at)) = (moved, base) {
             self.base = base;
             for id in ids {
-                crowd.set_blend_position(*id, 0, at_of(base, crowd, *id, at)?)?;
+                let at = at_of(base, crowd, *id, at)?;
+                crowd.instance_mut(*id)?.set_blend_position(0, at)?;
             }
             return Ok(());
         }
@@ -139,7 +140,7 @@ impl Playback {
         self.start_s = self.time_s;
         if driven {
             for id in ids {
-                crowd.undrive(*id, 0.0)?;
+                crowd.instance_mut(*id)?.stop_state_machine(0.0)?;
             }
         }
         self.play_base((&mut *crowd, ids), fade_s)?;
@@ -185,8 +186,11 @@ impl Playback {
         (crowd, ids): (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
         self.morphs = morphs;
-        ids.iter()
-            .try_for_each(|id| crowd.set_morph_weights(*id, &self.morphs))
+        ids.iter().try_for_each(|id| {
+            crowd
+                .instance_mut(*id)
+                .and_then(|mut it| it.set_morph_weights(&self.morphs))
+        })
     }
 
     /// Shows expressions at these weights.
@@ -201,8 +205,9 @@ impl Playback {
 
     fn show_expressions(&self, (crowd, ids): (&mut Crowd, &[InstanceId])) -> Result<()> {
         for id in ids {
+            let mut instance = crowd.instance_mut(*id)?;
             for (index, weight) in self.expressions.iter().enumerate() {
-                crowd.set_expression(*id, Id::new(index as u16), *weight)?;
+                instance.set_expression(Id::new(index as u16), *weight)?;
             }
         }
         Ok(())
@@ -215,7 +220,10 @@ impl Playback {
         (crowd, ids): (&mut Crowd, &[InstanceId]),
     ) -> Result<()> {
         self.springs = on;
-        ids.iter().try_for_each(|id| crowd.set_springs(*id, on))
+        for id in ids {
+            crowd.instance_mut(*id)?.set_springs(on);
+        }
+        Ok(())
     }
 
     /// The same for another version of the character. Everything that it lacks is left out.
@@ -253,15 +261,16 @@ impl Playback {
         }
         if self.morphs.iter().any(Option::is_some) {
             for id in ids {
-                crowd.set_morph_weights(*id, &self.morphs)?;
+                crowd.instance_mut(*id)?.set_morph_weights(&self.morphs)?;
             }
         }
         if self.expressions.iter().any(|weight| *weight != 0.0) {
             self.show_expressions((&mut *crowd, ids))?;
         }
         if !self.springs {
-            ids.iter()
-                .try_for_each(|id| crowd.set_springs(*id, false))?;
+            for id in ids {
+                crowd.instance_mut(*id)?.set_springs(false);
+            }
         }
         Ok(())
     }
@@ -270,11 +279,11 @@ impl Playback {
         for (number, id) in ids.iter().enumerate() {
             let play = match self.base {
                 Base::RestPose => {
-                    crowd.stop(*id, 0, fade_s)?;
+                    crowd.instance_mut(*id)?.stop(0, fade_s)?;
                     continue;
                 }
                 Base::StateMachine => {
-                    crowd.drive(*id)?;
+                    crowd.instance_mut(*id)?.start_state_machine()?;
                     for (parameter, value) in &self.parameters {
                         set_parameter(crowd, *id, *parameter, *value)?;
                     }
@@ -296,13 +305,13 @@ impl Playback {
                 fade_s,
                 ..play
             };
-            crowd.play(*id, play)?;
+            crowd.instance_mut(*id)?.play(play)?;
         }
         Ok(())
     }
 
     fn duration_of(&self, crowd: &Crowd, id: InstanceId, clip: Id<Clip>) -> Result<f64> {
-        let character = crowd.character(crowd.character_of(id)?)?;
+        let character = crowd.character(crowd.instance(id)?.character())?;
         let clip = character.clips().get(clip.index());
         Ok(clip.map_or(0.0, Clip::duration_s))
     }
@@ -325,16 +334,24 @@ fn set_parameter(
     value: Value,
 ) -> Result<()> {
     match value {
-        Value::Float(value) => crowd.set_float(id, parameter, value),
-        Value::Int(value) => crowd.set_int(id, parameter, value),
-        Value::Bool(value) => crowd.set_bool(id, parameter, value),
-        Value::Trigger(_) => crowd.set_trigger(id, parameter),
+        Value::Float(value) => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_float(parameter, value)),
+        Value::Int(value) => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_int(parameter, value)),
+        Value::Bool(value) => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_bool(parameter, value)),
+        Value::Trigger(_) => crowd
+            .instance_mut(id)
+            .and_then(|mut it| it.set_trigger(parameter)),
     }
 }
 
 /// The position in the form of the blend space, with one number or two.
 fn at_of(base: Base, crowd: &Crowd, id: InstanceId, at: Vec2) -> Result<BlendAt> {
-    let character = crowd.character(crowd.character_of(id)?)?;
+    let character = crowd.character(crowd.instance(id)?.character())?;
     let dimensions = match base {
         Base::BlendSpace(space, _) => character
             .blend_spaces()

@@ -105,7 +105,7 @@ fn by<E: PaletteEntry>(
     let mut entries = vec![E::project(&Affine3A::IDENTITY); model.palette().len()];
     animator.palettes(&[actor], WriteOnly::over(&mut entries))?;
     let mut weights = vec![0.0; model.morph_weights().len()];
-    animator.morph_weights(actor, &mut weights)?;
+    animator.actor(actor)?.morph_weights(&mut weights)?;
     let primitives = model.primitives().iter();
     let posed = primitives.map(|primitive| {
         let mut out = PosedVertices::default();

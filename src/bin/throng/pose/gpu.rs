@@ -203,7 +203,7 @@ fn spawn(
     let play = play(subject.moment);
     let spawn = Spawn {
         play,
-        skin,
+        skinning_stage: skin,
         ..Spawn::default()
     };
     Ok(crowd.spawn(character, &spawn)?)

@@ -126,7 +126,7 @@ fn no_weight_jumps_however_often_fades_are_interrupted() {
 fn states_in_step_take_over_the_phase_and_keep_it() {
     let sync = TransitionDesc {
         fade_s: 1.0,
-        in_step: true,
+        synced: true,
         ..way("a", "c", &["tap"])
     };
     let mut played = Played::of(&desc(vec![sync]));
@@ -141,7 +141,7 @@ fn states_in_step_take_over_the_phase_and_keep_it() {
 fn a_phase_that_is_taken_over_at_an_exit_is_not_met_again() {
     let way = |from, to, exit| TransitionDesc {
         exit: Some(exit),
-        in_step: true,
+        synced: true,
         ..way(from, to, &[])
     };
     // Each leads on where the other one was left: once a loop, and not both at once.

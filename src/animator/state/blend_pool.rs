@@ -1,17 +1,19 @@
 //! Memory of the blend spaces of all actors: one list, in which each actor has a linked list.
 
 use super::blend::{BlendPlay, MOST_BLENDS, NONE};
-use super::library::Library;
-use super::pool::{Block, RecordPool};
-use super::record::PlayRecord;
+use super::record_pool::{Block, RecordPool};
+use crate::animator::library::Library;
+use crate::animator::record::PlayRecord;
 use crate::motion::Ease;
 
 /// The blend spaces of an actor, in the order in which they were played.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blends(u32);
 
-impl Blends {
-    pub(crate) const NONE: Self = Self(NONE);
+impl Default for Blends {
+    fn default() -> Self {
+        Self(NONE)
+    }
 }
 
 /// The blend spaces that all actors play. Entries of ended ones are reused.

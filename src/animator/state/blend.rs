@@ -1,7 +1,7 @@
 //! Playing blend spaces: one phase and one position for up to three clips.
 
-use super::library::Library;
-use super::record::PlayRecord;
+use crate::animator::library::Library;
+use crate::animator::record::PlayRecord;
 use crate::motion::{BlendShape, Ease, LoopMode, Ramp, SpeedRamp, cycle_duration_s};
 use glam::Vec2;
 
@@ -29,7 +29,7 @@ pub(crate) struct BlendPlay {
     pub(crate) mask: u16,
     pub(crate) loop_mode: LoopMode,
     /// True if it shares its phase with the clips of its layer that keep step.
-    pub(crate) in_step: bool,
+    pub(crate) synced: bool,
     /// True if its rate is set by what it keeps step with.
     pub(crate) follows: bool,
     pub(crate) begun: bool,
@@ -95,7 +95,7 @@ impl BlendPlay {
             layer: 0,
             mask: PlayRecord::NO_MASK,
             loop_mode: LoopMode::Loop,
-            in_step: false,
+            synced: false,
             follows: false,
             begun: false,
             finished: false,
@@ -251,7 +251,7 @@ impl BlendPlay {
         record.fade_s = self.weight.duration_s as f32;
         record.flags = self.number << PlayRecord::BLEND_SHIFT;
         for (flag, is_set) in [
-            (PlayRecord::FLAG_IN_STEP, self.in_step),
+            (PlayRecord::FLAG_SYNCED, self.synced),
             (PlayRecord::FLAG_STARTED, self.begun),
             (PlayRecord::FLAG_FINISHED, self.finished || !leads),
         ] {

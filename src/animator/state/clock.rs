@@ -68,4 +68,15 @@ impl Clock {
         self.re_anchor(now_s);
         self.scale = scale;
     }
+
+    /// The animator's time of an actor's event.
+    pub(crate) fn event_s(&self, local_s: f64, now_s: f64) -> f64 {
+        let time_s = self.animator_s(local_s);
+        // Rounding must not move the event past the present time.
+        if time_s.is_finite() {
+            time_s.min(now_s)
+        } else {
+            now_s
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Memory of the play records of all actors: one list, in which each actor has a block.
 
-use super::record::PlayRecord;
+use crate::animator::record::PlayRecord;
 use bytemuck::Zeroable;
 
 /// The smallest block, in records.

@@ -1,4 +1,4 @@
-//! Inverse kinematics of actors: solvers of the character, and targets of each actor.
+//! Inverse kinematics: the solvers of a character, and the kinds of targets and reports.
 
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -6,8 +6,7 @@ use crate::ik::{
     Aim, AimReport, AimTarget, ChainReport, ChainTarget, FeetReport, FeetTarget, FootPlacement,
     IkChain, IkJob, IkPose, IkRig, TwoBone, TwoBoneReport, TwoBoneTarget,
 };
-use crate::motion::Ramp;
-use crate::skeleton::Transform;
+use crate::skeleton::{Skeleton, Transform};
 use glam::Affine3A;
 
 /// An inverse kinematics solver, for which actors can be given targets.
@@ -115,17 +114,6 @@ wrap! {
     Feet: FootPlacement, FeetTarget;
 }
 
-/// A target that an actor has for a solver, with the state of its fade.
-#[derive(Debug, Clone)]
-pub(crate) struct Goal {
-    pub(crate) solver: Id<IkSolver>,
-    pub(crate) target: IkTarget,
-    /// Multiplies the target's weight.
-    pub(crate) weight: Ramp,
-    /// The report of the last evaluation.
-    pub(crate) report: Option<IkReport>,
-}
-
 impl IkReport {
     /// Returns true if the target was reached.
     ///
@@ -182,7 +170,7 @@ impl IkReport {
 }
 
 impl IkSolver {
-    pub(crate) fn validate(&self, rig: &IkRig) -> Result<()> {
+    fn validate(&self, rig: &IkRig) -> Result<()> {
         match self {
             Self::TwoBone(job) => job.validate(rig),
             Self::Aim(job) => job.validate(rig),
@@ -237,39 +225,47 @@ impl IkSolver {
     }
 }
 
-impl Goal {
-    /// Returns true if it has faded out.
-    pub(crate) fn is_over(&self, local_s: f64) -> bool {
-        self.weight.to == 0.0 && self.weight.has_ended(local_s)
+/// The solvers that the actors of a character can have targets for.
+#[derive(Debug, Default)]
+pub(crate) struct Solvers {
+    list: Vec<IkSolver>,
+    /// `None` until a solver needs it.
+    rig: Option<IkRig>,
+}
+
+impl Solvers {
+    /// Adds a solver that fits the skeleton.
+    pub(super) fn add(&mut self, solver: IkSolver, skeleton: &Skeleton) -> Result<Id<IkSolver>> {
+        let rig = self.rig.get_or_insert_with(|| IkRig::new(skeleton));
+        solver.validate(rig)?;
+        let asked = self.list.len() as u64 + 1;
+        let cap = u64::from(u16::MAX);
+        if asked > cap {
+            let what = "IK solvers";
+            return Err(Error::Capacity { what, asked, cap });
+        }
+        self.list.push(solver);
+        Ok(Id::new(asked as u16 - 1))
     }
 
-    /// The time from which its weight no longer changes.
-    pub(crate) fn still_from_s(&self) -> f64 {
-        if self.weight.from == self.weight.to {
-            f64::NEG_INFINITY
-        } else {
-            self.weight.start_s + self.weight.duration_s
-        }
+    pub(super) fn get(&self, id: Id<IkSolver>) -> Result<&IkSolver> {
+        let solver = self.list.get(usize::from(id.0));
+        solver.ok_or(Error::NotFound {
+            what: "IK solver",
+            index: id.0.into(),
+            count: self.list.len() as u64,
+        })
     }
 
-    /// Applies the goal to a pose, which is given as local and model transforms.
-    pub(crate) fn solve(
-        &mut self,
-        solvers: &[IkSolver],
-        rig: &IkRig,
-        local_s: f64,
-        local: &mut [Transform],
-        model: &mut [Affine3A],
-    ) {
-        let weight = self.weight.at(local_s);
-        if weight <= 0.0 {
-            self.report = None;
-            return;
-        }
-        let solver = solvers.get(usize::from(self.solver.0));
-        if let Some(solver) = solver {
-            let pose = IkPose { local, model };
-            self.report = solver.solve(rig, &self.target, weight, pose);
-        }
+    /// Applies a solver to a pose. The target has been checked.
+    pub(super) fn solve(
+        &self,
+        solver: Id<IkSolver>,
+        target: &IkTarget,
+        weight: f32,
+        (local, model): (&mut [Transform], &mut [Affine3A]),
+    ) -> Option<IkReport> {
+        let (rig, solver) = (self.rig.as_ref()?, self.get(solver).ok()?);
+        solver.solve(rig, target, weight, IkPose { local, model })
     }
 }

@@ -1,12 +1,13 @@
 //! Inertialised transitions of actors: offsets after a cut, which decay.
 
-use super::blended_weights::blend_records;
-use super::driven_record::driven_record;
-use super::library::Library;
-use super::own_pose::{OwnPose, clip_of};
-use super::record::PlayRecord;
+use super::driver::driven_record;
+use super::pose::{OwnPose, clip_of};
+use super::record_pool::MOST;
+use super::weights::blend_records;
 use crate::Threads;
 use crate::animate::{BatchPoser, PlanSource, Planner, Product, Starts};
+use crate::animator::library::Library;
+use crate::animator::record::PlayRecord;
 use crate::id::Id;
 use crate::motion::{Inertia, Moving, decayed_by};
 use crate::skeleton::{Joint, Transform};
@@ -145,7 +146,7 @@ impl CutWork {
         for weights in &mut self.weights {
             weights.resize(library.morph_weights.len(), 0.0);
         }
-        let most = super::pool::MOST as usize;
+        let most = MOST as usize;
         self.records.reserve(2 * most);
     }
 }
@@ -227,6 +228,15 @@ impl Cut<'_> {
         }
     }
 
+    /// Allocates everything, so that later cuts allocate nothing.
+    pub(crate) fn make_room(&mut self) {
+        let joints = self.library.skeleton.len();
+        let weights = self.library.morph_weights.len();
+        let carry = || Box::new(Carry::with_room(joints, weights));
+        self.carry.get_or_insert_with(carry);
+        self.work.make_room(self.library);
+    }
+
     /// Starts the decay of the offsets between the sampled motions.
     pub(crate) fn begin(&mut self, local_s: f64, duration_s: f64) {
         let (joints, weights) = (
@@ -256,7 +266,7 @@ impl Cut<'_> {
         machine.driven(state, |clip| {
             let record = driven_record(self.library, clip);
             let at = records.partition_point(|other| other.layer <= record.layer);
-            if records.len() < 2 * super::pool::MOST as usize {
+            if records.len() < 2 * MOST as usize {
                 records.insert(at, record);
             }
         });

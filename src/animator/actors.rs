@@ -1,0 +1,214 @@
+//! The actors of an animator: ids and rows of state.
+
+use super::library::Library;
+use super::state::{
+    Carry, Clock, Driver, Goals, Layers, OwnPose, Root, RootMotionMode, Springs, Weights,
+};
+use crate::error::{Error, Result};
+use core::ops::{Index, IndexMut};
+use glam::Affine3A;
+
+/// Identifies an actor of an animator.
+///
+/// The id of a removed actor is detected as stale, even if a new actor reuses its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActorId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+/// The state of an actor, by owner.
+#[derive(Debug)]
+pub(crate) struct ActorState {
+    generation: u32,
+    alive: bool,
+    pub(super) clock: Clock,
+    pub(super) layers: Layers,
+    /// The actor's time up to which events were delivered and root motion was applied.
+    pub(super) passed_s: f64,
+    /// The actor's time from which its pose no longer changes. Infinite while it changes.
+    pub(super) still_from_s: f64,
+    /// Counts changes of its pose other than those caused by time.
+    pub(super) version: u32,
+    pub(super) root: Option<Box<Root>>,
+    pub(super) driver: Option<Box<Driver>>,
+    pub(super) own_pose: Option<Box<OwnPose>>,
+    /// True once it had inverse kinematics, its own pose or an inertialised transition.
+    ///
+    /// It may have them again.
+    pub(super) may_be_special: bool,
+    /// The decaying offsets from the motion before a cut.
+    pub(super) carry: Option<Box<Carry>>,
+    pub(super) goals: Goals,
+    pub(super) weights: Weights,
+    pub(super) springs: Springs,
+    /// World space from character space, for spring bones and root motion.
+    pub(super) world: Affine3A,
+}
+
+impl ActorState {
+    fn new(generation: u32, now_s: f64) -> Self {
+        Self {
+            generation,
+            alive: true,
+            clock: Clock::SAME,
+            layers: Layers::default(),
+            passed_s: now_s,
+            still_from_s: f64::INFINITY,
+            version: 0,
+            root: None,
+            driver: None,
+            own_pose: None,
+            may_be_special: false,
+            carry: None,
+            goals: Goals::default(),
+            weights: Weights::default(),
+            springs: Springs::default(),
+            world: Affine3A::IDENTITY,
+        }
+    }
+
+    /// Notes a change of its pose other than by time.
+    pub(super) fn note_change(&mut self) {
+        self.version = self.version.wrapping_add(1);
+    }
+
+    /// The decaying offsets from the motion before a cut, if any remain at `local_s`.
+    pub(super) fn carry_at(&self, local_s: f64) -> Option<&Carry> {
+        let carry = self.carry.as_deref();
+        carry.filter(|carry| !carry.is_over(local_s))
+    }
+
+    /// Returns true if its pose needs more than its records.
+    ///
+    /// This is the case with inverse kinematics, spring bones, a model pose, or decaying offsets
+    /// after a cut.
+    pub(super) fn is_special(&self, now_s: f64) -> bool {
+        if self.carry_at(self.clock.local_s(now_s)).is_some() {
+            return true;
+        }
+        let own_pose = self.own_pose.as_ref();
+        let solved = !self.goals.is_empty() || self.springs.is_on();
+        solved || own_pose.is_some_and(|own| own.model().is_some())
+    }
+
+    /// Returns true if its transform follows its root motion.
+    pub(super) fn is_rooted(&self) -> bool {
+        let root = self.root.as_ref();
+        root.is_some_and(|root| root.mode == RootMotionMode::Apply)
+    }
+
+    /// Sets its world transform. A `jump` moves its spring bones along.
+    pub(super) fn put(&mut self, library: &Library, world: &Affine3A, jump: bool) {
+        self.world = *world;
+        self.springs.set_world(&library.springs, world, jump);
+    }
+
+    /// Lets root motion continue from its world transform.
+    #[cfg(feature = "vulkan")]
+    pub(super) fn continue_root(&mut self) {
+        if let Some(root) = &mut self.root {
+            root.continue_at(&self.world);
+        }
+    }
+
+    /// Returns true if it is in the rest pose and stays there until something is played.
+    pub(super) fn is_resting(&self) -> bool {
+        self.layers.is_empty() && self.goals.is_empty() && !self.springs.is_on()
+    }
+
+    /// Its version, while its pose does not change.
+    pub(super) fn still_version(&self, now_s: f64) -> Option<u32> {
+        if self.springs.is_on() {
+            return None;
+        }
+        let still = self.clock.stands() || self.clock.local_s(now_s) >= self.still_from_s;
+        still.then_some(self.version)
+    }
+}
+
+/// The actors of an animator.
+#[derive(Debug, Default)]
+pub(crate) struct Actors {
+    pub(super) list: Vec<ActorState>,
+    free: Vec<u32>,
+}
+
+impl Actors {
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.list.reserve(count.saturating_sub(self.list.len()));
+        self.free.reserve(count.saturating_sub(self.free.len()));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len() - self.free.len()
+    }
+
+    pub(super) fn add(&mut self, now_s: f64) -> ActorId {
+        let index = self.free.pop().unwrap_or(self.list.len() as u32);
+        match self.list.get_mut(index as usize) {
+            Some(actor) => *actor = ActorState::new(actor.generation, now_s),
+            None => self.list.push(ActorState::new(0, now_s)),
+        }
+        let generation = self[index].generation;
+        ActorId { index, generation }
+    }
+
+    /// Removes a living actor.
+    pub(super) fn remove(&mut self, index: u32) {
+        let actor = &mut self[index];
+        let generation = actor.generation.wrapping_add(1);
+        *actor = ActorState::new(generation, 0.0);
+        actor.alive = false;
+        self.free.push(index);
+    }
+
+    /// Checks that the actor is alive.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] or [`Error::Stale`].
+    pub(super) fn check(&self, id: ActorId) -> Result<()> {
+        let actor = self.list.get(id.index as usize).ok_or(Error::NotFound {
+            what: "actor",
+            index: id.index.into(),
+            count: self.list.len() as u64,
+        })?;
+        if actor.alive && actor.generation == id.generation {
+            return Ok(());
+        }
+        Err(Error::Stale {
+            what: "actor",
+            index: id.index,
+            generation: id.generation,
+            alive: actor.generation,
+        })
+    }
+
+    /// The id of a living actor.
+    pub(super) fn id(&self, index: u32) -> Option<ActorId> {
+        let actor = self.list.get(index as usize).filter(|actor| actor.alive)?;
+        let generation = actor.generation;
+        Some(ActorId { index, generation })
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = ActorId> + '_ {
+        (0..self.list.len() as u32).filter_map(|index| self.id(index))
+    }
+}
+
+// The list never shrinks, so the index of an actor that was ever alive is in it.
+impl Index<u32> for Actors {
+    type Output = ActorState;
+
+    #[inline]
+    fn index(&self, index: u32) -> &ActorState {
+        &self.list[index as usize]
+    }
+}
+
+impl IndexMut<u32> for Actors {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut ActorState {
+        &mut self.list[index as usize]
+    }
+}

@@ -1,0 +1,181 @@
+//! The state machine of an actor, whose states become play records.
+
+use super::carry::{Cut, Moment};
+use super::layers::Mix;
+use crate::animator::deliver::Sink;
+use crate::animator::library::Library;
+use crate::animator::passing::Passing;
+use crate::animator::record::PlayRecord;
+use crate::error::Result;
+use crate::id::Id;
+use crate::motion::{Ease, Ramp};
+use crate::state_machine::{
+    DrivenClip, LayerStatus, ParameterDesc, StateDesc, StateMachine, StateMachineInstance, Taken,
+    Value, Watch,
+};
+
+/// The state machine of an actor.
+#[derive(Debug, Clone)]
+pub(crate) struct Driver {
+    state: StateMachineInstance,
+    /// Float parameters that are moving to a value.
+    damped: Vec<(Id<ParameterDesc>, Ramp)>,
+}
+
+impl Driver {
+    pub(crate) fn new(machine: &StateMachine, local_s: f64) -> Self {
+        Self {
+            state: machine.start(local_s),
+            damped: Vec::new(),
+        }
+    }
+
+    pub(crate) fn value(&self, machine: &StateMachine, id: Id<ParameterDesc>) -> Result<Value> {
+        machine.value(&self.state, id)
+    }
+
+    /// Sets a parameter of any kind. A float stops moving.
+    pub(crate) fn set(
+        &mut self,
+        id: Id<ParameterDesc>,
+        set: impl FnOnce(&mut StateMachineInstance) -> Result<()>,
+    ) -> Result<()> {
+        set(&mut self.state)?;
+        self.damped.retain(|(other, _)| *other != id);
+        Ok(())
+    }
+
+    /// Moves a float parameter linearly to a value, over `over_s` seconds.
+    pub(crate) fn set_over(
+        &mut self,
+        machine: &StateMachine,
+        id: Id<ParameterDesc>,
+        value: f32,
+        [local_s, over_s]: [f64; 2],
+    ) -> Result<()> {
+        let from = self.value(machine, id)?;
+        // This rejects an invalid value at once, and a parameter that is not a float.
+        self.set(id, |state| machine.set_float(state, id, value))?;
+        if let Value::Float(from) = from {
+            machine.set_float(&mut self.state, id, from)?;
+            let ramp = Ramp::new(from, value, local_s, over_s, Ease::Linear);
+            self.damped.push((id, ramp));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn status(
+        &self,
+        machine: &StateMachine,
+        layer: u8,
+        local_s: f64,
+    ) -> Result<LayerStatus> {
+        machine.status(&self.state, layer, local_s)
+    }
+
+    /// Sets the moving parameters to their values at `local_s`.
+    fn damp(&mut self, machine: &StateMachine, local_s: f64) {
+        for (id, ramp) in &self.damped {
+            // The parameter is a float of this machine and the ramp is finite, so there is no
+            // error.
+            let _ = machine.set_float(&mut self.state, *id, ramp.at(local_s));
+        }
+        self.damped.retain(|(_, ramp)| !ramp.has_ended(local_s));
+    }
+
+    /// Advances to `local_s`, and reports to `sink` what happened.
+    ///
+    /// Inertialised transitions are recorded in `cut`. `records` are all records of the actor
+    /// before the update.
+    pub(crate) fn advance(
+        &mut self,
+        library: &Library,
+        machine: &StateMachine,
+        local_s: f64,
+        (sink, cut, records): (&mut Sink<'_>, Cut<'_>, &[PlayRecord]),
+    ) {
+        let passed_s = self.state.now_s();
+        self.damp(machine, passed_s);
+        let mut watcher = Watcher {
+            library,
+            sink,
+            cut,
+            records,
+        };
+        machine.drive(&mut self.state, local_s, &mut watcher);
+    }
+
+    /// Replaces the state machine's records of the actor by those for its present state.
+    pub(crate) fn write(&self, machine: &StateMachine, mix: &mut Mix<'_>) {
+        // If the clock went back, the machine stays at its own time.
+        mix.local_s = self.state.now_s();
+        mix.retain_records(|record| !record.has(PlayRecord::FLAG_STATE_MACHINE));
+        machine.driven(&self.state, |clip| {
+            mix.push(driven_record(mix.library, clip));
+        });
+    }
+
+    /// The actor's time at which it must next be advanced.
+    pub(crate) fn wakes_s(&self, machine: &StateMachine) -> f64 {
+        if self.damped.is_empty() {
+            machine.wakes_s(&self.state)
+        } else {
+            self.state.now_s()
+        }
+    }
+}
+
+struct Watcher<'a, 's> {
+    library: &'a Library,
+    sink: &'a mut Sink<'s>,
+    cut: Cut<'a>,
+    /// All records of the actor, as they were before the update.
+    records: &'a [PlayRecord],
+}
+
+impl Watch for Watcher<'_, '_> {
+    fn entered(&mut self, layer: u8, state: Id<StateDesc>, time_s: f64) {
+        self.sink.entered(layer, state, time_s);
+    }
+
+    fn taken(&mut self, layer: u8, taken: Taken, time_s: f64) {
+        self.sink.left(layer, taken.from, time_s);
+        self.sink.entered(layer, taken.to, time_s);
+    }
+
+    fn cutting(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64) {
+        self.cut.note_machine(Moment::Old, of, self.records, time_s);
+    }
+
+    fn cut(&mut self, of: (&StateMachine, &StateMachineInstance), time_s: f64, inertial_s: f64) {
+        self.cut.note_machine(Moment::New, of, self.records, time_s);
+        self.cut.begin(time_s, inertial_s);
+    }
+
+    fn passed(&mut self, clip: &DrivenClip, span_s: [f64; 2]) {
+        let record = driven_record(self.library, clip);
+        self.sink.pass(self.library, &Passing::new(record, span_s));
+    }
+}
+
+/// The record of a clip that a state machine plays.
+pub(crate) fn driven_record(library: &Library, clip: &DrivenClip) -> PlayRecord {
+    let mut record = PlayRecord::new(clip.clip.0, clip.anchor_s);
+    record.re_anchor(clip.anchor_s, clip.offset_s, [clip.speed; 2], 0.0);
+    record.set_loop_mode(clip.loop_mode);
+    record.set_ease(clip.weight.ease);
+    record.from_weight = clip.weight.from;
+    record.to_weight = clip.weight.to;
+    record.fade_start_s = clip.weight.start_s;
+    record.fade_s = clip.weight.duration_s as f32;
+    let mask = clip
+        .mask
+        .and_then(|mask| library.set.machine_masks.get(usize::from(mask)));
+    record.mask = mask.map_or(PlayRecord::NO_MASK, |mask| mask.0);
+    record.layer = clip.layer;
+    record.flags = PlayRecord::FLAG_STATE_MACHINE;
+    if clip.begun {
+        record.flags |= PlayRecord::FLAG_STARTED;
+    }
+    record
+}

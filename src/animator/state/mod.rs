@@ -1,0 +1,28 @@
+//! The state of an actor: one type for each kind of data, with its own methods.
+
+mod blend;
+mod blend_pool;
+mod carry;
+mod clock;
+mod driver;
+mod goals;
+mod layers;
+mod pose;
+mod record_pool;
+mod root;
+mod springs;
+mod weights;
+
+pub(super) use blend::BlendPlay;
+pub(super) use blend_pool::{BlendPool, Blends};
+pub(super) use carry::{Carry, Cut, CutWork, Moment};
+pub(super) use clock::Clock;
+pub(super) use driver::Driver;
+pub(super) use goals::Goals;
+pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
+pub use pose::ShowPose;
+pub(super) use pose::{OwnPose, clip_of};
+pub use root::RootMotionMode;
+pub(super) use root::{Root, Step};
+pub(super) use springs::Springs;
+pub(super) use weights::{THRESHOLD, Weights, blend_records};

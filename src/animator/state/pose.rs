@@ -1,0 +1,155 @@
+//! The pose that the caller gave an actor, such as a ragdoll. It plays like a clip.
+
+use super::layers::Mix;
+use crate::animate::BatchPoser;
+use crate::animator::library::Library;
+use crate::animator::name_or_id::NameOrId;
+use crate::animator::record::PlayRecord;
+use crate::clip::Clip;
+use crate::id::Id;
+use crate::motion::Ease;
+use crate::skeleton::{Mask, NO_PARENT, Skeleton, Transform};
+use glam::Affine3A;
+
+/// The settings for showing a pose set by the caller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShowPose<'a> {
+    /// Duration of the fade from what the layer plays now, in seconds. 0 cuts.
+    pub fade_s: f32,
+    /// The curve of the fade.
+    pub ease: Ease,
+    /// The layer that it is shown on.
+    pub layer: u8,
+    /// The joints that it affects. `None` affects all joints.
+    pub mask: Option<NameOrId<'a, Id<Mask>>>,
+    /// Its weight after the fade.
+    pub weight: f32,
+}
+
+impl Default for ShowPose<'_> {
+    fn default() -> Self {
+        Self {
+            fade_s: 0.0,
+            ease: Ease::Smooth,
+            layer: 0,
+            mask: None,
+            weight: 1.0,
+        }
+    }
+}
+
+/// A pose that the caller gave an actor.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnPose {
+    /// The pose as a clip of a single frame.
+    clip: Clip,
+    /// The model pose as the caller gave it. Empty if a local pose was given.
+    ///
+    /// It can hold shear and other things that a local pose cannot. It is used unchanged if nothing
+    /// else plays.
+    model: Vec<Affine3A>,
+    local: Vec<Transform>,
+}
+
+impl OwnPose {
+    pub(crate) fn new(poser: &BatchPoser) -> Self {
+        Self {
+            clip: poser.single_clip(),
+            model: Vec::new(),
+            local: Vec::new(),
+        }
+    }
+
+    /// The local pose.
+    pub(crate) fn local(&self) -> &[Transform] {
+        &self.local
+    }
+
+    /// The model pose, if the caller gave one.
+    pub(crate) fn model(&self) -> Option<&[Affine3A]> {
+        (!self.model.is_empty()).then_some(&*self.model)
+    }
+
+    /// Stores a local pose. Its length is correct.
+    pub(crate) fn set_local(&mut self, local: &[Transform]) {
+        self.model.clear();
+        self.local.clear();
+        self.local.extend_from_slice(local);
+        self.clip.set_single(&self.local);
+    }
+
+    /// Stores a model pose. Its length is correct.
+    pub(crate) fn set_model(&mut self, skeleton: &Skeleton, model: &[Affine3A]) {
+        self.model.clear();
+        self.model.extend_from_slice(model);
+        self.local.clear();
+        self.local.extend(local_of(skeleton, model));
+        self.clip.set_single(&self.local);
+    }
+
+    /// Shows the pose on a layer of the actor, in a cross-fade from what the layer plays.
+    pub(crate) fn show(mix: &mut Mix<'_>, show: &ShowPose<'_>, mask: Option<u16>) {
+        // The actor has only one pose, so a record that already shows it is replaced and keeps
+        // its weight.
+        let is_pose = |record: &PlayRecord| record.has(PlayRecord::FLAG_POSE);
+        let shown = mix.records().iter().find(|record| is_pose(record));
+        let shown = shown.filter(|record| record.layer == show.layer);
+        let from = shown.map_or(0.0, |record| record.weight_at(mix.local_s));
+        mix.retain_records(|record| !is_pose(record));
+        mix.fade_layer(show.layer, (show.fade_s, show.ease));
+        let mut record = PlayRecord::new(0, mix.local_s);
+        (record.layer, record.flags) = (show.layer, PlayRecord::FLAG_POSE);
+        record.mask = mask.unwrap_or(PlayRecord::NO_MASK);
+        record.set_ease(show.ease);
+        record.fade_s = show.fade_s;
+        record.from_weight = if show.fade_s > 0.0 { from } else { show.weight };
+        record.to_weight = show.weight;
+        mix.push(record);
+        mix.drop_faded();
+    }
+}
+
+/// The clip of a record of an actor that has this pose of its own.
+#[inline]
+pub(crate) fn clip_of<'a>(
+    library: &'a Library,
+    own: Option<&'a OwnPose>,
+    record: &PlayRecord,
+) -> Option<&'a Clip> {
+    if record.has(PlayRecord::FLAG_POSE) {
+        return own.map(|own| &own.clip);
+    }
+    library.clips.get(usize::from(record.clip))
+}
+
+/// The local pose closest to a model pose, with translation, rotation and scale.
+fn local_of<'a>(
+    skeleton: &'a Skeleton,
+    model: &'a [Affine3A],
+) -> impl Iterator<Item = Transform> + 'a {
+    let joints = skeleton.joints().iter().zip(model);
+    joints.map(|(joint, own)| {
+        let local = match model.get(usize::from(joint.parent_index())) {
+            Some(parent) if joint.parent_index() != NO_PARENT => {
+                let inverse = parent.inverse();
+                if inverse.is_finite() {
+                    inverse * *own
+                } else {
+                    *own
+                }
+            }
+            _ => *own,
+        };
+        let (scale, rotation, translation) = local.to_scale_rotation_translation();
+        let rotation = if rotation.is_finite() {
+            rotation.normalize()
+        } else {
+            joint.rest.rotation
+        };
+        Transform {
+            translation,
+            rotation,
+            scale,
+        }
+    })
+}

@@ -1,0 +1,140 @@
+//! The root motion of an actor: the movement over the ground that comes from its clips.
+
+use crate::animator::library::Library;
+use crate::animator::passing::Passing;
+#[cfg(feature = "vulkan")]
+use crate::error::expect_transform;
+use crate::motion::RootTransform;
+use glam::{Affine3A, DVec3, Vec3};
+
+/// The use of the root motion of an actor's clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RootMotionMode {
+    /// It is discarded: clips whose motion was extracted play on the spot.
+    #[default]
+    Ignore,
+    /// It is summed up for [`Actor::root_delta`](crate::animator::Actor::root_delta).
+    ///
+    /// The caller moves the actor.
+    Report,
+    /// The same as `Report`. In addition, the actor's
+    /// [`root_transform`](crate::animator::Actor::root_transform) moves with it, and so does the
+    /// instance of a crowd.
+    Apply,
+}
+
+/// The root motion of an actor that does not ignore it.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    pub(crate) mode: RootMotionMode,
+    pub(crate) transform: RootTransform,
+    /// Metres of the world per metre of the character.
+    pub(crate) scale: f64,
+    /// What the world transform has besides position and heading: scale and tilt.
+    rest: Affine3A,
+    /// The motion of the last update.
+    pub(crate) delta: RootTransform,
+}
+
+impl Root {
+    /// Root motion that starts at a world transform.
+    pub(crate) fn new(mode: RootMotionMode, world: &Affine3A) -> Self {
+        let mut root = Self {
+            mode,
+            transform: RootTransform::IDENTITY,
+            scale: 1.0,
+            rest: Affine3A::IDENTITY,
+            delta: RootTransform::IDENTITY,
+        };
+        root.continue_at(world);
+        root
+    }
+
+    /// Continues from a world transform.
+    ///
+    /// The position is its translation, and the heading is the angle of its z axis about +Y.
+    pub(crate) fn continue_at(&mut self, world: &Affine3A) {
+        let forward = world.matrix3.z_axis;
+        self.transform = RootTransform {
+            translation: Vec3::from(world.translation).as_dvec3(),
+            yaw_rad: f64::from(forward.x).atan2(forward.z.into()),
+        };
+        let upright = self.transform.world_from_model(DVec3::ZERO, Vec3::ONE);
+        self.rest = upright.inverse() * *world;
+        self.scale = f64::from(self.rest.matrix3.determinant().abs().cbrt());
+    }
+
+    /// Returns true if the last update did not move it.
+    pub(crate) fn is_still(&self) -> bool {
+        self.delta == RootTransform::IDENTITY
+    }
+
+    pub(crate) fn moved(&mut self, delta: RootTransform) {
+        self.delta = delta;
+        if self.mode == RootMotionMode::Apply {
+            self.transform.advance(&delta, self.scale);
+        }
+    }
+
+    /// The world transform that the last update moved it to, if it applies its motion.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn moved_to(&self) -> Option<Affine3A> {
+        let moves = self.mode == RootMotionMode::Apply && !self.is_still();
+        let world = || self.transform.world_from_model(DVec3::ZERO, Vec3::ONE) * self.rest;
+        moves
+            .then(world)
+            .filter(|world| expect_transform("", world).is_ok())
+    }
+}
+
+/// The root motion of an actor in one update: the weighted sum of its clips' motion.
+///
+/// Only layer 0 moves the actor; layers above only change its pose. If the weights sum to less than
+/// 1, the rest counts as standing still.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Step {
+    translation: DVec3,
+    yaw_rad: f64,
+    weight: f64,
+    /// Duration of the update, in the actor's time.
+    span_s: f64,
+}
+
+impl Step {
+    pub(crate) fn new(span_s: f64) -> Self {
+        Self {
+            span_s,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn add(&mut self, library: &Library, passing: &Passing, [from, to]: [f64; 2]) {
+        let record = &passing.record;
+        let span_s = passing.to_s - passing.from_s;
+        if record.layer > 0 || span_s <= 0.0 {
+            return;
+        }
+        let additive = library.clips.get(usize::from(record.clip));
+        if additive.is_some_and(|clip| clip.is_additive()) {
+            return;
+        }
+        // Simpson's rule, which is exact for the curves that weights follow.
+        let at = |time_s| f64::from(record.weight_at(time_s));
+        let middle_s = passing.from_s + 0.5 * span_s;
+        let weight = (at(passing.from_s) + 4.0 * at(middle_s) + at(passing.to_s)) / 6.0;
+        self.weight += weight * (span_s / self.span_s).min(1.0);
+        if let Some(motion) = library.motion(record.clip) {
+            let delta = motion.delta(from, to, record.loop_mode());
+            self.translation += delta.translation * weight;
+            self.yaw_rad += delta.yaw_rad * weight;
+        }
+    }
+
+    pub(crate) fn delta(&self) -> RootTransform {
+        let by = 1.0 / self.weight.max(1.0);
+        RootTransform {
+            translation: self.translation * by,
+            yaw_rad: self.yaw_rad * by,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The morph weights of an actor: overrides, expressions, and what clips blend to.
+
+use super::pose::{OwnPose, clip_of};
+use crate::animator::library::Library;
+use crate::animator::record::PlayRecord;
+use crate::mesh::add_expressions;
+use crate::motion::{WeightSample, blend_weights};
+
+/// The weight of layer 0 from which the rest pose is invisible: 1, with a margin for rounding.
+pub(crate) const THRESHOLD: f32 = 0.999;
+
+/// The morph weights and expressions that the caller set for an actor.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    /// NaN leaves a weight to the clips. Empty if none is set.
+    set: Vec<f32>,
+    /// The weights of expressions. Empty if none was set.
+    expressions: Vec<f32>,
+}
+
+impl Weights {
+    /// Overrides all weights.
+    pub(crate) fn set_all(&mut self, weights: &[Option<f32>]) {
+        self.set.clear();
+        if weights.iter().any(Option::is_some) {
+            let values = weights.iter().map(|weight| weight.unwrap_or(f32::NAN));
+            self.set.extend(values);
+        }
+    }
+
+    /// Overrides one of `count` weights.
+    pub(crate) fn set(&mut self, count: usize, index: usize, weight: Option<f32>) {
+        self.set.resize(count, f32::NAN);
+        self.set[index] = weight.unwrap_or(f32::NAN);
+    }
+
+    /// The override of a weight.
+    pub(crate) fn overridden(&self, index: usize) -> Option<f32> {
+        self.set.get(index).copied().filter(|set| !set.is_nan())
+    }
+
+    /// Sets the weight of one of `count` expressions.
+    pub(crate) fn set_expression(&mut self, count: usize, index: usize, weight: f32) {
+        self.expressions.resize(count, 0.0);
+        self.expressions[index] = weight;
+    }
+
+    pub(crate) fn expression(&self, index: usize) -> f32 {
+        self.expressions.get(index).copied().unwrap_or(0.0)
+    }
+
+    /// Adds the expressions to blended weights, and applies the overrides.
+    pub(crate) fn apply(&self, library: &Library, out: &mut [f32]) {
+        if !self.expressions.is_empty() {
+            add_expressions(&library.expressions, &self.expressions, out);
+        }
+        for (out, set) in out.iter_mut().zip(&self.set) {
+            if !set.is_nan() {
+                *out = *set;
+            }
+        }
+    }
+}
+
+/// Blends the morph weights of records at a time of their actor.
+pub(crate) fn blend_records(
+    library: &Library,
+    own: Option<&OwnPose>,
+    records: &[PlayRecord],
+    local_s: f64,
+    out: &mut [f32],
+) {
+    let samples = records.iter().filter_map(|record| {
+        let clip = clip_of(library, own, record)?;
+        Some(WeightSample {
+            clip,
+            time_s: record.clip_time_s(local_s, clip.duration_s()),
+            weight: record.weight_at(local_s),
+            level: record.layer,
+        })
+    });
+    // The lengths are equal, so there is no error.
+    let _ = blend_weights(&library.morph_weights, THRESHOLD, samples, out);
+}
