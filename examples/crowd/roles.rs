@@ -64,7 +64,7 @@ pub(crate) struct Roles {
     pub(crate) walk: Option<Id<Clip>>,
     pub(crate) run: Option<Id<Clip>>,
     pub(crate) wave: Option<Id<Clip>>,
-    /// The fallback: the first clip, if it has no gait.
+    /// The fallback: the first clip that moves, if it has no gait.
     pub(crate) first: Option<Id<Clip>>,
     /// The joint where the wave's mask begins. `None` means that the wave moves the whole body.
     upper: Option<String>,
@@ -83,9 +83,8 @@ impl Roles {
             ..Self::default()
         };
         if roles.stand.is_none() && roles.walk.is_none() && roles.run.is_none() {
-            let clips = (0..character.clips().len() as u16).map(Id::new);
-            let mut lasting = clips.filter(|clip| duration_s(character, *clip) > 0.0);
-            let first = lasting.next();
+            let first = character.default_clip();
+            let first = first.filter(|clip| duration_s(character, *clip) > 0.0);
             (roles.walk, roles.first) = match first {
                 Some(clip) if goes(clip) => (first, None),
                 _ => (None, first),

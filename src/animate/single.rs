@@ -40,7 +40,7 @@ impl Clip {
     }
 
     /// Returns true if its pose changes with time.
-    pub(crate) fn moves(&self) -> bool {
+    pub(crate) fn changes_pose(&self) -> bool {
         self.timing.frames > 1 || !self.kept.is_empty()
     }
 }

@@ -246,7 +246,7 @@ fn walks_until_s(library: &Library, records: &[PlayRecord]) -> f64 {
 fn still_from_s(library: &Library, records: &[PlayRecord]) -> f64 {
     let still_s = records.iter().map(|record| {
         let clip = library.clips.get(usize::from(record.clip));
-        let moves = clip.is_some_and(|clip| clip.moves());
+        let moves = clip.is_some_and(|clip| clip.changes_pose());
         record.still_from_s(library.duration_s(record.clip), moves)
     });
     still_s.fold(f64::NEG_INFINITY, f64::max)

@@ -173,6 +173,36 @@ impl Character {
         }
     }
 
+    /// The clip to play if nobody chooses one: the first that changes something over time.
+    ///
+    /// Many files start with an empty clip, such as the `Take 001` of FBX. Additive clips are
+    /// taken only if there is no other clip, and clips that hold one pose only if nothing moves.
+    /// `None` if there are no clips. If the character has only curves, this chooses from them.
+    ///
+    /// ```
+    /// use throng::import::{ImportOptions, RawCharacter};
+    ///
+    /// let mannequin = RawCharacter::mannequin().build(&ImportOptions::default())?;
+    /// assert_eq!(mannequin.default_clip(), Some(mannequin.clip("Idle")?));
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    #[doc(alias = "first clip")]
+    pub fn default_clip(&self) -> Option<Id<Clip>> {
+        let packed = self.clips.iter();
+        let packed = packed.map(|clip| (!clip.is_additive(), clip.moves()));
+        let curves = self.curves.iter().skip(self.clips.len());
+        let curves = curves.map(|clip| (true, clip.moves()));
+        let ids = (0..).map(Id::new);
+        let all = ids.zip(packed.chain(curves));
+        // Of equal ones, the last of the reversed list is the first of the list.
+        let mut all: Vec<_> = all.collect();
+        all.reverse();
+        all.into_iter()
+            .max_by_key(|(_, rank)| *rank)
+            .map(|(id, _)| id)
+    }
+
     /// Finds the first clip with exactly this name.
     ///
     /// If the character has only curves, this searches the curves.

@@ -130,7 +130,7 @@ fn joints(
             continue;
         }
         let mut times = measure.times(&clip);
-        let worst = measure.within(&Unpacked::new(&clip, base), &mut times, !options.quantise);
+        let worst = measure.within(&Unpacked::new(&clip, base), &mut times);
         if let Some(worst) = worst {
             let clip = stored(clip, worst, measure, &mut times, options.quantise);
             let enough = worst.error_m <= ENOUGH * measure.bound_m();
@@ -164,6 +164,8 @@ fn joints(
     kept.fill(true);
     let made = make(model, raw, base, Timing::single(raw), &kept).clip;
     let (worst, _) = measure.blame(&made);
+    let mut times = measure.times(&made);
+    let worst = measure.with_vertex(worst, &Unpacked::new(&made, base), &mut times);
     reported(made, &worst)
 }
 
@@ -218,18 +220,14 @@ fn stored(
     quantise: bool,
 ) -> Clip {
     let clip = reported(clip, &worst);
-    if !quantise {
-        return clip;
-    }
-    let packed = search(&clip, measure, times).map(|(packed, worst)| reported(packed, &worst));
-    match packed {
-        Some(packed) if packed.report.bytes < clip.report.bytes => packed,
-        _ => {
-            let made = Unpacked::new(&clip, measure.base());
-            let exactly = measure.within(&made, times, true).unwrap_or(worst);
-            reported(clip, &exactly)
+    if quantise && let Some((packed, worst)) = search(&clip, measure, times) {
+        let packed = reported(packed, &worst);
+        if packed.report.bytes < clip.report.bytes {
+            return packed;
         }
     }
+    let worst = measure.with_vertex(worst, &Unpacked::new(&clip, measure.base()), times);
+    reported(clip, &worst)
 }
 
 fn reported(mut clip: Clip, worst: &Worst) -> Clip {

@@ -20,8 +20,11 @@ pub(super) struct Far {
 pub(super) enum Detail {
     /// The points that are always tested, and each joint's outermost vertices instead of all.
     Guides,
-    /// The points that are always tested, and all vertices that may be off by more than this many
-    /// metres.
+    /// The points that are always tested, and the worst of all vertices if it is off by more than
+    /// this many metres.
+    Worst(f32),
+    /// The points that are always tested, and all vertices that are off by more than this many
+    /// metres. Their errors count for each joint that moves them.
     Vertices(f32),
 }
 
@@ -107,20 +110,22 @@ impl Look<'_> {
             found.joints[joint].take(squared, self.number);
             models[joint] = off;
         }
-        if let Detail::Vertices(above_m) = self.detail {
-            self.vertices(above_m, models, found);
+        match self.detail {
+            Detail::Guides => {}
+            Detail::Worst(above_m) => self.vertices(above_m, true, models, found),
+            Detail::Vertices(above_m) => self.vertices(above_m, false, models, found),
         }
         most
     }
 
-    /// Compares the vertices that may be off by more than `above_m`, and more than the worst so
-    /// far. All joints must be counted.
+    /// Compares the vertices that may be off by more than `above_m`, or only by more than the worst
+    /// so far. All joints must be counted.
     ///
     /// A vertex is a weighted mean of points that its joints move, so it is off by no more than the
     /// worst of them. They lie in boxes, whose worst point is a corner.
     #[inline(always)]
-    fn vertices(&self, above_m: f32, off: &[Matrices], found: &mut Found) {
-        let least = above_m * above_m;
+    fn vertices(&self, above_m: f32, only_worst: bool, off: &[Matrices], found: &mut Found) {
+        let mut least = above_m * above_m;
         for (joint, own) in off.iter().enumerate() {
             let Some((all, cells)) = self.probes.cells(joint) else {
                 continue;
@@ -135,15 +140,17 @@ impl Look<'_> {
                 for vertex in self.probes.moved(cell) {
                     let squared = self.vertex(*vertex, off);
                     if squared.any_above(least) {
-                        self.take_vertex(joint, *vertex, squared, found);
+                        let worst = self.take_vertex(joint, *vertex, squared, found);
+                        least = if only_worst { worst } else { least };
                     }
                 }
             }
         }
     }
 
+    /// Counts a vertex, and returns the square of its worst error.
     #[cold]
-    fn take_vertex(&self, joint: usize, vertex: u32, squared: Octet, found: &mut Found) {
+    fn take_vertex(&self, joint: usize, vertex: u32, squared: Octet, found: &mut Found) -> f32 {
         found.joints[joint].take(squared, self.number);
         let worst = squared.greatest();
         if worst.sqrt() > found.vertex.error_m {
@@ -155,6 +162,7 @@ impl Look<'_> {
                 time_s: self.times_s[lane],
             };
         }
+        worst
     }
 
     /// The squares of a vertex's errors.

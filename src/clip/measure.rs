@@ -127,23 +127,35 @@ impl<'a> Measure<'a> {
 
     /// Returns the worst error if it is within the bound.
     ///
-    /// Vertices that are off by less than half the bound are not compared, unless none is off by
-    /// more and `exactly` is true.
-    pub(super) fn within(
+    /// Vertices that are off by less than half the bound are not compared, so the worst vertex may
+    /// be unknown.
+    pub(super) fn within(&self, made: &Unpacked<'_>, times: &mut Times) -> Option<Worst> {
+        self.compare(made, times, FLOOR * self.limit_m(), self.limit_m())
+    }
+
+    /// Returns the worst error. It is `worst`, unless that lacks the vertex.
+    pub(super) fn with_vertex(
+        &self,
+        worst: Worst,
+        made: &Unpacked<'_>,
+        times: &mut Times,
+    ) -> Worst {
+        if worst.vertex.number.is_some() {
+            return worst;
+        }
+        self.compare(made, times, 0.0, f32::INFINITY)
+            .unwrap_or(worst)
+    }
+
+    /// Returns the worst error if it is at most `limit_m`, with the worst vertex if that is off by
+    /// more than `above_m`.
+    fn compare(
         &self,
         made: &Unpacked<'_>,
         times: &mut Times,
-        exactly: bool,
+        above_m: f32,
+        limit_m: f32,
     ) -> Option<Worst> {
-        let worst = self.within_above(made, times, FLOOR * self.limit_m())?;
-        if exactly && worst.vertex.error_m == 0.0 {
-            return self.within_above(made, times, 0.0);
-        }
-        Some(worst)
-    }
-
-    fn within_above(&self, made: &Unpacked<'_>, times: &mut Times, above_m: f32) -> Option<Worst> {
-        let limit = self.limit_m();
         let mut worst = Worst::default();
         let mut scratch = Scratch::default();
         let all = vec![true; self.file.skeleton.len()];
@@ -156,11 +168,11 @@ impl<'a> Measure<'a> {
                     part: times.part(part, &self.keys),
                     group,
                 };
-                let detail = Detail::Vertices(above_m.max(found.vertex.error_m));
+                let detail = Detail::Worst(above_m.max(found.vertex.error_m));
                 let which = (detail, [&all[..], &all]);
                 let most = self.look(made, &pick, group, which, &mut scratch, &mut found);
                 // NaN was replaced by infinity.
-                if most.greatest().sqrt() > limit || found.vertex.error_m > limit {
+                if most.greatest().sqrt() > limit_m || found.vertex.error_m > limit_m {
                     return None;
                 }
             }
@@ -172,7 +184,7 @@ impl<'a> Measure<'a> {
             }
             worst.vertex = found.vertex;
         }
-        Some(worst.with_vertex())
+        Some(worst.or_vertex())
     }
 
     /// Returns the worst error and the joints that cause errors beyond the bound.
@@ -188,7 +200,7 @@ impl<'a> Measure<'a> {
         let vertex = self.errors(
             &made,
             &picks(&self.keys, &times, 0..Times::PARTS),
-            (Detail::Vertices(0.0), &all),
+            (Detail::Vertices(limit), &all),
             &mut errors,
         );
         let (mut worst, mut blamed) = (Worst::default(), BTreeSet::new());
@@ -199,7 +211,7 @@ impl<'a> Measure<'a> {
             }
         }
         worst.vertex = vertex;
-        (worst.with_vertex(), blamed)
+        (worst.or_vertex(), blamed)
     }
 
     /// Returns the joint whose local pose moves the worst point of `joint` most at a time.
@@ -391,7 +403,7 @@ impl Worst {
 
     /// The worst vertex counts, too, where it is worse than all other points. It is at a joint that
     /// moves it most.
-    fn with_vertex(mut self) -> Self {
+    fn or_vertex(mut self) -> Self {
         let vertex = self.vertex;
         if vertex.error_m >= self.error_m && vertex.error_m > 0.0 {
             (self.error_m, self.time_s) = (vertex.error_m, vertex.time_s);

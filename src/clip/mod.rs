@@ -12,6 +12,7 @@
 //! - `probes`, `measure`, `exact`, `key_times`, `look`, `widths`: the points at which errors are
 //!   measured, the error of a packed clip there, and the number of bits that each key needs to stay
 //!   below the bound.
+//! - `moves`: clips that change something over time.
 //! - `additive`: differences from a reference pose. `hull`: the range of a clip's values.
 //! - `to_curves`: packed clips as curves again, for export.
 
@@ -30,6 +31,7 @@ mod key_times;
 mod keys;
 mod look;
 mod measure;
+mod moves;
 mod near;
 mod octet;
 mod pack_clips;

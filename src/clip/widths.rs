@@ -77,7 +77,8 @@ pub(super) fn search(
     for _ in 0..ROUNDS {
         let tried = finished(clip, lanes, &widths(lanes, base, &powers))?;
         let made = Unpacked::new(&tried, measure.base());
-        if let Some(worst) = measure.within(&made, times, true) {
+        if let Some(worst) = measure.within(&made, times) {
+            let worst = measure.with_vertex(worst, &made, times);
             return Some((tried, worst));
         }
         let mut errors = vec![Most::default(); powers.len()];

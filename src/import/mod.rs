@@ -87,7 +87,11 @@
 //! - Meshes with their polygons, normals, tangents, the first set of colours and the first set of
 //!   texture coordinates, and one primitive for each material. Geometric transforms are part of the
 //!   vertices.
-//! - Skins, with any number of influences. Vertices without weights follow the mesh's node.
+//! - Skins, with any number of influences. Vertices without weights follow the mesh's node. All
+//!   others stand where the joints carry them, as in glTF: the node's transform does not count. Maya
+//!   moves a skinned mesh by its node, too, if that has left the place where it was bound. So in
+//!   Maya, instances of a skinned mesh stand apart, and here all stand in the place of the first,
+//!   which is reported ([`RepairKind::SkinnedInstances`]).
 //! - Blend shapes, including shapes in between. Each shape has a morph weight.
 //! - All takes, each as one animation, in the range of the take. Layers of a take are combined.
 //! - Materials, as far as [`Material`](crate::mesh::Material) goes, with their textures (PNG, JPEG)
@@ -105,9 +109,11 @@
 //! wish for dual quaternions: the engine chooses the
 //! [`SkinningMethod`](crate::palette::SkinningMethod).
 //!
-//! Animation curves that are linear keep their keys. Others are sampled at the smallest multiple of
-//! the file's frame rate that is at least 60 per second. Keys that a straight line replaces are
-//! left out. Stepped keys stay steps. Curves that repeat or go on outside their keys fill the take.
+//! Animation curves that are linear keep their keys, and so do curves with a key for each frame, as
+//! most exporters write them: keys at most 1/23.5 s apart. Between other keys, curves are sampled at
+//! the smallest multiple of the file's frame rate that is at least 60 per second. Keys that a
+//! straight line replaces are left out. Stepped keys stay steps. Curves that repeat or go on outside
+//! their keys fill the take.
 //!
 //! In 657 of 666 published files, posed vertices are at most 1.5 mm per metre of the scene's size
 //! from where ufbx evaluates them between frames. In the others, values overshoot within a frame,

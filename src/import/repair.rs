@@ -132,6 +132,11 @@ pub enum RepairKind {
     /// The primitive follows the node rigidly, as if there were no skin.
     #[error("skin ignored, because the primitive has no joints and weights")]
     SkinWithoutInfluences,
+    /// Nodes that carry a skinned mesh stand elsewhere than the first of them.
+    ///
+    /// The joints place the mesh, so all of its instances are in one place.
+    #[error("instances of a skinned mesh put in one place, because its joints place it")]
+    SkinnedInstances,
     /// A joint that occurred twice in a vertex was merged.
     #[error("repeated joints of a vertex merged")]
     RepeatedJoint,

@@ -6,26 +6,10 @@ use super::fault::{cut, object};
 use super::folder::Files;
 use super::repair::{Repair, RepairKind, note};
 use crate::error::{ObjectKind, Result};
-use crate::mesh::Material;
-use std::path::Path;
+use crate::mesh::{Material, TextureRef};
 
 /// The base colour of a material without a texture: a grey that shows light and shadow.
 const NEUTRAL: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
-
-/// The extensions of image files, also of those that cannot be decoded.
-const EXTENSIONS: [&str; 10] = [
-    "png", "jpg", "jpeg", "webp", "tga", "dds", "bmp", "tif", "tiff", "gif",
-];
-
-/// True if a text is the name of an image file.
-pub(super) fn is_image(name: &str) -> bool {
-    let extension = Path::new(name).extension().and_then(|part| part.to_str());
-    extension.is_some_and(|one| {
-        EXTENSIONS
-            .iter()
-            .any(|known| one.eq_ignore_ascii_case(known))
-    })
-}
 
 /// Loads the textures that materials name. `names` has the material and the name of the file.
 ///
@@ -58,11 +42,8 @@ pub(super) fn load(
             format!("texture {}", cut(name)),
         );
         match images.load(name, budget, files, &at, raw)? {
-            Outcome::Loaded(texture) => {
-                raw.materials[*material].base_color_texture = Some(texture);
-            }
-            Outcome::Lost(why) => note(repairs, &at, why, 1),
-            Outcome::Unwanted => {}
+            Ok(texture) => raw.materials[*material].base_color_texture = texture,
+            Err(why) => note(repairs, &at, why, 1),
         }
     }
     for (material, has_colors) in raw.materials.iter_mut().zip(has_colors) {
@@ -82,15 +63,8 @@ pub(super) fn load(
     Ok(())
 }
 
-/// What became of a texture.
-enum Outcome {
-    #[cfg(feature = "gltf")]
-    Loaded(crate::mesh::TextureRef),
-    Lost(RepairKind),
-    /// No images are wanted.
-    #[cfg(feature = "gltf")]
-    Unwanted,
-}
+/// A texture, the reason why it is lost, or `None` if no images are wanted.
+type Loaded = Result<Option<TextureRef>, RepairKind>;
 
 /// The images so far, by the name in the file.
 #[derive(Default)]
@@ -110,14 +84,14 @@ impl Images {
         _: &Files<'_>,
         _: &crate::error::Object,
         _: &mut RawCharacter,
-    ) -> Result<Outcome> {
-        Ok(Outcome::Lost(RepairKind::LeftOut))
+    ) -> Result<Loaded> {
+        Ok(Err(RepairKind::LeftOut))
     }
 }
 
 #[cfg(feature = "gltf")]
 mod decoded {
-    use super::{Images, Outcome};
+    use super::{Images, Loaded};
     use crate::error::{AssetFault, Error, Object, Result};
     use crate::import::RawCharacter;
     use crate::import::budget::Budget;
@@ -152,10 +126,10 @@ mod decoded {
             files: &Files<'_>,
             at: &Object,
             raw: &mut RawCharacter,
-        ) -> Result<Outcome> {
+        ) -> Result<Loaded> {
             if !budget.options().images {
                 candidates(name).iter().for_each(|path| files.list(path));
-                return Ok(Outcome::Unwanted);
+                return Ok(Ok(None));
             }
             let known = match self.of_name.get(name) {
                 Some(known) => known.clone(),
@@ -169,8 +143,8 @@ mod decoded {
                 }
             };
             Ok(match known {
-                Ok(image) => Outcome::Loaded(TextureRef::new(image)),
-                Err(why) => Outcome::Lost(RepairKind::ImageLeftOut(Box::new(why))),
+                Ok(image) => Ok(Some(TextureRef::new(image))),
+                Err(why) => Err(RepairKind::ImageLeftOut(Box::new(why))),
             })
         }
     }

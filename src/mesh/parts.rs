@@ -1,7 +1,9 @@
 //! Parts of a character that can be shown and hidden by name.
 
 use super::primitive::Primitive;
-use crate::error::{Error, Result};
+#[cfg(feature = "vulkan")]
+use crate::error::Error;
+use crate::error::Result;
 use crate::id::unknown;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -156,7 +158,7 @@ impl Parts {
     /// `Posed::hiding`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names that exist.
+    /// [`Error::UnknownName`](crate::Error::UnknownName) with the names that exist.
     pub(crate) fn find(&self, name: &str) -> Result<PartId> {
         let found = self.iter().find(|(_, own)| *own == name);
         found

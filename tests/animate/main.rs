@@ -16,6 +16,7 @@ mod inertia;
 mod loop_mode;
 mod models;
 mod morph_clips;
+mod moving_clips;
 mod root_motion;
 mod sampling;
 mod sockets;

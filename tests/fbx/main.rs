@@ -3,6 +3,7 @@
 //! - It reads text files that are written here, and the results match numbers computed by hand.
 //! - Posed vertices match those that ufbx skins itself.
 //! - Parts that multiply are shared, or counted against a cap before they are allocated.
+//! - The transforms of nodes with skinned meshes do not move them.
 //! - Altered files are imported or rejected with a typed error.
 #![cfg(feature = "fbx")]
 
@@ -16,6 +17,7 @@ mod bombs;
 mod hostile;
 mod materials;
 mod oracle;
+mod skins;
 mod takes;
 
 use throng_reference::poser;

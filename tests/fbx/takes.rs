@@ -3,7 +3,7 @@
 use crate::arm::import;
 use crate::ascii::{CONSTANT, CUBIC, File, LINEAR, arm};
 use throng::clip::TrackValues;
-use throng::import::Imported;
+use throng::import::{self, ImportOptions, Imported};
 
 #[test]
 fn steps_stay_steps() {
@@ -146,4 +146,35 @@ fn curves_are_sampled_only_beside_the_keys_of_those_that_repeat() {
     repeat_the_last_curve(&mut file);
     // 60 samples of the last second beside 91 keys.
     assert_eq!(rotation_keys(&import(&file), 2), 91 + 60);
+}
+
+/// Files often start with a take that the exporter has added, without keys or with constant ones.
+#[test]
+fn takes_that_do_not_move_are_not_played_first() {
+    let packed = ImportOptions::default();
+    for is_constant in [false, true] {
+        let (mut file, numbers) = arm();
+        let start = file.objects.find("AnimationStack").unwrap();
+        file.objects.truncate(start);
+        let empty = file.take("Take 001", 0.0, 1.0);
+        if is_constant {
+            let keys = [(0.0, 30.0), (0.5, 30.0), (1.0, 30.0)];
+            file.curve(empty, (numbers.tip, "Lcl Rotation", "d|X"), &keys, CUBIC);
+        }
+        let take = file.take("Bend", 0.0, 1.0);
+        let keys = [(0.0, 0.0), (1.0, 90.0)];
+        file.curve(take, (numbers.tip, "Lcl Rotation", "d|X"), &keys, LINEAR);
+        for options in [ImportOptions::curves_only(), packed.clone()] {
+            let c = import::bytes(file.text().as_bytes(), &options).unwrap();
+            // The order is that of the file, and so are names and indices.
+            let [first, bend] = ["Take 001", "Bend"].map(|name| c.clip(name).unwrap());
+            assert_eq!((first.index(), bend.index()), (0, 1));
+            assert_eq!(c.default_clip(), Some(bend));
+            let moves: Vec<bool> = match c.clips() {
+                [] => c.curves().iter().map(|clip| clip.moves()).collect(),
+                clips => clips.iter().map(|clip| clip.moves()).collect(),
+            };
+            assert_eq!(moves, [false, true]);
+        }
+    }
 }

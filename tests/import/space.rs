@@ -81,7 +81,8 @@ fn check(name: &str, plain: &Imported, converted: &Imported, by: impl Fn(Vec3) -
 
 #[test]
 fn everything_turns_and_scales() {
-    let read: [(&str, &dyn Fn(&ImportOptions) -> throng::Result<Imported>); 3] = [
+    type Read<'a> = &'a dyn Fn(&ImportOptions) -> throng::Result<Imported>;
+    let read: [(&str, Read<'_>); 3] = [
         ("ezm", &|options| {
             import::bytes(ezm_text().as_bytes(), options)
         }),

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::model::clips;
 use crate::words::{note, seconds, title};
+use throng::Id;
 use throng::character::Character;
 
 /// A time in a clip.
@@ -15,7 +16,7 @@ pub(crate) struct Moment {
 
 /// The pose that the arguments ask for. `None` is the rest pose.
 ///
-/// A time without a clip is in the first one. Times outside of the clip are clamped, with a note.
+/// A time without a clip is in [`Character::default_clip`]. Times outside of the clip are clamped, with a note.
 pub(crate) fn choose(
     model: &Character,
     clip: Option<&str>,
@@ -25,16 +26,16 @@ pub(crate) fn choose(
     let index = match (clip, time_s) {
         (None, None) => return Ok(None),
         (Some(name), _) => find(model, &all, name)?,
-        (None, Some(_)) if all.is_empty() => {
-            let words = format!("{} has no clips, so --time is not possible", model.name());
-            return Err(Failure::File(words));
-        }
         (None, Some(_)) => {
+            let Some(clip) = model.default_clip().map(Id::index) else {
+                let words = format!("{} has no clips, so --time is not possible", model.name());
+                return Err(Failure::File(words));
+            };
             note(&format!(
-                "no --clip given: taking clip 0, {}",
-                title(all[0].0)
+                "no --clip given: taking clip {clip}, {}",
+                title(all[clip].0)
             ));
-            0
+            clip
         }
     };
     let asked = time_s.unwrap_or(0.0);

@@ -7,12 +7,12 @@ use crate::error::{AssetFault, Object, ObjectKind, Result};
 use crate::import::budget::Budget;
 use crate::import::fault::{fault_of, object};
 use crate::import::repair::{Repair, RepairKind, note};
-use crate::import::textures::is_image;
 use crate::import::{RawCharacter, RawNode, RawPrimitive};
 use crate::mesh::Material;
 use crate::skeleton::Transform;
 use roxmltree::Node;
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// Adds the meshes and materials to `raw`, and a node for each mesh.
 ///
@@ -178,4 +178,19 @@ impl Materials {
         }
         Some(index)
     }
+}
+
+/// The extensions of image files, also of those that cannot be decoded.
+const EXTENSIONS: [&str; 10] = [
+    "png", "jpg", "jpeg", "webp", "tga", "dds", "bmp", "tif", "tiff", "gif",
+];
+
+/// True if a text is the name of an image file.
+fn is_image(name: &str) -> bool {
+    let extension = Path::new(name).extension().and_then(|part| part.to_str());
+    extension.is_some_and(|one| {
+        EXTENSIONS
+            .iter()
+            .any(|known| one.eq_ignore_ascii_case(known))
+    })
 }

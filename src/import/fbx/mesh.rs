@@ -1,6 +1,6 @@
 //! Meshes: polygons become triangles, and corners become vertices.
 
-use super::convert::{vec2, vec3};
+use super::convert::{matrix, vec2, vec3};
 use super::fault::check_cap;
 use super::images::Decoded;
 use super::morph::{Counts, DrivenWeights, Shapes};
@@ -46,11 +46,11 @@ impl<'a> Meshes<'a> {
         let mut all = Self::default();
         // If nothing is visible, the property has another meaning, or is animated.
         let mut carriers = scene.meshes.iter().flat_map(|mesh| &mesh.element.instances);
-        let hides = carriers.any(|node| node.visible);
+        let hides = carriers.any(|node| of_file(node).visible);
         for (index, mesh) in scene.meshes.iter().enumerate() {
             let at = |part: &str| object(ObjectKind::Mesh, index, part);
             let small = mesh.num_point_faces + mesh.num_line_faces + mesh.num_empty_faces;
-            let shown = |node: &ufbx::Node| node.visible || !hides;
+            let shown = |node: &ufbx::Node| of_file(node).visible || !hides;
             let hidden = mesh.element.instances.iter().filter(|node| !shown(node));
             let skins = mesh.skin_deformers.len().saturating_sub(1);
             for (part, count) in [
@@ -70,6 +70,8 @@ impl<'a> Meshes<'a> {
             if carriers.is_empty() {
                 continue;
             }
+            let kind = RepairKind::SkinnedInstances;
+            note(repairs, &at(""), kind, instances_elsewhere(mesh, &carriers));
             let parts = mesh.material_parts.iter();
             let carried = Carried {
                 mesh,
@@ -101,14 +103,15 @@ impl<'a> Meshes<'a> {
         let mesh = carried.mesh;
         let index = mesh.element.typed_id as usize;
         let at = object(ObjectKind::Mesh, index, "");
-        let names = [&mesh.element.name, &node.element.name];
+        let node_name = &of_file(node).element.name;
+        let names = [&mesh.element.name, node_name];
         let mut given = names.into_iter().filter(|name| !name.is_empty());
         let name = given
             .next()
             .map_or_else(|| format!("mesh {index}").into(), |name| cut(name));
-        let part = match node.element.name.is_empty() {
+        let part = match node_name.is_empty() {
             true => name.clone(),
-            false => cut(&node.element.name),
+            false => cut(node_name),
         };
         let skin = self.skins.read(mesh, node, nodes, decoded)?;
         let morph = carried.shapes.of_node(number, &part, &at, decoded)?;
@@ -153,6 +156,38 @@ impl<'a> Meshes<'a> {
     }
 }
 
+/// A node that carries a mesh, and those above it up to the node of the file.
+///
+/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that children
+/// do not inherit. Then these carry the mesh.
+fn up_to_file(node: &ufbx::Node) -> impl Iterator<Item = &ufbx::Node> {
+    std::iter::successors(Some(node), |node| {
+        let is_added = node.is_geometry_transform_helper || node.is_scale_helper;
+        node.parent.as_deref().filter(|_| is_added)
+    })
+}
+
+/// The node of the file that carries a mesh.
+fn of_file(node: &ufbx::Node) -> &ufbx::Node {
+    up_to_file(node).last().unwrap_or(node)
+}
+
+/// The number of nodes on which a skinned mesh does not stand in the place of the first node.
+fn instances_elsewhere(mesh: &ufbx::Mesh, carriers: &[(&ufbx::Node, usize)]) -> u64 {
+    /// The largest difference of a number that is due to rounding.
+    const ROUNDING: f32 = 1e-5;
+    let mut places = carriers
+        .iter()
+        .map(|(node, _)| matrix(&node.geometry_to_world));
+    let first = places.next().filter(|_| !mesh.skin_deformers.is_empty());
+    let Some(first) = first else {
+        return 0;
+    };
+    places
+        .filter(|place| !place.abs_diff_eq(first, ROUNDING))
+        .count() as u64
+}
+
 /// Charges for the streams, joints and weights of a primitive.
 fn charge(
     decoded: &mut Decoded<'_>,
@@ -169,8 +204,12 @@ fn charge(
 
 /// The material of a part: that of the node, which may differ from that of the mesh.
 fn material(mesh: &ufbx::Mesh, node: &ufbx::Node, part: usize) -> Option<usize> {
-    let material = node.materials.get(part).or(mesh.materials.get(part))?;
-    Some(material.element.typed_id as usize)
+    let mut found = mesh.materials.get(part);
+    // Materials stay at the node of the file, or move to one that ufbx adds.
+    for node in up_to_file(node) {
+        found = node.materials.get(part).or(found);
+    }
+    Some(found?.element.typed_id as usize)
 }
 
 /// The corners of a primitive that differ, and its triangles.

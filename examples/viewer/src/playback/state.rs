@@ -58,9 +58,9 @@ pub(crate) struct Playback {
 }
 
 impl Playback {
-    /// Plays the first clip, if there is one.
+    /// Plays the first clip that moves, if there is one.
     pub(crate) fn new(character: &Character) -> Self {
-        let first = character.clips().first().map(|_| Base::Clip(Id::new(0)));
+        let first = character.default_clip().map(Base::Clip);
         Self {
             time_s: 0.0,
             playing: true,

@@ -143,6 +143,9 @@ fn remarks(model: &Character, index: usize, clip: &Clip) -> String {
     if clip.is_additive() {
         all.push("additive".into());
     }
+    if !clip.moves() {
+        all.push("does not move".into());
+    }
     if model.root_motion(id).is_some() {
         all.push("root motion".into());
     }

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
     /// The time in the clip in seconds, clamped to the clip's start and end. Applies to the first
-    /// clip if --clip names none. 0 if absent.
+    /// clip that moves if --clip names none. 0 if absent.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     time: Option<f64>,
     /// Another file whose clips are added to the character, after its own.
