@@ -7,7 +7,7 @@ use crate::import::RawCharacter;
 /// Removes the primitives of the nodes with these names, and of all nodes below them.
 ///
 /// # Errors
-/// [`Error::InFile`] with the names of the nodes, if no node has the name.
+/// [`Error::InFile`](crate::Error::InFile) with the names of the nodes, if no node has the name.
 pub(super) fn apply(raw: &mut RawCharacter, names: &[Box<str>]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
