@@ -158,7 +158,10 @@ mod decoded {
     ) -> Result<Result<Image, AssetFault>> {
         let cap = budget.options().max_resource_bytes;
         let mut failed: Option<AssetFault> = None;
-        let is_missing = |why: &AssetFault| matches!(why, AssetFault::Unreadable { kind, .. } if *kind == ErrorKind::NotFound);
+        let is_missing = |why: &AssetFault| match why {
+            AssetFault::Unreadable { kind, .. } => *kind == ErrorKind::NotFound,
+            _ => false,
+        };
         for path in candidates(name) {
             let base = path.rsplit('/').next().unwrap_or(&path);
             let bytes = load_path(&path, at, cap, files);
