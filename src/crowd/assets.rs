@@ -10,9 +10,9 @@ use super::state::Crowd;
 use super::{Capacity, CharacterDesc, CharacterId, CrowdDesc, characters};
 use crate::animator::{Animator, IkSolver};
 use crate::character::Character;
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result};
 use crate::gpu::{MemoryAllocator, SkinnedMesh, Upload, expect_own};
-use crate::id::Id;
+use crate::id::{Id, unknown};
 use crate::pass::draw::prepare;
 
 impl Crowd {
@@ -212,13 +212,10 @@ impl Crowd {
     pub fn find_character(&self, name: &str) -> Result<CharacterId> {
         let entries = || self.scene.characters.iter().flatten();
         let named = |id: &CharacterId| self.character_name(*id) == Ok(name);
+        let known = || entries().map(|entry| entry.rig.name());
         self.characters()
             .find(named)
-            .ok_or_else(|| Error::UnknownName {
-                what: "character",
-                name: name.into(),
-                known: listed(entries().map(|entry| entry.rig.name())),
-            })
+            .ok_or_else(|| unknown("character", name, known()))
     }
 
     /// A character's data on the GPU.
