@@ -55,7 +55,7 @@ impl Files<'_> {
     }
 
     /// Lists a file of the asset, which may never be read.
-    #[cfg(any(feature = "gltf", feature = "wgl"))]
+    #[cfg(feature = "gltf")]
     pub(super) fn list(&self, path: &str) {
         if let (None, Some(folder)) = (&self.options.resources, self.folder) {
             folder.list(path);

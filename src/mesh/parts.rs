@@ -1,9 +1,7 @@
 //! Parts of a character that can be shown and hidden by name.
 
 use super::primitive::Primitive;
-#[cfg(feature = "vulkan")]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::unknown;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
