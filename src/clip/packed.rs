@@ -103,7 +103,7 @@ pub struct ClipReport {
     pub error_joint: Id<Joint>,
     /// The time of the worst error, in seconds.
     pub error_time_s: f64,
-    /// The vertex with the worst error. `None` if no vertex moves.
+    /// The vertex with the worst error. `None` if no vertex is off.
     pub vertex_error: Option<VertexError>,
     /// Number of joint tracks that are kept as curves.
     ///

@@ -72,6 +72,12 @@ fn clips_of_other_files_are_added() {
     let character = Character::load_file(&out).unwrap();
     let names: Vec<&str> = character.clips().iter().map(|clip| clip.name()).collect();
     assert_eq!(names.len(), 12);
+    // The largest error, with its vertex, joint, time and clip.
+    let worst = ran.out.lines().find(|line| line.contains("largest error"));
+    let worst = worst.unwrap();
+    for part in [" mm, at vertex ", ", joint ", " s of clip "] {
+        assert!(worst.contains(part), "{worst}");
+    }
     assert_eq!(names[4..6], ["Idle (2)", "Walk (2)"]);
     assert_eq!(names[8..9], ["Idle (3)"]);
     assert!(

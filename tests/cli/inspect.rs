@@ -85,6 +85,12 @@ fn json_has_the_documented_keys() {
     assert!(all["clips"][1]["ratio"].as_f64().unwrap() > 2.0);
     let error_m = all["clips"][1]["error_m"].as_f64().unwrap();
     assert!(error_m > 0.0 && error_m < 2e-4, "{error_m}");
+    let vertex = &all["clips"][1]["vertex_error"];
+    assert!(vertex["error_m"].as_f64().unwrap() <= error_m, "{vertex}");
+    let primitive = vertex["primitive"].as_u64().unwrap() as usize;
+    let vertices = all["primitives"][primitive]["vertices"].as_u64().unwrap();
+    assert!(vertex["vertex"].as_u64().unwrap() < vertices, "{vertex}");
+    assert!(vertex["time_s"].as_f64().unwrap() <= all["clips"][1]["duration_s"].as_f64().unwrap());
 }
 
 /// The parts of VRM files, and characters that were given the same.
