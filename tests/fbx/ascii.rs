@@ -192,6 +192,7 @@ impl File {
 /// The numbers of the arm's objects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arm {
+    pub(crate) geometry: u64,
     pub(crate) base: u64,
     pub(crate) tip: u64,
     pub(crate) mesh: u64,
@@ -278,6 +279,7 @@ pub(crate) fn arm() -> (File, Arm) {
         LINEAR,
     );
     let arm = Arm {
+        geometry,
         base,
         tip,
         mesh,

@@ -17,9 +17,6 @@ const SKINNED: [[f32; 3]; 4] = [
 ];
 const LOOSE: [[f32; 3]; 3] = [[0.0, 2.0, -0.5], [0.1, 2.0, -0.5], [0.1, 2.1, -0.5]];
 
-/// The number of the arm's geometry, which is the first object.
-const GEOMETRY: u64 = 1001;
-
 fn moved(points: &[[f32; 3]], by: [f32; 3]) -> Vec<[f32; 3]> {
     let point = |point: &[f32; 3]| [0, 1, 2].map(|axis| point[axis] + by[axis]);
     points.iter().map(point).collect()
@@ -33,7 +30,7 @@ fn instanced(geometric: [f64; 3]) -> (File, Arm, u64) {
         ("GeometricTranslation", geometric),
     ];
     let node = file.node("Second", "Mesh", 0, &at);
-    file.connect(GEOMETRY, node);
+    file.connect(numbers.geometry, node);
     (file, numbers, node)
 }
 
@@ -84,10 +81,10 @@ fn instances_of_a_skinned_mesh_are_in_one_place() {
         assert_eq!(weighted(first), weighted(second));
     }
     // Those that stand in one place anyway are not reported.
-    let (mut file, _) = arm();
+    let (mut file, numbers) = arm();
     let shift = [("GeometricTranslation", [0.0, 50.0, 0.0])];
     let node = file.node("Second", "Mesh", 0, &shift);
-    file.connect(GEOMETRY, node);
+    file.connect(numbers.geometry, node);
     let c = import(&file);
     assert_eq!(c.repairs, []);
     assert_eq!(c.primitives().len(), 2);
@@ -116,7 +113,7 @@ fn instances_keep_the_names_materials_and_visibility_of_their_nodes() {
     }
     let hidden = [("GeometricTranslation", [0.0, 0.0, 70.0])];
     let third = file.node("Third", "Mesh", 0, &hidden);
-    file.connect(GEOMETRY, third);
+    file.connect(numbers.geometry, third);
     let at = file.objects.rfind("Properties70: {").unwrap() + "Properties70: {".len();
     let invisible = "\nP: \"Visibility\", \"Visibility\", \"\", \"A\",0";
     file.objects.insert_str(at, invisible);
@@ -137,14 +134,14 @@ fn instances_keep_the_names_materials_and_visibility_of_their_nodes() {
 /// ufbx adds a node for a scale that a child does not inherit, and moves the mesh there.
 #[test]
 fn scales_that_children_do_not_inherit_keep_the_names_of_their_nodes() {
-    let (mut file, _) = arm();
+    let (mut file, numbers) = arm();
     let scale = [("Lcl Scaling", [1.0, 2.0, 1.0])];
     let node = file.node("Wide", "Mesh", 0, &scale);
-    file.connect(GEOMETRY, node);
+    file.connect(numbers.geometry, node);
     let red = file.object("Material", "Material::Red", "", "Version: 102");
     file.connect(red, node);
     let child = file.node("Child", "Mesh", node, &[]);
-    file.connect(GEOMETRY, child);
+    file.connect(numbers.geometry, child);
     // Mode 2 ignores the scale of the parent.
     let at = file.objects.rfind("Properties70: {").unwrap() + "Properties70: {".len();
     let ignores = "\nP: \"InheritType\", \"enum\", \"\", \"\",2";

@@ -13,6 +13,8 @@ pub(super) fn options(name: &str) -> ImportOptions {
         max_vertices: 1 << 18,
         max_indices: 1 << 20,
         max_keys: 1 << 20,
+        max_morph_targets: 1 << 12,
+        max_morph_elements: 1 << 20,
         max_image_texels: 1 << 20,
         ..ImportOptions::curves_only()
     }

@@ -32,7 +32,7 @@ pub(crate) static TARGETS: &[Target] = &[
     Target {
         name: "fbx",
         read: |bytes| digest_by(bytes, "fuzz.fbx", import::bytes),
-        seeds: || vec![crate::ascii::arm().0.text().into_bytes()],
+        seeds: fbx_seeds,
     },
     #[cfg(feature = "ezm")]
     Target {
@@ -98,6 +98,22 @@ fn packed(bytes: &[u8]) -> bool {
         clip.sample(0.4, &mut pose).unwrap();
     }
     imported.is_ok()
+}
+
+/// The arm, and the arm with a second node for its mesh and a shape in between.
+#[cfg(feature = "fbx")]
+fn fbx_seeds() -> Vec<Vec<u8>> {
+    use crate::ascii::{arm, list};
+    let (one, numbers) = arm();
+    let mut two = one.clone();
+    let at = [("GeometricTranslation", [0.0, 0.0, 70.0])];
+    let node = two.node("Second", "Mesh", 0, &at);
+    two.connect(numbers.geometry, node);
+    two.objects = two.objects.replace("*1 { a: 100 }", "*2 { a: 50,100 }");
+    let body = format!("Indexes: {}\nVertices: {}", list(&[2]), list(&[0, 0, 40]));
+    let shape = two.object("Geometry", "Geometry::full", "Shape", &body);
+    two.connect(shape, numbers.channel);
+    [one, two].map(|file| file.text().into_bytes()).into()
 }
 
 /// Imports an EZMesh file, and adds its clips to itself.
