@@ -46,7 +46,7 @@ const TEXTURE: &str = "material 0, texture root/texture/Player.png: \
                        left out: cannot be decoded: it is not PNG, JPEG or WebP (1)";
 const SUMS: &str = "mesh 0, primitives[0]: weights renormalised (1)";
 
-/// The vertices, and the texture at its path and under its name.
+/// The model, its vertices, and wherever its texture may be.
 #[test]
 fn the_files_of_a_model_are_listed() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_wgl_files");
@@ -60,13 +60,16 @@ fn the_files_of_a_model_are_listed() {
     };
     let imported = throng::import::file(&path, &options).unwrap();
     let real = folder.canonicalize().unwrap();
-    let names = [
-        "Player.png",
-        "doll.wglmodel",
-        "doll.wglvert",
-        "root/texture/Player.png",
-    ];
-    assert_eq!(imported.files, names.map(|name| real.join(name)));
+    // All files that could be the texture: its path, without its first folders, in each format.
+    let folders = ["", "root/texture/", "texture/"];
+    let textures = folders.iter().flat_map(|folder| {
+        let formats = ["jpeg", "jpg", "png", "webp"];
+        formats.map(|format| format!("{folder}Player.{format}"))
+    });
+    let own = ["doll.wglmodel", "doll.wglvert"].map(String::from);
+    let mut files: Vec<_> = textures.chain(own).map(|name| real.join(name)).collect();
+    files.sort();
+    assert_eq!(imported.files, files);
 }
 
 #[test]
