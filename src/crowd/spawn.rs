@@ -7,6 +7,8 @@ use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, Play, RootMotionMode};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::{Result, expect_transform};
 use crate::gpu::GpuInstance;
 use crate::palette::Mat3x4;

@@ -12,6 +12,8 @@ use super::stats::Counters;
 use super::view::Prepared;
 use super::{Capacity, CrowdDesc, Stats};
 use crate::animator::Animator;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
 use crate::pass::draw::DrawPass;

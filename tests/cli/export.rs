@@ -139,6 +139,13 @@ fn every_model_is_exported() {
             "{}",
             file.display()
         );
-        assert_eq!(was.clips(), is.clips(), "{}", file.display());
+        // Primitives may change their order, and so the indices of the worst vertices.
+        let packed = |model: &Imported| -> Vec<_> {
+            let clips = model.clips().iter();
+            clips
+                .map(|clip| (clip.name().to_owned(), clip.packed_words()))
+                .collect()
+        };
+        assert!(packed(&was) == packed(&is), "{}", file.display());
     }
 }
