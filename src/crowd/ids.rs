@@ -24,7 +24,8 @@ pub struct ViewId {
     pub(super) index: u32,
 }
 
-/// A list of the instances that views of one frame show. See [`Frame::make_list`](super::Frame::make_list).
+/// A list of the instances that views of one frame show. See
+/// [`Frame::make_list`](super::Frame::make_list).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ListId {
     pub(super) frame: u64,

@@ -20,7 +20,8 @@ use glam::Affine3A;
 pub struct Spawn<'a> {
     /// World space from character space.
     pub world_from_model: Affine3A,
-    /// Linear RGBA that multiplies the base colour. See [`InstanceMut::set_tint`](super::InstanceMut::set_tint).
+    /// Linear RGBA that multiplies the base colour. See
+    /// [`InstanceMut::set_tint`](super::InstanceMut::set_tint).
     pub tint: [f32; 4],
     /// A word for the engine's own shaders.
     pub user_data: u32,
@@ -132,7 +133,8 @@ impl Crowd {
 
     /// Despawns an instance.
     ///
-    /// Instances attached to it are despawned, too, or detached if [`set_outlives_parent`](super::InstanceMut::set_outlives_parent)
+    /// Instances attached to it are despawned, too, or detached if
+    /// [`set_outlives_parent`](super::InstanceMut::set_outlives_parent)
     /// was set.
     ///
     /// # Errors

@@ -16,7 +16,8 @@ pub(crate) struct Moment {
 
 /// The pose that the arguments ask for. `None` is the rest pose.
 ///
-/// A time without a clip is in [`Character::default_clip`]. Times outside of the clip are clamped, with a note.
+/// A time without a clip is in [`Character::default_clip`]. Times outside of the clip are clamped,
+/// with a note.
 pub(crate) fn choose(
     model: &Character,
     clip: Option<&str>,
