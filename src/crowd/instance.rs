@@ -1,11 +1,11 @@
 //! The handle of an instance: what a crowd adds to the actor of an animator.
 
-use super::attachments::Attachment;
-use super::instance_state::InstanceState;
+use super::instances::attachments::Attachment;
+use super::instances::state::InstanceState;
+use super::producers::skin::skinned_words;
 use super::scene::{Scene, animator_mut};
-use super::skin::skinned_words;
 use super::state::Crowd;
-use super::visibility::Marks;
+use super::visibility::marks::Marks;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{Actor, Animator, JointRef};
 use crate::error::{Error, Result, expect_transform};

@@ -1,9 +1,9 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
-use super::buffers::{DEFORMS, SHADERS, Written};
 use super::frame::Views;
-use super::history_buffer::words_in_use;
-use super::retire::Retired;
+use super::history::buffer::words_in_use;
+use super::memory::buffers::{DEFORMS, SHADERS, Written};
+use super::memory::retire::Retired;
 use super::view::{Prepared, VIEW_BYTES, View};
 use super::{Frame, ViewId};
 use crate::error::{Error, Result};

@@ -1,12 +1,12 @@
 //! The characters and instances of a crowd, apart from their animators.
 
-use super::animate::Animated;
-use super::attachments::Attachments;
-use super::characters::Entry;
-use super::deform::Deforms;
+use super::characters::entry::Entry;
 use super::instance::CrowdMut;
-use super::instances::Instances;
-use super::visibility::Visibility;
+use super::instances::attachments::Attachments;
+use super::instances::table::Instances;
+use super::producers::animate::Animated;
+use super::producers::deform::Deforms;
+use super::visibility::marks::Visibility;
 use super::{Capacity, CharacterId};
 use crate::animator::Animator;
 use crate::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! Spawning, moving and despawning instances.
 
 use super::instance::check_tint;
-use super::instance_state::{Allocation, InstanceState, morph_words};
+use super::instances::state::{Allocation, InstanceState, morph_words};
+use super::producers::skin::skinned_words;
 use super::scene::{animator_mut, is_flipped};
-use super::skin::skinned_words;
 use super::state::Crowd;
 use super::{CharacterId, InstanceId, SkinningStage};
 use crate::animator::{ActorId, Play, RootMotionMode};

@@ -1,15 +1,15 @@
 //! The crowd: its parts, its construction and its end.
 
-use super::buffers::FrameBuffers;
-use super::deform::Listed;
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
-use super::history::Histories;
-use super::retire::RetireQueue;
+use super::draw::shadow_map::ShadowInput;
+use super::history::views::Histories;
+use super::memory::buffers::FrameBuffers;
+use super::memory::retire::RetireQueue;
+use super::producers::deform::Listed;
 use super::scene::Scene;
-use super::shadow_map::ShadowInput;
-use super::sorted::Sorted;
 use super::stats::Counters;
 use super::view::Prepared;
+use super::visibility::sorted::Sorted;
 use super::{Capacity, CrowdDesc, Stats};
 use crate::animator::Animator;
 #[cfg(doc)]

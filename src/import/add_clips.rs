@@ -1,7 +1,7 @@
 //! Clips from other files.
 
 use super::RawCharacter;
-use super::build::{Adopted, adopt, check_clip_joints};
+use super::assemble::{Adopted, adopt, check_clip_joints};
 use super::fault::{fault, object};
 use super::imported::Imported;
 use super::options::ImportOptions;

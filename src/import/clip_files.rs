@@ -93,7 +93,7 @@ pub fn has_hierarchy(path: impl AsRef<Path>) -> bool {
     match Format::of(&bytes, &path.to_string_lossy()) {
         Ok(Format::WglClip) => false,
         #[cfg(feature = "ezm")]
-        Ok(Format::Ezm) => super::ezm::has_skeleton(&bytes, &options).unwrap_or(true),
+        Ok(Format::Ezm) => super::framed::ezm::has_skeleton(&bytes, &options).unwrap_or(true),
         _ => true,
     }
 }
@@ -137,13 +137,15 @@ fn read_raw(
         #[cfg(feature = "fbx")]
         Format::Fbx => return super::fbx::read_clips(bytes, files, options, repairs),
         #[cfg(feature = "ezm")]
-        Format::Ezm => super::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs),
+        Format::Ezm => {
+            super::framed::ezm::read_clips(bytes, Some(character.skeleton()), options, repairs)
+        }
         // They have no clips, which is reported later.
         #[cfg(feature = "wgl")]
         Format::WglModel | Format::WglVertices => Ok(RawCharacter::default()),
         #[cfg(feature = "wgl")]
         Format::WglClip => {
-            super::wgl::read_clips(bytes, Some(character.skeleton()), options, repairs)
+            super::framed::wgl::read_clips(bytes, Some(character.skeleton()), options, repairs)
         }
         Format::Saved => {
             let why = AssetFault::Invalid("is a saved character, whose clips cannot be added");

@@ -145,13 +145,15 @@ fn read_raw(
         #[cfg(feature = "fbx")]
         Format::Fbx => return super::fbx::read_raw(bytes, files, options, repairs),
         #[cfg(feature = "ezm")]
-        Format::Ezm => super::ezm::read_raw(bytes, files, options, repairs),
+        Format::Ezm => super::framed::ezm::read_raw(bytes, files, options, repairs),
         #[cfg(feature = "wgl")]
-        Format::WglModel => super::wgl::read_model(bytes, source.path, files, options, repairs),
+        Format::WglModel => {
+            super::framed::wgl::read_model(bytes, source.path, files, options, repairs)
+        }
         #[cfg(feature = "wgl")]
-        Format::WglVertices => Err(super::wgl::vertices_alone()),
+        Format::WglVertices => Err(super::framed::wgl::vertices_alone()),
         #[cfg(feature = "wgl")]
-        Format::WglClip => super::wgl::read_clips(bytes, None, options, repairs),
+        Format::WglClip => super::framed::wgl::read_clips(bytes, None, options, repairs),
         other => Err(other.without_reader()),
     };
     Ok((raw?, None))

@@ -227,12 +227,8 @@
 //! true and [`ImportOptions::animation`] is `None`.
 
 mod add_clips;
-#[cfg(any(feature = "ezm", feature = "wgl"))]
-mod budget;
-mod build;
+mod assemble;
 mod clip_files;
-#[cfg(feature = "ezm")]
-mod ezm;
 mod fault;
 #[cfg(feature = "fbx")]
 mod fbx;
@@ -240,12 +236,10 @@ mod file;
 mod folder;
 mod format;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
-mod frames;
+mod framed;
 #[cfg(feature = "gltf")]
 mod gltf;
 mod imported;
-#[cfg(any(feature = "ezm", feature = "wgl"))]
-mod inverse_rest;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
 mod json_list;
 #[cfg(any(feature = "gltf", feature = "wgl"))]
@@ -261,14 +255,10 @@ mod source;
 mod space;
 mod spawn_point;
 #[cfg(any(feature = "ezm", feature = "wgl"))]
-mod srgb;
-#[cfg(any(feature = "ezm", feature = "wgl"))]
 mod textures;
 #[cfg(feature = "gltf")]
 mod vrm;
 mod weight_match;
-#[cfg(feature = "wgl")]
-mod wgl;
 
 /// The mark, in `extras.throng`, of the node that an export adds above several roots.
 #[cfg(feature = "gltf")]

@@ -1,9 +1,9 @@
 //! Textures of formats that have only the names of image files.
 
 use super::RawCharacter;
-use super::budget::Budget;
 use super::fault::{cut, object};
 use super::folder::Files;
+use super::framed::budget::Budget;
 use super::repair::{Repair, RepairKind, note};
 use crate::error::{ObjectKind, Result};
 use crate::mesh::{Material, TextureRef};
@@ -94,8 +94,8 @@ mod decoded {
     use super::{Images, Loaded};
     use crate::error::{AssetFault, Error, Object, Result};
     use crate::import::RawCharacter;
-    use crate::import::budget::Budget;
     use crate::import::folder::Files;
+    use crate::import::framed::budget::Budget;
     use crate::import::gltf::image;
     use crate::import::gltf::resources::load_path;
     use crate::import::repair::RepairKind;

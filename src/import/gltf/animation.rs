@@ -9,7 +9,7 @@ use super::source::Source;
 use crate::character::NamedTimes;
 use crate::clip::Interpolation;
 use crate::error::{AssetFault, Object, ObjectKind, Result};
-use crate::import::build::wrong_time;
+use crate::import::assemble::wrong_time;
 use crate::import::fault::{fault_of, object};
 use crate::import::options::ImportOptions;
 use crate::import::repair::{Repair, RepairKind, note};

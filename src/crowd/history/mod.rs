@@ -1,0 +1,4 @@
+//! What motion vectors need from the frame before.
+
+pub(in crate::crowd) mod buffer;
+pub(in crate::crowd) mod views;

@@ -1,0 +1,288 @@
+//! Attachments: instances that follow a joint of another instance, and the tree that they form.
+
+use crate::crowd::InstanceId;
+use crate::crowd::state::Crowd;
+use crate::error::{Error, Result, expect_transform};
+use crate::palette::Mat3x4;
+use crate::skeleton::Socket;
+use glam::Affine3A;
+
+/// The parent, the socket and the offset of an attached instance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(alias = "attach")]
+pub struct Attachment {
+    /// The instance that it follows.
+    pub parent: InstanceId,
+    /// The joint of the parent, and the offset from that joint.
+    pub socket: Socket,
+    /// Transform from the child's character space to the socket's space.
+    pub socket_from_child: Affine3A,
+    /// If true, the child is detached when its parent is despawned. If false, it is despawned, too.
+    ///
+    /// See [`InstanceMut::set_outlives_parent`](crate::crowd::InstanceMut::set_outlives_parent).
+    pub outlives_parent: bool,
+}
+
+/// No instance.
+const NO_INSTANCE: u32 = u32::MAX;
+
+/// The links of an instance. Others are named by table index.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    attachment: Option<Attachment>,
+    /// The first instance that is attached to it.
+    first_child: u32,
+    /// The next instance that is attached to the same parent.
+    next: u32,
+    /// The number of its ancestors, up to one that is not attached.
+    depth: u32,
+    /// True if an ancestor was teleported, so that motion vectors leave the change out.
+    jumps: bool,
+    /// True if `order` has it.
+    ordered: bool,
+}
+
+impl Node {
+    const NEW: Self = Self {
+        attachment: None,
+        first_child: NO_INSTANCE,
+        next: NO_INSTANCE,
+        depth: 0,
+        jumps: false,
+        ordered: false,
+    };
+}
+
+/// All attachments of a crowd.
+#[derive(Debug, Default)]
+pub(in crate::crowd) struct Attachments {
+    nodes: Vec<Node>,
+    /// Depths and table indices of the attached instances, parents before their children.
+    ///
+    /// If `stale`, it is not sorted and may have instances that are no longer attached.
+    order: Vec<(u32, u32)>,
+    stale: bool,
+}
+
+impl Attachments {
+    fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize)
+    }
+
+    pub(in crate::crowd) fn of(&self, index: u32) -> Option<&Attachment> {
+        self.node(index)?.attachment.as_ref()
+    }
+
+    pub(in crate::crowd) fn of_mut(&mut self, index: u32) -> Option<&mut Attachment> {
+        self.nodes.get_mut(index as usize)?.attachment.as_mut()
+    }
+
+    fn parent(&self, index: u32) -> Option<u32> {
+        self.of(index).map(|attachment| attachment.parent.index)
+    }
+
+    /// The instances that are attached to an instance.
+    pub(in crate::crowd) fn children(&self, index: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |index: &u32| *index != NO_INSTANCE;
+        let first = self.node(index).map(|node| node.first_child).filter(known);
+        core::iter::successors(first, move |child| {
+            self.node(*child).map(|node| node.next).filter(known)
+        })
+    }
+
+    /// Marks everything attached to a teleported instance as teleported, too.
+    pub(in crate::crowd) fn teleport(&mut self, index: u32) {
+        if self.children(index).next().is_none() {
+            return;
+        }
+        for child in self.family(index).into_iter().skip(1) {
+            if let Some(node) = self.nodes.get_mut(child as usize) {
+                node.jumps = true;
+            }
+        }
+    }
+
+    /// An instance and everything attached to it, directly or through others, parents before their
+    /// children.
+    fn family(&self, index: u32) -> Vec<u32> {
+        let mut family = vec![index];
+        let mut done = 0;
+        while let Some(parent) = family.get(done).copied() {
+            family.extend(self.children(parent));
+            done += 1;
+        }
+        family
+    }
+
+    /// Attaches an instance, in place of an earlier attachment.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the parent is the instance itself or attached to it.
+    pub(in crate::crowd) fn attach(&mut self, child: u32, attachment: Attachment) -> Result<()> {
+        let mut above = Some(attachment.parent.index);
+        while let Some(index) = above {
+            if index == child {
+                return Err(Error::invalid(
+                    "parent",
+                    "must not be the child itself or attached to it",
+                ));
+            }
+            above = self.parent(index);
+        }
+        self.unlink(child);
+        self.link(child, attachment);
+        Ok(())
+    }
+
+    /// Attaches an instance that is not attached.
+    fn link(&mut self, child: u32, attachment: Attachment) {
+        let parent = attachment.parent.index;
+        let last = child.max(parent) as usize;
+        if self.nodes.len() <= last {
+            self.nodes.resize(last + 1, Node::NEW);
+        }
+        let next = self
+            .node(parent)
+            .map_or(NO_INSTANCE, |node| node.first_child);
+        if let Some(node) = self.nodes.get_mut(parent as usize) {
+            node.first_child = child;
+        }
+        if let Some(node) = self.nodes.get_mut(child as usize) {
+            (node.attachment, node.next) = (Some(attachment), next);
+            if !core::mem::replace(&mut node.ordered, true) {
+                self.order.push((0, child));
+            }
+        }
+        self.stale = true;
+    }
+
+    /// Detaches an instance.
+    pub(in crate::crowd) fn unlink(&mut self, child: u32) {
+        let Some(parent) = self.parent(child) else {
+            return;
+        };
+        let next = self.node(child).map_or(NO_INSTANCE, |node| node.next);
+        let before = self.children(parent).take_while(|other| *other != child);
+        let place = match before.last() {
+            Some(before) => self.nodes.get_mut(before as usize).map(|n| &mut n.next),
+            None => self
+                .nodes
+                .get_mut(parent as usize)
+                .map(|node| &mut node.first_child),
+        };
+        if let Some(place) = place {
+            *place = next;
+        }
+        if let Some(node) = self.nodes.get_mut(child as usize) {
+            (node.attachment, node.next, node.jumps) = (None, NO_INSTANCE, false);
+        }
+        self.stale = true;
+    }
+
+    /// Sorts the attached instances again if they have changed.
+    fn sort(&mut self) {
+        if !core::mem::take(&mut self.stale) {
+            return;
+        }
+        let Self { nodes, order, .. } = self;
+        let parent = |nodes: &[Node], index: u32| {
+            let node = nodes.get(index as usize)?;
+            node.attachment.map(|attachment| attachment.parent.index)
+        };
+        order.retain(|(_, child)| {
+            let node = nodes.get_mut(*child as usize);
+            node.is_some_and(|node| {
+                node.ordered = node.attachment.is_some();
+                node.ordered
+            })
+        });
+        for node in nodes.iter_mut() {
+            node.depth = 0;
+        }
+        for (depth, child) in order.iter_mut() {
+            // Walk up to an ancestor that has a known depth or is not attached.
+            let (mut steps, mut above) = (0, *child);
+            let known = loop {
+                match nodes.get(above as usize).map_or(0, |node| node.depth) {
+                    0 => match parent(nodes, above) {
+                        Some(next) => (steps, above) = (steps + 1, next),
+                        None => break 0,
+                    },
+                    known => break known,
+                }
+            };
+            *depth = known + steps;
+            // Walk the same way again and set depths, so that no part of it is walked twice later.
+            let mut at = *child;
+            for step in 0..steps {
+                let next = parent(nodes, at);
+                if let Some(node) = nodes.get_mut(at as usize) {
+                    node.depth = known + steps - step;
+                }
+                at = next.unwrap_or(NO_INSTANCE);
+            }
+        }
+        order.sort_unstable();
+    }
+}
+
+impl Crowd {
+    /// Moves attached instances to their transforms at the time of the frame begun last, and hides
+    /// those whose parents are hidden.
+    pub(in crate::crowd) fn follow_all(&mut self) -> Result<()> {
+        self.scene.attachments.sort();
+        for at in 0..self.scene.attachments.order.len() {
+            let child = self.scene.attachments.order.get(at).copied();
+            if let Some(child) = child.and_then(|(_, index)| self.scene.instances.id(index)) {
+                self.follow(child)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, child: InstanceId) -> Result<()> {
+        let Some(attachment) = self.scene.attachments.of(child.index).copied() else {
+            return Ok(());
+        };
+        let Attachment { parent, socket, .. } = attachment;
+        let above = self.scene.visibility.marks(parent.index);
+        let parent_hidden = above.parent_hidden || !above.visible;
+        let visibility = &mut self.scene.visibility;
+        visibility.change(child.index, |marks| marks.parent_hidden = parent_hidden);
+        let above = self.instance(parent)?;
+        let model = above.joint_model(socket.joint, self.time_s)? * socket.offset;
+        let world_from_child = above.transform() * model * attachment.socket_from_child;
+        let node = self.scene.attachments.nodes.get_mut(child.index as usize);
+        let jumps = node.is_some_and(|node| core::mem::take(&mut node.jumps));
+        let record = self.scene.instances.alive(child).record;
+        let same = record.world_from_model == Mat3x4::from_affine(&world_from_child);
+        if (same && !jumps) || expect_transform("", &world_from_child).is_err() {
+            return Ok(());
+        }
+        self.access(child)?.put(&world_from_child, jumps)
+    }
+
+    /// Detaches an instance that is about to be despawned. Returns the instances that are despawned
+    /// with it, parents first.
+    pub(in crate::crowd) fn release_family(&mut self, id: InstanceId) -> Result<Vec<InstanceId>> {
+        let mut despawned = Vec::new();
+        self.instance_mut(id)?.detach();
+        if self.scene.attachments.children(id.index).next().is_none() {
+            return Ok(despawned);
+        }
+        let mut open = vec![id];
+        while let Some(parent) = open.pop() {
+            let children: Vec<InstanceId> = self.instance(parent)?.attached().collect();
+            for id in children {
+                let mut child = self.instance_mut(id)?;
+                let outlives = child.attachment().is_some_and(|to| to.outlives_parent);
+                child.detach();
+                if !outlives {
+                    despawned.push(id);
+                    open.push(id);
+                }
+            }
+        }
+        Ok(despawned)
+    }
+}

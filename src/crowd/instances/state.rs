@@ -1,0 +1,121 @@
+//! The CPU's state of an instance, and the totals of instances skinned on the CPU.
+
+use crate::animator::ActorId;
+use crate::gpu::GpuInstance;
+use crate::gpu::palettes::ROW_BYTES;
+use ash::vk;
+
+/// The stage that deforms an instance's vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SkinningStage {
+    /// The vertex shader of every draw. Nothing is stored.
+    #[default]
+    Vertex,
+    /// The skin stage on the GPU, once per frame, into device memory that draws then read.
+    Compute,
+    /// The CPU skinning stage, into the same memory.
+    ///
+    /// It runs while the frame is prepared, on the threads of
+    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added with
+    /// [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
+    Cpu,
+}
+
+/// An instance's range of one of the shared buffers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct Allocation {
+    pub(in crate::crowd) start: u32,
+    pub(in crate::crowd) size: u32,
+}
+
+/// The state of an instance.
+#[derive(Debug, Clone)]
+pub(in crate::crowd) struct InstanceState {
+    pub(in crate::crowd) record: GpuInstance,
+    /// Its actor in the animator of its character.
+    pub(in crate::crowd) actor: ActorId,
+    /// True if its palette lies in the ring. Otherwise it uses its character's rest palette.
+    pub(in crate::crowd) in_ring: bool,
+    /// The device address of that rest palette.
+    pub(in crate::crowd) rest_palette: vk::DeviceAddress,
+    pub(in crate::crowd) generation: u32,
+    pub(in crate::crowd) alive: bool,
+    pub(in crate::crowd) dirty: bool,
+    pub(in crate::crowd) flipped: bool,
+    /// Its index among its character's members.
+    pub(in crate::crowd) place: u32,
+    pub(in crate::crowd) skin: SkinningStage,
+    /// Rows of the palette ring, the same in every frame in flight.
+    pub(in crate::crowd) rows: Allocation,
+    /// Words of a frame's morph weights.
+    pub(in crate::crowd) morphs: Allocation,
+    /// Words of the deformed vertices.
+    pub(in crate::crowd) skinned: Allocation,
+}
+
+/// Totals of the instances that are skinned on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::crowd) struct CpuSkinned {
+    pub(in crate::crowd) count: u32,
+    /// Words of deformed vertices.
+    pub(in crate::crowd) words: u32,
+    /// Rows of palettes.
+    pub(in crate::crowd) rows: u32,
+    /// Morph weights.
+    pub(in crate::crowd) weights: u32,
+}
+
+impl CpuSkinned {
+    /// Adds an instance to the totals, or subtracts it.
+    pub(in crate::crowd) fn count(&mut self, instance: &InstanceState, comes: bool) {
+        if instance.skin != SkinningStage::Cpu {
+            return;
+        }
+        // A count, and two words for each weight.
+        let weights = instance.morphs.size / 2;
+        for (all, own) in [
+            (&mut self.count, 1),
+            (&mut self.words, instance.skinned.size),
+            (&mut self.rows, instance.rows.size),
+            (&mut self.weights, weights),
+        ] {
+            *all = if comes { *all + own } else { *all - own };
+        }
+    }
+}
+
+impl InstanceState {
+    /// Writes the offsets of palette, morph weights and deformed vertices to the record.
+    ///
+    /// The palette is that in the ring or the character's rest palette.
+    pub(in crate::crowd) fn write_offsets(&mut self) {
+        (self.record.source, self.record.palette) = if self.in_ring {
+            let offset = u64::from(self.rows.start) * ROW_BYTES;
+            (GpuInstance::SOURCE_RING, offset)
+        } else {
+            (GpuInstance::SOURCE_ADDRESS, self.rest_palette)
+        };
+        let start = |allocation: Allocation| {
+            if allocation.size > 0 {
+                allocation.start
+            } else {
+                GpuInstance::NONE
+            }
+        };
+        self.record.morphs = start(self.morphs);
+        self.record.skinned = start(self.skinned);
+    }
+}
+
+/// Words of an instance's morph weights in one frame: a count, and two for each weight.
+pub(in crate::crowd) fn morph_words(weights: usize) -> u32 {
+    match weights as u32 {
+        0 => 0,
+        count => 1 + 2 * count,
+    }
+}
+
+/// The number of weights that so many words hold.
+pub(in crate::crowd) fn weights_in(words: u32) -> u32 {
+    words / 2
+}

@@ -1,0 +1,457 @@
+//! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
+
+use crate::crowd::instances::state::{
+    Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in,
+};
+use crate::crowd::memory::load::Need;
+use crate::crowd::memory::range_allocator::RangeAllocator;
+use crate::crowd::{Capacity, InstanceId};
+use crate::error::{Error, Result};
+use crate::gpu::GpuInstance;
+use crate::gpu::limit;
+use bytemuck::Zeroable;
+
+/// The CPU copy of the instance table.
+#[derive(Debug)]
+pub(in crate::crowd) struct Instances {
+    states: Vec<InstanceState>,
+    free_indices: Vec<u32>,
+    changed: Vec<u32>,
+    /// The changes that the last [`Self::settle`] took.
+    settled: Vec<u32>,
+    capacity: Capacity,
+    /// Rows of the palette ring, the same in every frame in flight.
+    rows: RangeAllocator,
+    /// Words of a frame's morph weights.
+    morphs: RangeAllocator,
+    /// Morph weights of all instances together.
+    weights: u32,
+    /// Words of the deformed vertices.
+    skinned: RangeAllocator,
+    cpu_skinned: CpuSkinned,
+    /// The last stamp that was given out.
+    stamp: u32,
+    /// True if ranges were assigned anew since [`Self::take_moved`].
+    moved: bool,
+}
+
+/// Rows of a palette entry of the ring.
+const ENTRY_ROWS: u32 = 3;
+
+impl Instances {
+    pub(in crate::crowd) fn new(capacity: &Capacity) -> Self {
+        Self {
+            states: Vec::new(),
+            free_indices: Vec::new(),
+            changed: Vec::with_capacity(capacity.instances as usize),
+            settled: Vec::with_capacity(capacity.instances as usize),
+            capacity: *capacity,
+            rows: RangeAllocator::new(capacity.palette_entries.saturating_mul(ENTRY_ROWS)),
+            morphs: RangeAllocator::new(capacity.morph_words()),
+            weights: 0,
+            skinned: RangeAllocator::new(capacity.skinned_words),
+            cpu_skinned: CpuSkinned::default(),
+            stamp: 0,
+            moved: false,
+        }
+    }
+
+    pub(in crate::crowd) fn len(&self) -> usize {
+        self.states.len() - self.free_indices.len()
+    }
+
+    /// Grows to `capacity`, with a GPU table that is still empty.
+    ///
+    /// Every record counts as changed, even those of dead instances, so that no history ever copies
+    /// memory that was never written.
+    pub(in crate::crowd) fn grow(&mut self, capacity: &Capacity) {
+        self.capacity = *capacity;
+        self.moved = true;
+        self.rows
+            .grow(capacity.palette_entries.saturating_mul(ENTRY_ROWS));
+        self.morphs.grow(capacity.morph_words());
+        self.skinned.grow(capacity.skinned_words);
+        let instances = capacity.instances as usize;
+        self.changed
+            .reserve(instances.saturating_sub(self.changed.len()));
+        self.settled
+            .reserve(instances.saturating_sub(self.settled.len()));
+        for index in 0..self.states.len() as u32 {
+            self.touch(index);
+        }
+    }
+
+    fn touch(&mut self, index: u32) {
+        if let Some(instance) = self.states.get_mut(index as usize)
+            && !instance.dirty
+        {
+            instance.dirty = true;
+            self.changed.push(index);
+        }
+    }
+
+    /// The table indices of the records that changed since [`Self::settle`].
+    ///
+    /// An instance that died in between may be among them. Its record does no harm.
+    pub(in crate::crowd) fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
+    /// Clears the list of changes after they were recorded.
+    pub(in crate::crowd) fn settle(&mut self) {
+        self.settled.clear();
+        core::mem::swap(&mut self.changed, &mut self.settled);
+        for index in &self.settled {
+            if let Some(instance) = self.states.get_mut(*index as usize) {
+                instance.dirty = false;
+            }
+        }
+    }
+
+    /// Sets whether an instance's palette lies in the ring.
+    pub(in crate::crowd) fn set_in_ring(&mut self, index: u32, in_ring: bool) {
+        if let Some(instance) = self.states.get_mut(index as usize)
+            && instance.in_ring != in_ring
+        {
+            instance.in_ring = in_ring;
+            instance.write_offsets();
+            self.touch(index);
+        }
+    }
+
+    /// Returns true if palettes, morph weights or deformed vertices moved since the last call.
+    pub(in crate::crowd) fn take_moved(&mut self) -> bool {
+        core::mem::take(&mut self.moved)
+    }
+
+    /// Marks the settled changes as changed again, because they never reached the GPU.
+    pub(in crate::crowd) fn unsettle(&mut self) {
+        for index in core::mem::take(&mut self.settled) {
+            self.touch(index);
+        }
+        self.settled.reserve(self.capacity.instances as usize);
+    }
+
+    pub(in crate::crowd) fn record(&self, index: u32) -> GpuInstance {
+        self.states
+            .get(index as usize)
+            .map_or_else(GpuInstance::zeroed, |instance| instance.record)
+    }
+
+    pub(in crate::crowd) fn is_flipped(&self, index: u32) -> bool {
+        self.states
+            .get(index as usize)
+            .is_some_and(|instance| instance.flipped)
+    }
+
+    pub(in crate::crowd) fn skin(&self, index: u32) -> SkinningStage {
+        self.states
+            .get(index as usize)
+            .map_or(SkinningStage::Vertex, |instance| instance.skin)
+    }
+
+    pub(in crate::crowd) fn state(&self, index: u32) -> Option<&InstanceState> {
+        self.states.get(index as usize)
+    }
+
+    /// One past the last row of the palette ring that an instance may write.
+    pub(in crate::crowd) fn rows_end(&self) -> u32 {
+        self.rows.end()
+    }
+
+    /// One past the last word of morph weights that an instance may write.
+    pub(in crate::crowd) fn morphs_end(&self) -> u32 {
+        self.morphs.end()
+    }
+
+    /// One past the last word of deformed vertices that an instance has.
+    pub(in crate::crowd) fn skinned_end(&self) -> u32 {
+        self.skinned.end()
+    }
+
+    /// A stamp that no instance has had.
+    pub(in crate::crowd) fn new_stamp(&mut self) -> u32 {
+        self.stamp = self.stamp.wrapping_add(1);
+        self.stamp
+    }
+
+    /// Gives an instance a new stamp, so that no motion connects it with earlier frames.
+    pub(in crate::crowd) fn restamp(&mut self, index: u32) {
+        let stamp = self.new_stamp();
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.record.stamp = stamp;
+        }
+        self.touch(index);
+    }
+
+    /// The id of the instance at a table index, if one is alive there.
+    pub(in crate::crowd) fn id(&self, index: u32) -> Option<InstanceId> {
+        let instance = self.state(index).filter(|instance| instance.alive);
+        instance.map(|_| self.any_id(index))
+    }
+
+    /// The id of the instance that is or was last at a table index.
+    pub(in crate::crowd) fn any_id(&self, index: u32) -> InstanceId {
+        let instance = self.states.get(index as usize);
+        InstanceId {
+            index,
+            generation: instance.map_or(0, |instance| instance.generation),
+        }
+    }
+
+    /// The ids of all living instances, in the order of the table.
+    pub(in crate::crowd) fn ids(&self) -> impl Iterator<Item = InstanceId> + '_ {
+        (0..self.states.len() as u32).filter_map(|index| self.id(index))
+    }
+
+    /// The number of indices of the table that were ever used.
+    pub(in crate::crowd) fn table_len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Sets an instance's index among its character's members.
+    pub(in crate::crowd) fn set_place(&mut self, index: u32, place: u32) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            instance.place = place;
+        }
+    }
+
+    /// The capacities that the living instances need.
+    pub(in crate::crowd) fn need(&self) -> Need {
+        Need {
+            instances: self.len() as u64,
+            rows: self.rows.used().into(),
+            morph_weights: self.weights.into(),
+            blended: 0,
+            skinned_words: self.skinned.used().into(),
+            cpu_skinned_words: self.cpu_skinned.words.into(),
+        }
+    }
+
+    pub(in crate::crowd) fn get(&self, id: InstanceId) -> Result<&InstanceState> {
+        let count = self.states.len() as u64;
+        let missing = Error::NotFound {
+            what: "instance",
+            index: id.index.into(),
+            count,
+        };
+        let instance = self.states.get(id.index as usize).ok_or(missing)?;
+        if instance.alive && instance.generation == id.generation {
+            return Ok(instance);
+        }
+        let (index, generation) = (id.index, id.generation);
+        Err(Error::Stale {
+            what: "instance",
+            index,
+            generation,
+            alive: instance.generation,
+        })
+    }
+
+    /// The state of an instance that was checked to be alive.
+    pub(in crate::crowd) fn alive(&self, id: InstanceId) -> &InstanceState {
+        // The list never shrinks.
+        &self.states[id.index as usize]
+    }
+
+    /// Changes an instance and marks its record as changed.
+    pub(in crate::crowd) fn change(&mut self, index: u32, change: impl FnOnce(&mut InstanceState)) {
+        if let Some(instance) = self.states.get_mut(index as usize) {
+            change(instance);
+        }
+        self.touch(index);
+    }
+
+    pub(in crate::crowd) fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+
+    /// Assigns all ranges anew, without gaps.
+    ///
+    /// No data has to be moved, because palettes, morph weights and deformed vertices are written
+    /// in every frame that reads them.
+    fn compact(&mut self) {
+        self.moved = true;
+        self.rows.clear();
+        self.morphs.clear();
+        self.skinned.clear();
+        for index in 0..self.states.len() as u32 {
+            let Some(instance) = self
+                .states
+                .get_mut(index as usize)
+                .filter(|instance| instance.alive)
+            else {
+                continue;
+            };
+            let before = instance.record;
+            for (allocator, allocation) in [
+                (&mut self.rows, &mut instance.rows),
+                (&mut self.morphs, &mut instance.morphs),
+                (&mut self.skinned, &mut instance.skinned),
+            ] {
+                // All ranges fitted before, so they fit without gaps.
+                allocation.start = allocator
+                    .allocate(allocation.size)
+                    .unwrap_or(allocation.start);
+            }
+            instance.write_offsets();
+            if instance.record != before {
+                self.touch(index);
+            }
+        }
+    }
+
+    /// Checks that an instance of these sizes fits.
+    ///
+    /// `skinned` is its skinning stage and its words of deformed vertices.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], with the name of what ran out.
+    pub(in crate::crowd) fn check_capacity(
+        &self,
+        rows: u32,
+        morphs: u32,
+        skinned: (SkinningStage, u32),
+    ) -> Result<()> {
+        let instances = self.capacity.instances;
+        limit("instances", self.len() as u64 + 1, instances.into())?;
+        let asked = (u64::from(self.rows.used()) + u64::from(rows)).div_ceil(ENTRY_ROWS.into());
+        let cap = self.capacity.palette_entries;
+        limit("palette entries", asked, cap.into())?;
+        // If the number of weights fits, so does the number of words: each instance has at least
+        // one weight.
+        let asked = u64::from(self.weights) + u64::from(weights_in(morphs));
+        limit("morph weights", asked, self.capacity.morph_weights.into())?;
+        self.check_skinned(skinned, (SkinningStage::Vertex, 0))
+    }
+
+    /// Checks that the deformed vertices of an instance fit if they replace those of `before`.
+    ///
+    /// Both pairs are a skinning stage and a number of words.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`], with the name of what ran out.
+    pub(in crate::crowd) fn check_skinned(
+        &self,
+        (skin, words): (SkinningStage, u32),
+        before: (SkinningStage, u32),
+    ) -> Result<()> {
+        let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
+        let asked = more(self.skinned.used(), before.1);
+        let cap = self.skinned.capacity();
+        limit("words of deformed vertices", asked, cap.into())?;
+        if skin == SkinningStage::Cpu {
+            let own = if before.0 == skin { before.1 } else { 0 };
+            let asked = more(self.cpu_skinned.words, own);
+            let cap = self.capacity.cpu_skinned_words;
+            limit("words of vertices deformed on the CPU", asked, cap.into())?;
+        }
+        Ok(())
+    }
+
+    /// Totals of the instances that are skinned on the CPU.
+    pub(in crate::crowd) fn cpu_skinned(&self) -> &CpuSkinned {
+        &self.cpu_skinned
+    }
+
+    /// Adds an instance. The caller has checked that it fits.
+    pub(in crate::crowd) fn add(&mut self, mut instance: InstanceState) -> InstanceId {
+        instance.record.stamp = self.new_stamp();
+        let index = self.free_indices.pop().unwrap_or(self.states.len() as u32);
+        match self.states.get_mut(index as usize) {
+            Some(old) => {
+                (instance.generation, instance.dirty) = (old.generation, old.dirty);
+                *old = instance.clone();
+            }
+            None => self.states.push(instance.clone()),
+        }
+        self.cpu_skinned.count(&instance, true);
+        self.weights += weights_in(instance.morphs.size);
+        self.allocate_ranges(index, [true; 3]);
+        self.touch(index);
+        InstanceId {
+            index,
+            generation: instance.generation,
+        }
+    }
+
+    /// Allocates the wanted ranges of an instance: rows, morph weights, deformed vertices.
+    ///
+    /// The caller has checked that they fit.
+    fn allocate_ranges(&mut self, index: u32, wanted: [bool; 3]) {
+        let Some(instance) = self.states.get_mut(index as usize) else {
+            return;
+        };
+        let allocators = [&mut self.rows, &mut self.morphs, &mut self.skinned];
+        let ranges = [
+            &mut instance.rows,
+            &mut instance.morphs,
+            &mut instance.skinned,
+        ];
+        let mut fits = true;
+        for ((allocator, allocation), _) in allocators
+            .into_iter()
+            .zip(ranges)
+            .zip(wanted)
+            .filter(|of| of.1)
+        {
+            match allocator.allocate(allocation.size) {
+                Some(start) => allocation.start = start,
+                None => fits = false,
+            }
+        }
+        if fits {
+            instance.write_offsets();
+        } else {
+            self.compact();
+        }
+    }
+
+    /// Changes the skinning stage of a living instance. The caller has checked that its `words` of
+    /// deformed vertices fit.
+    pub(in crate::crowd) fn set_skin(&mut self, id: InstanceId, skin: SkinningStage, words: u32) {
+        let Some(instance) = self.states.get_mut(id.index as usize) else {
+            return;
+        };
+        self.cpu_skinned.count(instance, false);
+        let before = instance.skinned;
+        instance.skin = skin;
+        if before.size != words {
+            self.skinned.free(before.start, before.size);
+            instance.skinned = Allocation {
+                start: 0,
+                size: words,
+            };
+        }
+        self.cpu_skinned.count(instance, true);
+        if before.size != words {
+            self.allocate_ranges(id.index, [false, false, true]);
+            self.touch(id.index);
+        }
+    }
+
+    /// Removes an instance. Returns its character and its index among the members.
+    pub(in crate::crowd) fn remove(&mut self, id: InstanceId) -> Result<(u32, u32)> {
+        self.get(id)?;
+        let count = self.states.len() as u64;
+        let missing = Error::NotFound {
+            what: "instance",
+            index: id.index.into(),
+            count,
+        };
+        let instance = self.states.get_mut(id.index as usize).ok_or(missing)?;
+        self.cpu_skinned.count(instance, false);
+        instance.alive = false;
+        instance.generation = instance.generation.wrapping_add(1);
+        self.weights -= weights_in(instance.morphs.size);
+        for (allocator, allocation) in [
+            (&mut self.rows, instance.rows),
+            (&mut self.morphs, instance.morphs),
+            (&mut self.skinned, instance.skinned),
+        ] {
+            allocator.free(allocation.start, allocation.size);
+        }
+        self.free_indices.push(id.index);
+        Ok((instance.record.character, instance.place))
+    }
+}

@@ -1,0 +1,192 @@
+//! Capacities for known numbers of instances.
+
+use crate::character::Character;
+use crate::crowd::state::Crowd;
+use crate::crowd::{Capacity, CharacterDesc, CharacterId, SkinningStage};
+use crate::error::Result;
+use crate::gpu::MemoryAllocator;
+use crate::gpu::palettes;
+use crate::mesh::AlphaMode;
+use crate::palette::PaletteFormat;
+use crate::skin::SkinnedLayout;
+
+impl Capacity {
+    /// The capacity for `views` views in a frame, without instances and histories.
+    ///
+    /// Add the instances of each character with [`Self::with_character`].
+    ///
+    /// ```
+    /// use throng::{Capacity, CharacterDesc, SkinningStage};
+    ///
+    /// let mannequin = throng::builtin::mannequin()?;
+    /// let desc = CharacterDesc::default();
+    /// let capacity = Capacity { histories: 1, ..Capacity::of_views(2) }
+    ///     .with_character(&mannequin, &desc, 500, SkinningStage::Vertex)?;
+    /// assert_eq!(capacity.palette_entries as usize, 500 * mannequin.palette().len());
+    /// # Ok::<(), throng::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn of_views(views: u32) -> Self {
+        Self {
+            instances: 0,
+            palette_entries: 0,
+            views,
+            morph_weights: 0,
+            blended: 0,
+            skinned_words: 0,
+            cpu_skinned_words: 0,
+            histories: 0,
+        }
+    }
+
+    /// Adds capacity for instances of a character.
+    ///
+    /// All of them may be visible in each of [`Self::views`], so set that first.
+    ///
+    /// - `desc` has the options with which the character will be added.
+    /// - `instances` is the largest number of its instances alive at the same time.
+    /// - `skin` is the stage that deforms their vertices.
+    ///
+    /// Each call rounds the palettes up to whole entries of 48 bytes. Sums stop at `u32::MAX`,
+    /// which [`Crowd::new`] rejects if the device cannot hold it.
+    ///
+    /// # Errors
+    /// - [`Error::Unrepresentable`](crate::Error::Unrepresentable) if the method's palette format
+    ///   cannot represent the character's poses.
+    /// - [`Error::Capacity`](crate::Error::Capacity) if the character has 2³² words or more of
+    ///   deformed vertices.
+    pub fn with_character(
+        self,
+        character: &Character,
+        desc: &CharacterDesc,
+        instances: u32,
+        skin: SkinningStage,
+    ) -> Result<Self> {
+        let format = PaletteFormat::of(character, desc.method)?;
+        let words = match skin {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => {
+                SkinnedLayout::new(character)?.words.into()
+            }
+        };
+        let blends = character.primitives().iter().any(|primitive| {
+            let material = character.materials().get(primitive.material as usize);
+            material.is_some_and(|material| material.alpha == AlphaMode::Blend)
+        });
+        let one = Need {
+            instances: 1,
+            rows: character.palette().len() as u64 * u64::from(palettes::entry_rows(format)),
+            morph_weights: character.morph_weights().len() as u64,
+            blended: blends.into(),
+            skinned_words: words,
+            cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
+        };
+        let mut need = Need::default();
+        need.add(&one, instances);
+        let more = need.capacity(self.views);
+        Ok(Self {
+            instances: self.instances.saturating_add(more.instances),
+            palette_entries: self.palette_entries.saturating_add(more.palette_entries),
+            morph_weights: self.morph_weights.saturating_add(more.morph_weights),
+            blended: self.blended.saturating_add(more.blended),
+            skinned_words: self.skinned_words.saturating_add(more.skinned_words),
+            cpu_skinned_words: self
+                .cpu_skinned_words
+                .saturating_add(more.cpu_skinned_words),
+            ..self
+        })
+    }
+}
+
+impl Crowd {
+    /// Grows the capacity for more instances of each of these characters.
+    ///
+    /// They are deformed in stage `skin` and come in addition to the instances that are alive. See
+    /// [`Self::reserve`].
+    ///
+    /// # Errors
+    /// - [`Error::NotFound`](crate::Error::NotFound) if a character does not exist.
+    /// - As [`Self::reserve`].
+    ///
+    /// If this fails, the crowd is unchanged.
+    pub fn reserve_for(
+        &mut self,
+        allocator: &mut dyn MemoryAllocator,
+        more: &[(CharacterId, u32)],
+        skin: SkinningStage,
+    ) -> Result<()> {
+        let mut need = self.scene.instances.need();
+        for entry in self.scene.characters.iter().flatten() {
+            let blended = u64::from(entry.solid < entry.draws.len());
+            need.blended += blended * entry.members.len() as u64;
+        }
+        for (character, count) in more {
+            let entry = self.scene.entry(*character)?;
+            let words = match skin {
+                SkinningStage::Vertex => 0,
+                SkinningStage::Compute | SkinningStage::Cpu => {
+                    entry.mesh.skinned_layout().words.into()
+                }
+            };
+            let rows = entry.rig.palette().len() as u64 * u64::from(entry.mesh.entry_rows());
+            let one = Need {
+                instances: 1,
+                rows,
+                morph_weights: entry.rig.morph_weights().len() as u64,
+                blended: u64::from(entry.solid < entry.draws.len()),
+                skinned_words: words,
+                cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
+            };
+            need.add(&one, *count);
+        }
+        let capacity = need.capacity(self.desc.capacity.views);
+        self.reserve(allocator, &capacity)
+    }
+}
+
+/// The total needs of some instances.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::crowd) struct Need {
+    pub(in crate::crowd) instances: u64,
+    /// Rows of the palette ring.
+    pub(in crate::crowd) rows: u64,
+    pub(in crate::crowd) morph_weights: u64,
+    /// Instances with blended materials.
+    pub(in crate::crowd) blended: u64,
+    pub(in crate::crowd) skinned_words: u64,
+    pub(in crate::crowd) cpu_skinned_words: u64,
+}
+
+impl Need {
+    /// Adds the needs of `count` instances that each need `one`.
+    pub(in crate::crowd) fn add(&mut self, one: &Self, count: u32) {
+        for (all, one) in [
+            (&mut self.instances, one.instances),
+            (&mut self.rows, one.rows),
+            (&mut self.morph_weights, one.morph_weights),
+            (&mut self.blended, one.blended),
+            (&mut self.skinned_words, one.skinned_words),
+            (&mut self.cpu_skinned_words, one.cpu_skinned_words),
+        ] {
+            *all = all.saturating_add(one.saturating_mul(count.into()));
+        }
+    }
+
+    /// The capacity for it, in whole palette entries.
+    ///
+    /// Values that exceed 32 bits are clamped. The call that uses them rejects what the device
+    /// cannot hold.
+    pub(in crate::crowd) fn capacity(&self, views: u32) -> Capacity {
+        let cut = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        Capacity {
+            instances: cut(self.instances),
+            palette_entries: cut(self.rows.div_ceil(3)),
+            views,
+            morph_weights: cut(self.morph_weights),
+            blended: cut(self.blended.saturating_mul(views.into())),
+            skinned_words: cut(self.skinned_words),
+            cpu_skinned_words: cut(self.cpu_skinned_words),
+            histories: 0,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The retire queue: keeps replaced objects until no frame in flight can use them.
+
+use crate::crowd::draw::shadow_map::BoundShadow;
+use crate::crowd::history::buffer::HistoryBuffer;
+use crate::crowd::memory::buffers::FrameBuffers;
+use crate::gpu::{Device, MemoryAllocator, Object, SkinnedMesh, Upload};
+use crate::pass::draw::DrawPass;
+use ash::vk;
+
+/// An object that new frames cannot reach any more.
+#[derive(Debug)]
+pub(in crate::crowd) enum Retired {
+    Buffers(Box<FrameBuffers>),
+    Pool(Object<vk::DescriptorPool>),
+    Mesh(Box<SkinnedMesh>),
+    Pass(Box<DrawPass>),
+    Shadow(BoundShadow),
+    History(HistoryBuffer),
+    /// The upload of the character with this index.
+    Upload(u32, Upload),
+}
+
+impl Retired {
+    /// Destroys the object.
+    ///
+    /// # Safety
+    /// Not in use by the GPU.
+    unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
+        // SAFETY: the GPU does not use the object, by this function's contract.
+        unsafe {
+            match self {
+                Self::Buffers(buffers) => buffers.destroy(device, allocator),
+                Self::Pool(pool) => pool.destroy(device),
+                Self::Mesh(mesh) => mesh.destroy(device, allocator),
+                Self::Pass(pass) => pass.destroy(device),
+                Self::Shadow(bound) => bound.destroy(device),
+                Self::History(buffer) => buffer.destroy(device, allocator),
+                Self::Upload(_, upload) => upload.free(device, allocator),
+            }
+        }
+    }
+}
+
+/// Counts frames and destroys retired objects when no frame in flight can use them.
+///
+/// An object retired after frame `n` may be used by every frame up to `n`. Those frames have ended
+/// when every frame index that was ever begun has been begun again after `n`.
+#[derive(Debug)]
+pub(in crate::crowd) struct RetireQueue {
+    /// By frame index, the frame that was begun last with it, counted from 1. 0: never.
+    begun: Vec<u64>,
+    frame: u64,
+    retired: Vec<(u64, Retired)>,
+}
+
+impl RetireQueue {
+    pub(in crate::crowd) fn new(frames_in_flight: u32) -> Self {
+        Self {
+            begun: vec![0; frames_in_flight as usize],
+            frame: 0,
+            retired: Vec::new(),
+        }
+    }
+
+    /// The number of the frame begun last.
+    pub(in crate::crowd) fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Reserves memory for `more` objects, so that retiring them does not allocate.
+    pub(in crate::crowd) fn reserve(&mut self, more: usize) {
+        self.retired.reserve(more);
+    }
+
+    pub(in crate::crowd) fn retire(&mut self, retired: Retired) {
+        self.retired.push((self.frame, retired));
+    }
+
+    /// Takes back the uploads retired in this frame for whose character's index `wanted` returns
+    /// true.
+    pub(in crate::crowd) fn restore_uploads(
+        &mut self,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Vec<(u32, Upload)> {
+        let frame = self.frame;
+        let ours = |item: &mut (u64, Retired)| {
+            item.0 == frame && matches!(item.1, Retired::Upload(index, _) if wanted(index))
+        };
+        let found = self.retired.extract_if(.., ours);
+        found
+            .filter_map(|(_, retired)| match retired {
+                Retired::Upload(index, upload) => Some((index, upload)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Takes back the buffer of histories retired in this frame, if any.
+    pub(in crate::crowd) fn restore_history(&mut self) -> Option<HistoryBuffer> {
+        let frame = self.frame;
+        let ours = |item: &(u64, Retired)| item.0 == frame && matches!(item.1, Retired::History(_));
+        let at = self.retired.iter().position(ours)?;
+        match self.retired.remove(at).1 {
+            Retired::History(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Begins `frame_index`, and destroys what no frame can use any more.
+    ///
+    /// # Safety
+    /// The earlier work of this frame index has ended.
+    pub(in crate::crowd) unsafe fn begin(
+        &mut self,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+        frame_index: u32,
+    ) {
+        self.frame += 1;
+        if let Some(begun) = self.begun.get_mut(frame_index as usize) {
+            *begun = self.frame;
+        }
+        let ended = self
+            .begun
+            .iter()
+            .filter(|begun| **begun > 0)
+            .min()
+            .copied()
+            .unwrap_or(0);
+        for (frame, retired) in &mut self.retired {
+            if *frame < ended {
+                // SAFETY: every frame index begun up to that frame has been begun again, so its
+                // work has ended.
+                unsafe { retired.destroy(device, allocator) };
+            }
+        }
+        self.retired.retain(|(frame, _)| *frame >= ended);
+    }
+
+    /// Destroys everything.
+    ///
+    /// # Safety
+    /// Nothing is in use by the GPU.
+    pub(in crate::crowd) unsafe fn destroy(
+        &mut self,
+        device: &Device,
+        allocator: &mut dyn MemoryAllocator,
+    ) {
+        for (_, mut retired) in self.retired.drain(..) {
+            // SAFETY: the GPU uses nothing any more, by this function's contract.
+            unsafe { retired.destroy(device, allocator) };
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Sorts instances with blended materials for each view, far ones first.
+
+use crate::crowd::characters::entry::Entry;
+use crate::crowd::instances::table::Instances;
+use crate::crowd::view::View;
+use crate::crowd::visibility::marks::Visibility;
+use crate::crowd::visibility::runs::{Run, runs_of};
+use crate::error::Result;
+use crate::gpu::limit;
+use glam::Vec3;
+
+/// The sorted lists of a frame.
+#[derive(Debug, Default)]
+pub(in crate::crowd) struct Sorted {
+    /// Table indices, run after run.
+    list: Vec<u32>,
+    /// Contiguous instances that are drawn alike, by view.
+    runs: Vec<Run>,
+    /// Depths and indices while the instances of a character are sorted.
+    depths: Vec<(f32, u32)>,
+}
+
+impl Sorted {
+    /// Reserves memory for this many instances in total.
+    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
+        self.list.reserve(instances.saturating_sub(self.list.len()));
+        self.runs.reserve(instances.saturating_sub(self.runs.len()));
+        self.depths
+            .reserve(instances.saturating_sub(self.depths.len()));
+    }
+
+    /// Sorts the instances that each view shows.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`](crate::Error::Capacity) if there are more than `cap`.
+    pub(in crate::crowd) fn sort(
+        &mut self,
+        views: &[View],
+        characters: &[Option<Entry>],
+        instances: &Instances,
+        visibility: &Visibility,
+        cap: u32,
+    ) -> Result<()> {
+        self.list.clear();
+        self.runs.clear();
+        let is_blended = |entry: &&Entry| entry.solid < entry.draws.len();
+        if characters.iter().flatten().all(|entry| !is_blended(&entry)) {
+            return Ok(());
+        }
+        let count = |view, character| -> u64 {
+            let runs = visibility.runs(view, character).iter();
+            runs.map(|run| u64::from(run.count)).sum()
+        };
+        let each = (0..).zip(views).flat_map(|(view, _)| {
+            let blended = (0..).zip(characters).filter_map(move |(character, entry)| {
+                let wanted = entry.as_ref().filter(is_blended);
+                wanted.map(|_| (view, character))
+            });
+            blended.map(|(view, character)| count(view, character))
+        });
+        limit("blended instances", each.sum(), cap.into())?;
+        // The start of this list's runs in the visible list.
+        let start = visibility.list().len();
+        for (number, view) in (0..).zip(views) {
+            for (character, entry) in (0..).zip(characters) {
+                let Some(entry) = entry.as_ref().filter(is_blended) else {
+                    continue;
+                };
+                let shown = visibility
+                    .runs(number, character)
+                    .iter()
+                    .filter_map(|run| {
+                        let range = run.first as usize..(run.first + run.count) as usize;
+                        visibility.list().get(range)
+                    })
+                    .flatten();
+                self.gather(view, entry, instances, shown.copied());
+                self.add((number, character), start, instances, visibility);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts the instances of a character by depth.
+    fn gather(
+        &mut self,
+        view: &View,
+        entry: &Entry,
+        instances: &Instances,
+        shown: impl Iterator<Item = u32>,
+    ) {
+        self.depths.clear();
+        let distance = view.distance();
+        self.depths.extend(shown.map(|index| {
+            let place = instances.state(index).map_or(Vec3::ZERO, |instance| {
+                instance
+                    .record
+                    .world_from_model
+                    .transform_point(entry.center)
+            });
+            (distance.dot(place.extend(1.0)), index)
+        }));
+        // Instances of equal depth are sorted by table index, so that nothing flickers.
+        self.depths
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    }
+
+    /// Adds the gathered instances, in runs that are drawn alike.
+    fn add(
+        &mut self,
+        (view, character): (u32, u32),
+        start: usize,
+        instances: &Instances,
+        visibility: &Visibility,
+    ) {
+        let kind = |index: u32| (instances.is_flipped(index), visibility.hidden(index));
+        for alike in self.depths.chunk_by(|a, b| kind(a.1) == kind(b.1)) {
+            let Some((_, index)) = alike.first() else {
+                continue;
+            };
+            let (flipped, hidden) = kind(*index);
+            self.runs.push(Run {
+                of: view,
+                character,
+                first: (start + self.list.len()) as u32,
+                count: alike.len() as u32,
+                flipped,
+                hidden,
+            });
+            self.list.extend(alike.iter().map(|(_, index)| *index));
+        }
+    }
+
+    /// The whole list. In the visible list it follows the lists of the sets.
+    pub(in crate::crowd) fn list(&self) -> &[u32] {
+        &self.list
+    }
+
+    /// The runs of a character that a view shows.
+    pub(in crate::crowd) fn runs(&self, view: u32, character: u32) -> &[Run] {
+        runs_of(&self.runs, view, character)
+    }
+}

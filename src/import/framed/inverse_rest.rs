@@ -1,0 +1,105 @@
+//! Inverse bind matrices of formats that bind their meshes in the rest pose.
+
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::assemble::affine_part;
+use crate::import::fault::fault;
+use crate::import::{RawCharacter, RawNode};
+use glam::{DAffine3, Mat4};
+
+/// The inverse of each node's rest transform in model space.
+///
+/// Nodes that are their own ancestors, or have a parent that does not exist, get the identity. They
+/// are rejected later.
+pub(in crate::import) fn inverse_rest(nodes: &[RawNode]) -> Vec<Mat4> {
+    let mut model: Vec<Option<DAffine3>> = vec![None; nodes.len()];
+    let mut open = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = Some(start);
+        open.clear();
+        while let Some(node) = at.filter(|node| model.get(*node).is_some_and(Option::is_none)) {
+            open.push(node);
+            // A longer walk has met a node twice.
+            if open.len() > nodes.len() {
+                return vec![Mat4::IDENTITY; nodes.len()];
+            }
+            at = nodes[node].parent;
+        }
+        while let Some(node) = open.pop() {
+            let parent = nodes[node].parent.and_then(|parent| *model.get(parent)?);
+            model[node] = Some(parent.unwrap_or(DAffine3::IDENTITY) * local(&nodes[node]));
+        }
+    }
+    let inverse = |model: &Option<DAffine3>| {
+        let inverse = model.unwrap_or(DAffine3::IDENTITY).inverse();
+        let [x, y, z] = [inverse.x_axis, inverse.y_axis, inverse.z_axis];
+        let column = |axis: glam::DVec3, w| axis.as_vec3().extend(w);
+        Mat4::from_cols(
+            column(x, 0.0),
+            column(y, 0.0),
+            column(z, 0.0),
+            column(inverse.translation, 1.0),
+        )
+    };
+    model.iter().map(inverse).collect()
+}
+
+fn local(node: &RawNode) -> DAffine3 {
+    let trs = &node.transform;
+    match node.matrix {
+        None => {
+            let rotation = trs.rotation.as_dquat();
+            let length = rotation.length();
+            let rotation = match length > 0.0 {
+                true => rotation / length,
+                false => glam::DQuat::IDENTITY,
+            };
+            let scale = trs.scale.as_dvec3();
+            DAffine3::from_scale_rotation_translation(scale, rotation, trs.translation.as_dvec3())
+        }
+        Some(matrix) => DAffine3::from_mat4(matrix.as_dmat4()),
+    }
+}
+
+/// The first joint of a used skin whose inverse bind matrix is unusable, and the reason.
+///
+/// These formats have the matrices at their bones, so errors should name a bone and not a skin.
+pub(in crate::import) fn unusable_inverse(raw: &RawCharacter) -> Option<(usize, &'static str)> {
+    let mut used = vec![raw.primitives.is_empty(); raw.skins.len()];
+    for skin in raw.primitives.iter().filter_map(|primitive| primitive.skin) {
+        used[skin] = true;
+    }
+    let skins = raw.skins.iter().zip(used).filter(|(_, used)| *used);
+    let mut pairs = skins.flat_map(|(skin, _)| skin.joints.iter().zip(&skin.inverse_bind));
+    pairs.find_map(|(joint, matrix)| Some((*joint, affine_part(matrix).err()?)))
+}
+
+/// Reports that the rest pose of `node` has no finite inverse, by the node that causes this.
+///
+/// Transforms that are not finite are left to the construction of the skeleton.
+pub(in crate::import) fn check_origin(nodes: &[RawNode], node: usize) -> Result<()> {
+    let Some(node) = origin_of_fault(nodes, node) else {
+        return Ok(());
+    };
+    let why = AssetFault::Invalid("has a rest transform without a finite inverse");
+    Err(fault(ObjectKind::Node, node, "", why))
+}
+
+/// The joint that makes the rest pose of `node` impossible to invert: the highest of its ancestors
+/// without a finite inverse, or the node itself. `None` if its own transform is not finite.
+fn origin_of_fault(nodes: &[RawNode], node: usize) -> Option<usize> {
+    let inverse = inverse_rest(nodes);
+    let mut at = node;
+    while let Some(parent) = nodes[at].parent
+        && inverse
+            .get(parent)
+            .is_some_and(|parent| !parent.is_finite())
+    {
+        at = parent;
+    }
+    let t = &nodes[at].transform;
+    let is_finite = match nodes[at].matrix {
+        None => t.translation.is_finite() && t.rotation.is_finite() && t.scale.is_finite(),
+        Some(matrix) => matrix.is_finite(),
+    };
+    is_finite.then_some(at)
+}

@@ -1,0 +1,10 @@
+//! Formats whose clips are lists of frames: EZMesh and WebGL models.
+
+pub(in crate::import) mod budget;
+#[cfg(feature = "ezm")]
+pub(in crate::import) mod ezm;
+mod frames;
+mod inverse_rest;
+mod srgb;
+#[cfg(feature = "wgl")]
+pub(in crate::import) mod wgl;

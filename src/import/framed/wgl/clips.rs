@@ -1,0 +1,69 @@
+//! Clips: frames of positions and rotations by bone name.
+
+use super::json::{self, Clip};
+use super::model::{mirrored_position, mirrored_rotation};
+use crate::error::{AssetFault, ObjectKind, Result};
+use crate::import::fault::{fault_of, object};
+use crate::import::framed::budget::Budget;
+use crate::import::framed::frames::{FrameClip, FrameTrack};
+
+/// Reads the clip of a `.wglanim` file.
+pub(super) fn read(bytes: &[u8], budget: &mut Budget<'_>) -> Result<FrameClip> {
+    let clip: Clip = json::document(bytes, budget)?;
+    json::check_version("wglanim", "animVersion", clip.anim_version)?;
+    let at = |part: &str| object(ObjectKind::Animation, 0, part);
+    let (frames, bones) = (clip.keyframes.0.len(), clip.bones.0.len());
+    if let Some(need) = clip.frame_count.filter(|need| *need != frames as u64) {
+        let (what, got) = ("the list of keyframes", frames as u64);
+        return Err(fault_of(
+            at("keyframes"),
+            AssetFault::Count { what, got, need },
+        ));
+    }
+    for (index, frame) in clip.keyframes.0.iter().enumerate() {
+        let (got, need) = (frame.0.len() as u64, bones as u64);
+        if got != need {
+            let what = "the list of bones";
+            let part = format!("keyframes[{index}]");
+            return Err(fault_of(at(&part), AssetFault::Count { what, got, need }));
+        }
+    }
+    if !(clip.frame_rate.is_finite() && clip.frame_rate > 0.0) {
+        let why = AssetFault::Value {
+            what: "frame rate",
+            index: 0,
+            value: clip.frame_rate,
+            allowed: "finite and greater than 0",
+        };
+        return Err(fault_of(at("frameRate"), why));
+    }
+    budget.nodes(bones)?;
+    budget.keys(
+        (frames as u64)
+            .saturating_mul(bones as u64)
+            .saturating_mul(2),
+        &at(""),
+    )?;
+    let mut tracks = Vec::with_capacity(bones);
+    for (index, joint) in clip.bones.0.into_iter().enumerate() {
+        let keys = || {
+            clip.keyframes
+                .0
+                .iter()
+                .filter_map(|frame| frame.0.get(index))
+        };
+        tracks.push(FrameTrack {
+            joint: joint.into(),
+            translations: keys().map(|key| mirrored_position(key.pos)).collect(),
+            rotations: keys().map(|key| mirrored_rotation(key.rot)).collect(),
+            scales: Vec::new(),
+        });
+    }
+    Ok(FrameClip {
+        name: clip.name.into(),
+        frames: if tracks.is_empty() { 0 } else { frames },
+        frame_s: 1.0 / clip.frame_rate,
+        duration_s: clip.duration.map(|duration_ms| duration_ms / 1000.0),
+        tracks,
+    })
+}
