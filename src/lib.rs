@@ -96,6 +96,7 @@ pub mod error;
 
 mod bytes;
 mod checksum;
+mod clone;
 mod hash;
 mod id;
 #[doc(hidden)]

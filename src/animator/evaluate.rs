@@ -57,7 +57,7 @@ pub(super) fn clip<'a>(
     actor: &'a ActorState,
     record: &PlayRecord,
 ) -> Option<&'a Clip> {
-    clip_of(library, actor.own_pose.as_deref(), record)
+    clip_of(library, actor.own_clip.as_deref(), record)
 }
 
 impl Animator {
@@ -305,7 +305,7 @@ impl Animator {
         let actor = &self.actors[index];
         let local_s = actor.clock.local_s(self.now_s);
         let records = actor.layers.records(&self.pools);
-        let own = actor.own_pose.as_deref();
+        let own = actor.own_clip.as_deref();
         blend_records(&self.library, own, records, local_s, out);
         if let Some(carry) = actor.carry_at(local_s) {
             carry.apply_weights(local_s, out);

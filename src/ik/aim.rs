@@ -69,6 +69,7 @@ pub struct Aim {
 
 /// The target of an [`Aim`] for one instance in one frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AimTarget {
     /// The point to look at, in metres of character space.
     pub position: Vec3,

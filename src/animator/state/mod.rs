@@ -22,6 +22,7 @@ pub(super) use goals::Goals;
 pub(super) use layers::{Layers, Mix, Pools, Resolved, What, no_blend};
 pub use pose::ShowPose;
 pub(super) use pose::{OwnPose, clip_of};
+pub(super) use record_pool::MOST;
 pub use root::RootMotionMode;
 pub(super) use root::{Root, Step};
 pub(super) use springs::Springs;
