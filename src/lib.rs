@@ -157,16 +157,17 @@ pub mod standalone;
 #[cfg(feature = "vulkan")]
 pub use crate::crowd::Crowd;
 pub use animator::{
-    Actor, ActorMut, ActorRef, AnimationEvent, AnimationEventKind, IkReport, IkSolver, IkTarget,
-    JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
+    Actor, ActorMut, ActorRef, ActorSnapshot, AnimationEvent, AnimationEventKind, AnimatorSnapshot,
+    IkReport, IkSolver, IkTarget, JointRef, NameOrId, Play, Playing, RootMotionMode, ShowPose,
 };
 #[cfg(feature = "vulkan")]
 pub use ash;
 #[cfg(feature = "vulkan")]
 pub use crowd::{
-    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
-    Frame, InCrowd, Instance, InstanceId, InstanceMut, InstanceRef, Lighting, ListId, PassId,
-    Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats, View, ViewId,
+    Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, CrowdSnapshot,
+    DrawBindings, Frame, InCrowd, Instance, InstanceId, InstanceMut, InstanceRef, InstanceSnapshot,
+    Lighting, ListId, PassId, Shadow, ShadowMap, SkinnedVertices, SkinningStage, Spawn, Stats,
+    View, ViewId,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -101,6 +101,12 @@ impl ActorState {
         }
     }
 
+    /// The id at this index, if it is alive.
+    pub(super) fn id(&self, index: u32) -> Option<ActorId> {
+        let generation = self.generation;
+        self.alive.then_some(ActorId { index, generation })
+    }
+
     pub(super) fn is_alive(&self) -> bool {
         self.alive
     }
@@ -259,9 +265,7 @@ impl Actors {
 
     /// The id of a living actor.
     pub(super) fn id(&self, index: u32) -> Option<ActorId> {
-        let actor = self.list.get(index as usize).filter(|actor| actor.alive)?;
-        let generation = actor.generation;
-        Some(ActorId { index, generation })
+        self.list.get(index as usize)?.id(index)
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = ActorId> + '_ {

@@ -1,5 +1,7 @@
 //! Snapshots: everything that decides the future of actors, as plain data.
 
+#[cfg(feature = "vulkan")]
+use super::ActorId;
 use super::actors::ActorState;
 use super::event::{AnimationEventKind, EventQueue};
 use super::identity::Identity;
@@ -164,6 +166,20 @@ impl AnimatorSnapshot {
     #[must_use]
     pub fn now_s(&self) -> f64 {
         self.rows.now_s
+    }
+
+    /// A snapshot without actors at a time.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn empty(now_s: f64) -> Self {
+        let mut empty = Self::default();
+        empty.rows.now_s = now_s;
+        empty
+    }
+
+    /// The id of the living actor at an index.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn actor(&self, index: u32) -> Option<ActorId> {
+        self.rows.list.get(index as usize)?.state.id(index)
     }
 
     /// The number of actors.

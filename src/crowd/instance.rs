@@ -156,12 +156,12 @@ impl<C: InCrowd> Instance<C> {
         self.actor.animator.member().0
     }
 
-    fn state(&self) -> &InstanceState {
+    pub(super) fn state(&self) -> &InstanceState {
         let (scene, id) = self.actor.animator.member();
         scene.instances.alive(id)
     }
 
-    fn marks(&self) -> Marks {
+    pub(super) fn marks(&self) -> Marks {
         self.scene().visibility.marks(self.id().index)
     }
 
@@ -409,18 +409,10 @@ impl InstanceMut<'_> {
     /// - [`Error::NotFound`] if its character lacks the part.
     /// - [`Error::Capacity`] if the part has primitives past [`PartId::MAX_HIDEABLE`].
     pub fn set_part_visible(&mut self, part: PartId, visible: bool) -> Result<()> {
-        let (index, character) = (self.id().index, self.character());
+        let (id, character) = (self.id(), self.character());
         let scene = &mut *self.actor.animator.scene;
-        let entry = scene.entry_mut(character)?;
-        let bits = entry.rig.part_bits(part)?;
-        let [before, after] = scene.visibility.hide(index, bits, !visible);
-        if before != after {
-            let entry = scene.entry_mut(character)?;
-            entry.hiding = entry.hiding + usize::from(after) - usize::from(before);
-            let capacity = *scene.instances.capacity();
-            scene.reserve_visibility(&capacity);
-        }
-        Ok(())
+        let bits = scene.entry(character)?.rig.part_bits(part)?;
+        scene.hide(id, bits, !visible)
     }
 
     /// Sets the stage that deforms its vertices.

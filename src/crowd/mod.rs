@@ -15,6 +15,7 @@ mod pick;
 mod prepare;
 mod producers;
 mod scene;
+mod snapshot;
 mod spawn;
 mod state;
 mod stats;
@@ -30,6 +31,7 @@ pub use instance::{CrowdMut, CrowdRef, InCrowd, Instance, InstanceMut, InstanceR
 pub use instances::attachments::Attachment;
 pub use instances::state::SkinningStage;
 pub use producers::skinned_vertices::SkinnedVertices;
+pub use snapshot::{CrowdSnapshot, InstanceSnapshot};
 pub use spawn::Spawn;
 pub use state::Crowd;
 pub use stats::Stats;

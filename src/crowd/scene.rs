@@ -7,7 +7,7 @@ use super::instances::table::Instances;
 use super::producers::animate::Animated;
 use super::producers::deform::Deforms;
 use super::visibility::marks::Visibility;
-use super::{Capacity, CharacterId};
+use super::{Capacity, CharacterId, InstanceId};
 use crate::animator::Animator;
 use crate::error::{Error, Result};
 use crate::palette::Mat3x4;
@@ -22,6 +22,8 @@ pub struct Scene {
     pub(super) visibility: Visibility,
     pub(super) animated: Animated,
     pub(super) deforms: Deforms,
+    /// Flags by index, while a snapshot is checked.
+    pub(super) flags: Vec<u8>,
 }
 
 impl Scene {
@@ -33,6 +35,7 @@ impl Scene {
             visibility: Visibility::default(),
             animated: Animated::new(frames_in_flight),
             deforms: Deforms::default(),
+            flags: Vec::new(),
         }
     }
 
@@ -78,10 +81,36 @@ impl CrowdMut<'_> {
             scene,
             id,
         } = self;
-        let instance = scene.instances.alive(*id);
+        animator.put(scene.instances.alive(*id).actor, world_from_model, jump);
+        scene.put(*id, world_from_model, jump)
+    }
+}
+
+impl Scene {
+    /// Hides or shows the primitives of these bits of a living instance.
+    pub(super) fn hide(&mut self, id: InstanceId, bits: u128, hide: bool) -> Result<()> {
+        let [before, after] = self.visibility.hide(id.index, bits, hide);
+        if before != after {
+            let character = CharacterId(self.instances.alive(id).record.character);
+            let entry = self.entry_mut(character)?;
+            entry.hiding = entry.hiding + usize::from(after) - usize::from(before);
+            let capacity = *self.instances.capacity();
+            self.reserve_visibility(&capacity);
+        }
+        Ok(())
+    }
+
+    /// Writes the transform of an instance to its record. `jump` leaves motion vectors out.
+    pub(super) fn put(
+        &mut self,
+        id: InstanceId,
+        world_from_model: &Affine3A,
+        jump: bool,
+    ) -> Result<()> {
+        let scene = self;
+        let instance = scene.instances.alive(id);
         let (before, now) = (instance.flipped, is_flipped(world_from_model));
         let character = CharacterId(instance.record.character);
-        animator.put(instance.actor, world_from_model, jump);
         if before != now {
             let entry = scene.entry_mut(character)?;
             entry.flipped = entry.flipped + usize::from(now) - usize::from(before);

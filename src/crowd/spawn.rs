@@ -100,11 +100,7 @@ impl Crowd {
         let entry = self.scene.entry_mut(character)?;
         entry.members.push(id.index);
         entry.flipped += usize::from(flipped);
-        let actor = actor.index as usize;
-        if entry.instance_of_actor.len() <= actor {
-            entry.instance_of_actor.resize(actor + 1, u32::MAX);
-        }
-        entry.instance_of_actor[actor] = id.index;
+        entry.set_instance_of(actor, id.index);
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index);
         self.scene.reserve_deformed();

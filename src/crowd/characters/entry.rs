@@ -1,9 +1,11 @@
 //! The characters of a crowd: GPU data, descriptor sets, instances.
 
 use crate::Threads;
-use crate::animator::Animator;
+use crate::animator::{ActorId, Animator};
 use crate::character::Character;
+use crate::crowd::SkinningStage;
 use crate::crowd::memory::buffers::FrameBuffers;
+use crate::crowd::memory::load::Need;
 use crate::crowd::producers::deform::CpuSkin;
 use crate::error::{Error, Result};
 use crate::gpu::{Blending, Device, Object, PrimitiveDraw, SetBuffers, SetLayout, SkinnedMesh};
@@ -131,6 +133,31 @@ impl Entry {
             center: bounds.center(),
         };
         Ok((entry, animator))
+    }
+
+    /// Notes the table index of the instance of an actor.
+    pub(in crate::crowd) fn set_instance_of(&mut self, actor: ActorId, index: u32) {
+        let actor = actor.index as usize;
+        if self.instance_of_actor.len() <= actor {
+            self.instance_of_actor.resize(actor + 1, u32::MAX);
+        }
+        self.instance_of_actor[actor] = index;
+    }
+
+    /// What one instance needs in a skinning stage.
+    pub(in crate::crowd) fn need(&self, skin: SkinningStage) -> Need {
+        let words = match skin {
+            SkinningStage::Vertex => 0,
+            SkinningStage::Compute | SkinningStage::Cpu => self.mesh.skinned_layout().words.into(),
+        };
+        Need {
+            instances: 1,
+            rows: self.rig.palette().len() as u64 * u64::from(self.mesh.entry_rows()),
+            morph_weights: self.rig.morph_weights().len() as u64,
+            blended: u64::from(self.solid < self.draws.len()),
+            skinned_words: words,
+            cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
+        }
     }
 
     /// The bit that instances set to hide a primitive, or 0 if it cannot be hidden.

@@ -121,22 +121,7 @@ impl Crowd {
             need.blended += blended * entry.members.len() as u64;
         }
         for (character, count) in more {
-            let entry = self.scene.entry(*character)?;
-            let words = match skin {
-                SkinningStage::Vertex => 0,
-                SkinningStage::Compute | SkinningStage::Cpu => {
-                    entry.mesh.skinned_layout().words.into()
-                }
-            };
-            let rows = entry.rig.palette().len() as u64 * u64::from(entry.mesh.entry_rows());
-            let one = Need {
-                instances: 1,
-                rows,
-                morph_weights: entry.rig.morph_weights().len() as u64,
-                blended: u64::from(entry.solid < entry.draws.len()),
-                skinned_words: words,
-                cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
-            };
+            let one = self.scene.entry(*character)?.need(skin);
             need.add(&one, *count);
         }
         let capacity = need.capacity(self.desc.capacity.views);
