@@ -70,7 +70,7 @@ use glam::Affine3A;
 /// poser.finish(&models, WriteOnly::over(&mut palettes))?;
 /// # Ok::<(), throng::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct BatchPoser {
     pub(super) rig: Rig,
     pub(crate) unit: Unit,

@@ -92,6 +92,7 @@ use crate::clone::clone_fields;
 use crate::error::Result;
 use crate::id::Id;
 use crate::palette::PaletteFormat;
+use crate::simd::SimdLevel;
 use crate::state_machine::StateMachine;
 use actors::{ActorState, Actors};
 use event::EventQueue;
@@ -335,6 +336,27 @@ impl Animator {
         self.threads = threads;
         self.schedule.warmed = 0;
         self.warm();
+    }
+
+    /// Sets the instruction set that evaluates poses. The best that the CPU has is used otherwise.
+    ///
+    /// Poses of different levels differ by rounding. Set it if machines with different CPUs must
+    /// have the same bits. What actors play, events and root motion do not depend on it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) if the CPU cannot run it.
+    pub fn set_simd_level(&mut self, level: SimdLevel) -> Result<()> {
+        let poser = BatchPoser::clone(&self.poser).with_simd_level(level)?;
+        self.poser = Arc::new(poser);
+        self.schedule.warmed = 0;
+        self.warm();
+        Ok(())
+    }
+
+    /// The instruction set that evaluates poses.
+    #[must_use]
+    pub fn simd_level(&self) -> SimdLevel {
+        self.poser.simd_level()
     }
 
     /// The threads that evaluate poses.
