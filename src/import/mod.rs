@@ -69,7 +69,7 @@
 //!   bones ([`Character::springs`](crate::character::Character::springs)). A character of version
 //!   0.x is turned so that it faces +Z.
 //! - A file may also require extensions without which the model can still be drawn, such as those
-//!   of other textures, finer shading and lights. The README lists them.
+//!   of other textures, finer shading and lights. `docs/formats.md` lists them.
 //! - Any other required extension is an error. Any other optional one is ignored.
 //!
 //! Indices, counts and ranges are checked in the whole file, values only in the parts that are
