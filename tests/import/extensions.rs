@@ -10,14 +10,18 @@ use throng::import;
 fn rows() -> Vec<(String, Vec<String>)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/formats.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().skip_while(|line| *line != "## glTF extensions");
+    let lines = text
+        .lines()
+        .skip_while(|line| *line != "## glTF extensions");
     let lines = lines.skip(1).take_while(|line| !line.starts_with("## "));
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
         if let Some(what) = line.strip_prefix("### ") {
             rows.push((what.into(), Vec::new()));
         }
-        let Some((_, names)) = rows.last_mut() else { continue };
+        let Some((_, names)) = rows.last_mut() else {
+            continue;
+        };
         let quoted = line.split('`').skip(1).step_by(2);
         let is_name = |word: &&str| {
             let prefix = word.split('_').next().unwrap();
