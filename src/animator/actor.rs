@@ -54,7 +54,7 @@ pub type ActorRef<'a> = Actor<&'a Animator>;
 /// An actor, to read and control.
 pub type ActorMut<'a> = Actor<&'a mut Animator>;
 
-/// What can be read of an actor.
+/// Reads the state of an actor.
 impl<A: Deref<Target = Animator>> Actor<A> {
     /// The handle of an actor that is alive.
     pub(crate) fn new(animator: A, id: ActorId) -> Result<Self> {
@@ -295,6 +295,8 @@ impl<A: Deref<Target = Animator>> Actor<A> {
     }
 
     /// The transform from a joint's or socket's space to character space.
+    ///
+    /// For a number, name its type: `Id::<Joint>::new(3)` or `Id::<Socket>::new(3)`.
     ///
     /// The result is that at the animator's `time_s`, which may lie before or after the last
     /// update. It is evaluated from what the actor plays now. The clips of a state machine are

@@ -150,7 +150,7 @@ impl Crowd {
     }
 }
 
-/// What a crowd knows of an instance.
+/// Reads the state of an instance.
 impl<C: InCrowd> Instance<C> {
     fn scene(&self) -> &Scene {
         self.actor.animator.member().0
@@ -249,7 +249,7 @@ impl<C: InCrowd> Instance<C> {
         })
     }
 
-    /// What it is attached to, with socket and offset. `None` if it is not attached.
+    /// The attachment: parent, socket and offset. `None` if it is not attached.
     #[must_use]
     pub fn attachment(&self) -> Option<Attachment> {
         self.scene().attachments.of(self.id().index).copied()

@@ -1,4 +1,4 @@
-//! What motion vectors need from the frame before.
+//! State of the previous frame, against which motion vectors are measured.
 
 pub(in crate::crowd) mod buffer;
 pub(in crate::crowd) mod views;

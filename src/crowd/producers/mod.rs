@@ -1,4 +1,4 @@
-//! Who writes palettes, morph weights and deformed vertices of a frame.
+//! Producers of a frame's palettes, morph weights and deformed vertices.
 
 pub(in crate::crowd) mod animate;
 pub(in crate::crowd) mod deform;
