@@ -65,7 +65,7 @@ use materials::Materials;
 use omissions::Omissions;
 use serde_json::{Map, Value, json};
 
-/// A character as binary glTF, with what the format cannot hold.
+/// A character as binary glTF, with the data that the format cannot store.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Exported {
