@@ -43,7 +43,7 @@ pub(in crate::crowd) struct InstanceState {
     pub(in crate::crowd) dirty: bool,
     pub(in crate::crowd) flipped: bool,
     /// Its index among its character's members.
-    pub(in crate::crowd) place: u32,
+    pub(in crate::crowd) member: u32,
     pub(in crate::crowd) skin: SkinningStage,
     /// Rows of the palette ring, the same in every frame in flight.
     pub(in crate::crowd) rows: Allocation,

@@ -1,6 +1,7 @@
 //! The deformed vertices of an instance, for the engine's own use.
 
-use crate::crowd::{CharacterId, Frame, InstanceId, SkinningStage};
+use super::Frame;
+use crate::crowd::{CharacterId, InstanceId, SkinningStage};
 use crate::error::{Error, Result};
 use crate::gpu::{SkinnedMesh, SkinnedPrimitive};
 use ash::vk;
@@ -84,11 +85,7 @@ impl Frame<'_> {
             buffer: self.crowd.memory.buffers.skinned().buffer,
             offset: u64::from(instance.skinned.start) * 4,
             size: u64::from(instance.skinned.size) * 4,
-            mesh: &self
-                .crowd
-                .scene
-                .entry(CharacterId(instance.record.character))?
-                .mesh,
+            mesh: self.crowd.mesh(CharacterId(instance.record.character))?,
         })
     }
 }

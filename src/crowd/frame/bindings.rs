@@ -1,7 +1,8 @@
 //! Bindings for the engine's own shaders that draw a frame's crowd.
 
+use super::Frame;
 use crate::crowd::visibility::runs::shown;
-use crate::crowd::{CharacterId, Frame, ViewId};
+use crate::crowd::{CharacterId, ViewId};
 use crate::error::{Error, Result};
 use ash::vk;
 use core::ops::Range;
@@ -53,7 +54,7 @@ impl Frame<'_> {
         material: u32,
     ) -> Result<DrawBindings> {
         self.prepared_view(view)?;
-        let wanted = self.crowd.scene.entry(character)?;
+        let wanted = self.crowd.scene.characters.get(character)?;
         let count = wanted.mesh.material_count();
         let set = wanted.set(material).filter(|_| material < count);
         let set = set.ok_or(Error::NotFound {
@@ -95,13 +96,13 @@ impl Frame<'_> {
         flipped: bool,
     ) -> Result<impl Iterator<Item = Range<u32>> + '_> {
         self.prepared_view(view)?;
-        let entry = self.crowd.scene.entry(character)?;
+        let loaded = self.crowd.scene.characters.get(character)?;
         let missing = Error::NotFound {
             what: "primitive",
             index: primitive.into(),
-            count: entry.primitives.len() as u64,
+            count: loaded.primitives.len() as u64,
         };
-        let drawn = entry.primitives.get(primitive as usize).ok_or(missing)?;
+        let drawn = loaded.primitives.get(primitive as usize).ok_or(missing)?;
         let runs = self.crowd.scene.visibility.runs(view.index, character.0);
         let alike = shown(runs, drawn.bit).filter(move |run| run.flipped == flipped);
         let start = self.first_visible();

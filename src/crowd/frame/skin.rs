@@ -1,29 +1,15 @@
 //! The skin stage of a frame, which deforms vertices before they are drawn.
 
-use crate::crowd::characters::entry::Entry;
+use super::Frame;
+use crate::crowd::SkinningStage;
 use crate::crowd::desc::BUILD_INPUT;
 use crate::crowd::memory::buffers::{DEFORMS, Section, Written};
-use crate::crowd::producers::deform::Listed;
-use crate::crowd::{Frame, SkinningStage};
+use crate::crowd::producers::deforms::Listed;
 use crate::error::{Error, Result};
+use crate::pass::skin::SkinDispatch;
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
 use std::time::Instant;
-
-/// Words of an instance's deformed vertices.
-///
-/// # Errors
-/// [`Error::Argument`] if the character does not support this stage.
-pub(in crate::crowd) fn skinned_words(entry: &Entry, skin: SkinningStage) -> Result<u32> {
-    match skin {
-        SkinningStage::Vertex => Ok(0),
-        SkinningStage::Cpu if entry.cpu_skin.is_none() => Err(Error::invalid(
-            "skin",
-            "SkinningStage::Cpu needs a character added with CharacterDesc::cpu_skinning",
-        )),
-        SkinningStage::Compute | SkinningStage::Cpu => Ok(entry.mesh.skinned_layout().words),
-    }
-}
 
 impl Frame<'_> {
     /// Lists the instances that the GPU deforms, character by character, and skins those of the
@@ -41,14 +27,13 @@ impl Frame<'_> {
             cap: section.bytes / 4,
         };
         let mut at = 0_u32;
-        for (character, entry) in crowd.scene.characters.iter().enumerate() {
-            let Some(entry) = entry else { continue };
+        for (index, character) in crowd.scene.characters.iter() {
             let instances = &crowd.scene.instances;
             let visibility = &crowd.scene.visibility;
             let wanted = |index: &u32| {
                 instances.skin(*index) == SkinningStage::Compute && visibility.is_shown(*index)
             };
-            let members = || entry.members.iter().copied().filter(wanted);
+            let members = || character.members.iter().copied().filter(wanted);
             let count = members().count();
             if count == 0 {
                 continue;
@@ -65,7 +50,10 @@ impl Frame<'_> {
             out.fill_from(members())?;
             let range = at..at + count as u32;
             at = range.end;
-            crowd.frame.listed.push(Listed { character, range });
+            crowd.frame.listed.push(Listed {
+                character: index,
+                range,
+            });
         }
         let started = Instant::now();
         let words = crowd.scene.deforms.words();
@@ -142,8 +130,8 @@ impl Frame<'_> {
         // The regions are relative to the section's start.
         let mut some = [vk::BufferCopy::default(); 64];
         for regions in regions.chunks(some.len()) {
-            for (place, region) in some.iter_mut().zip(regions) {
-                *place = vk::BufferCopy {
+            for (moved, region) in some.iter_mut().zip(regions) {
+                *moved = vk::BufferCopy {
                     src_offset: start + region.src_offset,
                     ..*region
                 };
@@ -161,30 +149,29 @@ impl Frame<'_> {
     /// As [`Frame::record_prepare`].
     unsafe fn record_dispatch(&self, cmd: vk::CommandBuffer, listed: &Listed) {
         let crowd = &*self.crowd;
-        let entry = crowd.scene.characters.get(listed.character);
-        let Some(entry) = entry.and_then(Option::as_ref) else {
+        let Some(character) = crowd.scene.characters.at(listed.character) else {
             return;
         };
-        let Some(set) = entry.set(0) else { return };
+        let Some(set) = character.set(0) else { return };
         let (buffers, frame_index) = (&crowd.memory.buffers, self.frame_index);
         let sections = &buffers.sections;
-        let offsets = [
-            buffers.offset(frame_index, sections.views),
-            buffers.offset(frame_index, sections.lists),
-        ];
         let first = sections.first_in_lists(sections.listed);
-        let range = listed.range.start + first..listed.range.end + first;
-        let palettes = buffers.palettes.address(frame_index);
+        let dispatch = SkinDispatch {
+            mesh: &character.mesh,
+            set,
+            dynamic_offsets: [
+                buffers.offset(frame_index, sections.views),
+                buffers.offset(frame_index, sections.lists),
+            ],
+            list: listed.range.start + first..listed.range.end + first,
+            ring_palettes: buffers.palettes.address(frame_index),
+        };
         // SAFETY: `cmd` is recording outside a render pass, by this function's contract; the listed
         // indices lie in the table, and the set is written.
         unsafe {
-            device_label(self, cmd, entry, || {
-                let to = (set, offsets);
-                crowd
-                    .pipelines
-                    .skin
-                    .record(&crowd.device, cmd, to, &entry.mesh, (range, palettes));
-            });
+            crowd.device.begin_label(cmd, &character.label);
+            crowd.pipelines.skin.record(&crowd.device, cmd, &dispatch);
+            crowd.device.end_label(cmd);
         }
     }
 
@@ -199,23 +186,5 @@ impl Frame<'_> {
             return (stages | build, reads | Access::SHADER_READ);
         }
         (stages, reads)
-    }
-}
-
-/// Records a debug label with the character's name around what `record` records.
-///
-/// # Safety
-/// `cmd` is recording. What `record` records leaves no other label open.
-unsafe fn device_label(
-    frame: &Frame<'_>,
-    cmd: vk::CommandBuffer,
-    entry: &Entry,
-    record: impl FnOnce(),
-) {
-    // SAFETY: `cmd` is recording, by this function's contract.
-    unsafe {
-        frame.crowd.device.begin_label(cmd, &entry.label);
-        record();
-        frame.crowd.device.end_label(cmd);
     }
 }

@@ -1,14 +1,13 @@
-//! The crowd: its parts, its construction and its end.
+//! The crowd: what it consists of, its construction and its end.
 
 use super::desc::{MAX_FRAMES_IN_FLIGHT, MAX_VIEWS, check_desc};
-use super::draw::shadow_map::ShadowInput;
-use super::history::views::Histories;
+use super::history::Histories;
 use super::memory::buffers::FrameBuffers;
 use super::memory::retire::RetireQueue;
-use super::producers::deform::Listed;
+use super::producers::deforms::Listed;
 use super::scene::Scene;
 use super::stats::Counters;
-use super::view::Prepared;
+use super::view_record::Prepared;
 use super::visibility::sorted::Sorted;
 use super::{Capacity, CrowdDesc, Stats};
 use crate::animator::Animator;
@@ -18,6 +17,7 @@ use crate::error::Result;
 use crate::gpu::{Device, MemoryAllocator, Profiler, SetLayout, Upload};
 use crate::pass::draw::DrawPass;
 use crate::pass::scatter::{MAX_CHANGES, ScatterPass};
+use crate::pass::shadow_map::ShadowInput;
 use crate::pass::skin::SkinPipeline;
 
 /// Scopes that one frame can measure.
@@ -238,7 +238,7 @@ impl Crowd {
     /// This is for tests which prove that frames in flight are kept apart.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the frame index does not exist.
+    /// [`Error::Argument`] if the frame index does not exist.
     ///
     /// # Safety
     /// The GPU may read any bytes from this frame index's palettes. Unless `only_palettes`, it
@@ -268,9 +268,8 @@ impl Crowd {
             for (_, mut upload) in self.memory.uploads.drain(..) {
                 upload.free(&self.device, allocator);
             }
-            for mut entry in self.scene.characters.drain(..).flatten() {
-                entry.pool.destroy(&self.device);
-                entry.mesh.destroy(&self.device, allocator);
+            for mut character in self.scene.characters.drain() {
+                character.destroy(&self.device, allocator);
             }
             self.memory.retire_queue.destroy(&self.device, allocator);
             for mut pass in self.pipelines.passes.drain(..).flatten() {
@@ -292,7 +291,12 @@ impl Crowd {
 impl Drop for Crowd {
     fn drop(&mut self) {
         if !self.destroyed {
-            log::error!("throng: a Crowd was dropped without destroy: its resources are leaked");
+            let leak = "throng: a Crowd was dropped without destroy: its resources are leaked";
+            log::error!("{leak}");
+            // Without a logger, nobody would read that.
+            if cfg!(debug_assertions) && !log::log_enabled!(log::Level::Error) {
+                eprintln!("{leak}");
+            }
         }
     }
 }

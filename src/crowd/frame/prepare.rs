@@ -1,18 +1,15 @@
 //! Prepares a frame: decides what views show, writes its data and records its uploads.
 
-use super::frame::Views;
-use super::history::buffer::words_in_use;
-use super::memory::buffers::{DEFORMS, SHADERS, Written};
-use super::memory::retire::Retired;
-use super::view::{Prepared, VIEW_BYTES, View};
-use super::{Frame, ViewId};
+use super::{Frame, Views};
+use crate::crowd::memory::buffers::{DEFORMS, SHADERS, VIEW_BYTES, Written};
+use crate::crowd::memory::history_buffer::words_in_use;
+use crate::crowd::memory::retire::Retired;
+use crate::crowd::view::View;
+use crate::crowd::view_record::Prepared;
 use crate::error::{Error, Result};
-use crate::gpu::GpuInstance;
-use crate::gpu::limit;
+use crate::gpu::{GpuInstance, limit};
 use ash::vk;
 use ash::vk::{AccessFlags2 as Access, PipelineStageFlags2 as Stage};
-use core::fmt::Debug;
-use core::ops::Deref;
 use std::time::Instant;
 
 impl Frame<'_> {
@@ -24,7 +21,7 @@ impl Frame<'_> {
     ///
     /// Only instances that a view shows are evaluated. Without views, all visible instances are.
     ///
-    /// The result has the ids of the views, in the order of `views`. It dereferences to a slice.
+    /// The result has the ids of the views, in the order of `views`.
     ///
     /// With [`Threads::One`](crate::Threads::One), nothing waits, locks or, once warm, allocates.
     /// With several threads, the calling thread waits for those that share its work, and rayon's
@@ -34,7 +31,7 @@ impl Frame<'_> {
     /// - [`Error::Argument`] if the frame is prepared already.
     /// - [`Error::Capacity`] if there are more views than the capacity, or more instances with
     ///   blended materials, counted once for each view, than
-    ///   [`Capacity::blended`](super::Capacity::blended).
+    ///   [`Capacity::blended`](crate::Capacity::blended).
     /// - [`Error::At`], with the view's index and the reason: [`Error::Argument`] if the view is
     ///   inconsistent, keeps the same history as an earlier one, or has a list that is not of this
     ///   frame; [`Error::NotFound`] if its history does not exist.
@@ -46,13 +43,13 @@ impl Frame<'_> {
     ///   compute and graphics.
     /// - It is submitted after the commands of earlier frames, and before the draws of this frame
     ///   and everything recorded for later frames: from here on, the changes count as uploaded.
-    /// - If it is never submitted, [`Crowd::abandon_frame`](super::Crowd::abandon_frame) is called
+    /// - If it is never submitted, [`Crowd::abandon_frame`](crate::Crowd::abandon_frame) is called
     ///   before the next frame begins.
     pub unsafe fn record_prepare(
         &mut self,
         cmd: vk::CommandBuffer,
         views: &[View],
-    ) -> Result<impl Deref<Target = [ViewId]> + Copy + Debug + use<>> {
+    ) -> Result<Views> {
         let start = Instant::now();
         self.check(views)?;
         self.crowd.follow_all()?;
@@ -78,11 +75,9 @@ impl Frame<'_> {
         if self.prepared {
             return Err(Error::invalid("frame", "was already prepared"));
         }
-        limit(
-            "views",
-            views.len() as u64,
-            self.crowd.desc.capacity.views.into(),
-        )?;
+        let what = "views (Capacity::views, raised by Crowd::reserve)";
+        let cap = self.crowd.desc.capacity.views;
+        limit(what, views.len() as u64, cap.into())?;
         let (limits, histories) = (&self.crowd.device.limits, &self.crowd.frame.histories);
         views.iter().enumerate().try_for_each(|(index, view)| {
             let checked = view.check(limits);

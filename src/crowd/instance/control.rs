@@ -1,287 +1,16 @@
-//! The handle of an instance: what a crowd adds to the actor of an animator.
+//! What an instance's handle changes.
 
-use super::instances::attachments::Attachment;
-use super::instances::state::InstanceState;
-use super::producers::skin::skinned_words;
-use super::scene::{Scene, animator_mut};
-use super::state::Crowd;
-use super::visibility::marks::Marks;
-use super::{CharacterId, InstanceId, SkinningStage};
-use crate::animator::{Actor, Animator, JointRef};
+use super::handle::{CrowdMut, InstanceMut};
+#[cfg(doc)]
+use crate::animator::Actor;
+use crate::animator::JointRef;
+#[cfg(doc)]
+use crate::crowd::Crowd;
+use crate::crowd::{Attachment, InstanceId, SkinningStage};
 use crate::error::{Error, Result, expect_transform};
 use crate::gpu::GpuInstance;
 use crate::mesh::PartId;
-use core::ops::{Deref, DerefMut};
 use glam::Affine3A;
-
-/// An instance of a crowd, alive as long as this handle borrows the crowd.
-///
-/// [`Crowd::instance`] makes one that reads ([`InstanceRef`]), [`Crowd::instance_mut`] one that
-/// also controls ([`InstanceMut`]). It dereferences to the instance's [`Actor`], which plays clips,
-/// shows poses, sets parameters and so on.
-///
-/// ```no_run
-/// use throng::glam::Affine3A;
-/// use throng::{Crowd, InstanceId, Play, Result};
-///
-/// fn greet(crowd: &mut Crowd, guard: InstanceId, sword: InstanceId) -> Result<()> {
-///     let mut guard = crowd.instance_mut(guard)?;
-///     guard.set_tint([1.0, 0.8, 0.8, 1.0])?;
-///     guard.play(Play::new("Idle").fade_s(0.25))?;
-///     guard.play(Play::new("Wave").layer(1).once().fade_s(0.2))?;
-///     guard.attach(sword, "hand.R", &Affine3A::IDENTITY)
-/// }
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Instance<C> {
-    actor: Actor<C>,
-}
-
-/// An instance, to read.
-pub type InstanceRef<'a> = Instance<CrowdRef<'a>>;
-
-/// An instance, to read and control.
-pub type InstanceMut<'a> = Instance<CrowdMut<'a>>;
-
-/// Access of an [`InstanceRef`] to its crowd.
-#[derive(Debug, Clone, Copy)]
-pub struct CrowdRef<'a> {
-    animator: &'a Animator,
-    scene: &'a Scene,
-    id: InstanceId,
-}
-
-/// Access of an [`InstanceMut`] to its crowd.
-#[derive(Debug)]
-pub struct CrowdMut<'a> {
-    pub(super) animator: &'a mut Animator,
-    pub(super) scene: &'a mut Scene,
-    pub(super) id: InstanceId,
-}
-
-impl Deref for CrowdRef<'_> {
-    type Target = Animator;
-
-    fn deref(&self) -> &Animator {
-        self.animator
-    }
-}
-
-impl Deref for CrowdMut<'_> {
-    type Target = Animator;
-
-    fn deref(&self) -> &Animator {
-        self.animator
-    }
-}
-
-impl DerefMut for CrowdMut<'_> {
-    fn deref_mut(&mut self) -> &mut Animator {
-        self.animator
-    }
-}
-
-/// Access of an [`Instance`] to its crowd: [`CrowdRef`] or [`CrowdMut`].
-pub trait InCrowd: Deref<Target = Animator> {
-    /// The instances, and the id of this one, which is alive.
-    #[doc(hidden)]
-    fn member(&self) -> (&Scene, InstanceId);
-}
-
-impl InCrowd for CrowdRef<'_> {
-    fn member(&self) -> (&Scene, InstanceId) {
-        (self.scene, self.id)
-    }
-}
-
-impl InCrowd for CrowdMut<'_> {
-    fn member(&self) -> (&Scene, InstanceId) {
-        (self.scene, self.id)
-    }
-}
-
-impl<C> Deref for Instance<C> {
-    type Target = Actor<C>;
-
-    fn deref(&self) -> &Actor<C> {
-        &self.actor
-    }
-}
-
-impl<C> DerefMut for Instance<C> {
-    fn deref_mut(&mut self) -> &mut Actor<C> {
-        &mut self.actor
-    }
-}
-
-impl Crowd {
-    /// An instance, to read.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance(&self, id: InstanceId) -> Result<InstanceRef<'_>> {
-        let state = self.scene.instances.get(id)?;
-        let access = CrowdRef {
-            animator: self.animator(CharacterId(state.record.character))?,
-            scene: &self.scene,
-            id,
-        };
-        let actor = Actor::new(access, state.actor)?;
-        Ok(Instance { actor })
-    }
-
-    /// An instance, to read and control.
-    ///
-    /// # Errors
-    /// [`Error::Stale`] or [`Error::NotFound`] if it is not alive.
-    pub fn instance_mut(&mut self, id: InstanceId) -> Result<InstanceMut<'_>> {
-        let actor = self.scene.instances.get(id)?.actor;
-        let actor = Actor::new(self.access(id)?, actor)?;
-        Ok(Instance { actor })
-    }
-
-    pub(super) fn access(&mut self, id: InstanceId) -> Result<CrowdMut<'_>> {
-        let character = CharacterId(self.scene.instances.get(id)?.record.character);
-        Ok(CrowdMut {
-            animator: animator_mut(&mut self.animators, character)?,
-            scene: &mut self.scene,
-            id,
-        })
-    }
-}
-
-/// Reads the state of an instance.
-impl<C: InCrowd> Instance<C> {
-    fn scene(&self) -> &Scene {
-        self.actor.animator.member().0
-    }
-
-    fn state(&self) -> &InstanceState {
-        let (scene, id) = self.actor.animator.member();
-        scene.instances.alive(id)
-    }
-
-    fn marks(&self) -> Marks {
-        self.scene().visibility.marks(self.id().index)
-    }
-
-    /// Its id.
-    #[must_use]
-    pub fn id(&self) -> InstanceId {
-        self.actor.animator.member().1
-    }
-
-    /// Its character.
-    #[must_use]
-    pub fn character(&self) -> CharacterId {
-        CharacterId(self.state().record.character)
-    }
-
-    /// Its index in the instance table, for the engine's own shaders.
-    ///
-    /// [`Crowd::instance_at`] is the inverse.
-    #[must_use]
-    pub fn table_index(&self) -> u32 {
-        self.id().index
-    }
-
-    /// Its record, as the next prepared frame has it.
-    #[must_use]
-    pub fn record(&self) -> GpuInstance {
-        let mut next = self.state().clone();
-        next.in_ring = !self.actor.animator.is_resting(next.actor);
-        next.write_offsets();
-        next.record
-    }
-
-    /// Its tint: linear RGBA that multiplies the base colour.
-    #[must_use]
-    pub fn tint(&self) -> [f32; 4] {
-        self.state().record.tint
-    }
-
-    /// The word that the engine's own shaders read.
-    #[must_use]
-    pub fn user_data(&self) -> u32 {
-        self.state().record.user
-    }
-
-    /// The stage that deforms its vertices.
-    #[must_use]
-    pub fn skinning_stage(&self) -> SkinningStage {
-        self.state().skin
-    }
-
-    /// The flag that [`InstanceMut::set_visible`] set.
-    ///
-    /// The instance may still be hidden, because something that it is attached to is.
-    #[must_use]
-    pub fn is_visible(&self) -> bool {
-        self.marks().visible
-    }
-
-    /// The mask that decides which views show it.
-    #[must_use]
-    pub fn view_mask(&self) -> u32 {
-        self.marks().mask
-    }
-
-    /// Returns true if it shows all primitives of a part.
-    ///
-    /// # Errors
-    /// As [`InstanceMut::set_part_visible`].
-    pub fn is_part_visible(&self, part: PartId) -> Result<bool> {
-        let rig = &self.scene().entry(self.character())?.rig;
-        Ok(self.marks().hidden & rig.part_bits(part)? == 0)
-    }
-
-    /// Its parts that are hidden.
-    pub fn hidden_parts(&self) -> impl Iterator<Item = PartId> + '_ {
-        let hidden = self.marks().hidden;
-        let rig = self.scene().entry(self.character()).ok();
-        let rigs = rig.into_iter().map(|entry| &entry.rig);
-        rigs.flat_map(move |rig| {
-            let parts = rig.parts().map(|(part, _)| part);
-            parts.filter(move |part| {
-                let bits = rig.part_bits(*part).unwrap_or(0);
-                bits != 0 && hidden & bits == bits
-            })
-        })
-    }
-
-    /// The attachment: parent, socket and offset. `None` if it is not attached.
-    #[must_use]
-    pub fn attachment(&self) -> Option<Attachment> {
-        self.scene().attachments.of(self.id().index).copied()
-    }
-
-    /// The instances that are attached to it.
-    pub fn attached(&self) -> impl Iterator<Item = InstanceId> + '_ {
-        let (scene, id) = self.actor.animator.member();
-        let children = scene.attachments.children(id.index);
-        children.filter_map(|index| scene.instances.id(index))
-    }
-
-    /// World space from a joint's or a socket's space, at time `time_s`.
-    ///
-    /// The instance's present transform and what it plays now are used, as in
-    /// [`Actor::joint_model`]. `time_s` is the engine's time and may be before or after that of the
-    /// frame.
-    ///
-    /// For something attached to a joint, such as a sword:
-    /// `crowd.instance(id)?.joint_transform("RightHand", time_s)? * hand_from_sword`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] or [`Error::UnknownName`] if its character lacks the joint or socket.
-    #[doc(alias = "bone")]
-    pub fn joint_transform<'j>(
-        &self,
-        joint: impl Into<JointRef<'j>>,
-        time_s: f64,
-    ) -> Result<Affine3A> {
-        Ok(self.transform() * self.joint_model(joint, time_s)?)
-    }
-}
 
 /// The controls that a crowd adds to those of an actor.
 impl InstanceMut<'_> {
@@ -298,42 +27,35 @@ impl InstanceMut<'_> {
     /// continues from here.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the transform is not finite, or if the instance is
+    /// [`Error::At`] with the instance's [index](crate::Instance::table_index) and
+    /// [`Error::Argument`], if the transform is not finite, or if the instance is
     /// [attached](Self::attach), because its transform then follows from its parent's.
     pub fn set_transform(&mut self, world_from_model: &Affine3A) -> Result<()> {
-        self.place(world_from_model, false)
+        self.move_to(world_from_model, false)
     }
 
     /// Moves the instance without motion vectors, and its spring bones without a swing.
     ///
-    /// For motion vectors, it was at the new place with the same pose in every view's last frame.
+    /// For motion vectors, it was at the new transform with the same pose in every view's last frame.
     ///
     /// # Errors
     /// As [`Self::set_transform`].
     pub fn teleport(&mut self, world_from_model: &Affine3A) -> Result<()> {
-        self.place(world_from_model, true)
+        self.move_to(world_from_model, true)
     }
 
-    fn place(&mut self, world_from_model: &Affine3A, jump: bool) -> Result<()> {
-        expect_transform("world_from_model", world_from_model)?;
-        if self.attachment().is_some() {
-            return Err(Error::invalid(
-                "world_from_model",
-                "of an attached instance follows from its parent: see set_attach_offset and detach",
-            ));
-        }
-        let actor = self.state().actor;
+    fn move_to(&mut self, world_from_model: &Affine3A, jump: bool) -> Result<()> {
+        self.scene().check_move(self.id(), world_from_model)?;
         let access = &mut self.actor.animator;
         if jump {
             access.scene.attachments.teleport(access.id.index);
         }
-        access.put(world_from_model, jump)?;
-        access.animator.continue_root(actor);
+        access.move_to(world_from_model, jump);
         Ok(())
     }
 
     /// Gives the actor of a new instance its transform.
-    pub(super) fn place_first(&mut self, world_from_model: &Affine3A) {
+    pub(super) fn put_first(&mut self, world_from_model: &Affine3A) {
         let actor = self.state().actor;
         let animator = &mut self.actor.animator.animator;
         animator.put(actor, world_from_model, true);
@@ -364,9 +86,9 @@ impl InstanceMut<'_> {
     /// and it can be moved like any other.
     ///
     /// If no view showed an instance in the frame before, its first visible frame has no motion:
-    /// for motion vectors, it was at the same place with the same pose in every view's last frame,
+    /// for motion vectors, it had the same transform with the same pose in every view's last frame,
     /// as after [`Self::teleport`]. This also applies if [`Self::set_view_mask`] or
-    /// [`Frame::make_list`](super::Frame::make_list) kept it out of all views.
+    /// [`Frame::make_list`](crate::Frame::make_list) kept it out of all views.
     #[doc(alias = "visibility")]
     pub fn set_visible(&mut self, visible: bool) {
         let index = self.id().index;
@@ -376,7 +98,7 @@ impl InstanceMut<'_> {
 
     /// Sets the mask that decides which views show the instance.
     ///
-    /// A view shows it if its [`View::mask`](super::View::mask) and `mask` have a bit in common.
+    /// A view shows it if its [`View::mask`](crate::View::mask) and `mask` have a bit in common.
     /// The default is [`u32::MAX`], so every view shows it. With 0, none does. An instance that no
     /// view of a frame shows is not animated.
     ///
@@ -411,12 +133,11 @@ impl InstanceMut<'_> {
     pub fn set_part_visible(&mut self, part: PartId, visible: bool) -> Result<()> {
         let (index, character) = (self.id().index, self.character());
         let scene = &mut *self.actor.animator.scene;
-        let entry = scene.entry_mut(character)?;
-        let bits = entry.rig.part_bits(part)?;
+        let loaded = scene.characters.get_mut(character)?;
+        let bits = loaded.rig.part_bits(part)?;
         let [before, after] = scene.visibility.hide(index, bits, !visible);
         if before != after {
-            let entry = scene.entry_mut(character)?;
-            entry.hiding = entry.hiding + usize::from(after) - usize::from(before);
+            loaded.hiding = loaded.hiding + usize::from(after) - usize::from(before);
             let capacity = *scene.instances.capacity();
             scene.reserve_visibility(&capacity);
         }
@@ -429,7 +150,7 @@ impl InstanceMut<'_> {
     ///
     /// [`SkinningStage::Compute`] and [`SkinningStage::Cpu`] pay off if the instance is drawn in
     /// several passes. They also give the engine its deformed vertices
-    /// ([`Frame::skinned`](super::Frame::skinned)). They use
+    /// ([`Frame::skinned`](crate::Frame::skinned)). They use
     /// [`Capacity::skinned_words`](crate::Capacity::skinned_words).
     ///
     /// # Errors
@@ -441,7 +162,8 @@ impl InstanceMut<'_> {
     pub fn set_skinning_stage(&mut self, stage: SkinningStage) -> Result<()> {
         let (id, state) = (self.id(), self.state());
         let before = (state.skin, state.skinned.size);
-        let words = skinned_words(self.scene().entry(self.character())?, stage)?;
+        let loaded = self.scene().characters.get(self.character())?;
+        let words = loaded.skinned_words(stage)?;
         let scene = &mut *self.actor.animator.scene;
         scene.instances.check_skinned((stage, words), before)?;
         scene.instances.set_skin(id, stage, words);
@@ -480,7 +202,7 @@ impl InstanceMut<'_> {
     ) -> Result<()> {
         let (parent, scene) = (self.id(), self.scene());
         scene.instances.get(child)?;
-        let rig = &scene.entry(self.character())?.rig;
+        let rig = &scene.characters.get(self.character())?.rig;
         let attachment = Attachment {
             parent,
             socket: socket.into().find(rig.skeleton(), &rig.animations)?,

@@ -1,32 +1,41 @@
 //! One frame of a crowd, from its begin to the engine's submit.
 
+mod animate;
+pub(super) mod bindings;
+mod draw;
+mod prepare;
+mod skin;
+pub(super) mod skinned_vertices;
+
+use super::crowd::Crowd;
 use super::desc::MAX_VIEWS;
-use super::state::Crowd;
 use super::stats::Counters;
-use super::{CharacterId, InstanceId, Stats, ViewId};
+use super::visibility::marks::MAX_LISTS;
+use super::{CharacterId, InstanceHit, InstanceId, ListId, Stats, ViewId};
 use crate::animator::{AnimationEvent, Animator};
-use crate::error::{Error, Result};
-use crate::gpu::{MemoryAllocator, Scope, expect_own};
+use crate::error::{Error, Result, expect_finite, expect_in};
+use crate::gpu::{MemoryAllocator, Scope, expect_own, limit};
+use crate::skin::{Faces, Ray};
 use ash::vk;
 use core::ops::Deref;
 
-/// The views of a frame, in the order given.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Views {
+/// The ids of a frame's views, in the order in which they were given.
+///
+/// [`Frame::record_prepare`] returns them. They dereference to a slice, so `views[0]` is the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Views {
     ids: [ViewId; MAX_VIEWS as usize],
     count: usize,
 }
 
 impl Views {
-    pub(super) fn new(frame: u64, count: usize) -> Self {
+    fn new(frame: u64, count: usize) -> Self {
         let ids = core::array::from_fn(|index| ViewId {
             frame,
             index: index as u32,
         });
-        Self {
-            ids,
-            count: count.min(ids.len()),
-        }
+        let count = count.min(ids.len());
+        Self { ids, count }
     }
 }
 
@@ -79,10 +88,9 @@ impl Crowd {
     /// from an origin of its choice.
     ///
     /// # Errors
-    /// - [`Error::NotFound`] if the frame index is not below
-    ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight).
-    /// - [`Error::Argument`] if the time is not finite, or if the allocator belongs to another
-    ///   device.
+    /// - [`Error::Argument`] if the frame index is not below
+    ///   [`CrowdDesc::frames_in_flight`](super::CrowdDesc::frames_in_flight), if the time is not
+    ///   finite, or if the allocator belongs to another device.
     /// - [`Error::Vulkan`] if GPU times cannot be read, for example because the device is lost.
     ///
     /// After an error, the frame can be begun again.
@@ -98,16 +106,10 @@ impl Crowd {
         frame_index: u32,
         time_s: f64,
     ) -> Result<Frame<'_>> {
-        if frame_index >= self.desc.frames_in_flight {
-            return Err(Error::NotFound {
-                what: "frame index",
-                index: frame_index.into(),
-                count: self.desc.frames_in_flight.into(),
-            });
-        }
-        if !time_s.is_finite() {
-            return Err(Error::not_finite("time_s", time_s));
-        }
+        let last = self.desc.frames_in_flight - 1;
+        let what = "frame_index (see CrowdDesc::frames_in_flight)";
+        expect_in(what, frame_index, 0, last)?;
+        expect_finite("time_s", time_s)?;
         expect_own(&self.device, allocator)?;
         self.time_s = time_s;
         // SAFETY: the work of this frame index has ended, by this function's contract.
@@ -147,8 +149,7 @@ impl Crowd {
         animators.flat_map(move |(character, animator)| {
             let events = animator.iter().flat_map(Animator::events);
             events.filter_map(move |event| {
-                let entry = scene.entry(CharacterId(character)).ok()?;
-                let instance = entry.instance(&scene.instances, event.id.index)?;
+                let instance = scene.instance_of(character, event.id.index)?;
                 let state = scene.instances.alive(instance);
                 let same = state.record.character == character && state.actor == event.id;
                 same.then(|| event.of_instance(instance, character))
@@ -178,8 +179,7 @@ impl Crowd {
         self.frame
             .histories
             .abandon_frame(&mut self.memory.retire_queue);
-        let characters = &self.scene.characters;
-        let alive = |index: u32| characters.get(index as usize).is_some_and(Option::is_some);
+        let alive = |index: u32| self.scene.characters.at(index).is_some();
         let uploads = self.memory.retire_queue.restore_uploads(alive);
         for (index, mut upload) in uploads {
             upload.unrecord();
@@ -197,6 +197,34 @@ impl Frame<'_> {
     #[must_use]
     pub fn crowd(&self) -> &Crowd {
         self.crowd
+    }
+
+    /// Finds the nearest hit of a ray on the instances that a prepared view shows.
+    ///
+    /// Poses and transforms are those of this frame. Otherwise as [`Crowd::pick`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the view was not prepared in this frame, or if the ray is not finite
+    /// or has no direction.
+    #[doc(alias = "raycast")]
+    pub fn pick(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Option<InstanceHit>> {
+        self.prepared_view(view)?;
+        self.crowd.nearest(ray, faces, |visibility, index| {
+            visibility.view_shows(view.index, index)
+        })
+    }
+
+    /// Finds all hits of a ray on the instances that a prepared view shows, nearest first.
+    ///
+    /// As [`Self::pick`] and [`Crowd::pick_all`].
+    ///
+    /// # Errors
+    /// As [`Self::pick`].
+    pub fn pick_all(&mut self, view: ViewId, ray: &Ray, faces: Faces) -> Result<Vec<InstanceHit>> {
+        self.prepared_view(view)?;
+        self.crowd.all(ray, faces, |visibility, index| {
+            visibility.view_shows(view.index, index)
+        })
     }
 
     /// Begins a profiler scope of the engine's own, measured beside the crowd's.
@@ -240,5 +268,31 @@ impl Frame<'_> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.crowd.stats()
+    }
+
+    /// Makes a list of instances for views of this frame.
+    ///
+    /// A view with this [`View::list`] shows only these instances, provided that they are visible
+    /// and its mask allows them. Several views can share a list. Use it if the engine does its own
+    /// culling.
+    ///
+    /// # Errors
+    /// - [`Error::Argument`] if the frame is prepared already.
+    /// - [`Error::Capacity`] for more lists than [`Capacity::views`](crate::crowd::Capacity::views).
+    /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
+    ///   instance is not alive, [`Error::Argument`] if it occurs twice.
+    #[doc(alias = "cull")]
+    pub fn make_list(&mut self, instances: &[InstanceId]) -> Result<ListId> {
+        if self.prepared {
+            return Err(Error::invalid("frame", "was already prepared"));
+        }
+        let crowd = &mut *self.crowd;
+        let visibility = &mut crowd.scene.visibility;
+        let cap = crowd.desc.capacity.views.min(MAX_LISTS);
+        let what = "lists (Capacity::views, raised by Crowd::reserve)";
+        limit(what, u64::from(visibility.lists) + 1, cap.into())?;
+        let index = visibility.make_list(&crowd.scene.instances, instances)?;
+        let frame = crowd.memory.retire_queue.frame();
+        Ok(ListId { frame, index })
     }
 }

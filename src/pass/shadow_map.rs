@@ -22,15 +22,15 @@ pub struct ShadowMap {
 
 /// Layout, sampler and set of the shadow map.
 #[derive(Debug)]
-pub(in crate::crowd) struct ShadowInput {
+pub(crate) struct ShadowInput {
     layout: Object<vk::DescriptorSetLayout>,
-    pub(in crate::crowd) bound: Option<BoundShadow>,
-    pub(in crate::crowd) edge: u32,
+    pub(crate) bound: Option<BoundShadow>,
+    pub(crate) edge: u32,
 }
 
 /// A set that refers to a shadow map, in a pool of its own.
 #[derive(Debug)]
-pub(in crate::crowd) struct BoundShadow {
+pub(crate) struct BoundShadow {
     pool: Object<vk::DescriptorPool>,
     sampler: Object<vk::Sampler>,
     set: vk::DescriptorSet,
@@ -41,7 +41,7 @@ impl BoundShadow {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(&mut self, device: &Device) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             self.pool.destroy(device);
@@ -51,7 +51,7 @@ impl BoundShadow {
 }
 
 impl ShadowInput {
-    pub(in crate::crowd) fn null() -> Self {
+    pub(crate) fn null() -> Self {
         Self {
             layout: Object::null(),
             bound: None,
@@ -60,7 +60,7 @@ impl ShadowInput {
     }
 
     /// Creates the set layout of a null input.
-    pub(in crate::crowd) fn build(&mut self, device: &Device) -> Result<()> {
+    pub(crate) fn build(&mut self, device: &Device) -> Result<()> {
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .binding(0)
             .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
@@ -74,11 +74,11 @@ impl ShadowInput {
         Ok(())
     }
 
-    pub(in crate::crowd) fn layout(&self) -> vk::DescriptorSetLayout {
+    pub(crate) fn layout(&self) -> vk::DescriptorSetLayout {
         self.layout.handle
     }
 
-    pub(in crate::crowd) fn set(&self) -> Option<vk::DescriptorSet> {
+    pub(crate) fn set(&self) -> Option<vk::DescriptorSet> {
         self.bound.as_ref().map(|bound| bound.set)
     }
 
@@ -86,7 +86,7 @@ impl ShadowInput {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(&mut self, device: &Device) {
+    pub(crate) unsafe fn destroy(&mut self, device: &Device) {
         // SAFETY: the GPU does not use them, by this function's contract.
         unsafe {
             if let Some(mut bound) = self.bound.take() {
@@ -119,7 +119,7 @@ fn sampler(device: &Device, map: &ShadowMap) -> Result<Object<vk::Sampler>> {
 ///
 /// # Safety
 /// `layout` and the view belong to `device` and are alive.
-pub(in crate::crowd) unsafe fn bind(
+pub(crate) unsafe fn bind(
     device: &Device,
     layout: vk::DescriptorSetLayout,
     map: &ShadowMap,

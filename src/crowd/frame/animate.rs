@@ -2,14 +2,13 @@
 //!
 //! The animators of all characters evaluate their instances straight into the ring.
 
+use super::Frame;
 use crate::animate::Starts;
-use crate::crowd::characters::entry::Entry;
-use crate::crowd::instance::CrowdMut;
-use crate::crowd::instances::table::Instances;
+use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::buffers::Written;
+use crate::crowd::producers::animated::{Animated, Destination};
 use crate::crowd::scene::animator_mut;
-use crate::crowd::state::Crowd;
-use crate::crowd::{CharacterId, Frame, InstanceId, SkinningStage};
+use crate::crowd::{CharacterId, SkinningStage};
 use crate::error::Result;
 use crate::gpu::palettes::ROW_BYTES;
 use core::ptr::NonNull;
@@ -28,7 +27,7 @@ impl Frame<'_> {
         }
         crowd.scene.deforms.clear();
         crowd.scene.animated.any_in_ring = false;
-        for character in 0..crowd.scene.characters.len() {
+        for character in 0..crowd.scene.characters.len() as u32 {
             crowd.animate(self.frame_index, character)?;
         }
         written.morphs = u64::from(crowd.scene.instances.morphs_end()) * 4;
@@ -39,19 +38,19 @@ impl Frame<'_> {
 
 impl Crowd {
     /// Evaluates the instances of one character.
-    fn animate(&mut self, frame_index: u32, character: usize) -> Result<()> {
-        let (Some(Some(entry)), Some(Some(animator))) = (
-            self.scene.characters.get(character),
-            self.animators.get(character),
+    fn animate(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get(character as usize),
         ) else {
             return Ok(());
         };
         let animated = &mut self.scene.animated;
         animated.actors.clear();
-        animated.places.clear();
+        animated.destinations.clear();
         animated.deformed.clear();
-        let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
-        for index in &entry.members {
+        let rows = loaded.palette_rows();
+        for index in &loaded.members {
             if !self.scene.visibility.is_shown(*index) {
                 continue;
             }
@@ -63,24 +62,24 @@ impl Crowd {
             let rests = animator.is_resting(actor);
             self.scene.instances.set_in_ring(*index, !rests);
             animated.any_in_ring |= !rests;
-            let place = match (rests, deform) {
+            let destination = match (rests, deform) {
                 (true, _) => None,
                 (false, false) => Some(Destination::Ring(row)),
                 (false, true) => Some(Destination::Deform(self.scene.deforms.take_rows(rows), row)),
             };
             if deform {
-                let start = place.and_then(|place| match place {
+                let start = destination.and_then(|to| match to {
                     Destination::Deform(start, _) => Some(start),
                     Destination::Ring(_) => None,
                 });
                 animated.deformed.push((*index, start));
             }
             let still = animator.still_pose(actor).filter(|_| !deform);
-            if let Some(place) = place
+            if let Some(destination) = destination
                 && animated.must_write(frame_index, *index, still)
             {
                 animated.actors.push(actor.index);
-                animated.places.push(place);
+                animated.destinations.push(destination);
             }
         }
         self.write_palettes(frame_index, character)?;
@@ -88,10 +87,10 @@ impl Crowd {
     }
 
     /// Writes the palettes of the actors that [`Self::animate`] collected.
-    fn write_palettes(&mut self, frame_index: u32, character: usize) -> Result<()> {
-        let (Some(Some(entry)), Some(Some(animator))) = (
-            self.scene.characters.get(character),
-            self.animators.get_mut(character),
+    fn write_palettes(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get_mut(character as usize),
         ) else {
             return Ok(());
         };
@@ -100,19 +99,19 @@ impl Crowd {
         }
         self.scene.animated.order();
         let Animated {
-            ordered: (actors, places),
+            ordered: (actors, destinations),
             starts,
             ..
         } = &mut self.scene.animated;
-        let format = entry.mesh.format();
-        let rows = entry.rig.palette().len() * entry.mesh.entry_rows() as usize;
+        let format = loaded.mesh.format();
+        let rows = loaded.palette_rows() as usize;
         let ring = self.memory.buffers.palettes.mapped_start(frame_index);
         let Some(ring) = ring.map(NonNull::as_ptr) else {
             return Ok(());
         };
         let deform = self.scene.deforms.rows_start();
         starts.0.clear();
-        starts.0.extend(places.iter().map(|place| match place {
+        starts.0.extend(destinations.iter().map(|to| match to {
             Destination::Ring(row) => ring.wrapping_add(*row as usize * ROW_BYTES as usize),
             Destination::Deform(row, _) => deform.wrapping_add(row * ROW_BYTES as usize),
         }));
@@ -122,8 +121,8 @@ impl Crowd {
             let starts = Starts::Each(&starts.0);
             animator.write_palettes(actors, format, starts);
         }
-        for place in places.iter() {
-            if let Destination::Deform(start, row) = place {
+        for destination in destinations.iter() {
+            if let Destination::Deform(start, row) = destination {
                 let rows = bytemuck::cast_slice::<_, u8>(self.scene.deforms.rows(*start, rows));
                 let to = ring.wrapping_add(*row as usize * ROW_BYTES as usize);
                 // SAFETY: the rows of this instance in the ring are its own, and the source is not
@@ -133,25 +132,25 @@ impl Crowd {
         }
         let counters = &mut self.frame.counters;
         counters.animated += actors.len() as u32;
-        counters.palette_entries += (actors.len() * entry.rig.palette().len()) as u32;
+        counters.palette_entries += (actors.len() * loaded.rig.palette().len()) as u32;
         counters.upload_bytes += actors.len() as u64 * rows as u64 * ROW_BYTES;
         Ok(())
     }
 
     /// Writes the morph weights of a character's instances, and lists those that the CPU skins.
-    fn write_weights(&mut self, frame_index: u32, character: usize) -> Result<()> {
-        let (Some(Some(entry)), Some(Some(animator))) = (
-            self.scene.characters.get(character),
-            self.animators.get(character),
+    fn write_weights(&mut self, frame_index: u32, character: u32) -> Result<()> {
+        let (Some(loaded), Some(Some(animator))) = (
+            self.scene.characters.at(character),
+            self.animators.get(character as usize),
         ) else {
             return Ok(());
         };
-        let count = entry.rig.morph_weights().len();
+        let count = loaded.rig.morph_weights().len();
         if count == 0 && self.scene.animated.deformed.is_empty() {
             return Ok(());
         }
         let mut deformed = self.scene.animated.deformed.iter().peekable();
-        for index in &entry.members {
+        for index in &loaded.members {
             if !self.scene.visibility.is_shown(*index) {
                 continue;
             }
@@ -215,8 +214,13 @@ impl Crowd {
     fn apply_root_motion(&mut self, character: CharacterId) -> Result<()> {
         let animator = animator_mut(&mut self.animators, character)?;
         let scene = &mut self.scene;
-        for member in 0..scene.entry(character)?.members.len() {
-            let index = scene.entry(character)?.members.get(member).copied();
+        for member in 0..scene.characters.get(character)?.members.len() {
+            let index = scene
+                .characters
+                .get(character)?
+                .members
+                .get(member)
+                .copied();
             let Some(id) = index.and_then(|index| scene.instances.id(index)) else {
                 continue;
             };
@@ -226,179 +230,14 @@ impl Crowd {
             }
             let actor = scene.instances.alive(id).actor;
             if let Some(world) = animator.root_moved_to(actor) {
-                CrowdMut {
-                    animator,
-                    scene,
-                    id,
-                }
-                .put(&world, false)?;
+                scene.put(animator, id, &world, false);
             }
         }
         Ok(())
     }
 }
 
-impl Entry {
-    /// The instance of an actor.
-    pub(in crate::crowd) fn instance(
-        &self,
-        instances: &Instances,
-        actor: u32,
-    ) -> Option<InstanceId> {
-        let index = self.instance_of_actor.get(actor as usize)?;
-        instances.id(*index)
-    }
-}
-
 /// The number of weights that are not 0. Only these cost anything.
 fn active_count(weights: &[f32]) -> u32 {
     weights.iter().filter(|weight| **weight != 0.0).count() as u32
-}
-
-/// Working memory of the animate stage, kept from frame to frame so that nothing is allocated.
-#[derive(Debug, Default)]
-pub(in crate::crowd) struct Animated {
-    /// The actors of one character whose palettes are written, and the destination of each.
-    pub(in crate::crowd) actors: Vec<u32>,
-    pub(in crate::crowd) places: Vec<Destination>,
-    /// The same in the order of writing.
-    pub(in crate::crowd) ordered: (Vec<u32>, Vec<Destination>),
-    pub(in crate::crowd) starts: Addresses,
-    /// The instances of one character that are skinned on the CPU.
-    ///
-    /// Each has its table index and the first of its rows among those of all such instances, or
-    /// `None` for the rest pose.
-    pub(in crate::crowd) deformed: Vec<(u32, Option<usize>)>,
-    /// By frame index and table index, the pose in the ring. 0: none that can be kept.
-    written: Vec<Vec<u64>>,
-    /// Counts the events that invalidate everything in the ring.
-    epoch: u32,
-    /// True if an instance of this frame has its palette in the ring.
-    pub(in crate::crowd) any_in_ring: bool,
-}
-
-/// The destination of a palette.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::crowd) enum Destination {
-    /// The ring, from this row on.
-    Ring(u32),
-    /// The rows of instances skinned on the CPU, from which it is copied to the ring.
-    Deform(usize, u32),
-}
-
-/// Addresses that palettes are written to.
-#[derive(Debug, Default)]
-pub(in crate::crowd) struct Addresses(pub(in crate::crowd) Vec<*mut u8>);
-
-// SAFETY: the addresses are used only during the call that computes them.
-unsafe impl Send for Addresses {}
-// SAFETY: the addresses are used only during the call that computes them.
-unsafe impl Sync for Addresses {}
-
-impl Animated {
-    pub(in crate::crowd) fn new(frames_in_flight: u32) -> Self {
-        Self {
-            written: vec![Vec::new(); frames_in_flight as usize],
-            ..Self::default()
-        }
-    }
-
-    /// Reserves memory for this many instances.
-    pub(in crate::crowd) fn reserve(&mut self, instances: usize) {
-        fn reserve<T>(list: &mut Vec<T>, all: usize) {
-            list.reserve(all.saturating_sub(list.len()));
-        }
-        reserve(&mut self.actors, instances);
-        reserve(&mut self.places, instances);
-        reserve(&mut self.ordered.0, instances);
-        reserve(&mut self.ordered.1, instances);
-        reserve(&mut self.starts.0, instances);
-        for written in &mut self.written {
-            reserve(written, instances);
-        }
-    }
-
-    /// Reserves memory for this many instances that are skinned on the CPU.
-    pub(in crate::crowd) fn reserve_deformed(&mut self, instances: usize) {
-        let more = instances.saturating_sub(self.deformed.len());
-        self.deformed.reserve(more);
-    }
-
-    /// Invalidates everything in the ring.
-    pub(in crate::crowd) fn forget(&mut self) {
-        self.epoch = self.epoch.wrapping_add(1);
-    }
-
-    /// Invalidates the palette in the ring at this table index, because a new instance has it.
-    pub(in crate::crowd) fn spawned(&mut self, index: u32) {
-        for written in &mut self.written {
-            if written.len() <= index as usize {
-                written.resize(index as usize + 1, 0);
-            }
-            written[index as usize] = 0;
-        }
-    }
-
-    pub(in crate::crowd) fn any_in_ring(&self) -> bool {
-        self.any_in_ring
-    }
-
-    /// Returns false if the pose is still and the ring has it already; otherwise it must be
-    /// written.
-    pub(in crate::crowd) fn must_write(
-        &mut self,
-        frame_index: u32,
-        index: u32,
-        still: Option<u32>,
-    ) -> bool {
-        let stamp = still.map_or(0, |pose| {
-            u64::from(self.epoch) << 32 | u64::from(pose.wrapping_add(1))
-        });
-        let written = self.written.get_mut(frame_index as usize);
-        let Some(written) = written.and_then(|list| list.get_mut(index as usize)) else {
-            return true;
-        };
-        let known = stamp != 0 && *written == stamp;
-        *written = stamp;
-        !known
-    }
-}
-
-impl Destination {
-    /// The palette's first row.
-    fn row(self) -> usize {
-        match self {
-            Self::Ring(row) => row as usize,
-            Self::Deform(row, _) => row,
-        }
-    }
-}
-
-/// Rows in a cache line of 64 bytes.
-const LINE_ROWS: usize = 4;
-
-impl Animated {
-    /// Groups palettes by their start within a cache line.
-    ///
-    /// The kernel evaluates neighbours together, and can store whole lines if they start equally
-    /// far into one.
-    pub(in crate::crowd) fn order(&mut self) {
-        let mut next = [0; LINE_ROWS + 1];
-        for place in &self.places {
-            next[place.row() % LINE_ROWS + 1] += 1;
-        }
-        for phase in 0..LINE_ROWS {
-            next[phase + 1] += next[phase];
-        }
-        let (actors, places) = &mut self.ordered;
-        // The loop below overwrites every element.
-        actors.resize(self.actors.len(), 0);
-        places.resize(self.places.len(), Destination::Ring(0));
-        for (actor, place) in self.actors.iter().zip(&self.places) {
-            let next = &mut next[place.row() % LINE_ROWS];
-            actors[*next] = *actor;
-            places[*next] = *place;
-            *next += 1;
-        }
-    }
 }

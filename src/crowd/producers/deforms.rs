@@ -4,41 +4,22 @@
 //! of [`SkinningStage::Cpu`](crate::crowd::SkinningStage) are skinned here into the frame ring, on
 //! the threads of [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads).
 
-use crate::character::Character;
-use crate::crowd::characters::entry::Entry;
+use crate::crowd::characters::Characters;
 use crate::crowd::instances::state::CpuSkinned;
 use crate::error::Result;
 use crate::gpu::palettes;
 use crate::gpu::palettes::Row;
-use crate::palette::{PaletteFormat, WriteOnly};
-use crate::skin::Skinner;
+use crate::palette::WriteOnly;
 use crate::threads::Threads;
 use ash::vk;
 use bytemuck::Zeroable;
 use core::ops::Range;
 
-/// The CPU data for skinning a character's instances there.
-#[derive(Debug)]
-pub(in crate::crowd) struct CpuSkin {
-    pub(in crate::crowd) skinner: Skinner,
-    /// The rest pose's palette.
-    pub(in crate::crowd) rest: Vec<Row>,
-}
-
-impl CpuSkin {
-    pub(in crate::crowd) fn new(character: &Character, format: PaletteFormat) -> Result<Self> {
-        Ok(Self {
-            skinner: Skinner::new(character)?,
-            rest: palettes::rest(character, format)?,
-        })
-    }
-}
-
 /// The instances of a character that the GPU deforms.
 #[derive(Debug, Clone)]
 pub(in crate::crowd) struct Listed {
-    pub(in crate::crowd) character: usize,
-    /// Their part of the list.
+    pub(in crate::crowd) character: u32,
+    /// Their range of the list.
     pub(in crate::crowd) range: Range<u32>,
 }
 
@@ -162,7 +143,7 @@ impl Deforms {
     pub(in crate::crowd) fn run(
         &self,
         threads: &Threads,
-        characters: &[Option<Entry>],
+        characters: &Characters,
         out: WriteOnly<'_, f32>,
     ) -> Result<()> {
         threads.install(|| self.run_part(threads, characters, &self.jobs, out))
@@ -171,7 +152,7 @@ impl Deforms {
     fn run_part(
         &self,
         threads: &Threads,
-        characters: &[Option<Entry>],
+        characters: &Characters,
         jobs: &[Job],
         out: WriteOnly<'_, f32>,
     ) -> Result<()> {
@@ -189,24 +170,18 @@ impl Deforms {
         one.and(other)
     }
 
-    fn run_one(
-        &self,
-        characters: &[Option<Entry>],
-        job: &Job,
-        out: WriteOnly<'_, f32>,
-    ) -> Result<()> {
-        let entry = characters.get(job.character as usize);
-        let Some(entry) = entry.and_then(Option::as_ref) else {
+    fn run_one(&self, characters: &Characters, job: &Job, out: WriteOnly<'_, f32>) -> Result<()> {
+        let Some(character) = characters.at(job.character) else {
             return Ok(());
         };
-        let Some(cpu_skin) = &entry.cpu_skin else {
+        let Some(cpu_skin) = &character.cpu_skin else {
             return Ok(());
         };
         let rows = match &job.rows {
             Some(range) => self.rows.get(range.clone()).unwrap_or_default(),
             None => &cpu_skin.rest,
         };
-        let palette = palettes::as_ref(entry.mesh.format(), rows);
+        let palette = palettes::as_ref(character.mesh.format(), rows);
         let weights = self.weights.get(job.weights.clone()).unwrap_or_default();
         cpu_skin.skinner.skin_any(palette, weights, out)
     }

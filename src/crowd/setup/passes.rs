@@ -1,13 +1,12 @@
 //! Adds and removes passes, and sets the shadow map that they sample.
 
 use crate::crowd::PassId;
-use crate::crowd::characters::entry::Entry;
-use crate::crowd::draw::shadow_map::{ShadowMap, bind};
+use crate::crowd::crowd::Crowd;
 use crate::crowd::memory::retire::Retired;
-use crate::crowd::state::Crowd;
 use crate::error::{Error, Result};
 use crate::pass::desc::PassDesc;
 use crate::pass::draw::{DrawPass, prepare};
+use crate::pass::shadow_map::{ShadowMap, bind};
 use ash::vk;
 
 impl Crowd {
@@ -44,8 +43,8 @@ impl Crowd {
         );
         // SAFETY: both layouts are the crowd's. The rest is this function's contract.
         let mut pass = unsafe { DrawPass::new(&self.device, set_0, shadow, desc) }?;
-        let characters = self.scene.characters.iter().flatten();
-        let variants = characters.flat_map(Entry::variants).collect();
+        let characters = self.scene.characters.iter();
+        let variants = characters.flat_map(|(_, it)| it.variants()).collect();
         if let Err(error) = prepare(&self.device, core::iter::once(&mut pass), &variants) {
             // SAFETY: no command buffer has used the pass, because it was created above.
             unsafe { pass.destroy(&self.device) };

@@ -1,14 +1,79 @@
-//! Capacities for known numbers of instances.
+//! The capacities of a crowd, and what instances need of them.
 
 use crate::character::Character;
-use crate::crowd::state::Crowd;
-use crate::crowd::{Capacity, CharacterDesc, CharacterId, SkinningStage};
+use crate::crowd::{CharacterDesc, SkinningStage};
 use crate::error::Result;
-use crate::gpu::MemoryAllocator;
 use crate::gpu::palettes;
 use crate::mesh::AlphaMode;
 use crate::palette::PaletteFormat;
 use crate::skin::SkinnedLayout;
+
+/// The capacities of a crowd.
+///
+/// [`Crowd::reserve`](super::Crowd::reserve) grows them between frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Instances alive at the same time, at most
+    /// [`Crowd::MAX_INSTANCES`](super::Crowd::MAX_INSTANCES).
+    pub instances: u32,
+    /// Palette entries of all instances together.
+    ///
+    /// This is the sum of the [`Character::palette`](crate::character::Character::palette) lengths
+    /// of all instances. Each entry takes 48 bytes in every frame in flight.
+    pub palette_entries: u32,
+    /// Views of one frame, at most [`Crowd::MAX_VIEWS`](super::Crowd::MAX_VIEWS).
+    pub views: u32,
+    /// Morph weights of all instances together.
+    ///
+    /// This is the sum of the
+    /// [`Character::morph_weights`](crate::character::Character::morph_weights) lengths of all
+    /// instances. Each weight takes 12 bytes in every frame in flight.
+    pub morph_weights: u32,
+    /// Instances with blended materials, counted once for each view of a frame.
+    ///
+    /// Each takes 4 bytes in every frame in flight.
+    pub blended: u32,
+    /// Words (4 bytes each) of deformed vertices.
+    ///
+    /// This is the sum of [`SkinnedLayout::words`](crate::skin::SkinnedLayout::words) of all
+    /// instances that are skinned by compute or on the CPU.
+    pub skinned_words: u32,
+    /// The part of `skinned_words` that belongs to instances skinned on the CPU.
+    ///
+    /// These words exist in every frame in flight, too.
+    pub cpu_skinned_words: u32,
+    /// Views that keep a history for motion vectors ([`View::history`](super::View::history)).
+    ///
+    /// Each history holds all of the above twice.
+    pub histories: u32,
+}
+
+impl Capacity {
+    /// Capacity for a thousand instances of 64 joints.
+    ///
+    /// None of them is skinned to memory, and there is no history.
+    pub const DEFAULT: Self = Self {
+        instances: 1024,
+        palette_entries: 65_536,
+        views: 4,
+        morph_weights: 4096,
+        blended: 1024,
+        skinned_words: 0,
+        cpu_skinned_words: 0,
+        histories: 0,
+    };
+
+    /// Words of a frame's morph weights: one count for each instance, two words for each weight.
+    pub(super) fn morph_words(&self) -> u32 {
+        self.morph_weights.saturating_mul(3).max(4)
+    }
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
 
 impl Capacity {
     /// The capacity for `views` views in a frame, without instances and histories.
@@ -95,52 +160,6 @@ impl Capacity {
                 .saturating_add(more.cpu_skinned_words),
             ..self
         })
-    }
-}
-
-impl Crowd {
-    /// Grows the capacity for more instances of each of these characters.
-    ///
-    /// They are deformed in stage `skin` and come in addition to the instances that are alive. See
-    /// [`Self::reserve`].
-    ///
-    /// # Errors
-    /// - [`Error::NotFound`](crate::Error::NotFound) if a character does not exist.
-    /// - As [`Self::reserve`].
-    ///
-    /// If this fails, the crowd is unchanged.
-    pub fn reserve_for(
-        &mut self,
-        allocator: &mut dyn MemoryAllocator,
-        more: &[(CharacterId, u32)],
-        skin: SkinningStage,
-    ) -> Result<()> {
-        let mut need = self.scene.instances.need();
-        for entry in self.scene.characters.iter().flatten() {
-            let blended = u64::from(entry.solid < entry.draws.len());
-            need.blended += blended * entry.members.len() as u64;
-        }
-        for (character, count) in more {
-            let entry = self.scene.entry(*character)?;
-            let words = match skin {
-                SkinningStage::Vertex => 0,
-                SkinningStage::Compute | SkinningStage::Cpu => {
-                    entry.mesh.skinned_layout().words.into()
-                }
-            };
-            let rows = entry.rig.palette().len() as u64 * u64::from(entry.mesh.entry_rows());
-            let one = Need {
-                instances: 1,
-                rows,
-                morph_weights: entry.rig.morph_weights().len() as u64,
-                blended: u64::from(entry.solid < entry.draws.len()),
-                skinned_words: words,
-                cpu_skinned_words: if skin == SkinningStage::Cpu { words } else { 0 },
-            };
-            need.add(&one, *count);
-        }
-        let capacity = need.capacity(self.desc.capacity.views);
-        self.reserve(allocator, &capacity)
     }
 }
 

@@ -9,13 +9,24 @@
 //! view.
 
 use crate::crowd::Capacity;
-use crate::crowd::history::buffer::{HistoryBuffer, RECORD_WORDS, Words};
+use crate::crowd::memory::history_buffer::{HistoryBuffer, RECORD_WORDS, Words};
 use crate::crowd::memory::retire::{RetireQueue, Retired};
-use crate::crowd::view::{Past, View};
+use crate::crowd::view::View;
 use crate::error::{Error, Result};
 use crate::gpu::{Device, MemoryAllocator};
 use ash::vk;
 use glam::Mat4;
+
+/// The state of a view's last frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    /// Its clip space then, without jitter, or `None` if there was no such frame.
+    pub(super) clip_from_world: Option<Mat4>,
+    /// The number of records that the instance table had.
+    pub(super) instances: u32,
+    /// See [`GpuView::history`].
+    pub(super) addresses: [vk::DeviceAddress; 4],
+}
 
 /// The frame that a history was written in last.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +41,7 @@ struct Last {
 
 /// The CPU's state of the histories.
 #[derive(Debug)]
-pub(in crate::crowd) struct Histories {
+pub(super) struct Histories {
     last: Vec<Option<Last>>,
     /// The elements of `last` that this frame replaced, in case it is abandoned.
     replaced: Vec<(u32, Option<Last>)>,
@@ -41,7 +52,7 @@ pub(in crate::crowd) struct Histories {
 }
 
 impl Histories {
-    pub(in crate::crowd) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             last: Vec::new(),
             replaced: Vec::new(),
@@ -51,13 +62,13 @@ impl Histories {
     }
 
     /// Allocates the state of all histories, so that frames allocate nothing.
-    pub(in crate::crowd) fn reserve(&mut self, capacity: &Capacity) {
+    pub(super) fn reserve(&mut self, capacity: &Capacity) {
         self.last.resize(capacity.histories as usize, None);
         self.replaced.reserve(capacity.views as usize);
     }
 
     /// Starts a new frame. The frame before was submitted or skipped.
-    pub(in crate::crowd) fn begin_frame(&mut self) {
+    pub(super) fn begin_frame(&mut self) {
         self.replaced.clear();
         self.moved = false;
     }
@@ -67,7 +78,7 @@ impl Histories {
     /// # Errors
     /// - [`Error::NotFound`] if the history does not exist.
     /// - [`Error::Argument`] if an earlier view keeps it.
-    pub(in crate::crowd) fn check(&self, views: &[View], index: usize) -> Result<()> {
+    pub(super) fn check(&self, views: &[View], index: usize) -> Result<()> {
         let Some(history) = views.get(index).and_then(|view| view.history) else {
             return Ok(());
         };
@@ -90,7 +101,7 @@ impl Histories {
     }
 
     /// The last frame of this history, in `buffer`.
-    pub(in crate::crowd) fn past(&self, history: Option<u32>, buffer: &HistoryBuffer) -> Past {
+    pub(super) fn past(&self, history: Option<u32>, buffer: &HistoryBuffer) -> Past {
         let of = |history: u32| {
             let last = self.last.get(history as usize)?.as_ref()?;
             let address = |section| buffer.address(history, last.half, section);
@@ -104,7 +115,7 @@ impl Histories {
     }
 
     /// Returns true if a frame with these views has copies to record.
-    pub(in crate::crowd) fn wants(&self, views: &[View]) -> bool {
+    pub(super) fn wants(&self, views: &[View]) -> bool {
         self.old.is_some() || views.iter().any(|view| view.history.is_some())
     }
 
@@ -117,7 +128,7 @@ impl Histories {
     /// # Safety
     /// `cmd` is recording, outside a render pass; the buffers are alive, and the sources have at
     /// least `words` words.
-    pub(in crate::crowd) unsafe fn record(
+    pub(super) unsafe fn record(
         &mut self,
         (device, cmd): (&Device, vk::CommandBuffer),
         buffer: &HistoryBuffer,
@@ -179,7 +190,7 @@ impl Histories {
     ///
     /// `replaced` is the old one. It is kept for the next frame to copy, or returned if it holds
     /// nothing to copy.
-    pub(in crate::crowd) fn grow(
+    pub(super) fn grow(
         &mut self,
         replaced: HistoryBuffer,
         capacity: &Capacity,
@@ -194,7 +205,7 @@ impl Histories {
     }
 
     /// Undoes the frame begun last, which is never submitted and so has read and written nothing.
-    pub(in crate::crowd) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
+    pub(super) fn abandon_frame(&mut self, retire_queue: &mut RetireQueue) {
         for (history, last) in self.replaced.drain(..).rev() {
             if let Some(place) = self.last.get_mut(history as usize) {
                 *place = last;
@@ -212,11 +223,7 @@ impl Histories {
     ///
     /// # Safety
     /// Not in use by the GPU.
-    pub(in crate::crowd) unsafe fn destroy(
-        &mut self,
-        device: &Device,
-        allocator: &mut dyn MemoryAllocator,
-    ) {
+    pub(super) unsafe fn destroy(&mut self, device: &Device, allocator: &mut dyn MemoryAllocator) {
         if let Some(mut old) = self.old.take() {
             // SAFETY: the GPU does not use the buffer, by this function's contract.
             unsafe { old.destroy(device, allocator) };

@@ -1,9 +1,10 @@
 //! Drawing a prepared frame.
 
-use crate::crowd::characters::entry::{Entry, variant};
-use crate::crowd::view::Prepared;
+use super::Frame;
+use crate::crowd::characters::{LoadedCharacter, variant};
+use crate::crowd::view_record::Prepared;
 use crate::crowd::visibility::runs::{DrawInstances, Run, shown};
-use crate::crowd::{Frame, PassId, ViewId};
+use crate::crowd::{PassId, ViewId};
 use crate::error::{Error, Result};
 use crate::gpu::GpuInstance;
 use crate::gpu::PrimitiveDraw;
@@ -153,12 +154,11 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn solid(&self) {
         let crowd = &self.frame.crowd;
-        for (character, entry) in (0..).zip(&crowd.scene.characters) {
-            let Some(entry) = entry else { continue };
-            let runs = crowd.scene.visibility.runs(self.view.index, character);
+        for (index, character) in crowd.scene.characters.iter() {
+            let runs = crowd.scene.visibility.runs(self.view.index, index);
             let groups = runs.chunk_by(|a, b| a.flipped == b.flipped);
             // SAFETY: this function has the same contract.
-            unsafe { self.entry(entry, false, groups) };
+            unsafe { self.character(character, false, groups) };
         }
     }
 
@@ -168,11 +168,10 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn blended(&self) {
         let crowd = &self.frame.crowd;
-        for (character, entry) in (0..).zip(&crowd.scene.characters) {
-            let Some(entry) = entry else { continue };
-            let runs = crowd.frame.sorted.runs(self.view.index, character);
+        for (index, character) in crowd.scene.characters.iter() {
+            let runs = crowd.frame.sorted.runs(self.view.index, index);
             // SAFETY: this function has the same contract.
-            unsafe { self.entry(entry, true, runs.chunks(1)) };
+            unsafe { self.character(character, true, runs.chunks(1)) };
         }
     }
 
@@ -185,21 +184,21 @@ impl Recorder<'_> {
     ///
     /// # Safety
     /// As [`Frame::record_draw`].
-    unsafe fn entry<'r>(
+    unsafe fn character<'r>(
         &self,
-        entry: &Entry,
+        character: &LoadedCharacter,
         blended: bool,
         groups: impl Iterator<Item = &'r [Run]>,
     ) {
         let device = &self.frame.crowd.device;
         let range = if blended {
-            entry.solid..entry.draws.len()
+            character.solid..character.draws.len()
         } else {
-            0..entry.solid
+            0..character.solid
         };
-        let draws = entry.draws.get(range).unwrap_or_default();
+        let draws = character.draws.get(range).unwrap_or_default();
         let drawn = draws.iter().any(|draw| {
-            let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
+            let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
             pipeline.is_some()
         });
         let mut groups = groups.peekable();
@@ -209,14 +208,14 @@ impl Recorder<'_> {
         let (mut bound, mut vertices) = (Bound::default(), 0);
         // SAFETY: this function has the same contract.
         unsafe {
-            device.begin_label(self.cmd, &entry.label);
+            device.begin_label(self.cmd, &character.label);
             for group in groups {
                 for run in group {
-                    vertices += entry.vertices(blended, run.hidden) * u64::from(run.count);
+                    vertices += character.vertices(blended, run.hidden) * u64::from(run.count);
                 }
                 for draw in draws {
-                    for instances in shown(group, entry.bit(draw.primitive)) {
-                        self.draw(entry, draw, instances, &mut bound);
+                    for instances in shown(group, character.bit(draw.primitive)) {
+                        self.draw(character, draw, instances, &mut bound);
                     }
                 }
             }
@@ -231,15 +230,15 @@ impl Recorder<'_> {
     /// As [`Frame::record_draw`].
     unsafe fn draw(
         &self,
-        entry: &Entry,
+        character: &LoadedCharacter,
         draw: &PrimitiveDraw,
         run: DrawInstances,
         bound: &mut Bound,
     ) {
         let crowd = &self.frame.crowd;
         let (raw, cmd, layout) = (&crowd.device.raw, self.cmd, self.pass.layout.handle);
-        let pipeline = self.pass.pipeline(variant(&entry.mesh, draw));
-        let (Some(pipeline), Some(set)) = (pipeline, entry.set(draw.material)) else {
+        let pipeline = self.pass.pipeline(variant(&character.mesh, draw));
+        let (Some(pipeline), Some(set)) = (pipeline, character.set(draw.material)) else {
             return;
         };
         let point = vk::PipelineBindPoint::GRAPHICS;
@@ -258,7 +257,7 @@ impl Recorder<'_> {
                 raw.cmd_bind_descriptor_sets(cmd, point, layout, 0, &[set], &offsets);
             }
             if bound.index_type.replace(draw.index_type) != Some(draw.index_type) {
-                raw.cmd_bind_index_buffer(cmd, entry.mesh.index_buffer(), 0, draw.index_type);
+                raw.cmd_bind_index_buffer(cmd, character.mesh.index_buffer(), 0, draw.index_type);
             }
             if bound.double_sided.replace(draw.double_sided) != Some(draw.double_sided) {
                 let cull = if draw.double_sided {

@@ -1,12 +1,11 @@
 //! Spawning, moving and despawning instances.
 
-use super::instance::check_tint;
-use super::instances::state::{Allocation, InstanceState, morph_words};
-use super::producers::skin::skinned_words;
-use super::scene::{animator_mut, is_flipped};
-use super::state::Crowd;
-use super::{CharacterId, InstanceId, SkinningStage};
+use super::control::check_tint;
 use crate::animator::{ActorId, Play, RootMotionMode};
+use crate::crowd::crowd::Crowd;
+use crate::crowd::instances::state::{Allocation, InstanceState, morph_words};
+use crate::crowd::scene::{animator_mut, is_flipped};
+use crate::crowd::{CharacterId, InstanceId, SkinningStage};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, expect_transform};
@@ -21,7 +20,7 @@ pub struct Spawn<'a> {
     /// World space from character space.
     pub world_from_model: Affine3A,
     /// Linear RGBA that multiplies the base colour. See
-    /// [`InstanceMut::set_tint`](super::InstanceMut::set_tint).
+    /// [`InstanceMut::set_tint`](crate::InstanceMut::set_tint).
     pub tint: [f32; 4],
     /// A word for the engine's own shaders.
     pub user_data: u32,
@@ -61,14 +60,14 @@ impl Crowd {
     /// - [`Error::Argument`] for values that are not finite, for a transform beyond
     ///   [`Character::MAX_EXTENT`](crate::character::Character::MAX_EXTENT), and for
     ///   [`SkinningStage::Cpu`] if the character was added without
-    ///   [`CharacterDesc::cpu_skinning`](super::CharacterDesc::cpu_skinning).
+    ///   [`CharacterDesc::cpu_skinning`](crate::CharacterDesc::cpu_skinning).
     pub fn spawn(&mut self, character: CharacterId, spawn: &Spawn<'_>) -> Result<InstanceId> {
-        let entry = self.scene.entry(character)?;
-        let rows = entry.rig.palette().len() as u32 * entry.mesh.entry_rows();
-        let morphs = morph_words(entry.rig.morph_weights().len());
-        let skinned = skinned_words(entry, spawn.skinning_stage)?;
-        let place = entry.members.len() as u32;
-        let rest_palette = entry.mesh.rest_palette();
+        let loaded = self.scene.characters.get(character)?;
+        let rows = loaded.palette_rows();
+        let morphs = morph_words(loaded.rig.morph_weights().len());
+        let skinned = loaded.skinned_words(spawn.skinning_stage)?;
+        let member = loaded.members.len() as u32;
+        let rest_palette = loaded.mesh.rest_palette();
         expect_transform("world_from_model", &spawn.world_from_model)?;
         check_tint(spawn.tint)?;
         let instances = &self.scene.instances;
@@ -91,25 +90,25 @@ impl Crowd {
             alive: true,
             dirty: false,
             flipped,
-            place,
+            member,
             skin: spawn.skinning_stage,
             rows: allocation(rows),
             morphs: allocation(morphs),
             skinned: allocation(skinned),
         });
-        let entry = self.scene.entry_mut(character)?;
-        entry.members.push(id.index);
-        entry.flipped += usize::from(flipped);
+        let loaded = self.scene.characters.get_mut(character)?;
+        loaded.members.push(id.index);
+        loaded.flipped += usize::from(flipped);
         let actor = actor.index as usize;
-        if entry.instance_of_actor.len() <= actor {
-            entry.instance_of_actor.resize(actor + 1, u32::MAX);
+        if loaded.instance_of_actor.len() <= actor {
+            loaded.instance_of_actor.resize(actor + 1, u32::MAX);
         }
-        entry.instance_of_actor[actor] = id.index;
+        loaded.instance_of_actor[actor] = id.index;
         self.scene.animated.spawned(id.index);
         self.scene.visibility.spawned(id.index);
         self.scene.reserve_deformed();
         let mut instance = self.instance_mut(id)?;
-        instance.place_first(&spawn.world_from_model);
+        instance.put_first(&spawn.world_from_model);
         if spawn.root_motion != RootMotionMode::Ignore {
             instance.set_root_motion(spawn.root_motion);
         }
@@ -134,7 +133,7 @@ impl Crowd {
     /// Despawns an instance.
     ///
     /// Instances attached to it are despawned, too, or detached if
-    /// [`set_outlives_parent`](super::InstanceMut::set_outlives_parent)
+    /// [`set_outlives_parent`](crate::InstanceMut::set_outlives_parent)
     /// was set.
     ///
     /// # Errors
@@ -151,16 +150,16 @@ impl Crowd {
             let instance = self.scene.instances.get(id)?;
             (instance.flipped, instance.actor)
         };
-        let (character, place) = self.scene.instances.remove(id)?;
+        let (character, member) = self.scene.instances.remove(id)?;
         let character = CharacterId(character);
         let hides = self.scene.visibility.despawned(id.index);
         animator_mut(&mut self.animators, character)?.remove(actor)?;
-        let entry = self.scene.entry_mut(character)?;
-        entry.flipped -= usize::from(flipped);
-        entry.hiding -= usize::from(hides);
-        entry.members.swap_remove(place as usize);
-        if let Some(moved) = entry.members.get(place as usize).copied() {
-            self.scene.instances.set_place(moved, place);
+        let loaded = self.scene.characters.get_mut(character)?;
+        loaded.flipped -= usize::from(flipped);
+        loaded.hiding -= usize::from(hides);
+        loaded.members.swap_remove(member as usize);
+        if let Some(moved) = loaded.members.get(member as usize).copied() {
+            self.scene.instances.set_member(moved, member);
         }
         Ok(())
     }
@@ -196,14 +195,14 @@ impl Crowd {
         &self,
         character: CharacterId,
     ) -> Result<impl ExactSizeIterator<Item = InstanceId> + '_> {
-        let members = self.scene.entry(character)?.members.iter();
+        let members = self.scene.characters.get(character)?.members.iter();
         // Every member is alive, so the generation in the table is that of the member.
         Ok(members.map(|index| self.scene.instances.any_id(*index)))
     }
 
     /// The living instance at an index of the instance table.
     ///
-    /// [`Instance::table_index`](super::Instance::table_index) is the inverse.
+    /// [`Instance::table_index`](crate::Instance::table_index) is the inverse.
     #[must_use]
     pub fn instance_at(&self, table_index: u32) -> Option<InstanceId> {
         self.scene.instances.id(table_index)
