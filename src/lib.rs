@@ -165,9 +165,8 @@ pub use ash;
 pub use crowd::{
     Attachment, Capacity, CharacterDesc, CharacterId, CrowdDesc, CrowdMut, CrowdRef, DrawBindings,
     Frame, InCrowd, Instance, InstanceHit, InstanceId, InstanceMut, InstanceRef, Lighting, ListId,
-    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment,
-    Stats, View, ViewId,
-    Views, WarmUp,
+    MoreInstances, PassId, Shadow, SkinnedVertices, SkinningStage, Spawn, SpawnAttachment, Stats,
+    View, ViewId, Views, WarmUp,
 };
 pub use error::{Error, Result};
 pub use glam;

@@ -99,7 +99,9 @@ impl Animator {
         }
         let mut goals = actor.goals.clone();
         goals.solve(&self.solvers, local_s, (&mut local, out));
-        actor.springs.peek(&self.library.springs, local_s, (&mut local, out));
+        actor
+            .springs
+            .peek(&self.library.springs, local_s, (&mut local, out));
         Ok(())
     }
 }

@@ -28,10 +28,10 @@ pub(crate) const PROFILER_SCOPES: u32 = 64;
 /// Characters and their instances, drawn with Vulkan.
 ///
 /// A crowd records into the engine's command buffers. It never submits, never waits for the GPU and
-/// takes no locks. It works on the threads of [`CrowdDesc::threads`] alone: if these are several, the
-/// calling thread waits for those that share its work, and rayon's queues may lock or allocate. It
-/// takes its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods that
-/// receive one.
+/// takes no locks. It works on the threads of [`CrowdDesc::threads`] alone: if these are several,
+/// the calling thread waits for those that share its work, and rayon's queues may lock or allocate.
+/// It takes its memory from the engine's [allocator](crate::gpu::MemoryAllocator), in the methods
+/// that receive one.
 ///
 /// # Frames in flight
 /// [`CrowdDesc::frames_in_flight`] frames may be in flight. At [`Crowd::begin_frame`] the engine
@@ -98,7 +98,7 @@ pub(super) struct Memory {
     pub(super) retire_queue: RetireQueue,
 }
 
-/// What the frame begun last shows and measures, kept so that frames allocate nothing.
+/// Views, histories and figures of the last frame, kept so that frames allocate nothing.
 #[derive(Debug)]
 pub(super) struct FrameState {
     pub(super) views: Vec<Prepared>,

@@ -86,7 +86,8 @@ pub struct View {
     ///
     /// See [`InstanceMut::set_view_mask`](super::InstanceMut::set_view_mask).
     pub mask: u32,
-    /// The list of the only instances that it shows, from [`Frame::make_list`](super::Frame::make_list).
+    /// The list of the only instances that it shows, from
+    /// [`Frame::make_list`](super::Frame::make_list).
     ///
     /// With `None`, there is no such restriction.
     pub list: Option<ListId>,

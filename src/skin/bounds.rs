@@ -31,11 +31,19 @@ impl Character {
         expect_len("palette", palette.len(), self.palette().len())?;
         let rest = self.morph_weights();
         let Some(weights) = weights else {
-            return Ok(bounds(self, |entry| palette[entry], |weight| rest[weight].rest));
+            return Ok(bounds(
+                self,
+                |entry| palette[entry],
+                |weight| rest[weight].rest,
+            ));
         };
         expect_len("morph weights", weights.len(), rest.len())?;
         expect_finite(weights)?;
-        Ok(bounds(self, |entry| palette[entry], |weight| weights[weight]))
+        Ok(bounds(
+            self,
+            |entry| palette[entry],
+            |weight| weights[weight],
+        ))
     }
 
     /// The bounding box in a model pose, as [`Self::posed_bounds`].

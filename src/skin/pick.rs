@@ -51,7 +51,7 @@ pub struct Hit {
     pub back_face: bool,
 }
 
-/// A character in a pose and at a place, for picking.
+/// A character in a pose and with a world transform, for picking.
 ///
 /// ```
 /// use throng::glam::{Affine3A, Vec3};

@@ -5,6 +5,7 @@ use crate::support::frames::{EXTENT, FramesInFlight};
 use crate::support::{SMALL, Setup, each, view};
 use std::collections::BTreeSet;
 use std::ops::DerefMut;
+use throng::Id;
 use throng::animator::Animator;
 use throng::character::Character;
 use throng::glam::{Affine3A, DVec3, Quat, Vec3};
@@ -91,7 +92,7 @@ fn what_was_set_can_be_asked_for() {
         crowd
             .instance_mut(id)
             .unwrap()
-            .set_morph_weight(1, Some(0.5))
+            .set_morph_weight(Id::new(1), Some(0.5))
             .unwrap();
         assert_eq!(weights(&crowd), [None, Some(0.5)]);
         crowd

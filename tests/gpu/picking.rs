@@ -4,6 +4,7 @@ use crate::reference::ribbon::ribbon;
 use crate::reference::rng::Rng;
 use crate::support::frames::{EXTENT, FramesInFlight, NORMAL_Z, pass, target};
 use crate::support::{SMALL, each, view};
+use throng::Id;
 use throng::character::Character;
 use throng::glam::{Affine3A, Quat, Vec3, vec3};
 use throng::import::{ImportOptions, RawMorph};
@@ -133,7 +134,7 @@ fn what_is_picked_is_what_is_drawn() {
                 it.set_visible(!rng.chance(6));
                 it.set_view_mask([u32::MAX, 1, 2][rng.below(3)]);
                 let weight = rng.range(0.0, 1.0);
-                it.set_morph_weight(0, Some(weight)).unwrap();
+                it.set_morph_weight(Id::new(0), Some(weight)).unwrap();
                 if rng.chance(9) && index != 0 {
                     crowd.despawn(*id).unwrap();
                     alive[index] = false;

@@ -82,8 +82,8 @@ impl Frame<'_> {
     ///
     /// `primitive` is the primitive's index. This is for pipelines of the engine's own: the
     /// instances of [`DrawBindings::plain`](crate::crowd::DrawBindings::plain), or of
-    /// [`flipped`](crate::crowd::DrawBindings::flipped), without those that hide the primitive. Draw
-    /// each range with one call.
+    /// [`flipped`](crate::crowd::DrawBindings::flipped), without those that hide the primitive.
+    /// Draw each range with one call.
     ///
     /// # Errors
     /// - [`Error::Argument`] if the view was not prepared in this frame.

@@ -36,8 +36,9 @@ impl Frame<'_> {
     ///   inside a dynamic rendering whose attachments are those of the pass and whose view mask is
     ///   0.
     /// - It is submitted after the commands of this frame's [`Self::record_prepare`], and before
-    ///   this frame index begins again. With [`CrowdDesc::profile`](crate::crowd::CrowdDesc::profile), it
-    ///   runs at most once, as for [`Self::begin_scope`].
+    ///   this frame index begins again. With
+    ///   [`CrowdDesc::profile`](crate::crowd::CrowdDesc::profile), it runs at most once, as for
+    ///   [`Self::begin_scope`].
     /// - If the pass has a [`MaterialDesc`](crate::MaterialDesc), its sets are bound and its push
     ///   constants are pushed, with the layout of
     ///   [`Crowd::pass_layout`](crate::crowd::Crowd::pass_layout).

@@ -278,7 +278,8 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// - [`Error::Argument`] if the frame is prepared already.
-    /// - [`Error::Capacity`] for more lists than [`Capacity::views`](crate::crowd::Capacity::views).
+    /// - [`Error::Capacity`] for more lists than
+    ///   [`Capacity::views`](crate::crowd::Capacity::views).
     /// - [`Error::At`], with the index in the list: [`Error::Stale`] or [`Error::NotFound`] if the
     ///   instance is not alive, [`Error::Argument`] if it occurs twice.
     #[doc(alias = "cull")]

@@ -36,7 +36,8 @@ impl InstanceMut<'_> {
 
     /// Moves the instance without motion vectors, and its spring bones without a swing.
     ///
-    /// For motion vectors, it was at the new transform with the same pose in every view's last frame.
+    /// For motion vectors, it was at the new transform with the same pose in every view's last
+    /// frame.
     ///
     /// # Errors
     /// As [`Self::set_transform`].

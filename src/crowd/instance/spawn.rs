@@ -228,7 +228,7 @@ impl Crowd {
             it.play(play.fade_s(0.0).inertial_s(0.0))?;
         }
         for (name, value) in spawn.parameters {
-            it.set_parameter(name, *value)?;
+            it.set_parameter(*name, *value)?;
         }
         it.set_visible(spawn.visible);
         it.set_view_mask(spawn.view_mask);

@@ -16,8 +16,8 @@ pub enum SkinningStage {
     /// The CPU skinning stage, into the same memory.
     ///
     /// It runs while the frame is prepared, on the threads of
-    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added with
-    /// [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
+    /// [`CrowdDesc::threads`](crate::crowd::CrowdDesc::threads). The character must have been added
+    /// with [`CharacterDesc::cpu_skinning`](crate::crowd::CharacterDesc::cpu_skinning).
     Cpu,
 }
 

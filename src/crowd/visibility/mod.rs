@@ -1,4 +1,4 @@
-//! Which instances a view shows, and in which order.
+//! The instances that a view shows, and their order.
 
 pub(in crate::crowd) mod marks;
 pub(in crate::crowd) mod runs;
