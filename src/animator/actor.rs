@@ -605,8 +605,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
     /// # Errors
     /// - [`Error::UnknownName`] or [`Error::NotFound`] for a parameter that the state machine does
     ///   not have.
-    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another kind,
-    ///   or the value is not finite.
+    /// - [`Error::Argument`] if no state machine drives the actor, the parameter is of another
+    ///   kind, or the value is not finite.
     pub fn set_float<'n>(
         &mut self,
         parameter: impl Into<NameOrId<'n, Id<ParameterDesc>>>,
@@ -948,7 +948,8 @@ impl<A: DerefMut<Target = Animator>> Actor<A> {
 
     /// Overrides one of its morph weights, by name or id.
     ///
-    /// Of several weights with the same name, the first is meant. `None` removes the override, so that the clips and the rest pose decide again.
+    /// Of several weights with the same name, the first is meant. `None` removes the override, so
+    /// that the clips and the rest pose decide again.
     ///
     /// # Errors
     /// - [`Error::NotFound`] or [`Error::UnknownName`] for a weight that the character does not

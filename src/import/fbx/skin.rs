@@ -169,7 +169,7 @@ impl Skin<'_> {
                 sum += weight;
             }
             if sum == 0.0 && primitive.joints.len() == done * influences {
-                // The root is no joint. What follows it stays where it is.
+                // The root is not a joint. What follows it stays where it is.
                 primitive.joints.push(self.node_joint.unwrap_or_default());
                 primitive.weights.push(1.0);
             }
