@@ -1,9 +1,9 @@
 //! Instances: the CPU copy of their table, its changes, and their ranges of shared buffers.
 
+use crate::crowd::capacity::Need;
 use crate::crowd::instances::state::{
     Allocation, CpuSkinned, InstanceState, SkinningStage, weights_in,
 };
-use crate::crowd::memory::load::Need;
 use crate::crowd::memory::range_allocator::RangeAllocator;
 use crate::crowd::{Capacity, InstanceId};
 use crate::error::{Error, Result};
@@ -37,6 +37,15 @@ pub(in crate::crowd) struct Instances {
 
 /// Rows of a palette entry of the ring.
 const ENTRY_ROWS: u32 = 3;
+
+// The capacities, as errors name them.
+const INSTANCES: &str = "instances (Capacity::instances, raised by Crowd::reserve)";
+const PALETTES: &str = "palette entries (Capacity::palette_entries, raised by Crowd::reserve)";
+const MORPHS: &str = "morph weights (Capacity::morph_weights, raised by Crowd::reserve)";
+const SKINNED: &str =
+    "words of deformed vertices (Capacity::skinned_words, raised by Crowd::reserve)";
+const CPU_SKINNED: &str = "words of vertices deformed on the CPU (Capacity::cpu_skinned_words, \
+                           raised by Crowd::reserve)";
 
 impl Instances {
     pub(in crate::crowd) fn new(capacity: &Capacity) -> Self {
@@ -210,9 +219,9 @@ impl Instances {
     }
 
     /// Sets an instance's index among its character's members.
-    pub(in crate::crowd) fn set_place(&mut self, index: u32, place: u32) {
+    pub(in crate::crowd) fn set_member(&mut self, index: u32, member: u32) {
         if let Some(instance) = self.states.get_mut(index as usize) {
-            instance.place = place;
+            instance.member = member;
         }
     }
 
@@ -314,7 +323,7 @@ impl Instances {
         skinned: (SkinningStage, u32),
     ) -> Result<()> {
         let instances = self.capacity.instances;
-        limit("instances", self.len() as u64 + 1, instances.into())?;
+        limit(INSTANCES, self.len() as u64 + 1, instances.into())?;
         let rows = u64::from(self.rows.used()) + u64::from(rows);
         let weights = u64::from(self.weights) + u64::from(weights_in(morphs));
         self.check_totals(rows, weights)?;
@@ -323,14 +332,10 @@ impl Instances {
 
     fn check_totals(&self, rows: u64, weights: u64) -> Result<()> {
         let cap = self.capacity.palette_entries;
-        limit(
-            "palette entries",
-            rows.div_ceil(ENTRY_ROWS.into()),
-            cap.into(),
-        )?;
+        limit(PALETTES, rows.div_ceil(ENTRY_ROWS.into()), cap.into())?;
         // If the number of weights fits, so does the number of words: each instance has at least
         // one weight.
-        limit("morph weights", weights, self.capacity.morph_weights.into())?;
+        limit(MORPHS, weights, self.capacity.morph_weights.into())?;
         Ok(())
     }
 
@@ -340,16 +345,11 @@ impl Instances {
     /// # Errors
     /// [`Error::Capacity`], with the name of what ran out.
     pub(in crate::crowd) fn check_need(&self, table_len: usize, need: &Need) -> Result<()> {
-        limit(
-            "instances",
-            table_len as u64,
-            self.capacity.instances.into(),
-        )?;
+        limit(INSTANCES, table_len as u64, self.capacity.instances.into())?;
         self.check_totals(need.rows, need.morph_weights)?;
-        let cap = self.skinned.capacity();
-        limit("words of deformed vertices", need.skinned_words, cap.into())?;
-        let (words, cap) = (need.cpu_skinned_words, self.capacity.cpu_skinned_words);
-        limit("words of vertices deformed on the CPU", words, cap.into())?;
+        limit(SKINNED, need.skinned_words, self.skinned.capacity().into())?;
+        let cap = self.capacity.cpu_skinned_words;
+        limit(CPU_SKINNED, need.cpu_skinned_words, cap.into())?;
         Ok(())
     }
 
@@ -367,12 +367,12 @@ impl Instances {
         let more = |used: u32, before: u32| u64::from(used - before) + u64::from(words);
         let asked = more(self.skinned.used(), before.1);
         let cap = self.skinned.capacity();
-        limit("words of deformed vertices", asked, cap.into())?;
+        limit(SKINNED, asked, cap.into())?;
         if skin == SkinningStage::Cpu {
             let own = if before.0 == skin { before.1 } else { 0 };
             let asked = more(self.cpu_skinned.words, own);
             let cap = self.capacity.cpu_skinned_words;
-            limit("words of vertices deformed on the CPU", asked, cap.into())?;
+            limit(CPU_SKINNED, asked, cap.into())?;
         }
         Ok(())
     }
@@ -521,6 +521,6 @@ impl Instances {
             allocator.free(allocation.start, allocation.size);
         }
         self.free_indices.push(id.index);
-        Ok((instance.record.character, instance.place))
+        Ok((instance.record.character, instance.member))
     }
 }

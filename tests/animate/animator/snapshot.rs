@@ -369,7 +369,7 @@ fn a_snapshot_of_another_character_names_what_differs() {
         error
     };
     assert_eq!(kind(&refuse(&mannequin())), "clips");
-    assert_eq!(kind(&refuse(&world().character)), "spring bones");
+    assert_eq!(kind(&refuse(&world().character)), "event names");
     let machine = world().with_machine(made_machine(&mut Rng::new(4)));
     let joint = |name| SpringJoint::new(machine.skeleton().joint(name).unwrap());
     let chains = vec![SpringChain::new(vec![

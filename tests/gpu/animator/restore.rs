@@ -230,12 +230,9 @@ fn a_crowd_without_room_or_characters_refuses() {
             let kind = small.add_character(allocator, &character).unwrap();
             let id = small.spawn(kind, &Spawn::default()).unwrap();
             let error = small.restore(&saved).unwrap_err();
-            let full = Error::Capacity {
-                what: "instances",
-                asked: 6,
-                cap: 3,
-            };
-            assert_eq!(error, full);
+            let full = matches!(error, Error::Capacity { what, asked: 6, cap: 3 }
+                if what.starts_with("instances"));
+            assert!(full, "{error}");
             assert!(small.is_alive(id) && small.len() == 1);
             setup.destroy(small);
 
