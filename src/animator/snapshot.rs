@@ -295,6 +295,9 @@ impl Animator {
         }
         actor.layers.set(&mut self.pools, records, blends);
         actor.update_own_clip(&self.poser);
+        if let Some(driver) = &mut actor.driver {
+            driver.trust();
+        }
         self.rooted += usize::from(actor.is_rooted());
         let machine = self
             .library
@@ -453,7 +456,7 @@ impl Animator {
             let actor = &mut self.actors[index];
             self.rooted -= usize::from(actor.is_rooted());
             actor.take_over(state);
-            actor.clock.carry_over(times_s[0], times_s[1]);
+            actor.clock.go_on(times_s[0], times_s[1]);
             self.take(index, records, blends);
             Ok(())
         });

@@ -56,7 +56,7 @@ impl Clock {
     }
 
     /// Goes on at `now_s` of an animator from where it was at `then_s`, of another or earlier one.
-    pub(crate) fn carry_over(&mut self, then_s: f64, now_s: f64) {
+    pub(crate) fn go_on(&mut self, then_s: f64, now_s: f64) {
         if then_s != now_s {
             self.local_s = self.local_s(then_s);
             self.anchor_s = now_s;

@@ -253,12 +253,9 @@ fn actors() -> Animator {
     let ids = [0.0, 0.3, 0.6].map(|offset_s| animator.add(Play::new("Walk").offset_s(offset_s)));
     let ids = ids.map(Result::unwrap);
     animator.update(0.5).unwrap();
-    let play = |id, play| animator.actor_mut(id).unwrap().play(play).unwrap();
-    [
-        (ids[0], Play::new("Run").fade_s(0.5)),
-        (ids[1], Play::new("Wave").inertial_s(0.5)),
-    ]
-    .map(|(id, what)| play(id, what));
+    let mut play = |id, play| animator.actor_mut(id).unwrap().play(play).unwrap();
+    play(ids[0], Play::new("Run").fade_s(0.5));
+    play(ids[1], Play::new("Wave").inertial_s(0.5));
     let target = TwoBoneTarget::at(Vec3::ONE);
     let mut reaching = animator.actor_mut(ids[0]).unwrap();
     reaching.set_target(solver, target, 0.3).unwrap();
