@@ -32,9 +32,9 @@ impl Library {
         let weights = character.morph_weights().iter();
         Self {
             skeleton: character.skeleton().clone(),
-            clips: Arc::clone(&character.clips),
-            set: Arc::clone(&character.animations),
-            springs: Arc::clone(&character.springs),
+            clips: Arc::clone(character.shared_clips()),
+            set: Arc::clone(character.animation_set()),
+            springs: Arc::clone(character.spring_rig()),
             expressions: character.expressions().to_vec(),
             morph_weights: weights.map(|weight| weight.rest).collect(),
         }

@@ -483,7 +483,7 @@ impl InstanceMut<'_> {
         let rig = &scene.entry(self.character())?.rig;
         let attachment = Attachment {
             parent,
-            socket: socket.into().find(rig.skeleton(), &rig.animations)?,
+            socket: socket.into().find(rig.skeleton(), rig.animation_set())?,
             socket_from_child: *socket_from_child,
             outlives_parent: false,
         };

@@ -42,7 +42,7 @@ fn bounds(
     weight: impl Fn(usize) -> f32,
 ) -> Result<Aabb> {
     expect_len("palette", palette.len(), character.palette().len())?;
-    let mut reaches = character.model.morph_reaches.iter().peekable();
+    let mut reaches = character.model().morph_reaches.iter().peekable();
     let (mut all, mut slack) = (Aabb::EMPTY, Vec3::ZERO);
     let boxes = character.palette().iter().zip(palette).enumerate();
     for (index, (entry, matrix)) in boxes {
