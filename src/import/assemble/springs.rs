@@ -165,7 +165,7 @@ struct Nodes<'a> {
 }
 
 impl Nodes<'_> {
-    /// `None` if the node is no joint.
+    /// `None` if the node is not a joint.
     fn joint(&self, node: usize) -> Result<Option<Id<Joint>>, AssetFault> {
         let count = self.joint_of.len();
         let joint = self.joint_of.get(node);

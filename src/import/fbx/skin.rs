@@ -21,7 +21,7 @@ pub(super) struct Skins<'a> {
     known: HashMap<u32, Option<Rc<Clusters<'a>>>>,
 }
 
-/// What all nodes with the same deformer share.
+/// The clusters that all nodes with the same deformer share.
 struct Clusters<'a> {
     deformer: &'a ufbx::SkinDeformer,
     /// By cluster: the index of its joint.
@@ -168,7 +168,7 @@ impl Skin<'_> {
                 sum += weight;
             }
             if sum == 0.0 && primitive.joints.len() == done * influences {
-                // The root is no joint. What follows it stays where it is.
+                // The root is not a joint. What follows it stays where it is.
                 primitive.joints.push(self.node_joint.unwrap_or_default());
                 primitive.weights.push(1.0);
             }

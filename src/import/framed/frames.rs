@@ -81,7 +81,7 @@ pub(in crate::import) fn by_name(nodes: &[RawNode]) -> HashMap<Box<str>, usize> 
     of
 }
 
-/// One animation per clip. Tracks of joints that are no nodes are left out and reported.
+/// One animation per clip. Tracks of joints that are not nodes are left out and reported.
 pub(in crate::import) fn animations(
     clips: Vec<FrameClip>,
     nodes: &[RawNode],
