@@ -30,7 +30,7 @@ pub(crate) struct Identity([(u32, u64); KINDS.len()]);
 
 impl Identity {
     pub(crate) fn new(character: &Character) -> Self {
-        let set = &character.animations;
+        let set = character.animation_set();
         let machine = set.state_machine.as_ref();
         let boxed = |names: &'_ [Box<str>]| of(names.iter().map(|name| &**name));
         Self([
@@ -39,7 +39,7 @@ impl Identity {
                 .joints()
                 .iter()
                 .map(|joint| &*joint.name)),
-            of(character.clips.iter().map(Clip::name)),
+            of(character.clips().iter().map(Clip::name)),
             boxed(&set.mask_names),
             of(set.blend_spaces.iter().map(BlendSpace::name)),
             boxed(&set.event_names),
@@ -48,7 +48,7 @@ impl Identity {
                 .iter()
                 .map(|expression: &Expression| &*expression.name)),
             of(character.morph_weights().iter().map(|weight| &*weight.name)),
-            character.springs.identity(),
+            character.spring_rig().identity(),
             machine.map_or((0, 0), |machine| {
                 (machine.layer_count() as u32, machine.fingerprint)
             }),
