@@ -264,11 +264,8 @@ mod weight_match;
 #[cfg(feature = "gltf")]
 pub(crate) const COMMON_ROOT: &str = "common root";
 
-// For the command line, which is outside of the crate.
-#[doc(hidden)]
 pub use clip_files::has_hierarchy;
 pub use file::{bytes, file};
-#[doc(hidden)]
 pub use format::has_known_extension;
 pub use imported::{Imported, InfluenceLoss};
 pub use options::{ImportOptions, UpAxis};

@@ -9,5 +9,4 @@ mod disk;
 mod extras;
 mod file;
 mod parts;
-mod replace;
 mod texels;
