@@ -98,8 +98,7 @@ mod bytes;
 mod checksum;
 mod hash;
 mod id;
-#[doc(hidden)]
-pub mod simd;
+mod simd;
 mod spare;
 mod text;
 mod threads;
@@ -120,8 +119,7 @@ pub mod character;
 
 pub mod palette;
 
-#[doc(hidden)]
-pub mod animate;
+mod animate;
 
 pub mod ik;
 
@@ -176,6 +174,7 @@ pub use id::Id;
 pub use pass::desc::{DepthBias, MaterialDesc, PassDesc, PassKind};
 #[cfg(feature = "vulkan")]
 pub use pass::skin::SkinPipeline;
+pub use simd::SimdLevel;
 pub use threads::Threads;
 
 /// Compiles the integration example of the README.

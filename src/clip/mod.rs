@@ -60,9 +60,7 @@ pub(crate) use frames::driven;
 pub(crate) use hull::Hull;
 pub(crate) use pack_clips::PackCount;
 pub use pack_clips::PackObserver;
-pub(crate) use packed::{
-    Block, BlockKeys, COMPONENTS, Property, components, fingerprint, rest_rows,
-};
+pub(crate) use packed::{Block, BlockKeys, COMPONENTS, Property, components, rest_rows};
 pub use packed::{Clip, ClipOptions, ClipReport, VertexError};
 pub(crate) use probes::Probes;
 pub(crate) use timing::Place;

@@ -2,7 +2,7 @@
 
 use super::aim::{Aim, AimReport, AimTarget};
 use super::aim_solve::Rotations;
-use super::job::{Checked, IkJob, IkPose, expect_axis, expect_finite};
+use super::job::{IkJob, IkPose, expect_axis, expect_finite};
 use super::rig::IkRig;
 use crate::error::{Error, Result, expect_in};
 use glam::Vec3;
@@ -75,7 +75,7 @@ impl IkJob for Aim {
             .map_or(Ok(()), |up| expect_finite("AimTarget::up", &up.to_array()))
     }
 
-    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>, _: Checked) -> AimReport {
+    fn run(&self, rig: &IkRig, target: &AimTarget, pose: IkPose<'_>) -> AimReport {
         let Some((first, _)) = self.joints.first() else {
             return AimReport::NONE;
         };

@@ -121,12 +121,7 @@ impl IkChain {
     /// - [`Error::At`] if `tip` is not below `root`.
     /// - [`Error::Capacity`] if there are more than [`Self::MAX_JOINTS`] joints.
     pub fn between(skeleton: &Skeleton, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
-        Self::of_rig(&IkRig::new(skeleton), root, tip)
-    }
-
-    /// [`Self::between`] for a skeleton that is prepared already.
-    #[doc(hidden)]
-    pub fn of_rig(rig: &IkRig, root: Id<Joint>, tip: Id<Joint>) -> Result<Self> {
+        let rig = &IkRig::new(skeleton);
         rig.expect_below("IkChain tip", tip, root)?;
         let mut joints = vec![(tip, JointLimit::Free)];
         let mut above = tip;

@@ -2,7 +2,7 @@
 
 use super::chain::{ChainReport, ChainTarget, IkChain};
 use super::chain_solve::Chain;
-use super::job::{Checked, IkJob, IkPose, expect_finite};
+use super::job::{IkJob, IkPose, expect_finite};
 use super::maths::{blend, length};
 use super::rig::IkRig;
 use crate::error::{Error, Result, expect_in};
@@ -49,7 +49,7 @@ impl IkJob for IkChain {
         expect_finite("ChainTarget::position", &target.position.to_array())
     }
 
-    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>, _: Checked) -> ChainReport {
+    fn run(&self, rig: &IkRig, target: &ChainTarget, pose: IkPose<'_>) -> ChainReport {
         let [(first, _), .., (last, _)] = self.joints.as_slice() else {
             return ChainReport::NONE;
         };

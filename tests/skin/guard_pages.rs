@@ -4,9 +4,9 @@ use crate::guarded::Guarded;
 use crate::reference::{random, rng::Rng};
 use crate::skinner::load::{COUNTS, Streams, each_format, made, palettes, rest_weights};
 use throng::Error;
+use throng::SimdLevel;
 use throng::import::ImportOptions;
 use throng::palette::{PaletteEntry, WriteOnly};
-use throng::simd::SimdLevel;
 use throng::skin::Skinner;
 
 fn is_length<T>(result: Result<T, Error>) -> bool {

@@ -86,11 +86,12 @@ impl Skinner {
         })
     }
 
-    /// Selects a SIMD level other than the best, for tests and comparisons.
+    /// Selects a SIMD level other than the best.
+    ///
+    /// The bits of the vertices depend on the level, but on nothing else of the machine.
     ///
     /// # Errors
     /// [`Error::Argument`] if this CPU cannot run it.
-    #[doc(hidden)]
     pub fn with_simd_level(self, level: SimdLevel) -> Result<Self> {
         let unit = Unit::of(level)?;
         Ok(Self { unit, ..self })
@@ -100,7 +101,6 @@ impl Skinner {
     ///
     /// Other levels use the better of these two that they include.
     #[must_use]
-    #[doc(hidden)]
     pub const fn simd_level(&self) -> SimdLevel {
         super::kernel::level(self.unit)
     }
@@ -353,13 +353,7 @@ impl Skinner {
     /// palette is not finite.
     pub(crate) fn check(&self, palette: PaletteRef<'_>, weights: &[f32]) -> Result<()> {
         self.check_lengths(palette, weights)?;
-        let numbers: &[f32] = match palette {
-            PaletteRef::Mat3x4(list) => bytemuck::cast_slice(list),
-            PaletteRef::DualQuat(list) => bytemuck::cast_slice(list),
-            PaletteRef::DualQuatStretch(list) => bytemuck::cast_slice(list),
-            PaletteRef::QuatOffset(list) => bytemuck::cast_slice(list),
-        };
-        match numbers.iter().find(|number| !number.is_finite()) {
+        match palette.numbers().iter().find(|number| !number.is_finite()) {
             None => Ok(()),
             Some(number) => Err(Error::not_finite("palette", *number)),
         }

@@ -16,7 +16,6 @@ use throng::skeleton::Transform;
 pub(super) struct Difference {
     /// The number of the clip in the model.
     pub(super) number: usize,
-    pub(super) reference: AdditiveReference,
     /// The pose of the reference.
     pub(super) from: Vec<Transform>,
     pub(super) made: throng::Result<Clip>,

@@ -2,11 +2,12 @@
 
 use super::script;
 use super::world::{World, world};
+use crate::ik::bodies::Solve;
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::animator::{ActorId, Animator, IkSolver, IkTarget, Play, ShowPose};
 use throng::glam::{Affine3A, Vec3};
-use throng::ik::{Aim, AimTarget, IkJob, IkPose, IkRig, TwoBone, TwoBoneTarget};
+use throng::ik::{Aim, AimTarget, IkPose, IkRig, TwoBone, TwoBoneTarget};
 use throng::skeleton::{Joint, Transform};
 
 fn poses(animator: &mut Animator, id: ActorId) -> (Vec<Transform>, Vec<Affine3A>) {

@@ -1,13 +1,14 @@
 //! Aiming: the axis points at the target, stays in its cone, and joints take their shares.
 
 use super::bodies::{
-    Body, RIGID, Scales, about, across, added, apart, body, narrow, scaled, unit, wide, wide4,
+    Body, RIGID, Scales, Solve, about, across, added, apart, body, narrow, scaled, unit, wide,
+    wide4,
 };
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::Vec3;
-use throng::ik::{Aim, AimReport, AimTarget, IkJob};
+use throng::ik::{Aim, AimReport, AimTarget};
 
 fn job(body: &Body, rng: &mut Rng) -> Aim {
     let share = |joint: &u16| (Id::new(*joint), rng.range(0.1, 2.0));

@@ -1,12 +1,12 @@
 //! Targets that an offset axis cannot point at: the miss never grows.
 
-use super::bodies::{Body, Scales, added, body, narrow, scaled, unit, wide};
+use super::bodies::{Body, Scales, Solve, added, body, narrow, scaled, unit, wide};
 use crate::reference::maths::{self, V3, angle, distance};
 use crate::reference::rng::Rng;
 use crate::reference::sweep::rounds;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ik::{Aim, AimTarget, IkJob};
+use throng::ik::{Aim, AimTarget};
 
 /// The start and the direction of the axis, and the last joint's position, in `f64`.
 fn ray(body: &Body, aim: &Aim) -> (V3, V3, V3) {

@@ -1,11 +1,11 @@
 //! Chains: they come to what they can reach, and keep their limits.
 
-use super::bodies::{Body, RIGID, Scales, added, apart, body, narrow, scaled, wide, wide4};
+use super::bodies::{Body, RIGID, Scales, Solve, added, apart, body, narrow, scaled, wide, wide4};
 use crate::reference::maths::{self, Q, distance};
 use crate::reference::rng::Rng;
 use throng::Id;
 use throng::glam::{Quat, Vec3};
-use throng::ik::{ChainReport, ChainTarget, IkChain, IkJob, JointLimit};
+use throng::ik::{ChainReport, ChainTarget, IkChain, JointLimit};
 
 fn job(body: &Body) -> IkChain {
     let free = |joint: &u16| (Id::new(*joint), JointLimit::Free);
