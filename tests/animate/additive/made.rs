@@ -60,7 +60,6 @@ fn difference(character: &Character, number: usize, reference: AdditiveReference
     Difference {
         number,
         made: Clip::additive(character, curves, &reference, &ClipOptions::default()),
-        reference,
         from,
     }
 }

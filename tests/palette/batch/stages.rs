@@ -86,7 +86,7 @@ pub(crate) fn moving_tree(joints: usize, rng: &mut Rng) -> Character {
 }
 
 pub(crate) fn crowd(rng: &mut Rng, count: usize) -> Vec<Vec<Sample>> {
-    let mut sample = || Sample::new(rng.below(2), rng.range(0.0, 1.0).into()).weighted(0.5);
+    let mut sample = || Sample::new(rng.below(2), rng.range(0.0, 1.0).into());
     (0..count)
         .map(|number| (0..number % 4).map(|_| sample()).collect())
         .collect()
