@@ -256,6 +256,12 @@ impl Character {
         self.model.parts.bits(part)
     }
 
+    /// The part with the fewest primitives among those that have the primitive of this bit.
+    #[cfg(feature = "vulkan")]
+    pub(crate) fn smallest_part(&self, bit: u128) -> Option<PartId> {
+        self.model.parts.smallest(bit)
+    }
+
     /// Finds the part with this name, for `InstanceMut::set_part_visible` and
     /// [`Posed::hiding`](crate::skin::Posed::hiding).
     ///

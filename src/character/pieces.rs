@@ -36,8 +36,8 @@ pub(crate) struct Piece {
 ///
 /// # Errors
 /// - [`Error::TriangleJoints`] if a single triangle follows more than `bounds.max_joints`.
-/// - [`Error::Argument`], [`Error::NotFound`] or [`Error::Capacity`] for a primitive that is no part
-///   of a [`Character`](crate::character::Character) and breaks its invariants.
+/// - [`Error::Argument`], [`Error::NotFound`] or [`Error::Capacity`] for a primitive that is no
+///   part of a [`Character`](crate::character::Character) and breaks its invariants.
 pub(crate) fn cut(primitive: &Primitive, bounds: Bounds) -> Result<Option<Vec<Piece>>> {
     check(primitive)?;
     let used = used_joints(primitive);

@@ -38,8 +38,9 @@ pub struct Imported {
     /// are in the result of
     /// [`Character::add_clips_file`](crate::character::Character::add_clips_file).
     ///
-    /// Empty if only bytes were given. [`ImportOptions::resources`](super::ImportOptions::resources)
-    /// knows the files that it provides, so they are not listed.
+    /// Empty if only bytes were given.
+    /// [`ImportOptions::resources`](super::ImportOptions::resources) knows the files that it
+    /// provides, so they are not listed.
     pub files: Vec<PathBuf>,
 }
 

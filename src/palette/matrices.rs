@@ -15,8 +15,9 @@ impl Character {
     /// Computes the palette of a model pose.
     ///
     /// Entry `i` is `model[joint(i)] × inverse_bind(i)`. The format is that of the elements of
-    /// `out`. A matrix that the format cannot represent becomes the nearest entry, see
-    /// [`PaletteEntry::project`]. [`Mat3x4`] represents every matrix.
+    /// `out`, which [`WriteOnly::over`] makes of a slice. A matrix that the format cannot represent
+    /// becomes the nearest entry, see [`PaletteEntry::project`]. [`Mat3x4`] represents every
+    /// matrix.
     ///
     /// # Errors
     /// [`Error::Argument`](crate::Error::Argument) if `model` does not have one element per joint,

@@ -154,8 +154,8 @@ fn range(baked: &ufbx::BakedAnim) -> Range {
     if is_usable { own } else { keys }
 }
 
-/// The time between the keys of all curves of a take that do not stay constant before their first or
-/// after their last key. `None` if there is no such curve.
+/// The time between the keys of all curves of a take that do not stay constant before their first
+/// or after their last key. `None` if there is no such curve.
 ///
 /// ufbx samples only between keys.
 fn extrapolated(stack: &ufbx::AnimStack) -> Option<Range> {

@@ -15,7 +15,7 @@ use crate::import::{RawMorph, RawPrimitive};
 use glam::Vec2;
 use std::collections::HashMap;
 
-/// What the nodes of a scene carry.
+/// The meshes of a scene's nodes.
 #[derive(Default)]
 pub(super) struct Meshes<'a> {
     pub(super) primitives: Vec<RawPrimitive>,
@@ -158,8 +158,8 @@ impl<'a> Meshes<'a> {
 
 /// A node that carries a mesh, and those above it up to the node of the file.
 ///
-/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that children
-/// do not inherit. Then these carry the mesh.
+/// ufbx adds nodes for geometric transforms of meshes on several nodes, and for scales that
+/// children do not inherit. Then these carry the mesh.
 fn up_to_file(node: &ufbx::Node) -> impl Iterator<Item = &ufbx::Node> {
     std::iter::successors(Some(node), |node| {
         let is_added = node.is_geometry_transform_helper || node.is_scale_helper;

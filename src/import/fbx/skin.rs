@@ -22,7 +22,7 @@ pub(super) struct Skins<'a> {
     known: HashMap<u32, Option<Rc<Clusters<'a>>>>,
 }
 
-/// What all nodes with the same deformer share.
+/// The clusters that all nodes with the same deformer share.
 struct Clusters<'a> {
     deformer: &'a ufbx::SkinDeformer,
     /// By cluster: the index of its joint.

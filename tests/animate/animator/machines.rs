@@ -40,3 +40,37 @@ fn a_damped_parameter_arrives() {
         Value::Float(2.0)
     );
 }
+
+/// A parameter is selected by its name or its id, and an unknown one changes nothing.
+#[test]
+fn parameters_have_names_and_ids() {
+    let mut animator = world().driven(made_machine(&mut Rng::new(3)));
+    let machine = animator.state_machine().unwrap().clone();
+    let id = animator.add_driven().unwrap();
+    let mut actor = animator.actor_mut(id).unwrap();
+    for (by_name, (by_id, name, _)) in [0.25_f32, 0.5].into_iter().zip(machine.parameters()) {
+        actor.set_float(name, by_name).unwrap();
+        assert_eq!(actor.parameter(by_id).unwrap(), Value::Float(by_name));
+        actor.set_float(by_id, by_name + 1.0).unwrap();
+        assert_eq!(actor.parameter(name).unwrap(), Value::Float(by_name + 1.0));
+    }
+    let before = actor.parameter("x").unwrap();
+    for said in [
+        actor.set_float("X", 1.0),
+        actor.set_float_over("X", 1.0, 1.0),
+        actor.set_trigger("X"),
+        actor.parameter("X").map(|_| ()),
+    ] {
+        let said = said.unwrap_err().to_string();
+        assert!(
+            said.starts_with("parameter \"X\" does not exist: there are x, "),
+            "{said}"
+        );
+    }
+    let beyond = Id::new(machine.parameters().len() as u16);
+    assert!(matches!(
+        actor.set_bool(beyond, true),
+        Err(Error::NotFound { .. })
+    ));
+    assert_eq!(actor.parameter("x").unwrap(), before);
+}
